@@ -1,0 +1,1 @@
+"""Denoising on token ids: the same for every family of models."""

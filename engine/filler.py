@@ -1,0 +1,47 @@
+"""One fill: text → token ids → denoise → text. Used by the service, on its worker thread."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from intarsia.engine.ipc.messages import Fill, Filled, Step
+
+
+class ModelError(Exception):
+    """A model cannot be found, read or held. The message is one line: what, and what to do."""
+
+
+class Cancelled(Exception):
+    """The fill was cancelled between two denoising steps."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelInfo:
+    """What ``status`` says of the loaded model."""
+
+    name: str
+    family: str
+    device: str
+    dtype: str
+    notes: tuple[str, ...]
+
+
+class Filler(Protocol):
+    """A loaded model that answers fills, one at a time, on one thread."""
+
+    info: ModelInfo
+
+    def fill(
+        self,
+        request: Fill,
+        *,
+        received_at: float,  # time.monotonic() when the request arrived
+        is_cancelled: Callable[[], bool],
+        on_step: Callable[[Step], None] | None,
+    ) -> Filled:
+        """Fill one hole. Raises Cancelled, ValueError (a field out of range), MemoryError."""
+        ...
+
+    def cached_tokens(self) -> int:
+        """Context tokens whose keys and values are held now."""
+        ...

@@ -1,0 +1,1 @@
+"""The filters that turn a raw fill into a suggestion, in order."""

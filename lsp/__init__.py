@@ -1,0 +1,1 @@
+"""The language server: LSP in, LSP out. Knows nothing of tokens or torch."""
