@@ -2,26 +2,39 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeAlias, get_args
+
+Device: TypeAlias = Literal["auto", "cpu", "cuda", "mps"]
+Dtype: TypeAlias = Literal["auto", "bfloat16", "float32"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EngineConfig:
     """What one engine process is told at its start.
 
-    ``model``: a name of the catalog, a folder, or a hub id. ``adapter``: a safetensors file, None for the
-    one bundled with the model (if there is one). ``cache_tokens``: context tokens whose keys and values
-    are held across requests.
+    ``model``: a name of the catalog, a folder, or a hub id. ``adapter``: a safetensors file, None
+    for the one bundled with the model (if there is one). ``cache_tokens``: context tokens whose
+    keys and values are held across requests.
     """
 
     model: str = "qwen2.5-coder-0.5b"
     adapter: Path | None = None
-    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
-    dtype: Literal["auto", "bfloat16", "float32"] = "auto"
+    device: Device = "auto"
+    dtype: Dtype = "auto"
     idle_timeout_s: float = 30 * 60
     cache_tokens: int = 16_384
     max_context_tokens: int = 8_192
 
     def __post_init__(self) -> None:
-        if self.idle_timeout_s <= 0:
+        if not self.model:
+            raise ValueError("the model's name is empty: give a name, a folder or a hub id")
+        if self.device not in get_args(Device):
+            raise ValueError(f"device must be one of {get_args(Device)}, got {self.device!r}")
+        if self.dtype not in get_args(Dtype):
+            raise ValueError(f"dtype must be one of {get_args(Dtype)}, got {self.dtype!r}")
+        if not self.idle_timeout_s > 0:
             raise ValueError(f"idle timeout must be above 0 seconds, got {self.idle_timeout_s}")
+        if self.cache_tokens < 0:
+            raise ValueError(f"cache tokens must be 0 or more, got {self.cache_tokens}")
+        if self.max_context_tokens < 1:
+            raise ValueError(f"max context tokens must be above 0, got {self.max_context_tokens}")

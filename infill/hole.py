@@ -1,19 +1,35 @@
-"""What to fill: the hole at a cursor or in a given range."""
+"""What to fill: the hole at a cursor or in a given range.
 
+Comes in: a text, offsets, a language; goes out: a hole, or why there is none. Knows no budget.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
+from intarsia.infill.blocks import opened_block
+from intarsia.infill.healing import given_start
+from intarsia.infill.languages import Language
+from intarsia.infill.lines import BYTE_ORDER_MARK, line_end, line_start, splits_line_end
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax import MAX_LINE_CHARS, parse
+
 HoleKind = Literal["line", "block", "span"]
+
+MAX_LINES = 32
+"""The most lines that a fill of unknown length may have."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hole:
     """A stretch of text to be replaced by a fill.
 
-    ``text[start:end]`` is replaced. ``line``: the rest of one line; ``block``: the body that a header
-    has just opened; ``span``: a range named by the user, of unknown length when it is empty.
-    ``given_start`` ≤ ``start``: ``text[given_start:start]`` is already typed and stays (a half word, the
-    blank before it), but the model reads it as the beginning of its own fill, so that no token is cut.
+    ``text[start:end]`` is replaced. ``line``: the rest of one line; ``block``: the body that a
+    header has just opened; ``span``: a range named by the user, of unknown length when it is
+    empty. ``given_start`` ≤ ``start``: ``text[given_start:start]`` is already typed and stays (a
+    half word, the blank before it), but the model reads it as the beginning of its own fill, so
+    that no token is cut.
     """
 
     start: int
@@ -25,3 +41,72 @@ class Hole:
     def __post_init__(self) -> None:
         if not 0 <= self.given_start <= self.start <= self.end:
             raise ValueError(f"hole out of order: {self.given_start=} {self.start=} {self.end=}")
+
+
+def find_hole(text: str, offset: int, language: Language) -> Hole | NoSuggestion:
+    """Return the hole at a cursor. It replaces nothing: what stands right of the cursor stays."""
+    check_range(text, offset, offset)
+    refusal = _why_none(text, offset)
+    if refusal is not None:
+        return NoSuggestion(reason=refusal)
+    start = _snap(text, offset)
+    is_block = opened_block(text, start, language, parse(text, language)) is not None
+    return Hole(
+        start=start,
+        end=start,
+        kind="block" if is_block else "line",
+        given_start=given_start(text, start),
+        max_lines=MAX_LINES if is_block else 1,
+    )
+
+
+def hole_for_range(text: str, start: int, end: int, language: Language) -> Hole:
+    """Return the hole of a range that the user named; an empty one may become several lines."""
+    check_range(text, start, end)
+    first = _snap(text, start)
+    last = max(first, end + 1 if splits_line_end(text, end) and first < end else _snap(text, end))
+    removed = text[first:last]
+    is_line = first < last and "\n" not in removed and "\r" not in removed
+    return Hole(
+        start=first,
+        end=last,
+        kind="line" if is_line else "span",
+        given_start=given_start(text, first),
+        max_lines=1 if is_line else MAX_LINES + len(removed.splitlines()),
+    )
+
+
+def check_range(text: str, start: int, end: int) -> None:
+    """Raise ValueError where a range does not lie in the text."""
+    if start > end:
+        raise ValueError(f"the range ends before it starts: {start} > {end}")
+    if start < 0 or end > len(text):
+        place = start if start < 0 else end
+        raise ValueError(f"position {place} is outside the text, which has {len(text)} characters")
+
+
+def check_disjoint(holes: Sequence[Hole]) -> None:
+    """Raise ValueError where two holes overlap or stand at the same place."""
+    ordered = sorted(holes, key=lambda hole: (hole.start, hole.end))
+    for left, right in pairwise(ordered):
+        if right.start < left.end or right.start == left.start:
+            raise ValueError(
+                f"holes overlap: {left.start}-{left.end} and {right.start}-{right.end}; "
+                "name ranges that do not"
+            )
+
+
+def _why_none(text: str, offset: int) -> str | None:
+    if "\0" in text:
+        return "the text holds NUL characters, so it looks binary"
+    length = line_end(text, offset) - line_start(text, offset)
+    if length > MAX_LINE_CHARS:
+        return f"the line is too long: {length:,} characters, and {MAX_LINE_CHARS:,} are the most"
+    return None
+
+
+def _snap(text: str, offset: int) -> int:
+    """Step out of a CRLF, and past a byte order mark: nothing may be put before it."""
+    if splits_line_end(text, offset):
+        return offset - 1
+    return 1 if offset == 0 and text.startswith(BYTE_ORDER_MARK) else offset

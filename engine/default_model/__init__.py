@@ -1,1 +1,1 @@
-"""The default models: where their weights come from, and the adapter that makes a canvas of them."""
+"""The default models: where their weights come from, and the adapter that we ship for them."""

@@ -1,1 +1,1 @@
-"""The light half of the engine: messages, transport, client. Imports neither torch nor transformers."""
+"""The light half of the engine: messages, transport, client. Imports no torch."""

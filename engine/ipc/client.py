@@ -1,41 +1,118 @@
-"""The client of the engine: await a fill; a cancelled await cancels it in the engine."""
+"""The client of the engine: await a fill; a cancelled await cancels it in the engine.
 
+Requests go in, answers or an ``EngineError`` come out. Imports neither torch nor transformers.
+"""
+
+import itertools
 from collections.abc import Callable
 from typing import Self
 
-from intarsia.engine.ipc.messages import Fill, Filled, LoadProgress, Status, Step
+import msgspec
 
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.connection import ConnectionLost
+from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed, NoEngine
+from intarsia.engine.ipc.launch import LaunchOptions
+from intarsia.engine.ipc.link import Link
+from intarsia.engine.ipc.messages import (
+    Fill,
+    Filled,
+    GetStatus,
+    LoadProgress,
+    Preload,
+    Status,
+    Step,
+    Welcome,
+)
+from intarsia.engine.ipc.stop import stop_engine
+from intarsia.engine.ipc.transport import ProtocolError
 
-class EngineError(Exception):
-    """No answer from the engine. The message is one line that says what and what to do."""
-
-
-class EngineUnavailable(EngineError):
-    """The engine cannot be started or reached, or speaks another protocol."""
-
-
-class FillFailed(EngineError):
-    """The engine answered that it cannot fill this hole; ``code`` is a FailureCode."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
+__all__ = [
+    "EngineClient",
+    "EngineError",
+    "EngineUnavailable",
+    "FillFailed",
+    "LaunchOptions",
+    "NoEngine",
+]
 
 
 class EngineClient:
-    """CONTRACT for other packages (bodies to be written)."""
+    """Shares one connection among its requests, of one event loop; connects and starts on demand.
+
+    ``start=False``: speaks only with an engine that runs already (else ``NoEngine``).
+    """
 
     def __init__(
-        self, *, name: str, on_load_progress: Callable[[LoadProgress], None] | None = None
-    ) -> None: ...
+        self,
+        *,
+        name: str,
+        on_load_progress: Callable[[LoadProgress], None] | None = None,
+        launch: LaunchOptions | None = None,
+        start: bool = True,
+        address: Address | None = None,
+    ) -> None:
+        self._name = name
+        self._ids = itertools.count(1)
+        self._link = Link(
+            name=name,
+            address=address,
+            launch=(launch or LaunchOptions()) if start else None,
+            on_load_progress=on_load_progress,
+        )
+
+    @property
+    def welcome(self) -> Welcome | None:
+        """What the connected engine said of itself: process, protocol and build."""
+        connection = self._link.current
+        return connection.welcome if connection is not None and connection.is_open else None
 
     async def fill(self, request: Fill, on_step: Callable[[Step], None] | None = None) -> Filled:
-        """Send and wait; starts or restarts the engine when none runs. ``request.id`` is replaced."""
-        ...
+        """Send and wait; starts the engine where none runs. ``request.id`` is replaced."""
+        answer = await self._ask(msgspec.structs.replace(request, id=next(self._ids)), on_step)
+        if isinstance(answer, Filled):
+            return answer
+        raise FillFailed("internal", "the engine answered a fill with a status: restart it")
 
-    async def preload(self, model: str | None = None) -> Status: ...
-    async def status(self) -> Status: ...
-    async def stop(self) -> None: ...
-    async def close(self) -> None: ...
-    async def __aenter__(self) -> Self: ...
-    async def __aexit__(self, *exc: object) -> None: ...
+    async def preload(self, model: str | None = None) -> Status:
+        """Load a model now (None: the default). Raises ``FillFailed`` where it cannot be held."""
+        return self._as_status(await self._ask(Preload(id=next(self._ids), model=model)))
+
+    async def status(self) -> Status:
+        return self._as_status(await self._ask(GetStatus(id=next(self._ids))))
+
+    async def stop(self) -> None:
+        """End the engine, whatever protocol it speaks, and return when it has gone."""
+        await stop_engine(self._link.address, name=self._name)
+
+    async def close(self) -> None:
+        """End the connection and leave the engine running; requests in flight fail."""
+        await self._link.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        await self.close()
+
+    async def _ask(
+        self,
+        request: Fill | GetStatus | Preload,
+        on_step: Callable[[Step], None] | None = None,
+    ) -> Filled | Status:
+        connection = await self._link.connection()
+        try:
+            answer = await connection.ask(request, on_step)
+        except ProtocolError as error:
+            raise FillFailed("bad_request", str(error)) from error
+        except ConnectionLost as error:
+            self._link.lost(connection)
+            raise FillFailed("internal", f"{error}: try again, it is started anew") from error
+        if not isinstance(request, GetStatus):
+            self._link.answered()
+        return answer
+
+    def _as_status(self, answer: Filled | Status) -> Status:
+        if isinstance(answer, Status):
+            return answer
+        raise FillFailed("internal", "the engine answered a question with a fill: restart it")

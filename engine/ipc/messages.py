@@ -1,4 +1,4 @@
-"""What crosses the process boundary: every message between a client and the engine, and nothing else.
+"""What crosses the process boundary: every message between a client and the engine, no more.
 
 Comes in and goes out as one msgpack map per frame, with the message's name under ``type``.
 Knows nothing of sockets, of tokens or of LSP. Text positions never cross: only text does.
@@ -15,7 +15,7 @@ MAX_FRAME_BYTES = 16 * 1024 * 1024
 """A frame above this is refused before it is read into memory."""
 
 SettleMode: TypeAlias = Literal["verified", "entropy"]
-"""How a proposal becomes text: kept where the backbone itself would have written it, or by entropy bound."""
+"""How a proposal becomes text: where the backbone would have written it, or by entropy bound."""
 
 FinishReason: TypeAlias = Literal[
     "end_of_hole",  # the model ended the hole, or a stop text was reached
@@ -33,22 +33,30 @@ FailureCode: TypeAlias = Literal[
 ]
 
 
-class _Message(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", forbid_unknown_fields=True):
+class _Message(
+    msgspec.Struct, frozen=True, kw_only=True, tag_field="type", forbid_unknown_fields=True
+):
     """Base of all messages: immutable, keyword-only, validated when decoded."""
 
 
 # -- handshake: the first frame in each direction -------------------------------------------------
 
 
-class Hello(_Message, tag="hello"):
+class _Handshake(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
+    """Base of the handshake, which must be read across protocols: it only ever gains fields with
+    defaults, and unknown ones are ignored."""
+
+
+class Hello(_Handshake, tag="hello", frozen=True, kw_only=True):
     """A client's first frame."""
 
     protocol: int
     build: str
     client: str  # for the log: "cli", "lsp", …
+    token: str = ""  # proves on loopback TCP that the client may read the user's files
 
 
-class Welcome(_Message, tag="welcome"):
+class Welcome(_Handshake, tag="welcome", frozen=True, kw_only=True):
     """The engine speaks this protocol and is ready to take requests (the model may still load)."""
 
     protocol: int
@@ -56,7 +64,7 @@ class Welcome(_Message, tag="welcome"):
     pid: int
 
 
-class Refused(_Message, tag="refused"):
+class Refused(_Handshake, tag="refused", frozen=True, kw_only=True):
     """The engine will not speak with this client; the connection closes after this frame."""
 
     protocol: int
@@ -67,7 +75,7 @@ class Refused(_Message, tag="refused"):
 # -- requests --------------------------------------------------------------------------------------
 
 
-class Fill(_Message, tag="fill"):
+class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     """One hole: the text before it, the text after it, and when to end.
 
     ``given`` is text at the hole's start that is already there (a half-typed word): the fill
@@ -95,24 +103,24 @@ class Fill(_Message, tag="fill"):
     model: str | None = None
 
 
-class Cancel(_Message, tag="cancel"):
+class Cancel(_Message, tag="cancel", frozen=True, kw_only=True):
     """End the fill with this id between two denoising steps. Unknown ids are ignored."""
 
     id: int
 
 
-class GetStatus(_Message, tag="get_status"):
+class GetStatus(_Message, tag="get_status", frozen=True, kw_only=True):
     id: int
 
 
-class Preload(_Message, tag="preload"):
+class Preload(_Message, tag="preload", frozen=True, kw_only=True):
     """Load this model now (None: the default one), answered by ``Status`` or ``Failed``."""
 
     id: int
     model: str | None = None
 
 
-class Stop(_Message, tag="stop"):
+class Stop(_Message, tag="stop", frozen=True, kw_only=True):
     """End the engine process in good order; running fills fail with ``cancelled``."""
 
 
@@ -127,7 +135,7 @@ class CanvasToken(msgspec.Struct, frozen=True, array_like=True):
     is_settled: bool
 
 
-class Step(_Message, tag="step"):
+class Step(_Message, tag="step", frozen=True, kw_only=True):
     """The canvas after one denoising step; sent only when the fill asked to watch."""
 
     id: int
@@ -144,12 +152,14 @@ class Timing(msgspec.Struct, frozen=True, kw_only=True):
     total: float
 
 
-class Filled(_Message, tag="filled"):
+class Filled(_Message, tag="filled", frozen=True, kw_only=True):
     """The answer: the hole's text without ``given``, as the model wrote it (nothing is cleaned)."""
 
     id: int
     text: str
-    tokens: tuple[CanvasToken, ...]  # the hole's tokens; texts joined give ``text`` where no token was cut
+    tokens: tuple[
+        CanvasToken, ...
+    ]  # the hole's tokens; texts joined give ``text`` where no token was cut
     steps: int  # model passes after the prefill
     ms: Timing
     mean_entropy: float  # nats per hole token, from the distribution each was settled under
@@ -159,7 +169,7 @@ class Filled(_Message, tag="filled"):
     num_reused: int  # context tokens whose keys and values were already held
 
 
-class Failed(_Message, tag="failed"):
+class Failed(_Message, tag="failed", frozen=True, kw_only=True):
     """No answer. ``message`` is one line that says what and what to do."""
 
     id: int | None  # None: no request could be read
@@ -167,14 +177,14 @@ class Failed(_Message, tag="failed"):
     message: str
 
 
-class LoadProgress(_Message, tag="load_progress"):
+class LoadProgress(_Message, tag="load_progress", frozen=True, kw_only=True):
     """Sent to every connected client while a model loads or converts."""
 
     stage: str
     fraction: float | None  # 0 to 1; None: unknown
 
 
-class Status(_Message, tag="status"):
+class Status(_Message, tag="status", frozen=True, kw_only=True):
     """The engine as it is now."""
 
     id: int
@@ -208,10 +218,10 @@ def encode(message: ClientMessage | EngineMessage) -> bytes:
 
 
 def decode_client_message(data: bytes) -> ClientMessage:
-    """Read what a client sent. Raises ``msgspec.DecodeError`` (``ValidationError`` included)."""
+    """Read what a client sent. Raises ``msgspec.DecodeError`` or ``UnicodeDecodeError``."""
     return _client_decoder.decode(data)
 
 
 def decode_engine_message(data: bytes) -> EngineMessage:
-    """Read what the engine sent. Raises ``msgspec.DecodeError`` (``ValidationError`` included)."""
+    """Read what the engine sent. Raises ``msgspec.DecodeError`` or ``UnicodeDecodeError``."""
     return _engine_decoder.decode(data)

@@ -1,1 +1,74 @@
-"""The filters that turn a raw fill into a suggestion, in order."""
+"""From the model's raw text to a suggestion: small filters, in this order, then a last look.
+
+Comes in: the raw fill, the file and its hole; goes out: a suggestion, or why there is none. A
+filter takes fill and context and gives the fill back, changed or not, or says why it is dropped.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from intarsia.infill.canvas import Canvas
+from intarsia.infill.hole import Hole
+from intarsia.infill.languages import Language
+from intarsia.infill.lines import newline_of, with_plain_newlines
+from intarsia.infill.postprocess.balance_brackets import balance_brackets
+from intarsia.infill.postprocess.close_on_own_line import close_on_own_line
+from intarsia.infill.postprocess.context import CleaningContext, cleaning_context
+from intarsia.infill.postprocess.cut_repetition import cut_repetition
+from intarsia.infill.postprocess.cut_suffix_overlap import cut_suffix_overlap
+from intarsia.infill.postprocess.cut_to_max_lines import cut_to_max_lines
+from intarsia.infill.postprocess.cut_to_scope import cut_to_scope
+from intarsia.infill.postprocess.drop_broken_tail import drop_broken_tail
+from intarsia.infill.postprocess.drop_code_fence import drop_code_fence
+from intarsia.infill.postprocess.drop_leading_blank_lines import drop_leading_blank_lines
+from intarsia.infill.postprocess.drop_special_tokens import drop_special_tokens
+from intarsia.infill.postprocess.fix_indentation import fix_indentation
+from intarsia.infill.postprocess.keep_line_end import keep_line_end
+from intarsia.infill.postprocess.reject_new_errors import reject_new_errors
+from intarsia.infill.postprocess.trim_blank import trim_blank
+from intarsia.infill.suggestion import NoSuggestion, Suggestion
+
+Filter: TypeAlias = Callable[[str, CleaningContext], str | NoSuggestion]
+
+MAX_RAW_CHARS = 8_000
+"""No hole is this long; what goes beyond is not read."""
+
+FILTERS: tuple[Filter, ...] = (
+    drop_special_tokens,
+    drop_code_fence,
+    drop_leading_blank_lines,
+    cut_to_max_lines,
+    cut_repetition,
+    cut_suffix_overlap,
+    cut_to_scope,
+    fix_indentation,
+    trim_blank,
+    balance_brackets,
+    drop_broken_tail,
+    close_on_own_line,
+    keep_line_end,
+    reject_new_errors,
+)
+
+
+def clean(
+    raw: str, text: str, hole: Hole, canvas: Canvas, language: Language
+) -> Suggestion | NoSuggestion:
+    """Return what is left of the model's text after every filter, with the file's line ends."""
+    context = cleaning_context(text, hole, canvas, language)
+    fill = with_plain_newlines(raw[:MAX_RAW_CHARS])
+    for apply in FILTERS:
+        if not fill.strip():
+            return NoSuggestion(reason=_why_empty(raw, apply))
+        filtered = apply(fill, context)
+        if isinstance(filtered, NoSuggestion):
+            return filtered
+        fill = filtered
+    return Suggestion(text=fill.replace("\n", newline_of(text)), start=hole.start, end=hole.end)
+
+
+def _why_empty(raw: str, next_filter: Filter) -> str:
+    if not raw.strip():
+        return "the model wrote nothing"
+    last = FILTERS[FILTERS.index(next_filter) - 1].__name__.replace("_", " ")
+    return f"nothing was left of the fill ({last})"

@@ -1,0 +1,121 @@
+"""Single-line fills from text to suggestion, as an editor asks for them.
+
+Each hole is asked for three times: in a context the engine has not seen, again at the same place,
+and after one more word was typed.
+"""
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from intarsia.cli.bench_sources import CutLine, cut_lines
+from intarsia.cli.figures import Bench, Figure, percentile
+from intarsia.cli.fill_hole import FillOutcome, fill_hole
+from intarsia.infill.hole import hole_for_range
+from intarsia.infill.languages import language_for_id
+
+_WORD = re.compile(r"\W*\w+")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TimedFill:
+    """One fill, and the wall time from text to suggestion."""
+
+    outcome: FillOutcome
+    ms: float
+
+
+async def measure_fills(bench: Bench) -> Sequence[Figure]:
+    """Fill each hole cold, again, and typed on."""
+    cold, again, typed = [], [], []
+    for line in cut_lines(bench.repeats):
+        cold.append(await _fill(bench, line))
+        again.append(await _fill(bench, line))
+        typed.append(await _fill(bench, _type_a_word(line)))
+    status = await bench.client.status()
+    return [
+        *_times("cold", "a context that the engine has not seen", cold),
+        *_times("warm", "the same request once more", again),
+        *_times("typed", "one more word typed, the context held", typed),
+        *_work("cold", cold),
+        *_work("warm", again),
+        *_overhead([*cold, *again, *typed]),
+        Figure(
+            name="engine_resident_gb",
+            words="memory of the engine",
+            value=status.resident_bytes / 1e9,
+            unit="GB",
+            method="resident set after all fills",
+        ),
+    ]
+
+
+async def _fill(bench: Bench, line: CutLine) -> TimedFill:
+    python = language_for_id("python")
+    started = time.perf_counter()
+    hole = hole_for_range(line.text, line.start, line.end, python)
+    outcome = await fill_hole(bench.client, line.text, hole, python, bench.options)
+    return TimedFill(outcome=outcome, ms=(time.perf_counter() - started) * 1000)
+
+
+def _type_a_word(line: CutLine) -> CutLine:
+    """Return the hole that is left when the line's first word has been typed."""
+    word = _WORD.match(line.text, line.start, line.end)
+    return replace(line, start=word.end() if word else line.start)
+
+
+def _times(kind: str, method: str, fills: Sequence[TimedFill]) -> list[Figure]:
+    return [
+        Figure(
+            name=f"fill_{kind}_p{percent}_ms",
+            words=f"single-line fill, {kind}, p{percent}",
+            value=percentile([fill.ms for fill in fills], percent),
+            unit="ms",
+            method=f"{method}; {len(fills)} lines of the standard library",
+        )
+        for percent in (50, 95)
+    ]
+
+
+def _work(kind: str, fills: Sequence[TimedFill]) -> list[Figure]:
+    answers = [fill.outcome.filled for fill in fills]
+    num_tokens = sum(len(filled.tokens) for filled in answers)
+    num_passes = sum(filled.steps for filled in answers)
+    num_prefilled = sum(filled.num_prefilled for filled in answers)
+    return [
+        Figure(
+            name=f"fill_{kind}_prefilled_tokens",
+            words=f"context tokens read, {kind}",
+            value=num_prefilled / len(fills),
+            unit="tokens",
+            method="mean over the fills; the others were held from before",
+        ),
+        Figure(
+            name=f"fill_{kind}_passes",
+            words=f"model passes, {kind}",
+            value=num_passes / len(fills),
+            unit="passes",
+            method="mean over the fills, without the prefill",
+        ),
+        Figure(
+            name=f"fill_{kind}_tokens_per_pass",
+            words=f"tokens per pass, {kind}",
+            value=num_tokens / max(1, num_passes),
+            unit="tokens",
+            method="all tokens over all passes",
+        ),
+    ]
+
+
+def _overhead(fills: Sequence[TimedFill]) -> list[Figure]:
+    return [
+        Figure(
+            name=f"overhead_p{percent}_ms",
+            words=f"outside the model, p{percent}",
+            value=percentile([fill.outcome.overhead_ms for fill in fills], percent),
+            unit="ms",
+            method="hole, canvas, socket and cleaning: all that is not the engine's own time",
+        )
+        for percent in (50, 95)
+    ]

@@ -1,0 +1,42 @@
+"""What ``doctor`` says of the engine: the folder of its socket, and whether it answers."""
+
+import asyncio
+import os
+
+from intarsia.cli.finding import Finding
+from intarsia.engine.ipc.address import prepare_directory, resolve_address
+from intarsia.engine.ipc.client import EngineClient, EngineError, NoEngine
+
+
+def check_runtime_folder() -> Finding:
+    """Is the folder of the engine's socket the user's own?"""
+    try:
+        folder = resolve_address().directory
+        if not os.path.lexists(folder):
+            return Finding(name="socket", found=f"{folder} (made when the engine starts)")
+        prepare_directory(folder)
+    except EngineError as error:
+        return _missing("socket", error)
+    return Finding(name="socket", found=f"{folder}, yours alone")
+
+
+def check_engine() -> Finding:
+    """Does the engine run, and does it answer?"""
+    try:
+        return Finding(name="engine", found=asyncio.run(_ask_engine()))
+    except NoEngine:
+        return Finding(name="engine", found="not running; the next fill starts it")
+    except EngineError as error:
+        return _missing("engine", error)
+
+
+async def _ask_engine() -> str:
+    async with EngineClient(name="cli", start=False) as client:
+        status = await client.status()
+    return f"{status.state}, {status.model or 'no model loaded yet'}, process {status.pid}"
+
+
+def _missing(name: str, error: EngineError) -> Finding:
+    """The engine's errors say what, and after a colon what to do."""
+    what, _, advice = str(error).partition(": ")
+    return Finding(name=name, state="missing", found=what, advice=advice or "see its log")

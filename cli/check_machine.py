@@ -1,0 +1,111 @@
+"""What ``doctor`` says of this machine: Python, packages, torch, processor, memory.
+
+Each function returns what it found, and what to do where something is missing. It changes nothing.
+"""
+
+import os
+import platform
+import re
+import sys
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+import psutil
+
+from intarsia.cli.finding import Finding
+from intarsia.cli.plain_words import size
+from intarsia.cli.torch_probe import probe_torch
+
+_OLDEST_PYTHON = (3, 11)
+_MEMORY_NEEDED = 2_500_000_000
+"""What the engine takes with the default model."""
+_FAST_FLAGS = ("amx_bf16", "avx512_bf16", "bf16")
+
+
+def check_python() -> Finding:
+    """Is this Python new enough?"""
+    found = f"{platform.python_version()} ({sys.executable})"
+    if sys.version_info >= _OLDEST_PYTHON:
+        return Finding(name="python", found=found)
+    return Finding(
+        name="python", state="missing", found=found, advice="install Python 3.11 or newer"
+    )
+
+
+def check_packages() -> Finding:
+    """Is everything installed that intarsia needs?"""
+    needed = [line for line in requires("intarsia") or [] if "extra ==" not in line]
+    names = [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in needed]
+    missing = [name for name in names if not _is_installed(name)]
+    if not missing:
+        return Finding(name="packages", found=f"all {len(names)} are installed")
+    return Finding(
+        name="packages",
+        state="missing",
+        found=f"not installed: {', '.join(missing)}",
+        advice="install intarsia again, into an environment of its own",
+    )
+
+
+def check_torch() -> Finding:
+    """Does torch start, and on what will it compute?"""
+    if not _is_installed("torch"):
+        return Finding(
+            name="torch", state="missing", found="not installed", advice="install intarsia again"
+        )
+    probe = probe_torch()
+    if probe.error:
+        return Finding(
+            name="torch",
+            state="missing",
+            found=f"{version('torch')} does not start: {probe.error}",
+            advice="install torch again, in the build for this machine (see pytorch.org)",
+        )
+    return Finding(name="torch", found=f"{version('torch')}, computes on {probe.device}")
+
+
+def check_processor() -> Finding:
+    """Has the processor instructions for bfloat16?"""
+    cores = f"{psutil.cpu_count(logical=False) or os.cpu_count()} cores"
+    fast = [flag for flag in _FAST_FLAGS if flag in _processor_flags()]
+    if fast:
+        return Finding(name="processor", found=f"{cores}, bfloat16 in hardware ({fast[0]})")
+    if sys.platform != "linux":
+        return Finding(name="processor", found=f"{cores}, {platform.machine()}")
+    return Finding(
+        name="processor",
+        state="note",
+        found=f"{cores}, no instructions for bfloat16",
+        advice="fills are slower here; nothing to do, or use a machine with AVX512-BF16 or AMX",
+    )
+
+
+def check_memory() -> Finding:
+    """Is there room for the default model?"""
+    free = psutil.virtual_memory().available
+    found = f"{size(free)} free of {size(psutil.virtual_memory().total)}"
+    if free >= _MEMORY_NEEDED:
+        return Finding(name="memory", found=found)
+    return Finding(
+        name="memory",
+        state="note",
+        found=found,
+        advice=f"the engine takes up to {size(_MEMORY_NEEDED)}: close something before a fill",
+    )
+
+
+def _is_installed(name: str) -> bool:
+    try:
+        version(name)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def _processor_flags() -> frozenset[str]:
+    try:
+        words = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return frozenset()
+    match = re.search(r"^(?:flags|Features)\s*:(.*)$", words, re.MULTILINE)
+    return frozenset(match[1].split()) if match else frozenset()

@@ -1,0 +1,111 @@
+"""What ``doctor`` says of the default model: the cache, the weights, the adapter, the grammars.
+
+Each function returns what it found, and what to do where something is missing. It changes nothing.
+"""
+
+import os
+import shutil
+
+from intarsia.cli.finding import Finding
+from intarsia.cli.plain_words import size
+from intarsia.engine.default_model.cache_folder import cache_folder
+from intarsia.engine.default_model.catalog import DEFAULT_MODEL, CatalogModel, find_model
+from intarsia.infill.grammar import load_grammar
+from intarsia.infill.languages import LANGUAGES
+
+_CONVERSION_FACTOR = 3.0
+"""The converted model is so many times as large as the file that is fetched."""
+
+
+def check_cache() -> Finding:
+    """Can the cache folder be written, and has its disk room for the model?"""
+    folder = cache_folder()
+    nearest = next(path for path in (folder, *folder.parents) if path.exists())
+    free = shutil.disk_usage(nearest).free
+    found = f"{folder} ({size(free)} free)"
+    if not os.access(nearest, os.W_OK):
+        return Finding(
+            name="cache",
+            state="missing",
+            found=f"{found} cannot be written",
+            advice="make it writable, or set INTARSIA_CACHE_DIR to a folder that is",
+        )
+    needed = _bytes_to_come(_default_model())
+    if free < needed:
+        return Finding(
+            name="cache",
+            state="missing",
+            found=found,
+            advice=f"{size(needed)} are needed: free some, or set INTARSIA_CACHE_DIR elsewhere",
+        )
+    return Finding(name="cache", found=found)
+
+
+def check_model() -> Finding:
+    """Is the default model there, and is it what it should be?"""
+    from intarsia.engine.default_model.digest import has_digest
+    from intarsia.engine.default_model.download import downloaded_file
+
+    model = _default_model()
+    path = downloaded_file(model)
+    if not path.is_file():
+        return Finding(
+            name="model",
+            state="missing",
+            found=f"{model.name} is not there",
+            advice="run `intarsia pull`",
+        )
+    if not has_digest(path, model.sha256):
+        return Finding(
+            name="model",
+            state="missing",
+            found=f"{path} is damaged (wrong sha256)",
+            advice="remove it and run `intarsia pull`",
+        )
+    return Finding(name="model", found=f"{model.name}, verified ({size(model.num_bytes)})")
+
+
+def check_adapter() -> Finding:
+    """Is the adapter bundled that lets the default model fill many tokens a pass?"""
+    adapter = _default_model().adapter
+    if adapter is not None and adapter.is_file():
+        return Finding(name="adapter", found=f"{adapter.name} ({size(adapter.stat().st_size)})")
+    return Finding(
+        name="adapter",
+        state="missing",
+        found="not bundled with this installation",
+        advice="install intarsia again",
+    )
+
+
+def check_grammars() -> Finding:
+    """Can the grammar of every known language be loaded?"""
+    broken = []
+    for language in LANGUAGES:
+        if language.grammar is not None:
+            try:
+                load_grammar(language.grammar)
+            except (ImportError, AttributeError, ValueError) as error:
+                broken.append(f"{language.id} ({error})")
+    if not broken:
+        return Finding(name="languages", found=f"{len(LANGUAGES)} grammars")
+    return Finding(
+        name="languages",
+        state="missing",
+        found=f"cannot be loaded: {', '.join(broken)}",
+        advice="install intarsia again",
+    )
+
+
+def _default_model() -> CatalogModel:
+    model = find_model(DEFAULT_MODEL)
+    assert model is not None, "the default model is a row of the catalog"
+    return model
+
+
+def _bytes_to_come(model: CatalogModel) -> float:
+    """Return what a fetch and a conversion will still write."""
+    from intarsia.engine.default_model.download import downloaded_file
+
+    is_there = downloaded_file(model).is_file()
+    return 0 if is_there else model.num_bytes * (1 + _CONVERSION_FACTOR)

@@ -1,0 +1,64 @@
+"""``intarsia doctor``: what works here, what is missing, and what to do, in plain words."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+
+import click
+import msgspec
+from rich.text import Text
+
+from intarsia.cli.check_engine import check_engine, check_runtime_folder
+from intarsia.cli.check_machine import (
+    check_memory,
+    check_packages,
+    check_processor,
+    check_python,
+    check_torch,
+)
+from intarsia.cli.check_model import check_adapter, check_cache, check_grammars, check_model
+from intarsia.cli.console import output
+from intarsia.cli.exit_codes import ExitCode
+from intarsia.cli.finding import Finding
+from intarsia.cli.switches import debug_option, json_option
+
+CHECKS: tuple[Callable[[], Finding], ...] = (
+    check_python,
+    check_packages,
+    check_torch,
+    check_processor,
+    check_memory,
+    check_cache,
+    check_model,
+    check_adapter,
+    check_grammars,
+    check_runtime_folder,
+    check_engine,
+)
+
+_SIGNS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "missing": ("missing", "bold red")}
+
+
+@click.command("doctor")
+@json_option
+@debug_option
+def command(as_json: bool) -> ExitCode:
+    """Say what works here, what is missing and what to do. Exit code 1 where something is."""
+    findings = []
+    for check in CHECKS:
+        finding = check()
+        findings.append(finding)
+        if as_json:
+            click.echo(msgspec.json.encode(asdict(finding)))
+        else:
+            _show(finding)
+    is_well = all(finding.state != "missing" for finding in findings)
+    return ExitCode.OK if is_well else ExitCode.NOTHING
+
+
+def _show(finding: Finding) -> None:
+    word, style = _SIGNS[finding.state]
+    line = Text.assemble((f"{word:<8}", style), (f"{finding.name:<12}", "bold"), finding.found)
+    console = output()
+    console.print(line, soft_wrap=True)
+    if finding.advice:
+        console.print(Text(f"{'':20}→ {finding.advice}", style=style), soft_wrap=True)

@@ -1,0 +1,58 @@
+"""Whatever ends a command early, as one line that says what and what to do, with an exit code."""
+
+import click
+
+from intarsia.cli.exit_codes import ExitCode
+from intarsia.engine.filler import ModelError
+from intarsia.engine.ipc.errors import EngineError, FillFailed
+
+_FAILURE_CODES: dict[str, ExitCode] = {
+    "bad_request": ExitCode.BAD_INPUT,
+    "cancelled": ExitCode.ENGINE,  # by the engine's own end: ours would be an interrupt
+    "model": ExitCode.MODEL,
+    "out_of_memory": ExitCode.MODEL,
+    "internal": ExitCode.ENGINE,
+}
+
+
+class CliError(Exception):
+    """A command cannot go on. The message is one line: what, and what to do."""
+
+    def __init__(self, message: str, code: ExitCode = ExitCode.BAD_INPUT) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def as_fault(error: Exception) -> CliError:
+    """Return the one line and the exit code for anything that a command raised."""
+    match error:
+        case CliError():
+            return error
+        case click.Abort():
+            return CliError("interrupted", ExitCode.INTERRUPTED)
+        case click.UsageError():
+            return _usage_fault(error)
+        case FillFailed():
+            return _fault(str(error), _FAILURE_CODES.get(error.code, ExitCode.ENGINE))
+        case EngineError():
+            return _fault(str(error), ExitCode.ENGINE)
+        case ModelError():
+            return _fault(str(error), ExitCode.MODEL)
+        case OSError():
+            return _fault(f"{error}; see to that and try again", ExitCode.INTERNAL)
+    return _fault(
+        f"unexpected {type(error).__name__}: {error}; run it with --debug and report the trace",
+        ExitCode.INTERNAL,
+    )
+
+
+def _fault(message: str, code: ExitCode) -> CliError:
+    return CliError(" ".join(message.split()), code)
+
+
+def _usage_fault(error: click.UsageError) -> CliError:
+    message = " ".join(error.format_message().split()).rstrip(".")
+    what = message[:1].lower() + message[1:]
+    if error.ctx is None:
+        return CliError(what)
+    return CliError(f"{what}; see `{error.ctx.command_path} --help`")

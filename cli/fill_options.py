@@ -1,0 +1,52 @@
+"""The options of a fill on the command line, shared by the commands that fill."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, get_args
+
+import click
+
+from intarsia.engine.ipc.messages import SettleMode
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def fill_options(command: _F) -> _F:
+    """Add the options whose names are the fields of FillOptions."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def _absolute_folder(ctx: click.Context, _: click.Parameter, model: str | None) -> str | None:
+    """The engine stands in another folder: what is meant from here must be told in full."""
+    if model is None or not (model.startswith((".", "~")) or Path(model).exists()):
+        return model
+    return str(Path(model).expanduser().absolute())
+
+
+_OPTIONS = (
+    click.option(
+        "--model",
+        callback=_absolute_folder,
+        help="A name of the catalog, a folder, or a hub id; else the one that is loaded.",
+    ),
+    click.option(
+        "--settle",
+        type=click.Choice(get_args(SettleMode)),
+        default="verified",
+        show_default=True,
+        help="Keep what the backbone itself would have written, or settle by entropy.",
+    ),
+    click.option("--seed", type=int, default=0, show_default=True),
+    click.option(
+        "--temperature", type=click.FloatRange(min=0), help="Else the model family's own schedule."
+    ),
+    click.option("--max-tokens", type=click.IntRange(min=1), help="At most so long a fill."),
+    click.option("--max-steps", type=click.IntRange(min=1), help="At most so many model passes."),
+    click.option(
+        "--deadline-ms",
+        type=click.IntRange(min=1),
+        help="Take the best whole answer there is after so long.",
+    ),
+)

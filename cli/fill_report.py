@@ -1,0 +1,53 @@
+"""One filled hole as JSON: stable keys for scripts, null where there is nothing to say."""
+
+import msgspec
+
+from intarsia.cli.fill_hole import FillOutcome
+from intarsia.cli.fill_holes import Filling
+from intarsia.cli.text_positions import Range
+from intarsia.engine.ipc.messages import Timing
+from intarsia.infill.suggestion import NoSuggestion, Suggestion
+
+
+class FillReport(msgspec.Struct, frozen=True, kw_only=True):
+    """``text`` replaces ``range`` of the file as it was; ``reason`` says why there is no text."""
+
+    file: str
+    text: str | None = None
+    reason: str | None = None
+    range: Range | None = None
+    kind: str | None = None
+    steps: int | None = None
+    ms: Timing | None = None
+    mean_entropy: float | None = None
+    finish_reason: str | None = None
+    model: str | None = None
+    num_prefilled: int | None = None
+    num_reused: int | None = None
+
+
+def report_filling(file: str, filling: Filling) -> FillReport:
+    """Return what became of a hole of this file."""
+    match filling.outcome:
+        case NoSuggestion(reason=reason):
+            return FillReport(file=file, reason=reason, range=filling.where)
+        case FillOutcome(hole=hole, found=found, filled=filled):
+            return FillReport(
+                file=file,
+                text=found.text if isinstance(found, Suggestion) else None,
+                reason=found.reason if isinstance(found, NoSuggestion) else None,
+                range=filling.where,
+                kind=hole.kind,
+                steps=filled.steps,
+                ms=filled.ms,
+                mean_entropy=filled.mean_entropy,
+                finish_reason=filled.finish_reason,
+                model=filled.model,
+                num_prefilled=filled.num_prefilled,
+                num_reused=filled.num_reused,
+            )
+
+
+def to_json(report: FillReport) -> str:
+    """Return one line of JSON."""
+    return msgspec.json.encode(report).decode()

@@ -1,0 +1,45 @@
+"""``intarsia serve``: the language server. Imports the server and nothing else: editors wait."""
+
+import ipaddress
+
+import click
+
+from intarsia.cli.switches import debug_option
+
+
+@click.command("serve")
+@click.option(
+    "--tcp",
+    metavar="[HOST:]PORT",
+    help="Serve one client on a port of this machine instead (for debugging).",
+)
+@debug_option
+def command(tcp: str | None) -> int:
+    """Serve an editor: the language server, on standard input and output."""
+    from intarsia.lsp.server import serve_stdio, serve_tcp
+
+    if tcp is None:
+        return serve_stdio()
+    return serve_tcp(*_parse_address(tcp))
+
+
+def _parse_address(word: str) -> tuple[str, int]:
+    host, _, port = word.rpartition(":")
+    host = host.strip("[]") or "127.0.0.1"
+    if not port.isascii() or not port.isdecimal() or not 1 <= int(port) <= 65535:
+        raise click.BadParameter(f"{word!r} has no port from 1 to 65535", param_hint="'--tcp'")
+    if not _is_loopback(host):
+        raise click.BadParameter(
+            f"{host} is not this machine alone: give 127.0.0.1, ::1 or localhost",
+            param_hint="'--tcp'",
+        )
+    return host, int(port)
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

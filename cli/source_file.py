@@ -1,0 +1,130 @@
+"""A file as text, and back: what was read is written again byte for byte, but for the fill.
+
+Keeps the byte order mark, the line ends, the mode and the owner. Knows nothing of holes.
+"""
+
+import os
+import stat
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from intarsia.cli.exit_codes import ExitCode
+from intarsia.cli.faults import CliError
+
+MAX_FILE_BYTES = 64 * 1024 * 1024
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceFile:
+    """``path`` None: standard input. ``text`` has its line ends as they are, and no mark."""
+
+    path: Path | None
+    data: bytes
+    text: str
+
+    @property
+    def name(self) -> str:
+        return "standard input" if self.path is None else str(self.path)
+
+    def encode(self, text: str) -> bytes:
+        """Return the bytes of another text of this file."""
+        mark = _BYTE_ORDER_MARK if self.data.startswith(_BYTE_ORDER_MARK) else b""
+        return mark + text.encode("utf-8")
+
+
+def read_source(path: Path) -> SourceFile:
+    """Read a file, ``-`` being standard input. Raises CliError where it holds no text."""
+    if path == Path("-"):
+        return _decode(None, _read_limited(sys.stdin.buffer, "standard input"))
+    try:
+        with path.open("rb") as stream:
+            return _decode(path, _read_limited(stream, str(path)))
+    except OSError as error:
+        raise CliError(f"cannot read {path}: {_in_plain_words(error)}") from error
+
+
+def require_writable(source: SourceFile) -> None:
+    """Raise CliError where a fill could not be written back, before any work is done."""
+    if source.path is None:
+        raise CliError("standard input cannot be written back: give a file, or leave out --write")
+    if not stat.S_ISREG(source.path.stat().st_mode):
+        raise CliError(f"{source.path} is no regular file: leave out --write")
+    # The superuser may write anywhere; a file without a write bit is still meant to stay.
+    if not source.path.stat().st_mode & 0o222 or not os.access(source.path, os.W_OK):
+        raise _not_written(source.path, "it is read-only: make it writable, or leave out --write")
+
+
+def write_source(source: SourceFile, text: str) -> None:
+    """Replace the file in one step; refuse where it is no longer what was read."""
+    assert source.path is not None, "require_writable comes first"
+    target = source.path.resolve()  # a link stays a link
+    try:
+        _replace(target, source, source.encode(text))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise _not_written(source.path, f"{reason}; check the folder and the disk") from error
+
+
+def _replace(target: Path, source: SourceFile, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    fresh = Path(name)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        _copy_owner_and_mode(target, fresh)
+        if target.read_bytes() != source.data:
+            raise _not_written(target, "it changed in the meantime: run the fill again")
+        fresh.replace(target)
+    finally:
+        fresh.unlink(missing_ok=True)
+
+
+def _copy_owner_and_mode(target: Path, fresh: Path) -> None:
+    found = target.stat()
+    if sys.platform != "win32" and (found.st_uid, found.st_gid) != (os.geteuid(), os.getegid()):
+        os.chown(fresh, found.st_uid, found.st_gid)
+    fresh.chmod(stat.S_IMODE(found.st_mode))
+
+
+def _read_limited(stream: BinaryIO, name: str) -> bytes:
+    data = stream.read(MAX_FILE_BYTES + 1)
+    if len(data) > MAX_FILE_BYTES:
+        raise CliError(
+            f"{name} is too large: {MAX_FILE_BYTES // 2**20} MiB are the most; give a smaller file"
+        )
+    return data
+
+
+def _decode(path: Path | None, data: bytes) -> SourceFile:
+    name = "standard input" if path is None else path
+    if b"\0" in data:
+        raise CliError(f"{name} is a binary file (it holds zero bytes): give a text file in UTF-8")
+    try:
+        text = data.removeprefix(_BYTE_ORDER_MARK).decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise CliError(
+            f"{name} is not UTF-8 (byte {error.start + 1} cannot be read): convert it first"
+        ) from error
+    return SourceFile(path=path, data=data, text=text)
+
+
+def _in_plain_words(error: OSError) -> str:
+    match error:
+        case FileNotFoundError():
+            return "there is no such file; check the path"
+        case IsADirectoryError():
+            return "it is a folder; give a file in it"
+        case PermissionError():
+            return "you may not read it; check its permissions"
+    return f"{error.strerror or error}; check the path"
+
+
+def _not_written(path: Path, why: str) -> CliError:
+    return CliError(f"{path} was not written: {why}", ExitCode.NOT_WRITTEN)

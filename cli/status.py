@@ -1,0 +1,59 @@
+"""``intarsia status``: what the engine is doing now, in plain words or as JSON."""
+
+import asyncio
+from collections.abc import Iterable
+
+import click
+import msgspec
+
+from intarsia.cli.exit_codes import ExitCode
+from intarsia.cli.faults import CliError
+from intarsia.cli.plain_words import duration, size
+from intarsia.cli.switches import debug_option, json_option
+from intarsia.engine.ipc.client import EngineClient, NoEngine
+from intarsia.engine.ipc.messages import Status
+
+
+@click.command("status")
+@json_option
+@debug_option
+def command(as_json: bool) -> None:
+    """Say what the engine is doing. Exit code 3 where none is running."""
+    from intarsia.cli.console import output
+    from intarsia.cli.two_columns import two_columns
+
+    try:
+        status = asyncio.run(_ask())
+    except NoEngine as error:
+        raise CliError(
+            "the engine is not running: the next fill starts it, and so does `intarsia engine`",
+            ExitCode.ENGINE,
+        ) from error
+    if as_json:
+        click.echo(msgspec.json.encode(status))
+    else:
+        output().print(two_columns(_rows(status)))
+
+
+async def _ask() -> Status:
+    async with EngineClient(name="cli", start=False) as client:
+        return await client.status()
+
+
+def _rows(status: Status) -> Iterable[tuple[str, str]]:
+    yield "engine", f"{status.state} (process {status.pid}, build {status.build})"
+    yield "model", _model(status)
+    for note in status.notes:
+        yield "", note
+    yield "memory", f"{size(status.resident_bytes)} resident"
+    yield "context", f"{status.cached_tokens} tokens held from earlier fills"
+    yield "fills", str(status.num_fills)
+    yield "clients", f"{status.num_clients - 1} besides this command"
+    idle = duration(status.idle_timeout_s)
+    yield "running", f"for {duration(status.uptime_s)}; ends after {idle} without a request"
+
+
+def _model(status: Status) -> str:
+    if status.model is None:
+        return "none loaded yet: the first fill loads it"
+    return f"{status.model} ({status.family}, {status.dtype} on {status.device})"

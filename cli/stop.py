@@ -1,0 +1,25 @@
+"""``intarsia stop``: end the engine and free its memory."""
+
+import asyncio
+
+import click
+
+from intarsia.cli.switches import debug_option
+from intarsia.engine.ipc.client import EngineClient, NoEngine
+
+
+@click.command("stop")
+@debug_option
+def command() -> None:
+    """End the engine, whatever it is doing, and return when it has gone."""
+    try:
+        asyncio.run(_stop())
+    except NoEngine:
+        click.echo("The engine was not running.")
+    else:
+        click.echo("The engine has ended.")
+
+
+async def _stop() -> None:
+    async with EngineClient(name="cli", start=False) as client:
+        await client.stop()

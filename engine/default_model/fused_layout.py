@@ -1,0 +1,80 @@
+"""Our layout of a causal backbone on the disk: which tensors, made of which tensors of a GGUF file.
+
+Matrices that are multiplied with the same input lie joined, row upon row, so that the file can be
+mapped and used as it is. Knows names and shapes, no numbers.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from intarsia.engine.filler import ModelError
+
+FUSED_FORMAT = "intarsia-fused-1"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FusedTensor:
+    """One tensor to write: the rows of ``sources``, in order."""
+
+    name: str
+    shape: tuple[int, ...]
+    sources: tuple[str, ...]
+
+
+def fused_tensors(
+    shapes: Mapping[str, tuple[int, ...]],
+    config: Mapping[str, Any],
+    *,
+    embed: str,
+    output: str | None,
+) -> list[FusedTensor]:
+    """Return what to write, in order. Raises ModelError where a tensor is missing or unknown."""
+    plan = [_fuse(shapes, "embed", embed)]
+    if output is not None:
+        plan.append(_fuse(shapes, "output", output))
+    plan.append(_fuse(shapes, "norm", "output_norm.weight"))
+    for layer in range(config["num_hidden_layers"]):
+        plan.extend(_layer(shapes, layer))
+    used = {source for tensor in plan for source in tensor.sources} | {
+        "output.weight",
+        "token_embd.weight",
+    }
+    if unknown := sorted(set(shapes) - used):
+        raise ModelError(
+            f"the GGUF file has tensors that we do not know, as {unknown[0]}: it cannot be run"
+        )
+    return plan
+
+
+def _layer(shapes: Mapping[str, tuple[int, ...]], layer: int) -> list[FusedTensor]:
+    old, new = f"blk.{layer}", f"layers.{layer}"
+    plan = [
+        _fuse(shapes, f"{new}.attn_norm", f"{old}.attn_norm.weight"),
+        _fuse(shapes, f"{new}.qkv", *(f"{old}.attn_{part}.weight" for part in "qkv")),
+    ]
+    if f"{old}.attn_q.bias" in shapes:
+        plan.append(
+            _fuse(shapes, f"{new}.qkv_bias", *(f"{old}.attn_{part}.bias" for part in "qkv"))
+        )
+    plan += [
+        _fuse(shapes, f"{new}.{part}_norm", f"{old}.attn_{part}_norm.weight")
+        for part in "qk"
+        if f"{old}.attn_{part}_norm.weight" in shapes
+    ]
+    return [
+        *plan,
+        _fuse(shapes, f"{new}.o", f"{old}.attn_output.weight"),
+        _fuse(shapes, f"{new}.mlp_norm", f"{old}.ffn_norm.weight"),
+        _fuse(shapes, f"{new}.gate_up", f"{old}.ffn_gate.weight", f"{old}.ffn_up.weight"),
+        _fuse(shapes, f"{new}.down", f"{old}.ffn_down.weight"),
+    ]
+
+
+def _fuse(shapes: Mapping[str, tuple[int, ...]], name: str, *sources: str) -> FusedTensor:
+    if missing := [source for source in sources if source not in shapes]:
+        raise ModelError(
+            f"the GGUF file lacks the tensor {missing[0]}: it is damaged, or no causal model"
+        )
+    num_rows = sum(shapes[source][0] for source in sources)
+    return FusedTensor(name=name, shape=(num_rows, *shapes[sources[0]][1:]), sources=sources)

@@ -1,0 +1,68 @@
+"""The tensors of a GGUF file as float32 rows, a few at a time, so that memory stays small."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from gguf import GGUFReader, dequantize
+
+from intarsia.engine.filler import ModelError
+
+_CHUNK_ELEMENTS = 4 * 1024 * 1024
+
+
+class GgufFile:
+    """One open GGUF file: its metadata as plain values, its tensors by name."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            reader = GGUFReader(path)
+        except (OSError, ValueError, IndexError, OverflowError) as fault:
+            raise ModelError(
+                f"{path} is no GGUF file that can be read, or is cut off: {fault}"
+            ) from fault
+        self.fields: Mapping[str, Any] = {
+            name: field.contents() for name, field in reader.fields.items()
+        }
+        self._tensors = {tensor.name: tensor for tensor in reader.tensors}
+        # GGUF names the inner dimension first.
+        self.shapes: Mapping[str, tuple[int, ...]] = {
+            name: tuple(int(size) for size in reversed(tensor.shape))
+            for name, tensor in self._tensors.items()
+        }
+        self._row_orders = self._llama_row_orders()
+
+    def rows(self, name: str) -> Iterator[npt.NDArray[np.float32]]:
+        """Yield the tensor's rows as float32, in chunks of whole rows; a vector is one chunk."""
+        tensor, shape = self._tensors[name], self.shapes[name]
+        step = len(tensor.data) if len(shape) == 1 else max(1, _CHUNK_ELEMENTS // shape[-1])
+        order = self._row_orders.get(name)
+        for start in range(0, len(tensor.data), step):
+            rows = slice(start, start + step) if order is None else order[start : start + step]
+            yield dequantize(tensor.data[rows], tensor.tensor_type)
+
+    def sample(self, name: str, num_rows: int) -> npt.NDArray[np.float32]:
+        """Return rows spread evenly over a matrix."""
+        tensor = self._tensors[name]
+        picked = np.linspace(0, len(tensor.data) - 1, num_rows).astype(int)
+        result: npt.NDArray[np.float32] = dequantize(tensor.data[picked], tensor.tensor_type)
+        return result
+
+    def num_stored_bytes(self, name: str) -> int:
+        return int(self._tensors[name].n_bytes)
+
+    def _llama_row_orders(self) -> dict[str, npt.NDArray[np.intp]]:
+        """Return where each row of q and k lies in a Llama file: llama.cpp interleaves halves."""
+        if self.fields.get("general.architecture") != "llama":
+            return {}
+        num_heads = self.fields["llama.attention.head_count"]
+        heads = {"q": num_heads, "k": self.fields.get("llama.attention.head_count_kv", num_heads)}
+        orders = {}
+        for name, shape in self.shapes.items():
+            part = name.removesuffix(".weight").removesuffix(".bias").rpartition(".attn_")[2]
+            if part in heads:
+                stored = np.arange(shape[0]).reshape(heads[part], -1, 2)
+                orders[name] = stored.swapaxes(1, 2).reshape(-1)
+        return orders

@@ -1,0 +1,49 @@
+"""How far long work has come: a stage in plain words, and a fraction where one is known."""
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeAlias
+
+Progress: TypeAlias = Callable[[str, float | None], None]
+"""Called with the stage and 0 to 1 (None: unknown); sometimes from another thread."""
+
+_PERIOD_S = 0.25
+
+
+@contextmanager
+def report_growth(
+    folder: Path, num_bytes: int, stage: str, on_progress: Progress
+) -> Iterator[None]:
+    """Report, while the block runs, how much of ``num_bytes`` lies under ``folder``.
+
+    Other programs write there, each with a progress of its own: the disk is what they share.
+    """
+    done = threading.Event()
+
+    def watch() -> None:
+        largest = 0  # a program may hold a file twice while it moves it
+        while not done.wait(_PERIOD_S):
+            largest = max(largest, size_of(folder))
+            on_progress(stage, min(1.0, largest / num_bytes))
+
+    watcher = threading.Thread(target=watch, name="intarsia-download-progress", daemon=True)
+    on_progress(stage, min(1.0, size_of(folder) / num_bytes))
+    watcher.start()
+    try:
+        yield
+    finally:
+        done.set()
+        watcher.join()
+
+
+def size_of(folder: Path) -> int:
+    """Return the bytes of all files below ``folder``; what vanishes meanwhile counts nothing."""
+    total = 0
+    for place, _, names in os.walk(folder):  # unlike rglob, it bears folders that vanish
+        for name in names:
+            with suppress(FileNotFoundError):
+                total += Path(place, name).stat().st_size
+    return total

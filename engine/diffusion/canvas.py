@@ -1,0 +1,66 @@
+"""The canvas: the token ids of one block in its present noisy state (xt), and which are given text.
+
+Ids come in, None where the model is to write; a frozen value goes out, which each denoising step
+replaces by a new one. Knows nothing of text, of models or of steps.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class TokenCanvas:
+    """One block of tokens while it is denoised."""
+
+    ids: Tensor  # (length,) long: xt
+    is_fixed: Tensor  # (length,) bool: given text, never changed
+    is_settled: Tensor  # (length,) bool: accepted (uniform-state) or unmasked (masked diffusion)
+
+    def __post_init__(self) -> None:
+        shapes = {tuple(t.shape) for t in (self.ids, self.is_fixed, self.is_settled)}
+        if len(shapes) != 1 or self.ids.dim() != 1:
+            raise ValueError(
+                f"a canvas needs three rows of one length, got shapes {sorted(shapes)}"
+            )
+
+    @property
+    def is_free(self) -> Tensor:
+        """Positions that the model writes."""
+        return ~self.is_fixed
+
+    def __len__(self) -> int:
+        return self.ids.shape[0]
+
+
+def random_canvas(
+    ids: Sequence[int | None], *, vocab_size: int, generator: torch.Generator
+) -> TokenCanvas:
+    """Return a canvas with uniform noise where no id is given (uniform-state diffusion)."""
+    given, is_fixed = _given(ids, generator.device)
+    noise = torch.randint(vocab_size, given.shape, generator=generator, device=generator.device)
+    return TokenCanvas(
+        ids=torch.where(is_fixed, given, noise),
+        is_fixed=is_fixed,
+        is_settled=torch.zeros_like(is_fixed),
+    )
+
+
+def masked_canvas(
+    ids: Sequence[int | None], *, mask_id: int, device: torch.device | str = "cpu"
+) -> TokenCanvas:
+    """Return a canvas with the mask where no id is given (masked diffusion)."""
+    given, is_fixed = _given(ids, torch.device(device))
+    return TokenCanvas(
+        ids=torch.where(is_fixed, given, mask_id),
+        is_fixed=is_fixed,
+        is_settled=torch.zeros_like(is_fixed),
+    )
+
+
+def _given(ids: Sequence[int | None], device: torch.device) -> tuple[Tensor, Tensor]:
+    given = torch.tensor([0 if i is None else i for i in ids], dtype=torch.long, device=device)
+    is_fixed = torch.tensor([i is not None for i in ids], dtype=torch.bool, device=device)
+    return given, is_fixed

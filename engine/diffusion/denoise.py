@@ -1,0 +1,123 @@
+"""The denoising loop: predict, sample, accept, renoise or remask, draft, stop.
+
+A canvas and a policy come in, the denoised ids go out. It knows neither text nor any model: the
+model is ``predict``, everything else is a part of the policy that can be swapped by itself.
+
+    canvas xt ──predict──▶ logits ──temperature, sample──▶ prediction x0 ──accept──▶ is_accepted
+        ▲                    │ self-conditioning of the next step               │
+        └────────────────────┴───────────────── renew ◀─────────────────────────┘
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+import torch
+from torch import Tensor
+
+from intarsia.engine.diffusion.acceptance import Accept
+from intarsia.engine.diffusion.canvas import TokenCanvas
+from intarsia.engine.diffusion.draft import Draft, WriteDraft
+from intarsia.engine.diffusion.prediction import Sample, read_logits
+from intarsia.engine.diffusion.renewal import Renew
+from intarsia.engine.diffusion.stopping import Stop
+from intarsia.engine.filler import Cancelled
+
+OnStep: TypeAlias = Callable[[int, TokenCanvas, Draft], None]
+"""(step, counted from 1; the canvas after it; the whole answer so far)."""
+
+
+class Predict(Protocol):
+    """One model pass."""
+
+    def __call__(self, canvas: TokenCanvas, self_conditioning: Tensor | None) -> Tensor:
+        """Return logits (length, vocab); ``self_conditioning`` holds the last step's, tempered."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DenoisingPolicy:
+    """The parts of one denoising; ``policies.py`` has a set for each kind of diffusion."""
+
+    max_steps: int
+    temperature: Callable[[int], float]
+    sample: Sample
+    accept: Accept
+    renew: Renew
+    write_draft: WriteDraft
+    stop: Stop
+
+    def __post_init__(self) -> None:
+        if self.max_steps < 1:
+            raise ValueError(f"max_steps must be at least 1, got {self.max_steps}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Denoised:
+    """A denoised canvas, given text included."""
+
+    ids: Tensor  # (length,) long
+    confidences: Tensor  # (length,)
+    entropies: Tensor  # (length,) nats
+    num_steps: int
+    finish_reason: Literal["settled", "max_steps", "deadline"]
+
+
+def never_cancelled() -> bool:
+    """Say that nobody cancels."""
+    return False
+
+
+def ignore_step(step: int, canvas: TokenCanvas, draft: Draft) -> None:
+    """Show nobody."""
+
+
+@torch.inference_mode()
+def denoise(
+    predict: Predict,
+    canvas: TokenCanvas,
+    policy: DenoisingPolicy,
+    *,
+    generator: torch.Generator,
+    is_cancelled: Callable[[], bool] = never_cancelled,
+    deadline: float | None = None,  # time.monotonic(); one step is always made
+    on_step: OnStep = ignore_step,
+) -> Denoised:
+    """Denoise one canvas. Raises Cancelled between two steps."""
+    drafts: list[Draft] = []
+    self_conditioning: Tensor | None = None
+    for step in range(1, policy.max_steps + 1):
+        if is_cancelled():
+            raise Cancelled
+        prediction = read_logits(
+            predict(canvas, self_conditioning),
+            canvas,
+            temperature=policy.temperature(step),
+            sample=policy.sample,
+            generator=generator,
+        )
+        before, self_conditioning = canvas, prediction.logits
+        canvas = policy.renew(before, prediction, policy.accept(before, prediction), generator)
+        drafts.append(
+            policy.write_draft(before, canvas, prediction, drafts[-1] if drafts else None)
+        )
+        on_step(step, canvas, drafts[-1])
+        if policy.stop(canvas, drafts):
+            return _denoised(drafts, "settled")
+        if deadline is not None and time.monotonic() >= deadline:
+            return _denoised(drafts, "deadline")
+    return _denoised(drafts, "max_steps")
+
+
+def _denoised(
+    drafts: list[Draft], finish_reason: Literal["settled", "max_steps", "deadline"]
+) -> Denoised:
+    last = drafts[-1]
+    return Denoised(
+        ids=last.ids,
+        confidences=last.confidences,
+        entropies=last.entropies,
+        num_steps=len(drafts),
+        finish_reason=finish_reason,
+    )

@@ -1,0 +1,56 @@
+"""What one model pass says of every canvas position.
+
+Raw logits come in; tempered logits, probabilities, entropies and one sample a position go out.
+Given text is certain here: its logits are one-hot, so its entropy is 0 and the self-conditioning
+agrees with it.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from intarsia.engine.diffusion.canvas import TokenCanvas
+
+Sample: TypeAlias = Callable[[Tensor, torch.Generator], Tensor]
+"""Probabilities (length, vocab) → ids (length,)."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Prediction:
+    """The model's x0, as distributions and as ids."""
+
+    logits: Tensor  # (length, vocab) float32, after temperature: the next step's self-conditioning
+    probabilities: Tensor  # (length, vocab)
+    entropies: Tensor  # (length,) nats
+    sampled: Tensor  # (length,) long
+    likeliest: Tensor  # (length,) long
+
+    def confidence_of(self, ids: Tensor) -> Tensor:
+        """Return the probability of one id a position."""
+        return self.probabilities.gather(-1, ids[:, None]).squeeze(-1)
+
+
+def read_logits(
+    logits: Tensor,
+    canvas: TokenCanvas,
+    *,
+    temperature: float,
+    sample: Sample,
+    generator: torch.Generator,
+) -> Prediction:
+    """Turn the logits of one pass into a Prediction."""
+    logits = logits.float() / temperature
+    fixed = canvas.is_fixed.nonzero().squeeze(-1)
+    logits[fixed] = -torch.inf
+    logits[fixed, canvas.ids[fixed]] = 0.0
+    probabilities = torch.softmax(logits, dim=-1)
+    return Prediction(
+        logits=logits,
+        probabilities=probabilities,
+        entropies=torch.special.entr(probabilities).sum(dim=-1),
+        sampled=sample(probabilities, generator),
+        likeliest=logits.argmax(dim=-1),
+    )

@@ -1,0 +1,86 @@
+"""The next canvas: accepted tokens are written, the rest is renoised or stays masked.
+
+Canvas, prediction and acceptance come in, the canvas of the next step goes out. Given text is
+asserted anew each time.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import torch
+from torch import Tensor
+
+from intarsia.engine.diffusion.canvas import TokenCanvas
+from intarsia.engine.diffusion.prediction import Prediction
+
+Renew: TypeAlias = Callable[[TokenCanvas, Prediction, Tensor, torch.Generator], TokenCanvas]
+"""(canvas, prediction, is_accepted, generator) → the canvas of the next step."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Renoise:
+    """Uniform noise at every free position not accepted now, accepted earlier or not."""
+
+    vocab_size: int
+
+    def __call__(
+        self,
+        canvas: TokenCanvas,
+        prediction: Prediction,
+        is_accepted: Tensor,
+        generator: torch.Generator,
+    ) -> TokenCanvas:
+        noise = torch.randint(
+            self.vocab_size, canvas.ids.shape, generator=generator, device=canvas.ids.device
+        )
+        xt = torch.where(is_accepted, prediction.sampled, noise)
+        return TokenCanvas(
+            ids=torch.where(canvas.is_fixed, canvas.ids, xt),
+            is_fixed=canvas.is_fixed,
+            is_settled=is_accepted & canvas.is_free,
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remask:
+    """The mask again at settled tokens whose probability fell below ``min_confidence``.
+
+    Fewer are remasked than were accepted in the same step: each step leaves fewer masks than it
+    found, so the loop ends. ``min_confidence`` 0 remasks nothing.
+    """
+
+    mask_id: int
+    min_confidence: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.min_confidence < 1:
+            raise ValueError(f"min_confidence must be in [0, 1), got {self.min_confidence}")
+
+    def __call__(
+        self,
+        canvas: TokenCanvas,
+        prediction: Prediction,
+        is_accepted: Tensor,
+        generator: torch.Generator,
+    ) -> TokenCanvas:
+        is_unmasked = is_accepted & canvas.is_free & ~canvas.is_settled
+        num_remasks = max(int(is_unmasked.sum()) - 1, 0)
+        is_settled = (canvas.is_settled | is_unmasked) & ~self._lost(
+            canvas, prediction, num_remasks
+        )
+        xt = torch.where(is_unmasked, prediction.sampled, canvas.ids)
+        is_masked = canvas.is_free & ~is_settled
+        return TokenCanvas(
+            ids=torch.where(is_masked, self.mask_id, xt),
+            is_fixed=canvas.is_fixed,
+            is_settled=is_settled,
+        )
+
+    def _lost(self, canvas: TokenCanvas, prediction: Prediction, at_most: int) -> Tensor:
+        confidences = prediction.confidence_of(canvas.ids)
+        is_unsure = canvas.is_settled & canvas.is_free & (confidences < self.min_confidence)
+        unsure = is_unsure.nonzero().squeeze(-1)
+        is_lost = torch.zeros_like(is_unsure)
+        is_lost[unsure[confidences[unsure].argsort()[:at_most]]] = True
+        return is_lost

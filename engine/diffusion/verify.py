@@ -1,0 +1,233 @@
+"""Settle a hole by proposal and proof: the canvas proposes, the frozen path keeps what it would write.
+
+One pass a round: frozen rows judge the last proposal, and behind each outcome (so many of its tokens
+kept) a canvas already proposes what comes next (TiDAR, arXiv 2511.08923; gated masks, 2507.11851).
+The text is the backbone's own greedy text; only the number of passes changes. Knows ids, no text.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+import torch
+from torch import Tensor
+
+from intarsia.engine.diffusion.lookup import continue_from_earlier
+from intarsia.engine.diffusion.row_budget import share_masks
+from intarsia.engine.filler import Cancelled
+
+FindEnd: TypeAlias = Callable[[Sequence[int]], int | None]
+"""Hole ids → how many of them the hole needs, None while it has not ended."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Verification:
+    """What one pass says: the frozen rows' own next tokens, and a proposal behind each outcome."""
+
+    causal: Tensor  # (tokens, vocab) logits of the token after each
+    proposals: tuple[Tensor, ...]  # per outcome (masks, vocab) logits of the tokens after that
+
+
+class Verifier(Protocol):
+    """A causal backbone whose passes can carry canvases."""
+
+    def verify(self, tokens: Sequence[int], masks: Sequence[int]) -> Verification:
+        """Run the tokens on the frozen path, with so many masks behind each outcome."""
+        ...
+
+    def keep(self, num_tokens: int) -> None:
+        """Hold the keys and values of the first tokens of the last pass; forget the others."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VerifyPolicy:
+    """``num_proposed`` 0 writes one token a pass, left to right."""
+
+    num_proposed: int = 4
+    num_rows: int = 16
+    min_chance: float = 0.1  # a proposal is cut where the chance that it is kept so far is lower
+
+    def __post_init__(self) -> None:
+        if self.num_proposed < 0 or self.num_rows < 1 or not 0 <= self.min_chance < 1:
+            raise ValueError(f"verify policy out of range: {self}")
+
+
+LEFT_TO_RIGHT = VerifyPolicy(num_proposed=0)
+
+
+@dataclass(kw_only=True, slots=True)
+class Settled:
+    """Hole tokens in order; the first ``num_settled`` are the backbone's own."""
+
+    ids: list[int]
+    confidences: list[float] = field(default_factory=list)
+    entropies: list[float] = field(default_factory=list)
+    num_settled: int = 0
+    num_passes: int = 0
+    finish_reason: Literal["end", "max_tokens", "max_steps", "deadline"] = "end"
+
+
+OnRound: TypeAlias = Callable[[int, Settled], None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Proposal:
+    ids: list[int]
+    confidences: list[float]
+
+
+_NOTHING = _Proposal(ids=[], confidences=[])
+
+
+@torch.inference_mode()
+def settle_verified(
+    verifier: Verifier,
+    context: Sequence[int],
+    first: "NamedToken",
+    policy: VerifyPolicy,
+    *,
+    find_end: FindEnd,
+    max_tokens: int,
+    max_passes: int | None,
+    is_cancelled: Callable[[], bool],
+    deadline: float | None,  # time.monotonic()
+    on_round: OnRound | None,
+) -> Settled:
+    """Write the hole behind a context whose next token is already named. Raises Cancelled."""
+    text = Settled(ids=[])
+    _settle(text, [first])
+    proposal = _NOTHING
+    while True:
+        if on_round:
+            on_round(text.num_passes, _with_proposal(text, proposal))
+        if (end := find_end(text.ids)) is not None:
+            return _cut(text, end, "end")
+        if len(text.ids) >= max_tokens:
+            return _cut(text, max_tokens, "max_tokens")
+        if max_passes is not None and text.num_passes >= max_passes:
+            return _unproven(text, proposal, find_end, max_tokens, "max_steps")
+        if deadline is not None and time.monotonic() >= deadline:
+            return _unproven(text, proposal, find_end, max_tokens, "deadline")
+        if is_cancelled():
+            raise Cancelled
+        proposal = _round(verifier, context, text, proposal, policy, find_end)
+
+
+def _round(
+    verifier: Verifier,
+    context: Sequence[int],
+    text: Settled,
+    proposal: _Proposal,
+    policy: VerifyPolicy,
+    find_end: FindEnd,
+) -> _Proposal:
+    """Judge a proposal, settle what is kept and the token after it; return the next proposal."""
+    masks = (
+        share_masks(proposal.confidences, num_rows=policy.num_rows, max_masks=policy.num_proposed)
+        if policy.num_proposed
+        else [0]
+    )
+    said = verifier.verify([text.ids[-1], *proposal.ids], masks)
+    text.num_passes += 1
+    named = said.causal.argmax(dim=-1).tolist()
+    num_kept = next(
+        (i for i, (p, n) in enumerate(zip(proposal.ids, named, strict=False)) if p != n),
+        len(proposal.ids),
+    )
+    verifier.keep(num_kept + 1)
+    _settle(text, name_tokens(said.causal[: num_kept + 1], named[: num_kept + 1]))
+    if not policy.num_proposed:
+        return _NOTHING
+    return _propose(said.proposals[num_kept], context, text, policy, find_end)
+
+
+def _propose(
+    logits: Tensor, context: Sequence[int], text: Settled, policy: VerifyPolicy, find_end: FindEnd
+) -> _Proposal:
+    ids: list[int] = []
+    confidences: list[float] = []
+    if len(logits):
+        tokens = name_tokens(logits, logits.argmax(dim=-1).tolist())
+        ids, confidences = [t.id for t in tokens], [t.confidence for t in tokens]
+    earlier = continue_from_earlier(
+        [*context, *text.ids], policy.num_proposed, ids[0] if ids else None
+    )
+    if len(earlier) > 0:
+        ids = earlier
+        confidences = (confidences + [0.5] * len(ids))[: len(ids)]
+    chance, length = 1.0, 0
+    for confidence in confidences:
+        chance *= confidence
+        if chance < policy.min_chance:
+            break
+        length += 1
+    end = find_end([*text.ids, *ids[:length]])
+    if end is not None:
+        length = max(0, end - len(text.ids))
+    return _Proposal(ids=ids[:length], confidences=confidences[:length])
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NamedToken:
+    """A token with the distribution that it was taken from."""
+
+    id: int
+    confidence: float  # its probability
+    entropy: float  # nats
+
+
+def name_tokens(logits: Tensor, ids: Sequence[int]) -> list[NamedToken]:
+    """Return the ids with probability and entropy under their rows of logits (rows, vocab)."""
+    log_p = torch.log_softmax(logits.float(), dim=-1)
+    p = log_p.exp()
+    entropies = -(p * log_p).sum(dim=-1)
+    chosen = p.gather(-1, torch.tensor(ids, device=p.device)[:, None]).squeeze(-1)
+    return [
+        NamedToken(id=i, confidence=c, entropy=e)
+        for i, c, e in zip(ids, chosen.tolist(), entropies.tolist(), strict=True)
+    ]
+
+
+def _settle(text: Settled, tokens: Sequence[NamedToken]) -> None:
+    text.ids += [t.id for t in tokens]
+    text.confidences += [t.confidence for t in tokens]
+    text.entropies += [t.entropy for t in tokens]
+    text.num_settled = len(text.ids)
+
+
+def _with_proposal(text: Settled, proposal: _Proposal) -> Settled:
+    return Settled(
+        ids=text.ids + proposal.ids,
+        confidences=text.confidences + proposal.confidences,
+        entropies=list(text.entropies),
+        num_settled=text.num_settled,
+        num_passes=text.num_passes,
+    )
+
+
+def _unproven(
+    text: Settled,
+    proposal: _Proposal,
+    find_end: FindEnd,
+    max_tokens: int,
+    reason: Literal["max_steps", "deadline"],
+) -> Settled:
+    """The best whole-hole answer so far: what is settled, and what is proposed behind it."""
+    whole = _with_proposal(text, proposal)
+    end = find_end(whole.ids)
+    return _cut(whole, max_tokens if end is None else end, reason)
+
+
+def _cut(
+    text: Settled, length: int, reason: Literal["end", "max_tokens", "max_steps", "deadline"]
+) -> Settled:
+    return Settled(
+        ids=text.ids[:length],
+        confidences=text.confidences[:length],
+        entropies=text.entropies[:length],
+        num_settled=min(text.num_settled, length),
+        num_passes=text.num_passes,
+        finish_reason=reason,
+    )

@@ -1,0 +1,136 @@
+"""Where clients reach this process: hold the address as the only engine, and listen on it.
+
+Address in, asyncio server and token out. Knows nothing of messages.
+"""
+
+import asyncio
+import contextlib
+import os
+import socket
+import stat
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TypeAlias
+
+import filelock
+import msgspec
+
+from intarsia.engine.ipc.address import Address, prepare_directory
+from intarsia.engine.ipc.stream import PortFile
+
+Accept: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]
+
+_LOCK_POLL_S = 0.05
+_PROBE_TIMEOUT_S = 1.0
+
+
+class AddressInUse(Exception):
+    """Something that is no engine stands at the address. The message says what to do."""
+
+
+class AlreadyRunning(Exception):
+    """Another engine answers at the address."""
+
+
+@contextlib.contextmanager
+def hold_address(address: Address, *, patience_s: float = 10.0) -> Iterator[None]:
+    """Be the one engine of this address; wait for one that is just ending.
+
+    Raises ``AlreadyRunning`` or ``AddressInUse``. The lock ends with the process, however it ends,
+    so what lies at the address while it is held is stale or a stranger's.
+    """
+    prepare_directory(address.directory)
+    lock = _acquire_lock(address, patience_s)
+    try:
+        address.pid_path.write_text(str(os.getpid()))
+        _remove_stale_socket(address)
+        yield
+    finally:
+        address.pid_path.unlink(missing_ok=True)
+        lock.release()
+
+
+async def listen(address: Address, token: str, accept: Accept) -> asyncio.Server:
+    """Listen for the user alone (by file modes or by the token); only while the address is held."""
+    if address.transport == "tcp":
+        return await _listen_tcp(address, token, accept)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(address.socket_path))
+    address.socket_path.chmod(0o600)  # before anyone can connect
+    return await asyncio.start_unix_server(accept, sock=listener)
+
+
+def stop_listening(address: Address, server: asyncio.Server) -> None:
+    """Take no more clients. Those that are connected stay so."""
+    server.close()
+    address.socket_path.unlink(missing_ok=True)
+    address.port_path.unlink(missing_ok=True)
+
+
+def _acquire_lock(address: Address, patience_s: float) -> filelock.BaseFileLock:
+    lock = filelock.FileLock(address.engine_lock_path)
+    deadline = time.monotonic() + patience_s
+    while True:
+        with contextlib.suppress(filelock.Timeout):
+            lock.acquire(blocking=False)
+            return lock
+        if _is_answered(address):
+            raise AlreadyRunning("an engine is running already: `intarsia status` shows it")
+        if time.monotonic() > deadline:
+            raise AddressInUse("another engine runs but does not answer: run `intarsia stop`")
+        time.sleep(_LOCK_POLL_S)
+
+
+def _remove_stale_socket(address: Address) -> None:
+    address.port_path.unlink(missing_ok=True)
+    path = address.socket_path
+    if address.transport != "unix" or not os.path.lexists(path):
+        return
+    if not stat.S_ISSOCK(path.lstat().st_mode):
+        raise AddressInUse(f"{path} is no socket: move it away")
+    if _is_answered(address):
+        raise AddressInUse(
+            f"{path} is in use by a program that is no intarsia engine: "
+            "end it, or set INTARSIA_RUNTIME_DIR to another folder"
+        )
+    path.unlink()
+
+
+def _is_answered(address: Address) -> bool:
+    try:
+        with _probe(address) as probe:
+            probe.settimeout(_PROBE_TIMEOUT_S)
+            probe.connect(_target(address))
+    except TimeoutError:
+        return True  # somebody listens, and is too busy to take us
+    except (OSError, msgspec.DecodeError):
+        return False
+    return True
+
+
+def _probe(address: Address) -> socket.socket:
+    return socket.socket(socket.AF_INET if address.transport == "tcp" else socket.AF_UNIX)
+
+
+def _target(address: Address) -> str | tuple[str, int]:
+    if address.transport == "unix":
+        return str(address.socket_path)
+    return "127.0.0.1", msgspec.json.decode(address.port_path.read_bytes(), type=PortFile).port
+
+
+async def _listen_tcp(address: Address, token: str, accept: Accept) -> asyncio.Server:
+    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    _write_private(address.port_path, msgspec.json.encode(PortFile(port=port, token=token)))
+    return server
+
+
+def _write_private(path: Path, data: bytes) -> None:
+    """Write a file of mode 0600 that readers see whole or not at all."""
+    draft = path.with_name(path.name + ".new")
+    draft.unlink(missing_ok=True)
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+    draft.replace(path)

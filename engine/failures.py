@@ -1,0 +1,40 @@
+"""What went wrong in a fill or a load → the code and the one line that the client gets."""
+
+import errno
+
+from intarsia.engine.filler import Cancelled, ModelError
+from intarsia.engine.ipc.messages import FailureCode
+
+_OUT_OF_MEMORY_TEXTS = ("out of memory", "can't allocate memory", "cannot allocate memory")
+
+
+def describe_failure(error: Exception, *, doing: str) -> tuple[FailureCode, str]:
+    """Return code and message; ``doing`` tells what was tried ("loading MODEL")."""
+    match error:
+        case Cancelled():
+            return "cancelled", "cancelled"
+        case ModelError():
+            return "model", one_line(error)
+        case _ if is_out_of_memory(error):
+            return "out_of_memory", (
+                f"out of memory while {doing}: close other programs, or take a smaller model "
+                "(--model) or a smaller cache (--cache-tokens)"
+            )
+        case ValueError():
+            return "bad_request", one_line(error)
+    return "internal", f"{type(error).__name__} while {doing}: {one_line(error)} (see the log)"
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Tell without importing torch: its errors are known by name and by text."""
+    if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
+        return True
+    if isinstance(error, OSError) and error.errno == errno.ENOMEM:
+        return True
+    text = str(error).lower()
+    return isinstance(error, RuntimeError) and any(mark in text for mark in _OUT_OF_MEMORY_TEXTS)
+
+
+def one_line(error: BaseException) -> str:
+    """Return the error's text without line breaks."""
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,87 @@
+"""The shape of a causal backbone of the Llama kind, read from its config.json.
+
+A mapping comes in, a checked frozen value goes out. Knows no weights.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from intarsia.engine.filler import ModelError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RopeScaling:
+    """Llama 3's stretching of low rotary frequencies (Llama 3.1 model card; transformers' rope utils)."""
+
+    factor: float
+    low_freq_factor: float
+    high_freq_factor: float
+    original_max_positions: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BackboneShape:
+    """Sizes and constants of one backbone."""
+
+    num_layers: int
+    hidden: int
+    num_heads: int
+    num_kv_heads: int
+    head_dim: int
+    intermediate: int
+    vocab_size: int
+    norm_eps: float
+    rope_theta: float
+    rope_scaling: RopeScaling | None
+    max_positions: int
+
+    def __post_init__(self) -> None:
+        if self.num_heads % self.num_kv_heads:
+            raise ModelError(
+                f"config.json names {self.num_heads} heads on {self.num_kv_heads} key-value heads: "
+                "the first must be a multiple of the second"
+            )
+
+    @property
+    def num_groups(self) -> int:
+        """Query heads per key-value head."""
+        return self.num_heads // self.num_kv_heads
+
+
+def read_shape(config: Mapping[str, Any]) -> BackboneShape:
+    """Return the shape named by a Hugging Face config. Raises ModelError where a part is missing."""
+    try:
+        hidden, num_heads = int(config["hidden_size"]), int(config["num_attention_heads"])
+        rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
+        return BackboneShape(
+            num_layers=int(config["num_hidden_layers"]),
+            hidden=hidden,
+            num_heads=num_heads,
+            num_kv_heads=int(config.get("num_key_value_heads") or num_heads),
+            head_dim=int(config.get("head_dim") or hidden // num_heads),
+            intermediate=int(config["intermediate_size"]),
+            vocab_size=int(config["vocab_size"]),
+            norm_eps=float(config.get("rms_norm_eps", 1e-6)),
+            rope_theta=float(rope.get("rope_theta") or config.get("rope_theta") or 10_000.0),
+            rope_scaling=_scaling(rope),
+            max_positions=int(config.get("max_position_embeddings", 4096)),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise ModelError(
+            f"config.json lacks or mistypes {error}: it is no Llama-shaped model"
+        ) from error
+
+
+def _scaling(rope: Mapping[str, Any]) -> RopeScaling | None:
+    kind = rope.get("rope_type") or rope.get("type") or "default"
+    if kind == "default":
+        return None
+    if kind != "llama3":
+        raise ModelError(f"rotary scaling {kind!r} is not known here: only default and llama3 are")
+    return RopeScaling(
+        factor=float(rope["factor"]),
+        low_freq_factor=float(rope["low_freq_factor"]),
+        high_freq_factor=float(rope["high_freq_factor"]),
+        original_max_positions=int(rope["original_max_position_embeddings"]),
+    )

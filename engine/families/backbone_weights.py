@@ -1,0 +1,164 @@
+"""The weights of a causal backbone, from a folder of safetensors files.
+
+Our own fused layout is mapped as it lies on the disk; Hugging Face's layout is fused when it is read.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from intarsia.engine.families.backbone_shape import BackboneShape
+from intarsia.engine.filler import ModelError
+
+GetTensor = Callable[[str], Tensor | None]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class LayerWeights:
+    """One layer; matrices are (out, in)."""
+
+    attn_norm: Tensor
+    qkv: Tensor
+    qkv_bias: Tensor | None
+    q_norm: Tensor | None
+    k_norm: Tensor | None
+    o: Tensor
+    mlp_norm: Tensor
+    gate_up: Tensor
+    down: Tensor
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class BackboneWeights:
+    """All layers, and the matrices at both ends (the same one where they are tied)."""
+
+    embed: Tensor  # (vocab, hidden)
+    output: Tensor  # (vocab, hidden)
+    norm: Tensor  # (hidden,)
+    layers: tuple[LayerWeights, ...]
+
+
+def read_weights(
+    files: Sequence[Path],
+    shape: BackboneShape,
+    *,
+    is_fused: bool,
+    dtype: torch.dtype,
+    device: torch.device,
+) -> BackboneWeights:
+    """Read the weights of a checked folder. Raises ModelError where a tensor is missing or misshapen."""
+    try:
+        tensors = _open_all(files)
+        get = _getter(tensors, dtype, device)
+        weights = _read_fused(get, shape) if is_fused else _read_hugging_face(get, shape)
+    except (OSError, SafetensorError) as error:
+        raise ModelError(f"the weights cannot be read ({error}): fetch the model again") from error
+    _check(weights, shape)
+    return weights
+
+
+def _open_all(files: Sequence[Path]) -> dict[str, Callable[[], Tensor]]:
+    """Map every file; a tensor is a view of it until it is converted."""
+    found: dict[str, Callable[[], Tensor]] = {}
+    for path in files:
+        file = safe_open(path, framework="pt")  # type: ignore[no-untyped-call]
+        for name in file.keys():  # noqa: SIM118 (not a dict)
+            found[name] = lambda file=file, name=name: file.get_tensor(name)
+    return found
+
+
+def _getter(
+    tensors: dict[str, Callable[[], Tensor]], dtype: torch.dtype, device: torch.device
+) -> GetTensor:
+    def get(name: str) -> Tensor | None:
+        return tensors[name]().to(device, dtype) if name in tensors else None
+
+    return get
+
+
+def _need(get: GetTensor, name: str) -> Tensor:
+    tensor = get(name)
+    if tensor is None:
+        raise ModelError(f"the weights lack the tensor {name}: the folder is incomplete")
+    return tensor
+
+
+def _read_fused(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
+    def layer(i: int) -> LayerWeights:
+        at = f"layers.{i}"
+        return LayerWeights(
+            attn_norm=_need(get, f"{at}.attn_norm"),
+            qkv=_need(get, f"{at}.qkv"),
+            qkv_bias=get(f"{at}.qkv_bias"),
+            q_norm=get(f"{at}.q_norm"),
+            k_norm=get(f"{at}.k_norm"),
+            o=_need(get, f"{at}.o"),
+            mlp_norm=_need(get, f"{at}.mlp_norm"),
+            gate_up=_need(get, f"{at}.gate_up"),
+            down=_need(get, f"{at}.down"),
+        )
+
+    embed, output = _need(get, "embed"), get("output")
+    return BackboneWeights(
+        embed=embed,
+        output=embed if output is None else output,
+        norm=_need(get, "norm"),
+        layers=tuple(layer(i) for i in range(shape.num_layers)),
+    )
+
+
+def _read_hugging_face(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
+    def layer(i: int) -> LayerWeights:
+        at = f"model.layers.{i}"
+        qkv = [f"{at}.self_attn.{part}_proj" for part in "qkv"]
+        biases = [get(f"{name}.bias") for name in qkv]
+        return LayerWeights(
+            attn_norm=_need(get, f"{at}.input_layernorm.weight"),
+            qkv=torch.cat([_need(get, f"{name}.weight") for name in qkv]),
+            qkv_bias=torch.cat([b for b in biases if b is not None])
+            if any(b is not None for b in biases)
+            else None,
+            q_norm=get(f"{at}.self_attn.q_norm.weight"),
+            k_norm=get(f"{at}.self_attn.k_norm.weight"),
+            o=_need(get, f"{at}.self_attn.o_proj.weight"),
+            mlp_norm=_need(get, f"{at}.post_attention_layernorm.weight"),
+            gate_up=torch.cat(
+                [_need(get, f"{at}.mlp.{part}_proj.weight") for part in ("gate", "up")]
+            ),
+            down=_need(get, f"{at}.mlp.down_proj.weight"),
+        )
+
+    embed, output = _need(get, "model.embed_tokens.weight"), get("lm_head.weight")
+    return BackboneWeights(
+        embed=embed,
+        output=embed if output is None else output,
+        norm=_need(get, "model.norm.weight"),
+        layers=tuple(layer(i) for i in range(shape.num_layers)),
+    )
+
+
+def _check(weights: BackboneWeights, shape: BackboneShape) -> None:
+    heads = (shape.num_heads + 2 * shape.num_kv_heads) * shape.head_dim
+    wanted = {
+        "embed": (shape.vocab_size, shape.hidden),
+        "output": (shape.vocab_size, shape.hidden),
+        "norm": (shape.hidden,),
+    }
+    for name, size in wanted.items():
+        _check_size(name, getattr(weights, name), size)
+    for i, layer in enumerate(weights.layers):
+        _check_size(f"layer {i} qkv", layer.qkv, (heads, shape.hidden))
+        _check_size(f"layer {i} o", layer.o, (shape.hidden, shape.num_heads * shape.head_dim))
+        _check_size(f"layer {i} gate_up", layer.gate_up, (2 * shape.intermediate, shape.hidden))
+        _check_size(f"layer {i} down", layer.down, (shape.hidden, shape.intermediate))
+
+
+def _check_size(name: str, tensor: Tensor, size: tuple[int, ...]) -> None:
+    if tuple(tensor.shape) != size:
+        raise ModelError(
+            f"the weights do not fit config.json: {name} is {tuple(tensor.shape)}, needed {size}"
+        )

@@ -1,0 +1,138 @@
+"""A causal backbone of the Llama kind whose passes mix two kinds of rows.
+
+Token ids and positions come in, hidden states and logits go out. Frozen rows are the backbone exactly
+as it was trained; canvas rows pass through the gated adapter too and may look both ways. Knows
+neither text nor how a proposal is settled.
+"""
+
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from intarsia.engine.families.backbone_shape import BackboneShape
+from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeights
+from intarsia.engine.families.gated_adapter import GatedAdapter, LayerAdapter, LowRank
+from intarsia.engine.families.kv_cache import KvCache
+from intarsia.engine.families.rotary import inverse_frequencies, rotate, rotation
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Rows:
+    """The query rows of one pass, behind a context of keys and values."""
+
+    ids: Tensor  # (rows,) long; the mask id where a canvas row is masked
+    positions: Tensor  # (rows,) long
+    num_frozen: int  # the first rows are frozen, the others are the canvas
+    visible: Tensor  # (rows, context + rows) bool: what each row attends to
+
+
+class CausalBackbone:
+    """Weights, and one pass over them."""
+
+    def __init__(
+        self,
+        shape: BackboneShape,
+        weights: BackboneWeights,
+        adapter: GatedAdapter | None,
+        *,
+        mask_id: int,
+    ) -> None:
+        self.shape = shape
+        self.adapter = adapter
+        self.mask_id = mask_id
+        self.device = weights.embed.device
+        self.dtype = weights.embed.dtype
+        self._weights = weights
+        self._frequencies = inverse_frequencies(shape).to(self.device)
+
+    def new_cache(self) -> KvCache:
+        """Return an empty context."""
+        return KvCache(self.shape, dtype=self.dtype, device=self.device)
+
+    def forward(self, rows: Rows, cache: KvCache) -> Tensor:
+        """Run one pass; return hidden states (rows, hidden). The rows' keys and values lie behind the
+        context: ``cache.commit`` keeps those of the first rows."""
+        x = self._embed(rows)
+        cosine, sine = rotation(rows.positions, self._frequencies, self.dtype)
+        cache.reserve(len(rows.ids))
+        for i, layer in enumerate(self._weights.layers):
+            adapter = self.adapter.layers[i] if self.adapter else None
+            x = x + self._attend(x, i, layer, adapter, rows, cache, cosine, sine)
+            x = x + self._feed_forward(x, layer, adapter, rows.num_frozen)
+        return self._norm(x, self._weights.norm)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        """Return logits (rows, vocab) of hidden states (rows, hidden)."""
+        return F.linear(hidden, self._weights.output)
+
+    def _embed(self, rows: Rows) -> Tensor:
+        x = F.embedding(rows.ids, self._weights.embed)
+        if self.adapter is None:
+            return x
+        is_mask = rows.ids == self.mask_id
+        is_mask[: rows.num_frozen] = False
+        return torch.where(is_mask[:, None], x + self.adapter.mask, x)
+
+    def _attend(
+        self,
+        x: Tensor,
+        i: int,
+        layer: LayerWeights,
+        adapter: LayerAdapter | None,
+        rows: Rows,
+        cache: KvCache,
+        cosine: Tensor,
+        sine: Tensor,
+    ) -> Tensor:
+        shape, num_rows = self.shape, x.shape[0]
+        qkv = _linear(
+            self._norm(x, layer.attn_norm),
+            layer.qkv,
+            layer.qkv_bias,
+            adapter.qkv if adapter else None,
+            rows.num_frozen,
+        )
+        heads = qkv.view(num_rows, -1, shape.head_dim).transpose(0, 1)  # (heads, rows, head_dim)
+        q, k, v = heads.split([shape.num_heads, shape.num_kv_heads, shape.num_kv_heads])
+        if layer.q_norm is not None and layer.k_norm is not None:
+            q, k = self._norm(q, layer.q_norm), self._norm(k, layer.k_norm)
+        keys, values = cache.write(i, rotate(k, cosine, sine), v)
+        q = rotate(q, cosine, sine).view(shape.num_kv_heads, shape.num_groups, num_rows, -1)
+        # Expanded views: the query heads of a group read the same keys, nothing is copied.
+        mixed = F.scaled_dot_product_attention(
+            q,
+            keys[:, None].expand(-1, shape.num_groups, -1, -1),
+            values[:, None].expand(-1, shape.num_groups, -1, -1),
+            attn_mask=rows.visible,
+        )
+        mixed = mixed.view(shape.num_heads, num_rows, -1).transpose(0, 1).reshape(num_rows, -1)
+        return _linear(mixed, layer.o, None, adapter.o if adapter else None, rows.num_frozen)
+
+    def _feed_forward(
+        self, x: Tensor, layer: LayerWeights, adapter: LayerAdapter | None, num_frozen: int
+    ) -> Tensor:
+        gate, up = _linear(
+            self._norm(x, layer.mlp_norm),
+            layer.gate_up,
+            None,
+            adapter.gate_up if adapter else None,
+            num_frozen,
+        ).chunk(2, dim=-1)
+        return _linear(
+            F.silu(gate) * up, layer.down, None, adapter.down if adapter else None, num_frozen
+        )
+
+    def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
+        return F.rms_norm(x, (x.shape[-1],), weight, self.shape.norm_eps)
+
+
+def _linear(
+    x: Tensor, weight: Tensor, bias: Tensor | None, low_rank: LowRank | None, num_frozen: int
+) -> Tensor:
+    """Multiply; canvas rows get the adapter's share on top."""
+    y = F.linear(x, weight, bias)
+    if low_rank is not None and num_frozen < x.shape[0]:
+        y[num_frozen:] += F.linear(F.linear(x[num_frozen:], low_rank.down), low_rank.up)
+    return y

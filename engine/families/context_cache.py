@@ -1,0 +1,46 @@
+"""The contexts whose keys and values are held, oldest use first: token ids in, a KV cache out.
+
+A context that shares most of its tokens with a held one takes that one over; one that shares only a
+beginning (another hole of the same file, an import block) copies the beginning.
+"""
+
+from collections.abc import Callable, Sequence
+
+from intarsia.engine.families.common_prefix import common_prefix_length
+from intarsia.engine.families.kv_cache import KvCache
+
+_TAKE_OVER = 0.5  # share of a held context that the new one must keep, to replace it
+_WORTH_COPYING = 32  # tokens
+
+
+class ContextCache:
+    """Least recently used contexts under a budget of tokens."""
+
+    def __init__(self, new_cache: Callable[[], KvCache], *, max_tokens: int) -> None:
+        self._new_cache = new_cache
+        self._max_tokens = max_tokens
+        self._held: list[KvCache] = []  # least recently used first
+
+    @property
+    def num_tokens(self) -> int:
+        """Tokens held now."""
+        return sum(len(cache) for cache in self._held)
+
+    def open(self, context: Sequence[int]) -> tuple[KvCache, int]:
+        """Return a cache that holds a beginning of this context, and how long that is."""
+        shared = [common_prefix_length(cache.ids, context) for cache in self._held]
+        best = max(range(len(shared)), key=shared.__getitem__, default=None)
+        if best is not None and shared[best] >= _TAKE_OVER * len(self._held[best]):
+            cache = self._held.pop(best)
+            cache.crop(shared[best])
+        else:
+            cache = self._new_cache()
+            if best is not None and shared[best] >= _WORTH_COPYING:
+                cache.copy_prefix(self._held[best], shared[best])
+        self._evict(len(context))
+        self._held.append(cache)
+        return cache, len(cache)
+
+    def _evict(self, num_needed: int) -> None:
+        while self._held and self.num_tokens + num_needed > self._max_tokens:
+            self._held.pop(0)

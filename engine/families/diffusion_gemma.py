@@ -1,0 +1,117 @@
+"""DiffusionGemma's weights behind the family protocol: encoder of a context, decoder of canvases.
+
+Token ids come in, logits go out. Runs transformers' ``DiffusionGemmaForBlockDiffusion``. Knows
+nothing of text or of the denoising loop. The released 26B weights were not run by the authors of
+this file: it is tested against transformers' own ``generate`` on small random checkpoints.
+"""
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from transformers import DynamicCache
+
+from intarsia.engine.diffusion.canvas import TokenCanvas
+from intarsia.engine.diffusion.denoise import never_cancelled
+from intarsia.engine.families.common_prefix import common_prefix_length
+from intarsia.engine.families.protocol import Prefilled
+from intarsia.engine.filler import Cancelled
+
+_CHUNK = 1024  # context tokens a pass; a cancel is honoured between two
+
+
+class DiffusionGemmaBackbone:
+    """Loaded weights with the keys and values of one context.
+
+    The encoder's cache keeps every token in every layer. A cache made for the model's config would
+    drop what lies behind the sliding window and could then not be cut back to a shared prefix; the
+    encoder's masks apply the window to a whole cache just as well. The decoder has no mask: it gets
+    a view that is trimmed to the window.
+    """
+
+    def __init__(self, model: Any) -> None:
+        config = model.config.get_text_config()
+        self.vocab_size: int = config.vocab_size
+        self.canvas_length: int = model.config.canvas_length
+        self.max_positions: int = config.max_position_embeddings
+        self._model = model
+        self._num_visible: list[int | None] = [
+            config.sliding_window - 1 if kind == "sliding_attention" else None
+            for kind in config.layer_types
+        ]
+        self.forget()
+
+    @property
+    def device(self) -> torch.device:
+        device: torch.device = self._model.device
+        return device
+
+    def forget(self) -> None:
+        """Hold no context."""
+        self._context: list[int] = []
+        self._encoder_cache = DynamicCache()
+        self._decoder_view = self._encoder_cache
+
+    @torch.inference_mode()
+    def prefill(
+        self, context: Sequence[int], is_cancelled: Callable[[], bool] = never_cancelled
+    ) -> Prefilled:
+        """Hold the keys and values of this context; compute what the last one does not share.
+
+        Raises Cancelled between two chunks; those that are done are kept.
+        """
+        if not context:
+            raise ValueError("the context is empty: give it at least the begin-of-text token")
+        num_shared = common_prefix_length(self._context, context)
+        if num_shared < len(self._context):
+            self._encoder_cache.crop(num_shared - len(self._context))
+        self._context = list(context[:num_shared])
+        for start in range(num_shared, len(context), _CHUNK):
+            if is_cancelled():
+                raise Cancelled
+            self._encode(context[start : start + _CHUNK])
+        self._decoder_view = self._trim_to_window()
+        return Prefilled(num_reused=num_shared, num_computed=len(context) - num_shared)
+
+    @torch.inference_mode()
+    def predict(self, canvas: TokenCanvas, self_conditioning: Tensor | None) -> Tensor:
+        """Return logits (length, vocab) of a canvas that follows the context."""
+        if self_conditioning is not None:
+            self_conditioning = self_conditioning[None].to(self._model.dtype)
+        logits: Tensor = self._model(
+            decoder_input_ids=canvas.ids[None],
+            self_conditioning_logits=self_conditioning,
+            past_key_values=self._decoder_view,
+            decoder_position_ids=self._positions(len(self._context), len(canvas)),
+        ).logits
+        return logits[0]
+
+    def cached_tokens(self) -> int:
+        """Return how many context tokens are held now."""
+        return len(self._context)
+
+    def _encode(self, ids: Sequence[int]) -> None:
+        try:
+            self._model.model.encoder(
+                input_ids=torch.tensor([ids], dtype=torch.long, device=self.device),
+                past_key_values=self._encoder_cache,
+                position_ids=self._positions(len(self._context), len(ids)),
+            )
+        except BaseException:
+            self.forget()  # half-written keys must not serve the next request
+            raise
+        self._context += ids
+
+    def _positions(self, start: int, length: int) -> Tensor:
+        return torch.arange(start, start + length, dtype=torch.int32, device=self.device)[None]
+
+    def _trim_to_window(self) -> Any:
+        view = copy.copy(self._encoder_cache)
+        view.layers = [copy.copy(layer) for layer in self._encoder_cache.layers]
+        for layer, num_visible in zip(view.layers, self._num_visible, strict=True):
+            if num_visible is not None:
+                layer.keys = layer.keys[..., -num_visible:, :]
+                layer.values = layer.values[..., -num_visible:, :]
+        return view

@@ -1,0 +1,95 @@
+"""A DiffusionGemma folder → a filler. Safetensors only, no code of the folder's is run, no network.
+
+The released 26B weights were not loaded by the authors of this file, only small random checkpoints.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from tokenizers import Tokenizer
+
+from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma_filler import DiffusionGemmaFiller
+from intarsia.engine.families.diffusion_gemma_settings import read_settings
+from intarsia.engine.families.diffusion_gemma_text import GemmaText, SpecialIds
+from intarsia.engine.filler import ModelError, ModelInfo
+
+_NOTES = (
+    "uniform-state diffusion: every position may be revised until the canvas is done",
+    "settles by entropy bound; `verified` belongs to the masked family and is not used",
+)
+
+
+def load_diffusion_gemma(
+    folder: Path | str,
+    *,
+    device: torch.device | str,
+    dtype: torch.dtype,
+    name: str,
+    max_context_tokens: int = 8192,
+) -> DiffusionGemmaFiller:
+    """Load weights, settings and tokenizer. Raises ModelError, MemoryError."""
+    folder = Path(folder)
+    tokenizer = _load_tokenizer(folder)
+    model = _load_model(folder, dtype).to(device).eval()
+    backbone = DiffusionGemmaBackbone(model)
+    return DiffusionGemmaFiller(
+        backbone,
+        GemmaText(tokenizer, _special_ids(model)),
+        read_settings(model.generation_config),
+        ModelInfo(
+            name=name,
+            family="diffusion_gemma",
+            device=str(backbone.device),
+            dtype=str(dtype).removeprefix("torch."),
+            notes=_NOTES,
+        ),
+        max_context_tokens=min(max_context_tokens, backbone.max_positions - backbone.canvas_length),
+    )
+
+
+def _load_tokenizer(folder: Path) -> Tokenizer:
+    path = folder / "tokenizer.json"
+    if not path.is_file():
+        raise ModelError(f"{folder} has no tokenizer.json: copy it there from the model's page")
+    try:
+        return Tokenizer.from_file(str(path))
+    except Exception as fault:  # the library raises no narrower one
+        raise ModelError(f"{path} cannot be read ({fault}): fetch it again") from fault
+
+
+def _load_model(folder: Path, dtype: torch.dtype) -> Any:
+    from transformers import DiffusionGemmaForBlockDiffusion
+    from transformers.utils.logging import disable_progress_bar
+
+    disable_progress_bar()  # the engine's stderr is a log
+    try:
+        model, report = DiffusionGemmaForBlockDiffusion.from_pretrained(
+            folder,
+            dtype=dtype,
+            use_safetensors=True,
+            local_files_only=True,
+            output_loading_info=True,
+        )
+    except (OSError, ValueError, KeyError, SafetensorError) as fault:
+        reason = " ".join(str(fault).split())
+        raise ModelError(f"{folder} cannot be loaded as DiffusionGemma: {reason}") from fault
+    if missing := sorted(report["missing_keys"]):
+        raise ModelError(
+            f"{folder} lacks {len(missing)} tensors ({missing[0]} …): fetch the model again"
+        )
+    return model
+
+
+def _special_ids(model: Any) -> SpecialIds:
+    """The generation config may name more ends than the model's own config."""
+    config = model.config.get_text_config()
+    ends = getattr(model.generation_config, "eos_token_id", None)
+    ends = config.eos_token_id if ends is None else ends
+    return SpecialIds(
+        begin=config.bos_token_id,
+        end=frozenset([ends] if isinstance(ends, int) else ends or ()),
+        pad=config.pad_token_id,
+    )

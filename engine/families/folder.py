@@ -1,0 +1,104 @@
+"""What the user calls a model → a checked folder of a family that we can run.
+
+A name of the catalog is fetched and converted, a .gguf file converted, a hub id fetched. Reads
+headers and configs only: no weights, no torch.
+"""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from intarsia.engine.default_model.catalog import CATALOG, CatalogModel, find_model
+from intarsia.engine.default_model.convert import convert, converted_folder
+from intarsia.engine.default_model.download import fetch
+from intarsia.engine.default_model.fused_layout import FUSED_FORMAT
+from intarsia.engine.default_model.progress import Progress
+from intarsia.engine.families.family import Family, family_of
+from intarsia.engine.families.folder_contents import (
+    is_fused,
+    read_config,
+    require_tokenizer,
+    weight_files,
+)
+from intarsia.engine.families.hub_folder import fetch_folder
+from intarsia.engine.families.safetensors_header import read_safetensors_header
+from intarsia.engine.filler import ModelError
+
+_HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelFolder:
+    """A folder whose parts are all there. ``name`` is what the user is told."""
+
+    path: Path
+    name: str
+    family: Family
+    config: Mapping[str, Any]
+    weights: tuple[Path, ...]
+    adapter: Path | None  # bundled with a catalog model
+    is_fused: bool  # one file in our own layout, see fused_layout.py
+
+
+def locate_model(model: str, on_progress: Progress) -> ModelFolder:
+    """Return the folder of a catalog name, folder, .gguf file or hub id. Raises ModelError."""
+    if row := find_model(model):
+        return _inspect(_catalog_folder(row, on_progress), name=row.name, adapter=row.adapter)
+    path = Path(model).expanduser()
+    if model.strip() and _exists(path):
+        if path.is_dir():
+            return _inspect(path, name=path.resolve().name)
+        return _inspect(_gguf_folder(path, on_progress), name=path.stem)
+    if _HUB_ID.fullmatch(model):
+        return _inspect(fetch_folder(model, on_progress), name=model)
+    names = ", ".join(row.name for row in CATALOG)
+    raise ModelError(
+        f"no model {model!r}: looked for a name of the catalog ({names}), a folder or .gguf file "
+        "at that path, and a hub id (owner/name)"
+    )
+
+
+def _inspect(path: Path, *, name: str, adapter: Path | None = None) -> ModelFolder:
+    config = read_config(path)
+    family = family_of(config, str(path))
+    weights = weight_files(path)
+    require_tokenizer(path)
+    if adapter is not None:
+        read_safetensors_header(adapter)
+    return ModelFolder(
+        path=path,
+        name=name,
+        family=family,
+        config=config,
+        weights=weights,
+        adapter=adapter,
+        is_fused=is_fused(weights, FUSED_FORMAT),
+    )
+
+
+def _catalog_folder(row: CatalogModel, on_progress: Progress) -> Path:
+    folder = converted_folder(row.sha256[:16])
+    if not folder.is_dir():
+        convert(fetch(row, on_progress), folder, on_progress)
+    return folder
+
+
+def _gguf_folder(path: Path, on_progress: Progress) -> Path:
+    """Convert the user's own file; it is known by place, size and time, as a digest takes long."""
+    if path.suffix != ".gguf":
+        raise ModelError(f"{path} is a file, but no .gguf: give a model's folder or a .gguf file")
+    stat = path.stat()
+    mark = f"{path.resolve()}\n{stat.st_size}\n{stat.st_mtime_ns}"
+    folder = converted_folder(f"{path.stem}-{hashlib.sha256(mark.encode()).hexdigest()[:16]}")
+    convert(path, folder, on_progress)
+    return folder
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):  # too long, a null byte, a folder that may not be read
+        return False

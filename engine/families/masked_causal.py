@@ -1,0 +1,150 @@
+"""Masked block diffusion on a causal backbone: known tokens frozen, canvas tokens adapted.
+
+Token ids come in, logits go out. One context at a time is open; others are held for the next request.
+Knows neither text nor how a proposal is settled.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from intarsia.engine.diffusion.canvas import TokenCanvas
+from intarsia.engine.diffusion.verify import Verification
+from intarsia.engine.families.causal_backbone import CausalBackbone, Rows
+from intarsia.engine.families.context_cache import ContextCache
+from intarsia.engine.families.kv_cache import KvCache
+from intarsia.engine.families.protocol import Prefilled
+from intarsia.engine.filler import Cancelled
+
+_CHUNK = 512  # context tokens a pass; a cancel is honoured between two
+
+
+def never_cancelled() -> bool:
+    """Say that nobody cancels."""
+    return False
+
+
+class MaskedCausal:
+    """A backbone with the contexts it has read."""
+
+    def __init__(self, backbone: CausalBackbone, *, cache_tokens: int) -> None:
+        self.vocab_size = backbone.shape.vocab_size
+        self._backbone = backbone
+        self._contexts = ContextCache(backbone.new_cache, max_tokens=cache_tokens)
+        self._open: KvCache = backbone.new_cache()
+        self._context_length = 0
+        self._judged: list[Tensor] = []  # logits after each settled token of the open canvas
+
+    @property
+    def has_adapter(self) -> bool:
+        """Whether canvas rows are worth running: without an adapter they propose nothing."""
+        return self._backbone.adapter is not None
+
+    def cached_tokens(self) -> int:
+        """Return how many context tokens are held."""
+        return self._contexts.num_tokens
+
+    @torch.inference_mode()
+    def prefill(
+        self, context: Sequence[int], is_cancelled: Callable[[], bool] = never_cancelled
+    ) -> Prefilled:
+        """Open a context, reading only what is not held yet. Raises Cancelled between two chunks."""
+        self._open, num_held = self._contexts.open(context)
+        num_reused = num_held
+        if num_held == len(context) and self._open.end_of_context(num_held) is None:
+            num_reused = num_held - 1  # its last hidden state was not kept: read one token again
+            self._open.crop(num_reused)
+        start = num_reused
+        while start < len(context):
+            if is_cancelled():
+                raise Cancelled
+            chunk = list(context[start : start + _CHUNK])
+            hidden = self._backbone.forward(self._frozen_rows(chunk), self._open)
+            self._open.commit(chunk)
+            start += len(chunk)
+            if start == len(context):
+                self._open.keep_end(hidden[-1].clone())
+        self._context_length = len(context)
+        self._judged = []
+        return Prefilled(num_reused=num_reused, num_computed=len(context) - num_reused)
+
+    @torch.inference_mode()
+    def next_logits(self) -> Tensor:
+        """Return logits (vocab,) of the token after the open context."""
+        hidden = self._open.end_of_context(self._context_length)
+        if hidden is None:
+            raise RuntimeError("no context is open: call prefill first")
+        return self._backbone.logits(hidden[None])[0]
+
+    @torch.inference_mode()
+    def extend(self, token: int) -> None:
+        """Take one more token into the open context, on the frozen path."""
+        hidden = self._backbone.forward(self._frozen_rows([token]), self._open)
+        self._open.commit([token])
+        self._open.keep_end(hidden[-1].clone())
+        self._context_length += 1
+
+    # -- verified --------------------------------------------------------------------------------
+
+    def verify(self, tokens: Sequence[int], masks: Sequence[int]) -> Verification:
+        """Run the tokens on the frozen path, with so many masks behind each outcome (verify.py)."""
+        rows = outcome_rows(
+            tokens,
+            masks,
+            start=len(self._open),
+            mask_id=self._backbone.mask_id,
+            device=self._backbone.device,
+        )
+        self._last_tokens = list(tokens)
+        hidden = self._backbone.forward(rows, self._open)
+        causal, proposed = self._backbone.logits(hidden).split([len(tokens), sum(masks)])
+        return Verification(causal=causal, proposals=proposed.split(list(masks)))
+
+    def keep(self, num_tokens: int) -> None:
+        """Hold the keys and values of the first tokens of the last pass."""
+        self._open.commit(self._last_tokens[:num_tokens])
+
+    def _frozen_rows(self, tokens: Sequence[int]) -> Rows:
+        start, num = len(self._open), len(tokens)
+        device = self._backbone.device
+        return Rows(
+            ids=torch.tensor(tokens, dtype=torch.long, device=device),
+            positions=torch.arange(start, start + num, device=device),
+            num_frozen=num,
+            visible=torch.ones(num, start + num, dtype=torch.bool, device=device).tril(start),
+        )
+
+
+def outcome_rows(
+    tokens: Sequence[int],
+    masks: Sequence[int],
+    *,
+    start: int,
+    mask_id: int,
+    device: torch.device,
+) -> Rows:
+    """Return the rows of one verified pass behind ``start`` context tokens.
+
+    Frozen rows for the tokens; then for each outcome j its masks, which see the context, the tokens
+    up to and with j, and each other. (The adapter was trained with an adapted copy of token j in
+    front of the masks; leaving that out costs nothing, measured, and saves a row an outcome.)
+    """
+    num = len(tokens)
+    ids = [*tokens, *[mask_id] * sum(masks)]
+    positions = list(range(start, start + num))
+    visible = torch.zeros(len(ids), start + len(ids), dtype=torch.bool)
+    visible[:, :start] = True
+    visible[:num, start : start + num] = torch.ones(num, num, dtype=torch.bool).tril()
+    first = num
+    for j, count in enumerate(masks):
+        positions += range(start + j + 1, start + j + 1 + count)
+        visible[first : first + count, start : start + j + 1] = True
+        visible[first : first + count, start + first : start + first + count] = True
+        first += count
+    return Rows(
+        ids=torch.tensor(ids, dtype=torch.long, device=device),
+        positions=torch.tensor(positions, dtype=torch.long, device=device),
+        num_frozen=num,
+        visible=visible.to(device),
+    )

@@ -1,0 +1,51 @@
+"""A safetensors file → what its header says, or why it cannot be read. Reads no tensor."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from intarsia.engine.filler import ModelError
+
+_MAX_HEADER_BYTES = 100_000_000  # safetensors' own limit
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SafetensorsHeader:
+    """``tensors`` maps names to their dtype, shape and data_offsets."""
+
+    metadata: Mapping[str, str]
+    tensors: Mapping[str, Mapping[str, Any]]
+
+
+def read_safetensors_header(path: Path) -> SafetensorsHeader:
+    """Return the header of a whole file. Raises ModelError for one that is missing or damaged."""
+    try:
+        entries, num_data_bytes = _read(path)
+        metadata = entries.pop("__metadata__", {})
+        end = max((entry["data_offsets"][1] for entry in entries.values()), default=0)
+    except OSError as fault:
+        raise ModelError(f"cannot read {path}: {fault.strerror}") from fault
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as fault:
+        raise _damaged(path, f"no safetensors header: {fault}") from fault
+    if not entries:
+        raise _damaged(path, "it holds no tensor")
+    if end != num_data_bytes:
+        raise _damaged(path, f"{end:,} bytes of numbers announced, {num_data_bytes:,} there")
+    return SafetensorsHeader(metadata=metadata, tensors=entries)
+
+
+def _read(path: Path) -> tuple[dict[str, Any], int]:
+    """Return the header's entries and the number of bytes after it."""
+    num_bytes = path.stat().st_size
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        if not 2 <= length <= min(_MAX_HEADER_BYTES, num_bytes - 8):
+            raise ValueError("its length is out of range")
+        entries = json.loads(file.read(length))
+    return dict(entries), num_bytes - 8 - length
+
+
+def _damaged(path: Path, reason: str) -> ModelError:
+    return ModelError(f"{path} is damaged ({reason}): remove it and fetch it again")

@@ -1,0 +1,154 @@
+"""Where the user's one engine is found: a folder of the user's own, and the files in it.
+
+``INTARSIA_RUNTIME_DIR`` names another folder (then the log lies there too); ``INTARSIA_TRANSPORT``
+(``unix`` or ``tcp``) another way to connect. Knows nothing of what is said over the connection.
+"""
+
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+import platformdirs
+
+from intarsia.engine.ipc.errors import EngineUnavailable
+
+Transport: TypeAlias = Literal["unix", "tcp"]
+
+MAX_SOCKET_PATH_BYTES = 103
+"""What macOS and the BSDs allow, less the final zero; Linux allows four more."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Address:
+    """The files by which clients and the engine find each other."""
+
+    directory: Path  # 0700, the user's own
+    log_directory: Path
+    transport: Transport
+
+    @property
+    def socket_path(self) -> Path:
+        return self.directory / "engine.sock"
+
+    @property
+    def port_path(self) -> Path:
+        """Port and token of an engine that listens on loopback TCP."""
+        return self.directory / "engine.port"
+
+    @property
+    def engine_lock_path(self) -> Path:
+        """Held by the engine for as long as it lives."""
+        return self.directory / "engine.lock"
+
+    @property
+    def pid_path(self) -> Path:
+        """The engine's process id; true as long as the engine's lock is held."""
+        return self.directory / "engine.pid"
+
+    @property
+    def launch_lock_path(self) -> Path:
+        """Held by the client that starts an engine."""
+        return self.directory / "launch.lock"
+
+    @property
+    def log_path(self) -> Path:
+        return self.log_directory / "engine.log"
+
+    def as_environment(self) -> dict[str, str]:
+        """Return the variables by which a child process finds the same address."""
+        return {
+            "INTARSIA_RUNTIME_DIR": str(self.directory),
+            "INTARSIA_LOG_DIR": str(self.log_directory),
+            "INTARSIA_TRANSPORT": self.transport,
+        }
+
+
+def resolve_address(environment: Mapping[str, str] | None = None) -> Address:
+    """Return the engine's address for this user, without touching the disk."""
+    variables = os.environ if environment is None else environment
+    directory = _runtime_directory(variables)
+    transport = _transport(variables)
+    if transport == "unix":
+        _check_length(directory / "engine.sock")
+    return Address(
+        directory=directory,
+        log_directory=_log_directory(variables),
+        transport=transport,
+    )
+
+
+def prepare_directory(directory: Path) -> None:
+    """Create the folder where it is missing; refuse one that others could write to or swap."""
+    try:
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = directory.lstat()
+    except OSError as error:
+        raise EngineUnavailable(
+            f"cannot create the folder {directory} ({error.strerror}): "
+            "set INTARSIA_RUNTIME_DIR to a folder of your own"
+        ) from error
+    if problem := _ownership_problem(found):
+        raise EngineUnavailable(
+            f"{directory} {problem}: make it a folder of your own with mode 0700, "
+            "or set INTARSIA_RUNTIME_DIR"
+        )
+
+
+def _ownership_problem(found: os.stat_result) -> str | None:
+    if not stat.S_ISDIR(found.st_mode):
+        return "is no folder (or a link to one)"
+    if sys.platform == "win32":
+        return None  # the profile folder's access list protects it
+    if found.st_uid != os.geteuid():
+        return "belongs to another user"
+    if stat.S_IMODE(found.st_mode) & 0o077:
+        return "is open to other users"
+    return None
+
+
+def _transport(variables: Mapping[str, str]) -> Transport:
+    default = "tcp" if sys.platform == "win32" else "unix"
+    wanted = variables.get("INTARSIA_TRANSPORT") or default
+    for transport in get_args(Transport):
+        if wanted == transport:
+            return transport  # type: ignore[no-any-return]
+    raise EngineUnavailable(f"INTARSIA_TRANSPORT is {wanted!r}: set it to unix or tcp, or unset it")
+
+
+def _runtime_directory(variables: Mapping[str, str]) -> Path:
+    if override := variables.get("INTARSIA_RUNTIME_DIR"):
+        return Path(override).absolute()
+    if sys.platform in ("win32", "darwin"):
+        return platformdirs.user_runtime_path("intarsia", appauthor=False)
+    for candidate in (variables.get("XDG_RUNTIME_DIR"), f"/run/user/{os.geteuid()}"):
+        if candidate and _is_own_directory(Path(candidate)):
+            return Path(candidate) / "intarsia"
+    return Path(tempfile.gettempdir()) / f"intarsia-{os.geteuid()}"
+
+
+def _is_own_directory(path: Path) -> bool:
+    try:
+        return path.is_absolute() and _ownership_problem(path.lstat()) is None
+    except OSError:
+        return False
+
+
+def _log_directory(variables: Mapping[str, str]) -> Path:
+    override = variables.get("INTARSIA_LOG_DIR") or variables.get("INTARSIA_RUNTIME_DIR")
+    if override:
+        return Path(override).absolute()
+    return platformdirs.user_log_path("intarsia", appauthor=False)
+
+
+def _check_length(socket_path: Path) -> None:
+    length = len(os.fsencode(socket_path))
+    if length > MAX_SOCKET_PATH_BYTES:
+        raise EngineUnavailable(
+            f"the socket's path has {length} bytes, {MAX_SOCKET_PATH_BYTES} are allowed: "
+            f"set INTARSIA_RUNTIME_DIR to a shorter folder than {socket_path.parent}"
+        )

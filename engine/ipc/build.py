@@ -1,0 +1,28 @@
+"""The build id of this installation's engine: shown where client and engine differ."""
+
+import functools
+import hashlib
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+
+@functools.cache
+def build_id() -> str:
+    """Return the package's version and a digest of the engine's sources, as ``0.1.0+1a2b3c4d``."""
+    return f"{_package_version()}+{_source_digest()[:8]}"
+
+
+def _package_version() -> str:
+    try:
+        return version("intarsia")
+    except PackageNotFoundError:
+        return "0"  # a source tree that was never installed
+
+
+def _source_digest() -> str:
+    digest = hashlib.sha256()
+    engine = Path(__file__).parent.parent
+    for source in sorted(engine.rglob("*.py")):
+        digest.update(source.relative_to(engine).as_posix().encode() + b"\0")
+        digest.update(source.read_bytes() + b"\0")
+    return digest.hexdigest()

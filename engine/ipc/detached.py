@@ -1,0 +1,74 @@
+"""Start a process that outlives this one, with its output in a log file of bounded size."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.errors import EngineUnavailable
+
+MAX_LOG_BYTES = 1024 * 1024
+"""Above this, the log becomes ``engine.log.1`` at the next start."""
+
+
+class DetachedProcess:
+    """A started process, as its starter sees it: is it still there, and what did it say."""
+
+    def __init__(self, process: subprocess.Popen[bytes], log_path: Path, log_start: int) -> None:
+        self.log_path = log_path
+        self._process = process
+        self._log_start = log_start
+        # Waiting in a thread leaves no zombie behind in an editor that runs for weeks.
+        threading.Thread(target=process.wait, name="engine-reaper", daemon=True).start()
+
+    def exit_code(self) -> int | None:
+        return self._process.poll()
+
+    def wait(self) -> int:
+        return self._process.wait()
+
+    def last_words(self) -> str:
+        """Return the last line that it wrote since its start."""
+        with self.log_path.open("rb") as log:
+            log.seek(self._log_start)
+            lines = log.read().decode(errors="replace").split("\n")
+        return next((line.strip() for line in reversed(lines) if line.strip()), "it said nothing")
+
+
+def start_detached(command: Sequence[str], address: Address) -> DetachedProcess:
+    """Start the command with the address in its environment, and return at once."""
+    try:
+        log_path = _fresh_log(address)
+        with log_path.open("ab") as log:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=address.directory,  # not the user's project: it must stay removable
+                env={**os.environ, **address.as_environment()},
+                start_new_session=True,
+                creationflags=_creation_flags(),
+            )
+            return DetachedProcess(process, log_path, log.tell())
+    except OSError as error:
+        raise EngineUnavailable(f"cannot start the engine ({command[0]}): {error}") from error
+
+
+def _fresh_log(address: Address) -> Path:
+    address.log_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = address.log_path
+    path.touch(mode=0o600)
+    if path.stat().st_size > MAX_LOG_BYTES:
+        path.replace(path.with_name(path.name + ".1"))
+        path.touch(mode=0o600)
+    return path
+
+
+def _creation_flags() -> int:
+    if sys.platform == "win32":
+        return subprocess.CREATE_NO_WINDOW | subprocess.CREATE_NEW_PROCESS_GROUP
+    return 0

@@ -1,0 +1,90 @@
+"""Connect and greet: the answer tells whether an engine is there and speaks our protocol."""
+
+import asyncio
+from collections.abc import Callable
+
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.build import build_id
+from intarsia.engine.ipc.connection import Connection
+from intarsia.engine.ipc.errors import EngineUnavailable, NoEngine
+from intarsia.engine.ipc.messages import (
+    PROTOCOL_VERSION,
+    EngineMessage,
+    Hello,
+    LoadProgress,
+    Refused,
+    Welcome,
+    decode_engine_message,
+)
+from intarsia.engine.ipc.stream import EngineStream, open_stream
+from intarsia.engine.ipc.transport import ProtocolError, read_message, to_frame
+
+HANDSHAKE_TIMEOUT_S = 10.0
+
+
+async def connect(
+    address: Address,
+    *,
+    name: str,
+    on_load_progress: Callable[[LoadProgress], None] | None = None,
+    timeout_s: float = HANDSHAKE_TIMEOUT_S,
+) -> Connection:
+    """Connect to the running engine. Raises ``NoEngine`` or ``EngineUnavailable``."""
+    stream = await open_stream(address)
+    try:
+        welcome = await _greet_in_time(stream, name, address, timeout_s)
+    except BaseException:
+        stream.writer.close()
+        raise
+    return Connection(
+        stream.reader, stream.writer, welcome=welcome, on_load_progress=on_load_progress
+    )
+
+
+async def _greet_in_time(
+    stream: EngineStream, name: str, address: Address, timeout_s: float
+) -> Welcome:
+    try:
+        async with asyncio.timeout(timeout_s):
+            return await _greet(stream, name, address)
+    except TimeoutError as error:
+        raise _stranger(address, "it does not answer") from error
+
+
+async def _greet(stream: EngineStream, name: str, address: Address) -> Welcome:
+    hello = Hello(protocol=PROTOCOL_VERSION, build=build_id(), client=name, token=stream.token)
+    try:
+        stream.writer.write(to_frame(hello))
+        answer = await read_message(stream.reader, decode_engine_message)
+    except ProtocolError as error:
+        raise _stranger(address, str(error)) from error
+    except OSError as error:
+        raise NoEngine("the engine closed the connection") from error
+    return _check_answer(answer, address)
+
+
+def _check_answer(answer: EngineMessage | None, address: Address) -> Welcome:
+    if answer is None:
+        raise NoEngine("the engine closed the connection")
+    if not isinstance(answer, Welcome | Refused):
+        raise _stranger(address, f"it greets with {type(answer).__name__}")
+    if answer.protocol != PROTOCOL_VERSION:
+        raise EngineUnavailable(_other_protocol(answer.protocol, answer.build))
+    if isinstance(answer, Refused):
+        raise EngineUnavailable(f"the engine refused this client: {answer.message}")
+    return answer
+
+
+def _other_protocol(protocol: int, build: str) -> str:
+    return (
+        f"the running engine (build {build}) speaks protocol {protocol}, this client (build "
+        f"{build_id()}) protocol {PROTOCOL_VERSION}: run `intarsia stop`, then try again"
+    )
+
+
+def _stranger(address: Address, why: str) -> EngineUnavailable:
+    place = address.socket_path if address.transport == "unix" else address.port_path
+    return EngineUnavailable(
+        f"what listens at {place} is no intarsia engine, or it hangs ({why}): "
+        "run `intarsia stop`, end that program, or set INTARSIA_RUNTIME_DIR to another folder"
+    )

@@ -1,0 +1,112 @@
+"""Connect to the user's one engine, and start it where none runs: ten clients at once get one.
+
+The engine listens before it loads a model, so this waits for a process to start, not for a model.
+"""
+
+import asyncio
+import contextlib
+import functools
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+import filelock
+
+from intarsia.engine.ipc.address import Address, prepare_directory
+from intarsia.engine.ipc.connection import Connection
+from intarsia.engine.ipc.detached import DetachedProcess, start_detached
+from intarsia.engine.ipc.errors import EngineUnavailable, NoEngine
+from intarsia.engine.ipc.handshake import connect
+from intarsia.engine.ipc.messages import LoadProgress
+
+Greet: TypeAlias = Callable[[], Awaitable[Connection]]
+
+ALREADY_RUNNING_EXIT_CODE = 3
+"""With this code an engine says on its exit that another one was there before it."""
+
+_POLL_S = 0.02
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LaunchOptions:
+    """How to start the engine; what is None is left to the engine's own defaults."""
+
+    model: str | None = None
+    adapter: Path | None = None
+    device: str | None = None
+    dtype: str | None = None
+    idle_timeout_s: float | None = None
+    cache_tokens: int | None = None
+    max_context_tokens: int | None = None
+    # -P: the engine must not import what lies in the folder it is started from.
+    command: tuple[str, ...] = (sys.executable, "-P", "-m", "intarsia.engine")
+    start_timeout_s: float = 60.0
+
+    def full_command(self) -> tuple[str, ...]:
+        """Return the command with the flags of what was set."""
+        flags = {
+            "--model": self.model,
+            "--adapter": None if self.adapter is None else self.adapter.absolute(),
+            "--device": self.device,
+            "--dtype": self.dtype,
+            "--idle-timeout": self.idle_timeout_s,
+            "--cache-tokens": self.cache_tokens,
+            "--max-context-tokens": self.max_context_tokens,
+        }
+        words = [(flag, str(value)) for flag, value in flags.items() if value is not None]
+        return (*self.command, *(word for pair in words for word in pair))
+
+
+async def connect_or_start(
+    address: Address,
+    options: LaunchOptions,
+    *,
+    name: str,
+    on_load_progress: Callable[[LoadProgress], None] | None = None,
+) -> Connection:
+    """Return a connection to the engine, started if need be. Raises ``EngineUnavailable``."""
+    greet = functools.partial(connect, address, name=name, on_load_progress=on_load_progress)
+    try:
+        async with asyncio.timeout(options.start_timeout_s):
+            return await _connect_or_start(address, options, greet)
+    except TimeoutError as error:
+        raise EngineUnavailable(
+            f"the engine did not start within {options.start_timeout_s:g} s: "
+            f"see {address.log_path}, or run `intarsia engine` to watch it"
+        ) from error
+
+
+async def _connect_or_start(address: Address, options: LaunchOptions, greet: Greet) -> Connection:
+    prepare_directory(address.directory)
+    lock = filelock.FileLock(address.launch_lock_path)
+    while True:
+        with contextlib.suppress(NoEngine):
+            return await greet()
+        with contextlib.suppress(NoEngine, filelock.Timeout), lock.acquire(blocking=False):
+            return await _start(address, options, greet)
+        await asyncio.sleep(_POLL_S)
+
+
+async def _start(address: Address, options: LaunchOptions, greet: Greet) -> Connection:
+    """Start an engine and wait for it; only under the launch lock."""
+    with contextlib.suppress(NoEngine):
+        return await greet()  # another client was quicker
+    process = start_detached(options.full_command(), address)
+    while True:
+        exit_code = process.exit_code()
+        with contextlib.suppress(NoEngine):
+            return await greet()
+        if exit_code is not None:
+            raise _early_end(process, exit_code)
+        await asyncio.sleep(_POLL_S)
+
+
+def _early_end(process: DetachedProcess, exit_code: int) -> EngineUnavailable:
+    if exit_code == ALREADY_RUNNING_EXIT_CODE:
+        return NoEngine("another engine was there first, and has gone since")
+    return EngineUnavailable(
+        f"the engine did not start: {process.last_words()} "
+        f"(exit code {exit_code}, log: {process.log_path})"
+    )

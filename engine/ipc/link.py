@@ -1,0 +1,123 @@
+"""A client's one connection: opened on demand, started and restarted with back-off.
+
+Gives out a connection that is open; knows nothing of what is asked over it.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from intarsia.engine.ipc.address import Address, resolve_address
+from intarsia.engine.ipc.backoff import Backoff
+from intarsia.engine.ipc.connection import Connection
+from intarsia.engine.ipc.errors import EngineUnavailable, NoEngine
+from intarsia.engine.ipc.handshake import connect
+from intarsia.engine.ipc.launch import LaunchOptions, connect_or_start
+from intarsia.engine.ipc.messages import LoadProgress
+
+MAX_PATIENCE_S = 2.0
+"""A start whose turn comes later than this is refused at once, with the reason."""
+
+
+class Link:
+    """``launch`` None: connects only to an engine that runs already."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        address: Address | None,
+        launch: LaunchOptions | None,
+        on_load_progress: Callable[[LoadProgress], None] | None = None,
+        backoff: Backoff | None = None,
+    ) -> None:
+        self._name = name
+        self._address = address
+        self._launch = launch
+        self._on_load_progress = on_load_progress
+        self._backoff = backoff or Backoff()
+        self._opening: asyncio.Task[None] | None = None
+        self._is_closed = False
+        self.current: Connection | None = None
+
+    @property
+    def address(self) -> Address:
+        if self._address is None:
+            self._address = resolve_address()
+        return self._address
+
+    async def connection(self) -> Connection:
+        """Return an open connection. Raises ``EngineUnavailable``."""
+        while self.current is None or not self.current.is_open:
+            await self._open()
+        return self.current
+
+    def answered(self) -> None:
+        """The engine has done its work: forget earlier failures."""
+        self._backoff.succeeded()
+
+    def lost(self, connection: Connection) -> None:
+        """The engine went away while it owed an answer: the next start is put off."""
+        if self.current is connection:
+            self.current = None
+            self._backoff.failed()
+
+    async def close(self) -> None:
+        self._is_closed = True
+        if self._opening is not None:
+            self._opening.cancel()
+            await asyncio.wait([self._opening])
+        if self.current is not None:
+            await self.current.close()
+
+    async def _open(self) -> None:
+        if self._is_closed:
+            raise EngineUnavailable("this client of the engine is closed")
+        if self._opening is None or self._opening.done():
+            self._opening = asyncio.create_task(self._replace_connection())
+            self._opening.add_done_callback(_mark_as_seen)
+        opening = self._opening
+        # Shielded: the next keystroke cancels this request, and still wants the engine.
+        await asyncio.wait([opening])
+        if opening.cancelled():
+            raise EngineUnavailable("this client of the engine is closed")
+        opening.result()
+
+    async def _replace_connection(self) -> None:
+        if self.current is not None:
+            await self.current.close()
+        self.current = await self._connect()
+
+    async def _connect(self) -> Connection:
+        try:
+            return await connect(
+                self.address, name=self._name, on_load_progress=self._on_load_progress
+            )
+        except NoEngine:
+            if self._launch is None:
+                raise
+        return await self._start(self._launch)
+
+    async def _start(self, launch: LaunchOptions) -> Connection:
+        await self._wait_for_turn()
+        try:
+            return await connect_or_start(
+                self.address, launch, name=self._name, on_load_progress=self._on_load_progress
+            )
+        except EngineUnavailable:
+            self._backoff.failed()
+            raise
+
+    async def _wait_for_turn(self) -> None:
+        left = self._backoff.seconds_left()
+        if left > MAX_PATIENCE_S:
+            raise EngineUnavailable(
+                f"the engine failed {self._backoff.num_failures} times in a row; it may start "
+                f"again in {left:.0f} s: see {self.address.log_path}"
+            )
+        await asyncio.sleep(left)
+
+
+def _mark_as_seen(opening: asyncio.Task[None]) -> None:
+    """A failure that nobody waited for is no warning: the next request meets it again."""
+    if not opening.cancelled():
+        opening.exception()

@@ -1,0 +1,66 @@
+"""Frames on a stream: four bytes of length (big-endian), then one msgpack message.
+
+Bytes come in, messages go out, and the other way round. Knows no sockets and no engine.
+"""
+
+import asyncio
+import struct
+from collections.abc import Callable
+from typing import TypeVar
+
+import msgspec
+
+from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, ClientMessage, EngineMessage, encode
+
+_LENGTH = struct.Struct(">I")
+_M = TypeVar("_M")
+
+
+class ProtocolError(Exception):
+    """Bytes that are no message, or a message that cannot be sent. One line says why."""
+
+
+class FrameTooLarge(ProtocolError):
+    """A frame above ``MAX_FRAME_BYTES``."""
+
+
+def to_frame(message: ClientMessage | EngineMessage) -> bytes:
+    """Return the bytes to send for one message. Raises ``ProtocolError``."""
+    try:
+        data = encode(message)
+    except UnicodeEncodeError as error:
+        raise ProtocolError(f"a text is no Unicode: {error}") from error
+    _check_length(len(data))
+    return _LENGTH.pack(len(data)) + data
+
+
+async def read_message(reader: asyncio.StreamReader, decode: Callable[[bytes], _M]) -> _M | None:
+    """Return the next message, or None where the stream ends between two frames."""
+    header = await reader.read(_LENGTH.size)
+    if not header:
+        return None
+    header += await _read_rest(reader, _LENGTH.size - len(header))
+    (length,) = _LENGTH.unpack(header)
+    _check_length(length)
+    return _decode(await _read_rest(reader, length), decode)
+
+
+async def _read_rest(reader: asyncio.StreamReader, length: int) -> bytes:
+    try:
+        return await reader.readexactly(length)
+    except asyncio.IncompleteReadError as error:
+        raise ProtocolError("the stream ended within a frame") from error
+
+
+def _decode(data: bytes, decode: Callable[[bytes], _M]) -> _M:
+    try:
+        return decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise ProtocolError(f"malformed message: {error}") from error
+
+
+def _check_length(length: int) -> None:
+    if length > MAX_FRAME_BYTES:
+        raise FrameTooLarge(
+            f"a frame of {length} bytes, at most {MAX_FRAME_BYTES} are allowed: send less text"
+        )

@@ -1,0 +1,59 @@
+"""The one model in memory: loaded when first needed, swapped when another is asked for.
+
+Used on the worker thread; other threads only read its attributes.
+"""
+
+import gc
+import logging
+import time
+from collections.abc import Callable
+from typing import TypeAlias
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.filler import Filler
+
+OnProgress: TypeAlias = Callable[[str, float | None], None]
+LoadFiller: TypeAlias = Callable[[EngineConfig, str, OnProgress], Filler]
+
+_log = logging.getLogger(__name__)
+
+
+class ModelSlot:
+    """Holds one Filler, or none; never two."""
+
+    def __init__(
+        self, config: EngineConfig, load_filler: LoadFiller, on_progress: OnProgress
+    ) -> None:
+        self._config = config
+        self._load_filler = load_filler
+        self._on_progress = on_progress
+        self._name = config.model  # what a request without a model gets: the last that loaded
+        self.filler: Filler | None = None
+        self.is_loading = False
+
+    def name_for(self, model: str | None) -> str:
+        return model or self._name
+
+    def take(self, model: str | None) -> Filler:
+        """Return the filler of this model (None: of the last one). Raises what loading raises."""
+        name = self.name_for(model)
+        if self.filler is None or name not in (self._name, self.filler.info.name):
+            self._drop()
+            self.filler = self._load(name)
+            self._name = name
+        return self.filler
+
+    def _drop(self) -> None:
+        if self.filler is not None:
+            self.filler = None
+            gc.collect()  # before the next model asks for the same memory
+
+    def _load(self, name: str) -> Filler:
+        started = time.monotonic()
+        self.is_loading = True
+        try:
+            filler = self._load_filler(self._config, name, self._on_progress)
+        finally:
+            self.is_loading = False
+        _log.info("loaded %s in %.1f s", name, time.monotonic() - started)
+        return filler

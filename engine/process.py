@@ -1,0 +1,77 @@
+"""The engine as a process: one per address, with a log, signals and exit codes."""
+
+import asyncio
+import faulthandler
+import logging
+import os
+import signal
+import sys
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.endpoint import AddressInUse, AlreadyRunning, hold_address
+from intarsia.engine.filler import Filler
+from intarsia.engine.ipc.address import Address, resolve_address
+from intarsia.engine.ipc.errors import EngineUnavailable
+from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE
+from intarsia.engine.log import set_up_logging
+from intarsia.engine.model_slot import LoadFiller, OnProgress
+from intarsia.engine.service import Service
+
+_log = logging.getLogger(__name__)
+
+
+def load_default_filler(config: EngineConfig, model: str, on_progress: OnProgress) -> Filler:
+    """Load a real model. Imports torch, so only the worker thread calls it."""
+    from intarsia.engine.families.loading import load_filler
+
+    return load_filler(config, model, on_progress)
+
+
+def run_engine(
+    config: EngineConfig,
+    *,
+    foreground: bool,
+    load_filler: LoadFiller = load_default_filler,
+) -> int:
+    """Run an engine in this process until it is stopped or idle; return the exit code.
+
+    0: ended in good order; 1: could not start (the reason is in the log);
+    3: another engine was there first.
+    """
+    set_up_logging(foreground=foreground)
+    faulthandler.enable()  # a crash in native code leaves its place in the log
+    try:
+        address = resolve_address()
+        with hold_address(address):
+            asyncio.run(_serve(config, load_filler, address))
+    except AlreadyRunning as error:
+        _log.warning("%s", error)
+        return ALREADY_RUNNING_EXIT_CODE
+    except (AddressInUse, EngineUnavailable, OSError) as error:
+        _log.error("%s", error)
+        return 1
+    return 0
+
+
+async def _serve(config: EngineConfig, load_filler: LoadFiller, address: Address) -> None:
+    service = Service(config, load_filler, address)
+    _stop_on_signals(service)
+    _log.info("process %d serves %s at %s", os.getpid(), config.model, address.directory)
+    has_ended = await service.run()
+    _log.info("ended")
+    if not has_ended:
+        # A load cannot be interrupted, and torch's threads must not meet a dying interpreter.
+        address.pid_path.unlink(missing_ok=True)
+        sys.stderr.flush()
+        os._exit(0)
+
+
+def _stop_on_signals(service: Service) -> None:
+    loop = asyncio.get_running_loop()
+
+    def stop(*_: object) -> None:
+        if not loop.is_closed():
+            loop.call_soon_threadsafe(service.request_stop)
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)

@@ -1,0 +1,129 @@
+"""The engine as its clients see it: sessions on an event loop, and one worker thread behind them.
+
+Address, config and a way to load models come in; nothing comes out until the engine ends.
+"""
+
+import asyncio
+import logging
+import os
+import secrets
+import time
+from collections.abc import Callable
+
+import psutil
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.endpoint import listen, stop_listening
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.build import build_id
+from intarsia.engine.ipc.messages import LoadProgress, Status
+from intarsia.engine.model_slot import LoadFiller, ModelSlot
+from intarsia.engine.progress import ProgressThrottle
+from intarsia.engine.session import Host, Session
+from intarsia.engine.worker import Worker
+
+WORKER_PATIENCE_S = 3.0
+"""How long an ending engine waits for the step that runs."""
+
+_log = logging.getLogger(__name__)
+
+
+class Service:
+    """One engine's life: ``run`` it once; ``request_stop`` ends it in good order."""
+
+    def __init__(self, config: EngineConfig, load_filler: LoadFiller, address: Address) -> None:
+        self._config = config
+        self._address = address
+        self._started_at = time.monotonic()
+        self._loop = asyncio.get_running_loop()
+        self._stopping = asyncio.Event()
+        self._sessions: dict[asyncio.Task[None], Session] = {}
+        self._progress = ProgressThrottle(self._send_progress)
+        self._worker = Worker(ModelSlot(config, load_filler, self._on_progress))
+        self._host = Host(
+            token=secrets.token_urlsafe(32) if address.transport == "tcp" else "",
+            worker=self._worker,
+            call_soon=self._call_soon,
+            status=self._status,
+            request_stop=self.request_stop,
+        )
+
+    async def run(self) -> bool:
+        """Serve until stopped or idle for long; return whether the worker has ended, too."""
+        server = await listen(self._address, self._host.token, self._accept)
+        self._worker.start()
+        idling = asyncio.create_task(self._stop_when_idle())
+        try:
+            await self._stopping.wait()
+        finally:
+            idling.cancel()
+            stop_listening(self._address, server)
+            has_ended = await self._end_sessions()
+        return has_ended
+
+    def request_stop(self) -> None:
+        """On the event loop only."""
+        self._stopping.set()
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        session = Session(reader, writer, self._host)
+        task = asyncio.create_task(self._serve(session))
+        self._sessions[task] = session
+        task.add_done_callback(self._sessions.pop)
+
+    async def _serve(self, session: Session) -> None:
+        try:
+            await session.serve(self._progress.latest if self._worker.state == "loading" else None)
+        except Exception:  # noqa: BLE001 one client's fault must not reach the others
+            _log.exception("a session failed")
+        finally:
+            await session.close()
+
+    async def _stop_when_idle(self) -> None:
+        timeout = self._config.idle_timeout_s
+        while (left := timeout - self._worker.seconds_idle()) > 0:  # noqa: ASYNC110 a deadline
+            await asyncio.sleep(left)
+        _log.info("no request for %g s: ending, to free the memory", timeout)
+        self.request_stop()
+
+    async def _end_sessions(self) -> bool:
+        has_ended = await asyncio.to_thread(self._worker.stop, WORKER_PATIENCE_S)
+        self._progress.stop()
+        await asyncio.sleep(0)  # let the worker's last answers reach the outboxes
+        for task in self._sessions:
+            task.cancel()
+        if self._sessions:
+            await asyncio.wait(list(self._sessions))
+        return has_ended
+
+    def _call_soon(self, callback: Callable[..., None], *arguments: object) -> None:
+        if not self._loop.is_closed():  # a load may outlive the loop
+            self._loop.call_soon_threadsafe(callback, *arguments)
+
+    def _on_progress(self, stage: str, fraction: float | None) -> None:
+        self._call_soon(self._progress.report, stage, fraction)
+
+    def _send_progress(self, progress: LoadProgress) -> None:
+        for session in self._sessions.values():
+            if session.is_welcome:
+                session.send(progress)
+
+    def _status(self, id: int) -> Status:
+        info = self._worker.model_info
+        return Status(
+            id=id,
+            pid=os.getpid(),
+            build=build_id(),
+            state=self._worker.state,
+            model=info.name if info else None,
+            family=info.family if info else None,
+            device=info.device if info else None,
+            dtype=info.dtype if info else None,
+            notes=info.notes if info else (),
+            resident_bytes=psutil.Process().memory_info().rss,
+            cached_tokens=self._worker.cached_tokens,
+            num_fills=self._worker.num_fills,
+            num_clients=sum(session.is_welcome for session in self._sessions.values()),
+            uptime_s=time.monotonic() - self._started_at,
+            idle_timeout_s=self._config.idle_timeout_s,
+        )

@@ -1,0 +1,170 @@
+"""One connected client: its handshake, its requests, its fills in flight.
+
+Frames come in from its stream, jobs go to the worker, answers to its outbox.
+"""
+
+import asyncio
+import logging
+import os
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from intarsia.engine.ipc.build import build_id
+from intarsia.engine.ipc.messages import (
+    PROTOCOL_VERSION,
+    Cancel,
+    ClientMessage,
+    EngineMessage,
+    Failed,
+    Fill,
+    GetStatus,
+    Hello,
+    LoadProgress,
+    Preload,
+    Refused,
+    Status,
+    Stop,
+    Welcome,
+    decode_client_message,
+)
+from intarsia.engine.ipc.transport import ProtocolError, read_message
+from intarsia.engine.outbox import Outbox
+from intarsia.engine.worker import Answer, Job, Loaded, Worker
+
+HANDSHAKE_TIMEOUT_S = 10.0
+MAX_JOBS = 256
+"""Requests in flight of one client."""
+
+_CLOSE_PATIENCE_S = 1.0
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Host:
+    """What a session needs of the engine around it."""
+
+    token: str
+    worker: Worker
+    call_soon: Callable[..., None]  # from any thread, onto the event loop
+    status: Callable[[int], Status]
+    request_stop: Callable[[], None]
+
+
+class Session:
+    """Lives from a client's connection to its end, and cancels what the client leaves behind."""
+
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: Host
+    ) -> None:
+        self._reader = reader
+        self._outbox = Outbox(writer)
+        self._host = host
+        self._jobs: dict[int, Job] = {}
+        self.is_welcome = False
+
+    def send(self, message: EngineMessage) -> None:
+        self._outbox.put(message)
+
+    async def serve(self, loading: LoadProgress | None) -> None:
+        """Answer until the client goes, breaks the protocol, or this task is cancelled.
+
+        ``loading``: what a client that comes during a load is told first.
+        """
+        try:
+            if await self._shake_hands():
+                if loading is not None:
+                    self.send(loading)
+                await self._serve_requests()
+        except ProtocolError as error:
+            _log.warning("closed a connection: %s", error)
+            self.send(Failed(id=None, code="bad_request", message=str(error)))
+        except OSError:
+            pass  # the client vanished
+        finally:
+            for job in list(self._jobs.values()):
+                self._host.worker.cancel(job)
+
+    async def close(self) -> None:
+        await self._outbox.close(_CLOSE_PATIENCE_S)
+
+    async def _shake_hands(self) -> bool:
+        try:
+            async with asyncio.timeout(HANDSHAKE_TIMEOUT_S):
+                hello = await self._read()
+        except TimeoutError:
+            return False
+        if hello is None:
+            return False
+        if not isinstance(hello, Hello):
+            raise ProtocolError("the first message must be hello")
+        return self._greet(hello)
+
+    def _greet(self, hello: Hello) -> bool:
+        refusal = self._reason_to_refuse(hello)
+        if refusal is not None:
+            _log.warning("refused client %r (build %s): %s", hello.client, hello.build, refusal)
+            self.send(Refused(protocol=PROTOCOL_VERSION, build=build_id(), message=refusal))
+            return False
+        self.send(Welcome(protocol=PROTOCOL_VERSION, build=build_id(), pid=os.getpid()))
+        self.is_welcome = True
+        return True
+
+    def _reason_to_refuse(self, hello: Hello) -> str | None:
+        if not secrets.compare_digest(hello.token.encode(), self._host.token.encode()):
+            return "the token is wrong: read it again from the engine's port file"
+        if hello.protocol != PROTOCOL_VERSION:
+            return (
+                f"the engine speaks protocol {PROTOCOL_VERSION}, the client {hello.protocol}: "
+                "run `intarsia stop`, then try again"
+            )
+        return None
+
+    async def _serve_requests(self) -> None:
+        while (message := await self._read()) is not None:
+            self._take(message)
+
+    def _take(self, message: ClientMessage) -> None:
+        match message:
+            case Fill() | Preload():
+                self._submit(message)
+            case Cancel():
+                if job := self._jobs.get(message.id):
+                    self._host.worker.cancel(job)
+            case GetStatus():
+                self.send(self._host.status(message.id))
+            case Stop():
+                self._host.request_stop()
+            case Hello():
+                raise ProtocolError("a second hello")
+
+    def _submit(self, request: Fill | Preload) -> None:
+        if problem := self._problem_with(request.id):
+            self.send(Failed(id=request.id, code="bad_request", message=problem))
+            return
+        post = self._host.call_soon
+        job = Job(
+            request=request,
+            received_at=time.monotonic(),
+            deliver=lambda answer: post(self._finish, answer),
+            on_step=lambda step: post(self.send, step),
+        )
+        self._jobs[request.id] = job
+        self._host.worker.submit(job)
+
+    def _problem_with(self, id: int) -> str | None:
+        if id in self._jobs:
+            return f"a request with the id {id} is in flight: give each its own"
+        if len(self._jobs) >= MAX_JOBS:
+            return f"{MAX_JOBS} requests are in flight: wait for answers, or cancel some"
+        return None
+
+    def _finish(self, answer: Answer) -> None:
+        if answer.id is not None:
+            self._jobs.pop(answer.id, None)
+        self.send(self._host.status(answer.id) if isinstance(answer, Loaded) else answer)
+
+    async def _read(self) -> ClientMessage | None:
+        return await read_message(self._reader, decode_client_message)

@@ -1,0 +1,182 @@
+"""Says whether a block header has just been typed before a cursor, and where its body belongs.
+
+The line's own shape decides, with the parser's word on what is a string or a comment: while a
+header is typed the code is broken more often than not.
+"""
+
+import re
+from dataclasses import dataclass
+
+from intarsia.infill.brackets import CLOSERS, balance_of, opener_of
+from intarsia.infill.languages import Language
+from intarsia.infill.lines import (
+    columns,
+    last_non_blank,
+    leading_blank,
+    line_end,
+    line_round,
+    line_start,
+    next_non_blank_line,
+)
+from intarsia.infill.nodes import comment_at, is_code, nodes_at
+from intarsia.infill.syntax import Syntax
+
+MAX_BLANK_LINES = 2
+"""A header further above the cursor has not just been typed."""
+MAX_HEADER_LINES = 40
+
+_CONTINUES_HEADER = re.compile(
+    r"\s*(?:throws|where|extends|implements|noexcept|const|override|requires|with|->|:)(?!\w)"
+)
+_BEFORE_BLOCK_BRACE = re.compile(
+    r"(?:\)|=>|->|\b(?:else|try|do|finally|loop|unsafe|static|async|default))\s*$"
+    r"|\b(?:class|interface|enum|struct|trait|impl|namespace|mod|fn|func|function|switch|match|for"
+    r"|while|if|catch|record|module|union|extern)\b"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Header:
+    """The line that opened a block, by its indentation."""
+
+    indent: str
+    is_flush: bool  # its body may stand at its own column
+    closer: str | None  # the character that closes it, where it is one character
+    body_columns: int | None  # how far the body is indented, where the cursor's line tells it
+
+    @property
+    def columns(self) -> int:
+        return columns(self.indent)
+
+
+def opened_block(
+    text: str, offset: int, language: Language, syntax: Syntax | None
+) -> Header | None:
+    """Return the header of the block whose body is to be written at ``offset``, if there is one."""
+    if language.block_style == "none":
+        return None
+    last = last_non_blank(text, offset)
+    start = line_start(text, offset)
+    if last < 0 or text.count("\n", last, start) > MAX_BLANK_LINES + 1:
+        return None
+    header = _header_ending_at(text, last, offset, language, syntax)
+    if header is None or not _is_body_missing(text, offset, header, last < start):
+        return None
+    return header
+
+
+def _header_ending_at(
+    text: str, last: int, offset: int, language: Language, syntax: Syntax | None
+) -> Header | None:
+    is_above = last < line_start(text, offset)
+    docstring = _docstring_start(text, last, language, syntax) if is_above else None
+    if docstring is not None:
+        last = last_non_blank(text, docstring)
+    last = _before_comments(text, last, syntax)
+    if last < 0 or not is_code(syntax, last):
+        return None
+    if text[last] in language.openers:
+        if not is_above and not _may_open_inline(text, last, offset, language):
+            return None
+        return _header(text, last, offset, language, closer={"{": "}", "[": "]"}[text[last]])
+    return _header_by_pattern(text, last, offset, language, is_above=is_above)
+
+
+def _header_by_pattern(
+    text: str, last: int, offset: int, language: Language, *, is_above: bool
+) -> Header | None:
+    pattern = language.header if is_above else language.closed_header
+    code = text[_statement_start(text, last) : last + 1]
+    if pattern is None or not re.search(pattern, " ".join(code.splitlines())):
+        return None
+    return _header(text, last, offset, language, closer=None)
+
+
+def _header(text: str, last: int, offset: int, language: Language, *, closer: str | None) -> Header:
+    code = text[_statement_start(text, last) : last + 1]
+    indent = leading_blank(code)
+    flush = language.flush_header
+    before_cursor = text[line_start(text, offset) : offset]
+    is_indented = not before_cursor.strip() and columns(before_cursor) > columns(indent)
+    return Header(
+        indent=indent,
+        is_flush=flush is not None and re.search(flush, code) is not None,
+        closer=closer,
+        body_columns=columns(before_cursor) if is_indented else None,
+    )
+
+
+def _before_comments(text: str, last: int, syntax: Syntax | None) -> int:
+    """Step back over the comments that stand between the header and the cursor."""
+    for _ in range(MAX_HEADER_LINES):
+        comment = comment_at(syntax, last)
+        if comment is None:
+            break
+        last = last_non_blank(text, comment)
+    return last
+
+
+def _docstring_start(text: str, last: int, language: Language, syntax: Syntax | None) -> int | None:
+    """Return where the docstring that ends at ``last`` starts: a body of no more is still empty."""
+    if syntax is None or language.block_style != "indent" or text[last] not in "\"'":
+        return None
+    strings = [node for node in nodes_at(syntax, last) if node.type == "string"]
+    if not strings:
+        return None
+    start = syntax.offset_at(strings[-1].start_byte)
+    is_own_statement = not text[line_start(text, start) : start].strip()
+    return start if is_own_statement else None
+
+
+def _may_open_inline(text: str, last: int, offset: int, language: Language) -> bool:
+    """Whether an opening bracket on the cursor's own line opens a block there."""
+    rest = text[offset : line_end(text, offset)].strip()
+    if text[last - 1 : last] in ("$", "#"):
+        return False
+    if rest == "" or language.are_pairs_blocks:
+        return True
+    return _BEFORE_BLOCK_BRACE.search(text[line_start(text, last) : last]) is not None
+
+
+def _statement_start(text: str, last: int) -> int:
+    """Return the start of the line on which the header that ends at ``last`` began."""
+    start = line_start(text, last)
+    for _ in range(MAX_HEADER_LINES):
+        opener = _opener_above(text, start, last)
+        if opener is not None:
+            start, last = line_start(text, opener), opener
+        elif _CONTINUES_HEADER.match(text[start : last + 1]) and start > 0:
+            last = last_non_blank(text, start)
+            start = line_start(text, max(last, 0))
+        else:
+            break
+    return start
+
+
+def _opener_above(text: str, start: int, last: int) -> int | None:
+    """Return the opening bracket, on a line above, of the first bracket that this line closes."""
+    unmatched = balance_of(text[start : last + 1]).unmatched
+    return opener_of(text, start + unmatched[0]) if unmatched else None
+
+
+def _is_body_missing(text: str, offset: int, header: Header, is_above: bool) -> bool:
+    rest = text[offset : line_end(text, offset)].strip()
+    if rest:
+        return header.closer is not None and rest[0] == header.closer and _is_closing(rest)
+    if is_above and _is_dedented(text, offset, header):
+        return False
+    following = next_non_blank_line(text, offset)
+    if following is None or columns(following) < header.columns:
+        return True
+    is_closed = following.strip()[0] in CLOSERS
+    return columns(following) == header.columns and (is_closed or not header.is_flush)
+
+
+def _is_dedented(text: str, offset: int, header: Header) -> bool:
+    """Whether the cursor's line is indented by less than the header: it has left the block."""
+    before = line_round(text, offset)
+    return before != "" and columns(before) < header.columns
+
+
+def _is_closing(rest: str) -> bool:
+    return all(character in ")]};,:\"'` \t" for character in rest)

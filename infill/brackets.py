@@ -1,0 +1,55 @@
+"""Brackets of a stretch of code, read without a parser: which close nothing, which stay open.
+
+Quoted strings that end on their own line are skipped; a lone quote (an apostrophe) is passed over.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+PAIRS = {"(": ")", "[": "]", "{": "}"}
+CLOSERS = frozenset(PAIRS.values())
+MAX_LOOK_BACK = 20_000
+
+_TOKEN = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\\n])*`|[()\[\]{}]")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Balance:
+    """Offsets of closing brackets without an opening one, and of opening ones still open."""
+
+    unmatched: tuple[int, ...]
+    unclosed: tuple[int, ...]
+
+
+def balance_of(code: str) -> Balance:
+    """Match the brackets of a stretch of code by kind."""
+    unmatched: list[int] = []
+    unclosed: list[int] = []
+    for offset, bracket in _brackets(code):
+        if bracket in PAIRS:
+            unclosed.append(offset)
+        elif unclosed and PAIRS[code[unclosed[-1]]] == bracket:
+            unclosed.pop()
+        else:
+            unmatched.append(offset)
+    return Balance(unmatched=tuple(unmatched), unclosed=tuple(unclosed))
+
+
+def opener_of(text: str, closer: int) -> int | None:
+    """Return where the bracket that ``text[closer]`` closes was opened, within a look back."""
+    begin = max(0, closer - MAX_LOOK_BACK)
+    stack: list[int] = []
+    for offset, bracket in _brackets(text[begin:closer]):
+        if bracket in PAIRS:
+            stack.append(offset)
+        elif stack and PAIRS[text[begin + stack[-1]]] == bracket:
+            stack.pop()
+    is_opened = bool(stack) and PAIRS[text[begin + stack[-1]]] == text[closer]
+    return begin + stack[-1] if is_opened else None
+
+
+def _brackets(code: str) -> Iterator[tuple[int, str]]:
+    for match in _TOKEN.finditer(code):
+        if len(match.group()) == 1:
+            yield match.start(), match.group()

@@ -1,0 +1,231 @@
+"""The languages that are known: one table row each. Any other file is plain text.
+
+Comes in: an LSP language id or a path; goes out: a row. Knows where a grammar lies, loads none.
+"""
+
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import PurePath
+from typing import Literal
+
+BlockStyle = Literal["indent", "closed", "none"]
+"""How a block ends: by its indentation, by a closing text at the header's column, or unknown."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Grammar:
+    """Where a tree-sitter grammar lies: an installed module and its function."""
+
+    module: str
+    function: str = "language"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Language:
+    """One language. The patterns are read against one line of code without its comment."""
+
+    id: str
+    aliases: tuple[str, ...] = ()
+    extensions: tuple[str, ...] = ()
+    filenames: tuple[str, ...] = ()
+    grammar: Grammar | None = None
+    block_style: BlockStyle = "none"
+    openers: str = ""  # a line that ends with one of these characters opens a block
+    header: str | None = None  # a line above the cursor that opens a block without such a character
+    closed_header: str | None = None  # the same while the cursor still stands at the line's end
+    flush_header: str | None = None  # headers whose body may stand at the header's own column
+    are_pairs_blocks: bool = False  # "{}" on one line is a block, never a value
+    has_macros: bool = False  # a grammar alone cannot read every good file
+    ends: tuple[str, ...] = ()  # what, on a line of its own, may end what a line began
+
+
+_PYTHON_HEADER = (
+    r"^\s*(?:async\s+)?(?:def|class|if|elif|else|for|while|with|try|except|finally|match|case)"
+    r"\b.*:$"
+)
+_TAG_HEADER = (
+    r"(?:^|\s)<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)"
+    r"[A-Za-z][\w:.-]*(?:\s[^<>]*)?(?<!/)>$"
+)
+_RUBY_DO = r"\bdo(?:\s*\|[^|]*\|)?$"
+_RUBY_HEADER = (
+    r"^\s*(?:(?:private|public|protected|module_function)\s+)?"
+    r"(?:def\b(?!.*=\s)|(?:class|module|if|unless|while|until|for|begin|case|else|elsif|when|rescue"
+    r"|ensure|in)\b(?!.*\bend$))|=\s*(?:if|unless|case|begin)\b|" + _RUBY_DO
+)
+_RUBY_CLOSED = r"^\s*(?:begin|else|ensure)$|^\s*def\s[^=]*\)$|\bthen$|" + _RUBY_DO
+_BASH_HEADER = r"(?:^|[\s;])(?:then|do|else)$|^\s*case\s.*\sin$"
+_PHP_HEADER = r"^\s*(?:if|elseif|else|for|foreach|while|switch)\b.*:$"
+
+_FLUSH_SWITCH = r"\bswitch\b"
+
+PLAIN_TEXT = Language(id="plaintext")
+
+_BRACES = Language(
+    id="", block_style="closed", openers="{", flush_header=_FLUSH_SWITCH, ends=("*/",)
+)
+_JAVASCRIPT = replace(
+    _BRACES,
+    id="javascript",
+    aliases=("js",),
+    extensions=(".js", ".mjs", ".cjs"),
+    grammar=Grammar(module="tree_sitter_javascript"),
+    header=_TAG_HEADER,
+    closed_header=_TAG_HEADER,
+)
+
+LANGUAGES: tuple[Language, ...] = (
+    Language(
+        id="python",
+        aliases=("py",),
+        extensions=(".py", ".pyi", ".pyw"),
+        grammar=Grammar(module="tree_sitter_python"),
+        block_style="indent",
+        header=_PYTHON_HEADER,
+        closed_header=_PYTHON_HEADER,
+        ends=('"""', "'''", "def _(): pass"),
+    ),
+    _JAVASCRIPT,
+    replace(_JAVASCRIPT, id="javascriptreact", aliases=("jsx",), extensions=(".jsx",)),
+    replace(
+        _BRACES,
+        id="typescript",
+        aliases=("ts",),
+        extensions=(".ts", ".mts", ".cts"),
+        grammar=Grammar(module="tree_sitter_typescript", function="language_typescript"),
+    ),
+    replace(
+        _JAVASCRIPT,
+        id="typescriptreact",
+        aliases=("tsx",),
+        extensions=(".tsx",),
+        grammar=Grammar(module="tree_sitter_typescript", function="language_tsx"),
+    ),
+    replace(_BRACES, id="java", extensions=(".java",), grammar=Grammar(module="tree_sitter_java")),
+    replace(
+        _BRACES,
+        id="c",
+        extensions=(".c",),
+        grammar=Grammar(module="tree_sitter_c"),
+        flush_header=r"\bswitch\b|\bextern\s+\"C\"",
+        ends=("*/", "#endif"),
+        has_macros=True,
+    ),
+    replace(
+        _BRACES,
+        id="cpp",
+        aliases=("c++", "cuda-cpp"),
+        # A .h may hold either; the C++ grammar reads C, and not the other way round.
+        extensions=(".cpp", ".cc", ".cxx", ".h", ".hpp", ".hh", ".hxx", ".ipp", ".cu", ".cuh"),
+        grammar=Grammar(module="tree_sitter_cpp"),
+        flush_header=r"\b(?:switch|namespace|class|struct)\b|\bextern\s+\"C\"",
+        ends=("*/", "#endif"),
+        has_macros=True,
+    ),
+    replace(
+        _BRACES,
+        id="csharp",
+        aliases=("cs", "c#"),
+        extensions=(".cs", ".csx"),
+        grammar=Grammar(module="tree_sitter_c_sharp"),
+        ends=("*/", "#endif", "#endregion"),
+    ),
+    replace(
+        _BRACES,
+        id="go",
+        aliases=("golang",),
+        extensions=(".go",),
+        grammar=Grammar(module="tree_sitter_go"),
+        flush_header=r"\b(?:switch|select)\b",
+    ),
+    replace(
+        _BRACES,
+        id="rust",
+        aliases=("rs",),
+        extensions=(".rs",),
+        grammar=Grammar(module="tree_sitter_rust"),
+        flush_header=None,
+    ),
+    replace(
+        _BRACES,
+        id="ruby",
+        aliases=("rb",),
+        extensions=(".rb", ".rake", ".gemspec", ".ru"),
+        filenames=("Gemfile", "Rakefile"),
+        grammar=Grammar(module="tree_sitter_ruby"),
+        header=_RUBY_HEADER,
+        closed_header=_RUBY_CLOSED,
+        flush_header=r"\bcase\b",
+        ends=("end", "=end"),
+    ),
+    replace(
+        _BRACES,
+        id="php",
+        extensions=(".php", ".phtml"),
+        grammar=Grammar(module="tree_sitter_php", function="language_php"),
+        header=_PHP_HEADER,
+        closed_header=_PHP_HEADER,
+    ),
+    replace(
+        _BRACES,
+        id="shellscript",
+        aliases=("bash", "ksh", "sh", "zsh"),
+        extensions=(".sh", ".bash", ".zsh", ".ksh"),
+        filenames=(".bashrc", ".bash_profile", ".profile", ".zshrc"),
+        grammar=Grammar(module="tree_sitter_bash"),
+        header=_BASH_HEADER,
+        closed_header=_BASH_HEADER,
+        flush_header=r"^\s*case\b",
+        ends=("fi", "done", "esac"),
+    ),
+    replace(
+        _BRACES,
+        id="html",
+        extensions=(".html", ".htm", ".xhtml"),
+        grammar=Grammar(module="tree_sitter_html"),
+        header=_TAG_HEADER,
+        closed_header=_TAG_HEADER,
+        flush_header=None,
+        ends=("-->",),
+    ),
+    replace(
+        _BRACES,
+        id="css",
+        extensions=(".css",),
+        grammar=Grammar(module="tree_sitter_css"),
+        are_pairs_blocks=True,
+        flush_header=None,
+    ),
+    replace(
+        _BRACES,
+        id="json",
+        aliases=("jsonc",),
+        extensions=(".json", ".jsonc", ".webmanifest"),
+        grammar=Grammar(module="tree_sitter_json"),
+        openers="{[",
+        are_pairs_blocks=True,
+        flush_header=None,
+    ),
+)
+
+
+def language_for_id(language_id: str) -> Language:
+    """Return the row of an LSP language id (or of a usual other name for it), else plain text."""
+    return _rows_by_id().get(language_id.lower(), PLAIN_TEXT)
+
+
+def language_for_path(path: str) -> Language:
+    """Return the row that a file's name tells, else plain text."""
+    name = PurePath(path).name
+    rows = _rows_by_file_name()
+    return rows.get(name) or rows.get(PurePath(name).suffix.lower(), PLAIN_TEXT)
+
+
+@cache
+def _rows_by_id() -> dict[str, Language]:
+    return {name: row for row in LANGUAGES for name in (row.id, *row.aliases)}
+
+
+@cache
+def _rows_by_file_name() -> dict[str, Language]:
+    return {name: row for row in LANGUAGES for name in (*row.extensions, *row.filenames)}

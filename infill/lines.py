@@ -1,0 +1,75 @@
+"""Lines and columns of a text: pure arithmetic on offsets. Lines end at LF, CRLF or a lone CR."""
+
+import re
+
+BYTE_ORDER_MARK = "\ufeff"
+TAB_WIDTH = 8
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+
+
+def with_plain_newlines(text: str) -> str:
+    """Return the text with every line end as one LF."""
+    return _LINE_END.sub("\n", text) if "\r" in text else text
+
+
+def newline_of(text: str) -> str:
+    """Return the line end that the text uses first, LF when it has none."""
+    match = _LINE_END.search(text)
+    return match.group() if match else "\n"
+
+
+def line_start(text: str, offset: int) -> int:
+    """Return where the line round an offset starts; a CRLF belongs to the line that it ends."""
+    offset -= splits_line_end(text, offset)
+    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+
+
+def line_end(text: str, offset: int) -> int:
+    """Return where the line round an offset ends, before its line end."""
+    match = _LINE_END.search(text, offset)
+    return match.start() if match else len(text)
+
+
+def next_line_start(text: str, offset: int) -> int:
+    """Return where the next line starts, or the text's end on the last line."""
+    match = _LINE_END.search(text, offset)
+    return match.end() if match else len(text)
+
+
+def line_round(text: str, offset: int) -> str:
+    """Return the whole line round an offset."""
+    return text[line_start(text, offset) : line_end(text, offset)]
+
+
+def next_non_blank_line(text: str, offset: int) -> str | None:
+    """Return the first line after the one round the offset that is not blank."""
+    start = next_line_start(text, offset)
+    while start < len(text):
+        line = text[start : line_end(text, start)]
+        if line.strip():
+            return line
+        start = next_line_start(text, start)
+    return None
+
+
+def last_non_blank(text: str, end: int) -> int:
+    """Return the offset of the last non-blank character before ``end``, or -1."""
+    while end > 0 and text[end - 1].isspace():
+        end -= 1
+    return end - 1
+
+
+def splits_line_end(text: str, offset: int) -> bool:
+    """Whether the offset stands between the two characters of a CRLF."""
+    return 0 < offset < len(text) and text[offset - 1] == "\r" and text[offset] == "\n"
+
+
+def leading_blank(line: str) -> str:
+    """Return the spaces and tabs that a line starts with."""
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def columns(line: str) -> int:
+    """Return how many columns a line is indented by; a tab goes on to the next multiple of 8."""
+    return len(leading_blank(line).expandtabs(TAB_WIDTH))

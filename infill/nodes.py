@@ -1,0 +1,161 @@
+"""Says what nodes, string, comment or scope lie round an offset, and counts parse errors.
+
+Offsets are string indices outside and UTF-8 bytes inside this file.
+"""
+
+from collections.abc import Iterator
+
+import tree_sitter
+
+from intarsia.infill.syntax import Syntax
+
+MAX_DEPTH = 500
+"""Deeper nodes are not looked at: nobody writes them, and a walk must end soon."""
+
+_STRINGS = frozenset(
+    {
+        "ansi_c_string",
+        "char_literal",
+        "character",
+        "character_literal",
+        "encapsed_string",
+        "heredoc",
+        "heredoc_body",
+        "interpolated_string_expression",
+        "interpreted_string_literal",
+        "nowdoc_string",
+        "raw_string",
+        "raw_string_literal",
+        "regex",
+        "string",
+        "string_array",
+        "string_literal",
+        "string_value",
+        "template_string",
+        "verbatim_string_literal",
+    }
+)
+_INTERPOLATIONS = frozenset(
+    {
+        "command_substitution",
+        "expansion",
+        "interpolation",
+        "string_interpolation",
+        "template_substitution",
+    }
+)
+_COMMENTS = frozenset({"block_comment", "comment", "html_comment", "js_comment", "line_comment"})
+
+
+def nodes_at(syntax: Syntax, offset: int) -> list[tree_sitter.Node]:
+    """Return the nodes that hold the character at ``offset``, from the root to the innermost."""
+    return list(_nodes_at_byte(syntax, syntax.byte_at(offset)))
+
+
+def is_code(syntax: Syntax | None, offset: int) -> bool:
+    """Whether the character at ``offset`` is code: in no string and in no comment."""
+    return syntax is None or _innermost_text(syntax, offset) is None
+
+
+def comment_at(syntax: Syntax | None, offset: int) -> int | None:
+    """Return where the comment round the character at ``offset`` starts, if there is one."""
+    if syntax is None:
+        return None
+    node = _innermost_text(syntax, offset)
+    is_comment = node is not None and node.type in _COMMENTS
+    return syntax.offset_at(node.start_byte) if node is not None and is_comment else None
+
+
+def is_inside_string(syntax: Syntax | None, offset: int) -> bool:
+    """Whether an insertion at ``offset`` goes into a string."""
+    if syntax is None or offset <= 0:
+        return False
+    node = _innermost_text(syntax, offset - 1)
+    return node is not None and node.type in _STRINGS and syntax.byte_at(offset) < node.end_byte
+
+
+def edges_of_scopes(syntax: Syntax | None, start: int, end: int) -> list[int]:
+    """Return where statements of the outermost scope that has any begin within a stretch, in order.
+
+    The outermost scope comes first: a file's definitions, else the members of the one that is cut.
+    """
+    if syntax is None or start >= end:
+        return []
+    first, last = syntax.byte_at(max(0, start)), syntax.byte_at(end)
+    cursor = syntax.tree.walk()
+    for _ in range(MAX_DEPTH):
+        edges = _child_starts(cursor, first, last)
+        if edges:
+            return [syntax.offset_at(byte) for byte in edges]
+        if not _goto_child_at(cursor, first):
+            break
+    return []
+
+
+def num_errors(syntax: Syntax, limit: int = 200) -> int:
+    """Count what the parser could not read or had to assume, up to a limit."""
+    count = 0
+    cursor = syntax.tree.walk()
+    while count < limit:
+        node = cursor.node
+        if node is not None and (node.is_error or node.is_missing):
+            count += 1
+        is_entered = (
+            node is not None
+            and node.has_error
+            and cursor.depth < MAX_DEPTH
+            and cursor.goto_first_child()
+        )
+        if not is_entered and not _goto_next(cursor):
+            break
+    return count
+
+
+def _goto_next(cursor: tree_sitter.TreeCursor) -> bool:
+    """Go to the next node that is no child of this one."""
+    while not cursor.goto_next_sibling():
+        if not cursor.goto_parent():
+            return False
+    return True
+
+
+def _child_starts(cursor: tree_sitter.TreeCursor, first: int, last: int) -> list[int]:
+    """Return where the named children that begin within ``first`` and ``last`` begin."""
+    starts: list[int] = []
+    is_child = is_entered = cursor.goto_first_child_for_byte(first) is not None
+    while is_child and cursor.node is not None and cursor.node.start_byte <= last:
+        if cursor.node.is_named and cursor.node.start_byte >= first:
+            starts.append(cursor.node.start_byte)
+        is_child = cursor.goto_next_sibling()
+    if is_entered:  # a copy of the cursor would spare this, but copies crash in tree-sitter 0.26
+        cursor.goto_parent()
+    return starts
+
+
+def _nodes_at_byte(syntax: Syntax, byte: int) -> Iterator[tree_sitter.Node]:
+    cursor = syntax.tree.walk()
+    for _ in range(MAX_DEPTH):
+        node = cursor.node
+        if node is None or not node.start_byte <= byte < node.end_byte:
+            return
+        yield node
+        if not _goto_child_at(cursor, byte):
+            return
+
+
+def _goto_child_at(cursor: tree_sitter.TreeCursor, byte: int) -> bool:
+    """Go to the first child that ends after ``byte``; the library's way stops where one ends."""
+    is_child = cursor.goto_first_child_for_byte(byte) is not None
+    while is_child and cursor.node is not None and cursor.node.end_byte <= byte:
+        is_child = cursor.goto_next_sibling()
+    return is_child
+
+
+def _innermost_text(syntax: Syntax, offset: int) -> tree_sitter.Node | None:
+    """Return the string or comment that the character at ``offset`` is part of."""
+    for node in reversed(nodes_at(syntax, offset)):
+        if node.type in _INTERPOLATIONS:
+            return None
+        if node.type in _STRINGS or node.type in _COMMENTS:
+            return node
+    return None

@@ -1,0 +1,41 @@
+"""Drops closing brackets that the file already has, and closes the blocks that a body left open."""
+
+from intarsia.infill.brackets import PAIRS, Balance, balance_of
+from intarsia.infill.lines import leading_blank
+from intarsia.infill.postprocess.context import CleaningContext
+from intarsia.infill.postprocess.parse_errors import errors_with
+
+
+def balance_brackets(fill: str, context: CleaningContext) -> str:
+    """Take a better balanced fill where the parser likes it better; a line is never added to."""
+    balance = balance_of(fill)
+    if context.syntax is None or context.is_in_string or balance == balance_of(""):
+        return fill
+    candidates = _without_unmatched(fill, balance)
+    if context.hole.kind != "line":
+        candidates += _with_blocks_closed(fill, balance)
+    return min([fill, *candidates], key=lambda candidate: errors_with(candidate, context))
+
+
+def _without_unmatched(fill: str, balance: Balance) -> list[str]:
+    """Return the fill without the closing brackets at its end that close nothing in it."""
+    candidates: list[str] = []
+    for offset in reversed(balance.unmatched):
+        kept = fill if not candidates else candidates[-1]
+        if kept[offset + 1 :].strip(" \t\n;,"):
+            break
+        candidates.append(kept[:offset].rstrip())
+    return candidates
+
+
+def _with_blocks_closed(fill: str, balance: Balance) -> list[str]:
+    """Return the fill with every bracket that opened a line's block closed on a line of its own."""
+    kept = fill.rstrip()
+    closers = []
+    for offset in reversed(balance.unclosed):
+        is_at_line_end = kept[offset + 1 :].split("\n", 1)[0].strip() == ""
+        if not is_at_line_end or offset + 1 >= len(kept) or "\n" not in fill[:offset]:
+            return []
+        line = fill[fill.rindex("\n", 0, offset) + 1 : offset]
+        closers.append("\n" + leading_blank(line) + PAIRS[fill[offset]])
+    return [kept + "".join(closers)] if closers else []

@@ -1,0 +1,59 @@
+"""What a filter may look at: the file round the hole, built once per fill and never changed."""
+
+from dataclasses import dataclass
+
+from intarsia.infill.blocks import Header, opened_block
+from intarsia.infill.canvas import Canvas
+from intarsia.infill.hole import Hole
+from intarsia.infill.languages import Language
+from intarsia.infill.lines import (
+    BYTE_ORDER_MARK,
+    line_end,
+    line_start,
+    next_line_start,
+    with_plain_newlines,
+)
+from intarsia.infill.nodes import is_inside_string
+from intarsia.infill.syntax import Syntax, parse
+
+MAX_CHARS_AROUND = 4_000
+"""Filters look no further than this from the hole."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CleaningContext:
+    """A hole in its file. Texts have LF line ends."""
+
+    text: str  # the whole file, with the line ends that it has
+    hole: Hole
+    canvas: Canvas
+    language: Language
+    syntax: Syntax | None
+    header: Header | None  # of the block that the hole is the body of
+    before: str  # what stands before the hole, as far as filters look
+    line_before: str  # the hole's own line up to the hole
+    rest: str  # the rest of the line on which the hole ends
+    following: tuple[str, ...]  # the lines after that one that are not blank
+    is_in_string: bool
+
+
+def cleaning_context(text: str, hole: Hole, canvas: Canvas, language: Language) -> CleaningContext:
+    """Return what the filters see of a hole."""
+    syntax = parse(text, language)
+    is_block = hole.kind == "block"
+    before = text[max(0, hole.start - MAX_CHARS_AROUND) : hole.start]
+    next_start = next_line_start(text, hole.end)
+    after = with_plain_newlines(text[next_start : next_start + MAX_CHARS_AROUND])
+    return CleaningContext(
+        text=text,
+        hole=hole,
+        canvas=canvas,
+        language=language,
+        syntax=syntax,
+        header=opened_block(text, hole.start, language, syntax) if is_block else None,
+        before=with_plain_newlines(before),
+        line_before=text[line_start(text, hole.start) : hole.start].removeprefix(BYTE_ORDER_MARK),
+        rest=text[hole.end : line_end(text, hole.end)],
+        following=tuple(line for line in after.split("\n") if line.strip()),
+        is_in_string=is_inside_string(syntax, hole.start),
+    )

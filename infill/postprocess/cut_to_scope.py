@@ -1,0 +1,47 @@
+"""Ends a fill of several lines where it leaves the hole's scope."""
+
+from intarsia.infill.brackets import balance_of
+from intarsia.infill.lines import columns
+from intarsia.infill.postprocess.context import CleaningContext
+from intarsia.infill.suggestion import NoSuggestion
+
+
+def cut_to_scope(fill: str, context: CleaningContext) -> str | NoSuggestion:
+    """Cut at the first later line that is indented too little, or at the block's own end."""
+    if context.hole.kind == "line":
+        return fill
+    within = _cut_at_closer(_cut_by_indentation(fill, context), context)
+    if _begins_outside(within, context):
+        return NoSuggestion(reason="the fill does not stand inside the block")
+    return within
+
+
+def _cut_by_indentation(fill: str, context: CleaningContext) -> str:
+    lines = fill.split("\n")
+    for index, line in enumerate(lines[1:], start=1):
+        if line.strip() and (columns(line) < context.canvas.min_indent or _closes(line, context)):
+            return "\n".join(lines[:index])
+    return fill
+
+
+def _closes(line: str, context: CleaningContext) -> bool:
+    """Whether the line is the closing bracket at its header's column."""
+    header = context.header
+    if header is None or header.closer is None:
+        return False
+    return line.strip().startswith(header.closer) and columns(line) <= header.columns
+
+
+def _cut_at_closer(fill: str, context: CleaningContext) -> str:
+    if context.header is None or context.header.closer is None:
+        return fill
+    unmatched = [at for at in balance_of(fill).unmatched if fill[at] == context.header.closer]
+    return fill[: unmatched[0]].rstrip() if unmatched else fill
+
+
+def _begins_outside(fill: str, context: CleaningContext) -> bool:
+    """Whether the first line, at the cursor, is indented too little to be its header's body."""
+    is_body = context.header is not None and context.language.block_style == "indent"
+    if not is_body or context.line_before.strip() or not fill.strip():
+        return False
+    return columns(context.line_before + fill) < context.canvas.min_indent

@@ -1,0 +1,18 @@
+"""Takes a fill out of the Markdown fence that a chat model may have put round it."""
+
+import re
+
+from intarsia.infill.postprocess.context import CleaningContext
+
+_OPENING = re.compile(r"\s*```[\w+#-]*\n")
+_FENCE = re.compile(r"^\s*```", re.MULTILINE)
+
+
+def drop_code_fence(fill: str, context: CleaningContext) -> str:
+    """Drop an opening fence, end the fill at the closing one; texts and strings may have them."""
+    if context.language.grammar is None or context.is_in_string:
+        return fill
+    opening = _OPENING.match(fill)
+    inner = fill[opening.end() :] if opening else fill
+    closing = _FENCE.search(inner)
+    return inner[: closing.start()].rstrip("\n") if closing else inner

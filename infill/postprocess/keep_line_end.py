@@ -1,0 +1,20 @@
+"""Keeps a fill from running into the line after it."""
+
+from intarsia.infill.lines import leading_blank
+from intarsia.infill.postprocess.context import CleaningContext
+from intarsia.infill.postprocess.parse_errors import errors_with
+
+
+def keep_line_end(fill: str, context: CleaningContext) -> str:
+    """End the fill with a line end where the hole held one, or stood before a whole line."""
+    if context.hole.kind != "span":
+        return fill
+    body = fill.rstrip()
+    removed = context.text[context.hole.start : context.hole.end]
+    if removed.rstrip(" \t").endswith(("\n", "\r")):
+        return body + "\n" + leading_blank(removed[::-1])[::-1]
+    if removed or context.line_before.strip() or not context.rest.strip():
+        return fill
+    apart = body + "\n" + context.line_before
+    is_whole = "\n" in fill or errors_with(apart, context) < errors_with(fill, context)
+    return apart if is_whole else fill

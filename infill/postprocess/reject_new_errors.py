@@ -1,0 +1,24 @@
+"""Rejects a fill with which the file parses worse than before."""
+
+from intarsia.infill.brackets import PAIRS, balance_of
+from intarsia.infill.lines import leading_blank
+from intarsia.infill.postprocess.context import CleaningContext
+from intarsia.infill.postprocess.parse_errors import errors_allowed, errors_with
+from intarsia.infill.suggestion import NoSuggestion
+
+
+def reject_new_errors(fill: str, context: CleaningContext) -> str | NoSuggestion:
+    """Allow what a line may leave open for the next one: brackets, a statement's end, a block."""
+    most = errors_allowed(context)
+    if any(errors_with(fill + end, context) <= most for end in _possible_ends(fill, context)):
+        return fill
+    return NoSuggestion(reason="the file would parse worse than before")
+
+
+def _possible_ends(fill: str, context: CleaningContext) -> list[str]:
+    if context.hole.kind != "line" or context.rest.strip():
+        return [""]
+    closers = "".join(PAIRS[fill[offset]] for offset in reversed(balance_of(fill).unclosed))
+    indent = leading_blank(context.line_before + fill)
+    ends = [f"\n{indent}{end}" for end in context.language.ends]
+    return list(dict.fromkeys(["", closers, closers + ";", *ends]))

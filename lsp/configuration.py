@@ -1,0 +1,71 @@
+"""The client's settings: asked for (``workspace/configuration``) where it answers, else as sent."""
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+if TYPE_CHECKING:
+    from intarsia.lsp.server import IntarsiaServer
+
+SECTION = "intarsia"
+
+logger = logging.getLogger(__name__)
+
+
+async def load_configuration(ls: "IntarsiaServer") -> None:
+    """Ask the client for its settings and have it say when they change, as far as it can."""
+    workspace = ls.client_capabilities.workspace
+    if workspace is None:
+        return
+    changes = workspace.did_change_configuration
+    if changes is not None and changes.dynamic_registration:
+        await _register_for_changes(ls)
+    if workspace.configuration:
+        await _pull(ls)
+
+
+async def did_change_configuration(
+    ls: "IntarsiaServer", params: types.DidChangeConfigurationParams
+) -> None:
+    """Take the new settings; load another model at once if they name one."""
+    before = ls.session.settings
+    workspace = ls.client_capabilities.workspace
+    if workspace is not None and workspace.configuration:
+        await _pull(ls)
+    else:
+        ls.session.configure(_own_section(params.settings))
+    after = ls.session.settings
+    if (after.model, after.enabled) != (before.model, before.enabled):
+        ls.session.preload()
+
+
+async def _pull(ls: "IntarsiaServer") -> None:
+    item = types.ConfigurationItem(section=SECTION)
+    try:
+        answer = await ls.workspace_configuration_async(types.ConfigurationParams([item]))
+    except JsonRpcException as error:
+        logger.warning("the client does not tell its settings: %s", error)
+        return
+    ls.session.configure(answer[0] if answer else None)
+
+
+async def _register_for_changes(ls: "IntarsiaServer") -> None:
+    registration = types.Registration(
+        id=f"{SECTION}.configuration",
+        method=types.WORKSPACE_DID_CHANGE_CONFIGURATION,
+        register_options=types.DidChangeConfigurationRegistrationOptions(section=SECTION),
+    )
+    try:
+        await ls.client_register_capability_async(types.RegistrationParams([registration]))
+    except JsonRpcException as error:
+        logger.warning("the client does not tell when its settings change: %s", error)
+
+
+def _own_section(settings: object) -> object:
+    """Settings come whole or as our section alone."""
+    if isinstance(settings, Mapping) and SECTION in settings:
+        return settings[SECTION]
+    return settings

@@ -1,0 +1,79 @@
+"""The open documents as the client has them: each version is a value of its own.
+
+Comes in: didOpen, didChange, didClose. A reader that keeps a ``Document`` keeps that version;
+``current(uri) is document`` says whether it still holds.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from lsprotocol import types
+
+from intarsia.lsp.positions import PositionEncoding, line_starts, offset_at, position_at
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Document:
+    """One version of an open document."""
+
+    uri: str
+    language_id: str
+    version: int
+    encoding: PositionEncoding
+    text: str
+    line_starts: Sequence[int]
+
+    def offset_at(self, position: types.Position) -> int:
+        return offset_at(self.text, self.line_starts, position, self.encoding)
+
+    def position_at(self, offset: int) -> types.Position:
+        return position_at(self.text, self.line_starts, offset, self.encoding)
+
+    def with_text(self, text: str) -> "Document":
+        return replace(self, text=text, line_starts=line_starts(text))
+
+
+class Documents:
+    """Every open document at its newest version."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, Document] = {}
+        self.encoding: PositionEncoding = "utf-16"
+
+    def current(self, uri: str) -> Document | None:
+        return self._open.get(uri)
+
+    def open(self, item: types.TextDocumentItem) -> None:
+        self._open[item.uri] = Document(
+            uri=item.uri,
+            language_id=item.language_id,
+            version=item.version,
+            encoding=self.encoding,
+            text=item.text,
+            line_starts=line_starts(item.text),
+        )
+
+    def change(self, params: types.DidChangeTextDocumentParams) -> None:
+        uri = params.text_document.uri
+        document = self._open.get(uri)
+        if document is None:
+            logger.warning("change of a document that is not open, ignored: %s", uri)
+            return
+        for change in params.content_changes:
+            document = _apply(document, change)
+        self._open[uri] = replace(document, version=params.text_document.version)
+
+    def close(self, uri: str) -> None:
+        if self._open.pop(uri, None) is None:
+            logger.warning("close of a document that is not open, ignored: %s", uri)
+
+
+def _apply(document: Document, change: types.TextDocumentContentChangeEvent) -> Document:
+    if isinstance(change, types.TextDocumentContentChangeWholeDocument):
+        return document.with_text(change.text)
+    start = document.offset_at(change.range.start)
+    end = max(start, document.offset_at(change.range.end))
+    return document.with_text(document.text[:start] + change.text + document.text[end:])

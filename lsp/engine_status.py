@@ -1,0 +1,97 @@
+"""Tell the user how the engine is: progress while the model loads, and each failure once.
+
+Knows nothing of fills or documents.
+"""
+
+import asyncio
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+if TYPE_CHECKING:
+    from pygls.lsp.server import LanguageServer
+
+    from intarsia.engine.ipc.messages import LoadProgress
+
+logger = logging.getLogger(__name__)
+
+_NUMBER = re.compile(r"\d+")
+
+
+class EngineStatus:
+    """What the user has been told so far."""
+
+    def __init__(self, server: "LanguageServer") -> None:
+        self._server = server
+        self._told: set[str] = set()
+        self._num_waiting = 0
+        self._updates: asyncio.Queue[LoadProgress | None] | None = None
+        self._display: asyncio.Task[None] | None = None
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Show the engine's load progress for as long as somebody waits for it."""
+        self._num_waiting += 1
+        try:
+            yield
+        finally:
+            self._num_waiting -= 1
+            if not self._num_waiting and self._updates is not None:
+                self._updates.put_nowait(None)
+                self._updates = None
+
+    def on_load_progress(self, progress: "LoadProgress") -> None:
+        """Show it, if somebody waits and the client can."""
+        if not self._num_waiting or not self._can_show_progress():
+            return
+        if self._updates is None:
+            self._updates = asyncio.Queue()
+            self._display = asyncio.create_task(self._show(progress, self._updates))
+        else:
+            self._updates.put_nowait(progress)
+
+    def tell_failure(self, message: str) -> None:
+        """Log it; the first time, show it."""
+        logger.warning("%s", message)
+        kind = _NUMBER.sub("#", message)  # "… again in 12 s" is no other failure than "… in 11 s"
+        if kind not in self._told:
+            self._told.add(kind)
+            shown = types.ShowMessageParams(types.MessageType.Warning, f"intarsia: {message}")
+            self._server.window_show_message(shown)
+
+    def _can_show_progress(self) -> bool:
+        window = self._server.client_capabilities.window
+        return window is not None and bool(window.work_done_progress)
+
+    async def _show(
+        self, first: "LoadProgress", updates: "asyncio.Queue[LoadProgress | None]"
+    ) -> None:
+        token = str(uuid4())
+        progress = self._server.work_done_progress
+        try:
+            await progress.create_async(token)
+        except JsonRpcException as error:
+            logger.info("the client shows no progress: %s", error)
+            return
+        progress.begin(
+            token,
+            types.WorkDoneProgressBegin(
+                title="intarsia", message=first.stage, percentage=_percentage(first)
+            ),
+        )
+        while (update := await updates.get()) is not None:
+            progress.report(
+                token,
+                types.WorkDoneProgressReport(message=update.stage, percentage=_percentage(update)),
+            )
+        progress.end(token, types.WorkDoneProgressEnd())
+
+
+def _percentage(progress: "LoadProgress") -> int | None:
+    return None if progress.fraction is None else round(100 * progress.fraction)

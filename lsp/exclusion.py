@@ -1,0 +1,64 @@
+"""Files that never reach the model: secrets by default, and what the user names.
+
+Comes in: a path and patterns; goes out: the pattern that excludes it. A pattern with a slash at its
+end names a directory, one with a slash elsewhere a path or the end of one, any other a file name.
+Case does not count.
+"""
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import PurePath
+
+SECRETS = (
+    "*.env",
+    ".env*",
+    "*.key",
+    "*.pem",
+    "*.p12",
+    "*.pfx",
+    "*.jks",
+    "*.keystore",
+    "*.token",
+    "*.secret",
+    "*.secrets",
+    "*.ppk",
+    "*.gpg",
+    "auth.json",
+    "id_rsa",
+    "id_dsa",
+    "id_ecdsa",
+    "id_ed25519",
+    ".netrc",
+    ".pypirc",
+    ".git-credentials",
+    ".aws/",
+    ".gcp/",
+    ".azure/",
+    ".kube/",
+    ".docker/",
+    ".ssh/",
+    ".gnupg/",
+    "secrets/",
+    "private/",
+    "certs/",
+    "keys/",
+)
+
+
+_MACOS_REAL_PATHS = ("/private/tmp/", "/private/var/", "/private/etc/")
+
+
+def excluding_pattern(path: PurePath, patterns: Iterable[str]) -> str | None:
+    """Return the first pattern that excludes the file, None when none does."""
+    folded = path.as_posix().casefold()
+    if folded.startswith(_MACOS_REAL_PATHS):
+        folded = folded.removeprefix("/private")
+    return next((pattern for pattern in patterns if _matches(folded, pattern.casefold())), None)
+
+
+def _matches(path: str, pattern: str) -> bool:
+    if pattern.endswith("/"):
+        return fnmatchcase(path, f"*/{pattern}*")
+    if "/" in pattern:
+        return fnmatchcase(path, pattern) or fnmatchcase(path, f"*/{pattern}")
+    return fnmatchcase(path.rpartition("/")[2], pattern)

@@ -1,0 +1,39 @@
+"""From initialize to shutdown. ``initialize`` touches no grammar, no engine and no model."""
+
+import asyncio
+import importlib
+from typing import TYPE_CHECKING
+
+from lsprotocol import types
+
+from intarsia.lsp.completion import completion
+from intarsia.lsp.configuration import load_configuration
+
+if TYPE_CHECKING:
+    from intarsia.lsp.server import IntarsiaServer
+
+
+def initialize(ls: "IntarsiaServer", params: types.InitializeParams) -> None:
+    """Take what the client says of itself; pygls answers with the capabilities that follow."""
+    ls.session.documents.encoding = ls.position_encoding
+    ls.session.start_with(params.initialization_options)
+    if not _shows_ghost_text(params.capabilities):
+        ls.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(completion)
+
+
+async def initialized(ls: "IntarsiaServer", _params: types.InitializedParams) -> None:
+    """Get ready in the background, so that the first request is a quick one."""
+    await load_configuration(ls)
+    ls.session.preload()
+    await asyncio.to_thread(importlib.import_module, "intarsia.lsp.fill_plan")
+
+
+async def shutdown(ls: "IntarsiaServer", _params: None) -> None:
+    """End all work; the engine goes on for others."""
+    await ls.session.close()
+
+
+def _shows_ghost_text(capabilities: types.ClientCapabilities) -> bool:
+    """Clients with ghost text would show the same suggestion a second time in their menu."""
+    text_document = capabilities.text_document
+    return text_document is not None and text_document.inline_completion is not None

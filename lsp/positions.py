@@ -1,0 +1,68 @@
+"""Line and character, as LSP counts them, to offsets in a Python string and back.
+
+Lines end at LF, CRLF or CR only; characters are UTF-8, UTF-16 or UTF-32 units. Any position is
+clamped into the text, as LSP demands. Knows nothing of documents.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import Literal, TypeAlias
+
+from lsprotocol import types
+
+PositionEncoding: TypeAlias = Literal["utf-8", "utf-16", "utf-32"]
+
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+def line_starts(text: str) -> Sequence[int]:
+    """Return the offset at which each line starts; there is always a first line."""
+    if "\r" in text:
+        return [0, *(match.end() for match in _LINE_END.finditer(text))]
+    lengths = (len(line) + 1 for line in text.split("\n")[:-1])
+    return list(accumulate(lengths, initial=0))
+
+
+def offset_at(
+    text: str, starts: Sequence[int], position: types.Position, encoding: PositionEncoding
+) -> int:
+    """Return the offset of a position; beyond a line's end is its end, beyond the text its end."""
+    if position.line >= len(starts):
+        return len(text)
+    start = starts[position.line]
+    line = text[start : _line_end(text, starts, position.line)]
+    return start + _column_at(line, position.character, encoding)
+
+
+def position_at(
+    text: str, starts: Sequence[int], offset: int, encoding: PositionEncoding
+) -> types.Position:
+    """Return the position of an offset."""
+    line = bisect_right(starts, offset) - 1
+    return types.Position(line, _num_units(text[starts[line] : offset], encoding))
+
+
+def _line_end(text: str, starts: Sequence[int], line: int) -> int:
+    if line + 1 == len(starts):
+        return len(text)
+    end = starts[line + 1] - 1
+    is_crlf = text[end] == "\n" and end > starts[line] and text[end - 1] == "\r"
+    return end - 1 if is_crlf else end
+
+
+def _column_at(line: str, units: int, encoding: PositionEncoding) -> int:
+    """Return the last column that lies at or before so many units: half a character is none."""
+    if encoding == "utf-32" or line.isascii():
+        return min(units, len(line))
+    columns = range(len(line) + 1)
+    return bisect_right(columns, units, key=lambda end: _num_units(line[:end], encoding)) - 1
+
+
+def _num_units(text: str, encoding: PositionEncoding) -> int:
+    if encoding == "utf-32" or text.isascii():
+        return len(text)
+    if encoding == "utf-8":
+        return len(text.encode("utf-8", "surrogatepass"))
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2

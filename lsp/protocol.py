@@ -1,0 +1,73 @@
+"""JSON-RPC as pygls does it, with its text sync replaced and the rules of LSP's life cycle added.
+
+pygls ends lines where Python does (form feeds, U+2028), LSP does not: after an edit below such a
+character its text is no longer the client's. It also leaves requests out of order or with bad
+parameters without an answer; here every request is answered.
+"""
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from lsprotocol import types
+from pygls.exceptions import (
+    JsonRpcException,
+    JsonRpcInvalidRequest,
+    JsonRpcServerNotInitialized,
+)
+from pygls.protocol import LanguageServerProtocol, lsp_method
+
+if TYPE_CHECKING:
+    from intarsia.lsp.server import IntarsiaServer
+
+logger = logging.getLogger(__name__)
+
+
+class IntarsiaProtocol(LanguageServerProtocol):
+    """What stands between the wire and the handlers."""
+
+    _server: "IntarsiaServer"
+
+    @property
+    def is_shut_down(self) -> bool:
+        """Whether the client has asked for the shutdown."""
+        return self._shutdown
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as error:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=error.to_response_error())
+            raise
+
+    def handle_message(self, message: Any) -> None:
+        method = getattr(message, "method", None)
+        refusal = None if method is None else self._refusal(method)
+        if refusal is None or method == types.EXIT:
+            super().handle_message(message)
+        elif hasattr(message, "id"):
+            self._send_response(message.id, error=refusal.to_response_error())
+
+    def _refusal(self, method: str) -> JsonRpcException | None:
+        """Return why no message of this method is taken now."""
+        if self._shutdown:
+            return JsonRpcInvalidRequest(message="the server is shutting down")
+        is_initialized = self._workspace is not None
+        if method == types.INITIALIZE and is_initialized:
+            return JsonRpcInvalidRequest(message="the server is initialized already")
+        if method != types.INITIALIZE and not is_initialized:
+            return JsonRpcServerNotInitialized(message="the server is not initialized yet")
+        return None
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
+    def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:
+        self._server.session.documents.open(params.text_document)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
+    def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
+        self._server.session.documents.change(params)
+
+    @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
+    def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
+        self._server.session.documents.close(params.text_document.uri)
+        self._server.session.latest.end(params.text_document.uri)

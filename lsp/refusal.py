@@ -1,0 +1,29 @@
+"""Which documents get no suggestions at all, and why. Knows nothing of what is in them."""
+
+from pathlib import PurePath
+
+from pygls.uris import to_fs_path, uri_scheme
+
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.documents import Document
+from intarsia.lsp.exclusion import SECRETS, excluding_pattern
+from intarsia.lsp.settings import Settings
+
+
+def refusal(settings: Settings, document: Document) -> NoSuggestion | None:
+    """Return why the document gets no suggestions, None when it may."""
+    if not settings.enabled:
+        return NoSuggestion(reason="suggestions are switched off (option enabled)")
+    if document.language_id in settings.disabled_languages:
+        return NoSuggestion(reason=f"{document.language_id} is among disabledLanguages")
+    path = to_fs_path(document.uri)
+    if uri_scheme(document.uri) != "file" or path is None:
+        return NoSuggestion(reason="the document is no file on disk")
+    return _excluded(settings, PurePath(path))
+
+
+def _excluded(settings: Settings, path: PurePath) -> NoSuggestion | None:
+    secrets = SECRETS if settings.exclude_secrets else ()
+    if pattern := excluding_pattern(path, (*settings.exclude, *secrets)):
+        return NoSuggestion(reason=f"{path.name} is excluded by the pattern {pattern!r}")
+    return None

@@ -1,0 +1,72 @@
+"""The server's only mutable state, for one client from initialize to shutdown."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from intarsia.lsp.documents import Documents
+from intarsia.lsp.engine_link import EngineLink
+from intarsia.lsp.engine_status import EngineStatus
+from intarsia.lsp.latest_request import LatestRequest
+from intarsia.lsp.settings import Settings, resolve_settings
+from intarsia.lsp.suggestion_cache import SuggestionCache
+
+if TYPE_CHECKING:
+    from pygls.lsp.server import LanguageServer
+
+    from intarsia.engine.ipc.launch import LaunchOptions
+
+logger = logging.getLogger(__name__)
+
+
+class Session:
+    """Documents, settings, what was suggested, what runs, and the way to the engine."""
+
+    def __init__(self, server: "LanguageServer", launch: "LaunchOptions | None") -> None:
+        self.settings = Settings()
+        self.documents = Documents()
+        self.cache = SuggestionCache()
+        self.latest = LatestRequest()
+        self.engine = EngineLink(EngineStatus(server), launch)
+        self._problems: tuple[str, ...] = ()  # of the options that hold now; each is logged once
+        self._initial_options: Mapping[str, object] = {}
+        self._background: set[asyncio.Task[None]] = set()
+
+    def start_with(self, options: object) -> None:
+        """Take the options that came with initialize; later ones are laid over them."""
+        self._initial_options = _as_options(options)
+        self.configure({})
+
+    def configure(self, options: object) -> None:
+        """Resolve new options. What was suggested under the old ones is forgotten."""
+        merged = {**self._initial_options, **_as_options(options)}
+        self.settings, problems = resolve_settings(merged)
+        for problem in problems:
+            if problem not in self._problems:
+                logger.warning("%s", problem)
+        self._problems = problems
+        self.cache.clear()
+
+    def preload(self) -> None:
+        """Have the model loaded beside all else, if the settings say so."""
+        if self.settings.enabled and self.settings.preload:
+            task = asyncio.create_task(self.engine.preload(self.settings.model))
+            self._background.add(task)
+            task.add_done_callback(self._background.discard)
+
+    async def close(self) -> None:
+        """End all work, then the connection to the engine."""
+        self.latest.end_all()
+        for task in self._background:
+            task.cancel()
+        await self.engine.close()
+
+
+def _as_options(options: object) -> Mapping[str, object]:
+    if options is None:
+        return {}
+    if not isinstance(options, Mapping):
+        logger.warning("options must be an object, ignored: %r", options)
+        return {}
+    return options

@@ -1,0 +1,53 @@
+"""The benchmark's arithmetic and its holes. Its figures are no test."""
+
+import pytest
+from rule_engine import rule_engine_launch
+
+from intarsia.cli.bench import SECTIONS
+from intarsia.cli.bench_sources import cut_lines
+from intarsia.cli.figures import Bench, percentile
+from intarsia.cli.fill_hole import FillOptions
+from intarsia.cli.machine import describe_machine
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
+
+
+@pytest.mark.parametrize(
+    ("values", "percent", "expected"),
+    [([3.0], 50, 3.0), ([1, 2, 3, 4], 50, 2), ([4, 1, 3, 2], 95, 4), (list(range(100)), 95, 94)],
+)
+def test_a_percentile_is_a_value_that_was_measured(
+    values: list[float], percent: float, expected: float
+):
+    assert percentile(values, percent) == expected
+
+
+def test_the_same_python_gives_the_same_holes_each_in_a_file_of_its_own():
+    lines = cut_lines(8)
+    assert lines == cut_lines(8)
+    assert len({line.file for line in lines}) == 8
+
+
+def test_each_hole_is_a_line_without_its_indentation():
+    for line in cut_lines(8):
+        cut = line.text[line.start : line.end]
+        assert cut == cut.strip()
+        assert "\n" not in cut
+        assert line.text[: line.start].rsplit("\n", 1)[-1].strip() == ""
+        assert line.text[line.end :].split("\n")[0].strip() == ""
+
+
+def test_the_machine_is_named_in_one_line():
+    assert "cores" in describe_machine()
+    assert "\n" not in describe_machine()
+
+
+async def test_every_section_finds_figures_of_its_own(address: Address):
+    launch = rule_engine_launch(text="return value")
+    async with EngineClient(name="test", launch=launch, address=address) as client:
+        bench = Bench(client=client, options=FillOptions(), repeats=2)
+        figures = [figure for _, measure in SECTIONS for figure in await measure(bench)]
+    names = [figure.name for figure in figures]
+    assert len(set(names)) == len(names)
+    assert {"engine_start_warm_s", "fill_warm_p50_ms", "overhead_p95_ms"} <= set(names)
+    assert all(figure.value >= 0 for figure in figures)

@@ -1,0 +1,85 @@
+"""``intarsia doctor``: what is well, what is missing, and what to do about it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import run
+
+from intarsia.cli import check_machine, check_model
+from intarsia.cli.check_engine import check_engine, check_runtime_folder
+from intarsia.cli.doctor import CHECKS
+from intarsia.cli.torch_probe import TorchProbe, probe_torch
+from intarsia.engine.default_model.catalog import DEFAULT_MODEL, find_model
+from intarsia.engine.ipc.address import Address
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("INTARSIA_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+def test_doctor_names_what_is_missing_and_what_to_do(empty_cache: Path):
+    result = run("doctor")
+    assert result.exit_code == 1
+    assert f"missing model       {DEFAULT_MODEL} is not there" in result.stdout
+    assert "→ run `intarsia pull`" in result.stdout
+    assert "ok      languages" in result.stdout
+
+
+def test_doctor_as_json_has_one_object_a_check(empty_cache: Path):
+    findings = [json.loads(line) for line in run("doctor", "--json").stdout.splitlines()]
+    assert len(findings) == len(CHECKS)
+    for finding in findings:
+        assert finding.keys() == {"name", "state", "found", "advice"}
+        assert (finding["state"] == "ok") or finding["advice"]
+
+
+def test_doctor_changes_nothing(empty_cache: Path, address: Address):
+    run("doctor")
+    assert list(empty_cache.iterdir()) == []
+    assert list(address.directory.iterdir()) == []
+
+
+def test_a_damaged_model_is_found_out(empty_cache: Path):
+    model = find_model(DEFAULT_MODEL)
+    assert model is not None
+    (empty_cache / "models").mkdir()
+    (empty_cache / "models" / model.file_name).write_bytes(b"GGUF")
+    finding = check_model.check_model()
+    assert finding.state == "missing"
+    assert "damaged" in finding.found
+
+
+def test_torch_starts_in_a_process_of_its_own():
+    probe = probe_torch()
+    assert probe.error == ""
+    assert probe.device
+
+
+def test_a_torch_that_does_not_start_is_told_with_its_last_words(monkeypatch: pytest.MonkeyPatch):
+    broken = TorchProbe(error="libgomp.so.1: cannot open shared object file")
+    monkeypatch.setattr(check_machine, "probe_torch", lambda: broken)
+    finding = check_machine.check_torch()
+    assert finding.state == "missing"
+    assert "libgomp" in finding.found
+
+
+def test_a_runtime_folder_that_is_open_to_others_is_missing(address: Address):
+    address.directory.chmod(0o755)
+    finding = check_runtime_folder()
+    assert finding.state == "missing"
+    assert finding.advice is not None
+    assert "0700" in finding.advice
+    address.directory.chmod(0o700)
+    assert check_runtime_folder().state == "ok"
+
+
+def test_an_engine_that_does_not_run_is_no_fault():
+    assert check_engine().state == "ok"
+
+
+def test_an_engine_that_runs_is_named(start_engine):
+    start_engine()
+    assert "idle" in check_engine().found

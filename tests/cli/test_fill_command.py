@@ -1,0 +1,166 @@
+"""``intarsia fill`` on good input, through a real engine that fills by rules."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import run
+
+KEYS = {
+    "text",
+    "range",
+    "steps",
+    "ms",
+    "mean_entropy",
+    "finish_reason",
+    "model",
+    "reason",
+    "kind",
+    "num_prefilled",
+    "num_reused",
+}
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "sum.py"
+    path.write_text("def add(a, b):\n    return \n\n\nprint(add(1, 2))\n")
+    return path
+
+
+def test_a_fill_is_shown_before_and_after_and_the_file_is_left_alone(start_engine, source: Path):
+    start_engine(text="a + b")
+    before = source.read_bytes()
+    result = run("fill", source, "--at", "2:12")
+    assert result.exit_code == 0, result.stderr
+    assert f"{source}:2:12" in result.stdout
+    assert "-     2 │     return ░░░" in result.stdout
+    assert "+     2 │     return a + b" in result.stdout
+    assert "3 steps" in result.stdout
+    assert " ms " in result.stdout
+    assert result.stderr == ""
+    assert source.read_bytes() == before
+
+
+def test_json_has_every_key_and_counts_from_one(start_engine, source: Path):
+    start_engine(text="a + b")
+    result = run("fill", source, "--at", "2:12", "--json")
+    report = json.loads(result.stdout)
+    assert report.keys() >= KEYS
+    assert report["text"] == "a + b"
+    assert report["reason"] is None
+    assert report["range"] == {
+        "start": {"line": 2, "column": 12},
+        "end": {"line": 2, "column": 12},
+    }
+    assert report["kind"] == "line"
+    assert report["ms"].keys() == {"queue", "prefill", "denoise", "total"}
+    assert result.stdout.count("\n") == 1
+
+
+def test_write_puts_the_fill_into_the_file(start_engine, source: Path):
+    start_engine(text="a + b")
+    result = run("fill", source, "--at", "2:12", "--write")
+    assert result.exit_code == 0, result.stderr
+    assert source.read_text() == "def add(a, b):\n    return a + b\n\n\nprint(add(1, 2))\n"
+
+
+def test_write_keeps_byte_order_mark_and_line_ends(start_engine, tmp_path: Path):
+    start_engine(text="a +\nb")
+    path = tmp_path / "sum.txt"
+    path.write_bytes(b"\xef\xbb\xbfone\r\ntwo \r\nthree\r\n")
+    result = run("fill", path, "--hole", "2:5-2:5", "--write")
+    assert result.exit_code == 0, result.stderr
+    assert path.read_bytes() == b"\xef\xbb\xbfone\r\ntwo a +\r\nb\r\nthree\r\n"
+
+
+def test_a_range_is_replaced(start_engine, source: Path):
+    start_engine(text="total")
+    result = run("fill", source, "--hole", "1:5-1:8", "--json")
+    report = json.loads(result.stdout)
+    assert report["text"] == "total"
+    assert report["range"]["start"] == {"line": 1, "column": 5}
+    assert report["range"]["end"] == {"line": 1, "column": 8}
+
+
+def test_several_holes_are_filled_in_file_order_each_seeing_the_ones_before(
+    start_engine, tmp_path: Path
+):
+    rules = [("x =", "1 + 2"), ("x = 1 + 2\ny =", "x"), ("y = x\nz =", "y")]
+    start_engine(rules=rules, text="wrong")
+    path = tmp_path / "three.py"
+    path.write_text("x = \ny = \nz = 0\n")
+    words = ["--hole", "3:5-3:6", "--hole", "1:5-1:5", "--hole", "2:5-2:5"]
+    result = run("fill", path, *words, "--json", "--write")
+    reports = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [report["text"] for report in reports] == ["1 + 2", "x", "y"]
+    assert [report["range"]["start"]["line"] for report in reports] == [1, 2, 3]
+    assert [report["range"]["start"]["column"] for report in reports] == [5, 5, 5]
+    assert path.read_text() == "x = 1 + 2\ny = x\nz = y\n"
+
+
+def test_all_holes_are_written_or_none(start_engine, tmp_path: Path):
+    start_engine(rules=[("x =", "1"), ("y =", "")])
+    path = tmp_path / "two.py"
+    path.write_text("x = \ny = \n")
+    result = run("fill", path, "--hole", "1:5-1:5", "--hole", "2:5-2:5", "--write")
+    assert result.exit_code == 1
+    assert "no suggestion" in result.stdout
+    assert path.read_text() == "x = \ny = \n"
+
+
+def test_no_suggestion_has_a_reason_and_exit_code_1(start_engine, source: Path):
+    start_engine(text="")
+    shown = run("fill", source, "--at", "2:12")
+    assert shown.exit_code == 1
+    assert "no suggestion: the model wrote nothing" in shown.stdout
+    reported = run("fill", source, "--at", "2:12", "--json")
+    assert reported.exit_code == 1
+    report = json.loads(reported.stdout)
+    assert report["text"] is None
+    assert report["reason"] == "the model wrote nothing"
+    assert report.keys() >= KEYS
+
+
+def test_a_dash_reads_standard_input_in_the_language_that_is_named(start_engine):
+    start_engine(text="a + b")
+    text = "def add(a, b):\n    return \n"
+    result = run("fill", "-", "--language", "python", "--at", "2:12", "--json", stdin=text)
+    assert result.exit_code == 0, result.stderr
+    report = json.loads(result.stdout)
+    assert (report["file"], report["text"]) == ("standard input", "a + b")
+
+
+def test_the_options_reach_the_engine(start_engine, source: Path):
+    start_engine(text="a + b + a + b")
+    limited = json.loads(run("fill", source, "--at", "2:12", "--max-tokens", 3, "--json").stdout)
+    assert limited["finish_reason"] == "max_tokens"
+    stopped = json.loads(run("fill", source, "--at", "2:12", "--max-steps", 1, "--json").stdout)
+    assert (stopped["finish_reason"], stopped["steps"]) == ("max_steps", 1)
+
+
+def test_watch_changes_nothing_where_there_is_no_terminal(start_engine, source: Path):
+    start_engine(text="a + b")
+    result = run("fill", source, "--at", "2:12", "--watch", "--json")
+    assert json.loads(result.stdout)["text"] == "a + b"
+    assert result.stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("data", "at"),
+    [
+        ("", "1:1"),
+        ("x = 🦀", "1:6"),
+        ("if x:\r\n\t", "2:2"),
+        ("def f(:\n  (((\n", "2:6"),
+        ("x = (1", "1:7"),
+    ],
+)
+def test_odd_files_are_answered(start_engine, tmp_path: Path, data: str, at: str):
+    start_engine(text="name")
+    path = tmp_path / "odd.py"
+    path.write_bytes(data.encode())
+    result = run("fill", path, "--at", at, "--json")
+    assert result.exit_code in (0, 1)
+    report = json.loads(result.stdout)
+    assert (report["text"] is None) != (report["reason"] is None)

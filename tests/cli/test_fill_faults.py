@@ -1,0 +1,160 @@
+"""``intarsia fill`` on bad input and with a bad engine: one line that says what and what to do."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from command_line import run
+
+from intarsia.cli.exit_codes import ExitCode
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "file.py"
+    path.write_text("x = \ny = 1\n")
+    return path
+
+
+def check(code: ExitCode, says: str, *words: str | Path) -> None:
+    """The fault is one line on standard error, and one object on standard output with --json."""
+    plain = run("fill", *words)
+    assert plain.exit_code == code, plain.stderr
+    assert plain.stderr.startswith("intarsia: ")
+    assert plain.stderr.count("\n") == 1
+    assert says in plain.stderr
+    assert "Traceback" not in plain.stderr
+    report = json.loads(run("fill", *words, "--json").stdout)
+    assert report["text"] is None
+    assert says in report["reason"]
+
+
+def test_a_file_that_is_not_utf_8(tmp_path: Path):
+    path = tmp_path / "latin.py"
+    path.write_bytes("s = 'caf\xe9'\n".encode("latin-1"))
+    check(ExitCode.BAD_INPUT, "is not UTF-8", path, "--at", "1:1")
+
+
+def test_a_binary_file(tmp_path: Path):
+    path = tmp_path / "program"
+    path.write_bytes(bytes(range(256)))
+    check(ExitCode.BAD_INPUT, "is a binary file", path, "--at", "1:1")
+
+
+def test_a_missing_file(tmp_path: Path):
+    check(ExitCode.BAD_INPUT, "there is no such file", tmp_path / "none.py", "--at", "1:1")
+
+
+def test_a_folder(tmp_path: Path):
+    check(ExitCode.BAD_INPUT, "it is a folder", tmp_path, "--at", "1:1")
+
+
+@pytest.mark.parametrize("at", ["1:6", "9:1", "4:1"])
+def test_a_position_outside_the_text(source: Path, at: str):
+    check(ExitCode.BAD_INPUT, "outside the text", source, "--at", at)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("1:1-1:4", "1:3-1:5"), ("1:1-2:3", "2:1-2:2"), ("1:2-1:2", "1:2-1:2")]
+)
+def test_overlapping_holes(source: Path, one: str, other: str):
+    check(ExitCode.BAD_INPUT, "overlap", source, "--hole", one, "--hole", other)
+
+
+def test_neither_a_cursor_nor_a_hole(source: Path):
+    check(ExitCode.BAD_INPUT, "give either --at or --hole", source)
+
+
+def test_a_cursor_and_a_hole_at_once(source: Path):
+    words = ["--at", "1:1", "--hole", "1:1-1:2"]
+    check(ExitCode.BAD_INPUT, "give either --at or --hole", source, *words)
+
+
+def test_a_word_that_is_no_position(source: Path):
+    check(ExitCode.BAD_INPUT, "is no position: write LINE:COL", source, "--at", "here")
+
+
+def test_a_read_only_file_with_write(source: Path):
+    source.chmod(0o444)
+    check(ExitCode.NOT_WRITTEN, "it is read-only", source, "--at", "1:5", "--write")
+
+
+def test_standard_input_with_write():
+    result = run("fill", "-", "--at", "1:1", "--write", stdin="x")
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert "cannot be written back" in result.stderr
+
+
+def test_a_large_file_is_filled(start_engine, tmp_path: Path):
+    start_engine(text="number")
+    path = tmp_path / "large.py"
+    line = "value = compute(value, 12345)\n"
+    path.write_text(line * (5_000_000 // len(line)) + "x = \n")
+    at = f"{5_000_000 // len(line) + 1}:5"
+    result = run("fill", path, "--at", at, "--json")
+    assert result.exit_code == 0, result.stdout
+    assert json.loads(result.stdout)["text"] == "number"
+
+
+def test_a_file_beyond_all_measure(tmp_path: Path):
+    path = tmp_path / "huge.py"
+    path.touch()
+    os.truncate(path, 65 * 2**20)
+    check(ExitCode.BAD_INPUT, "is too large", path, "--at", "1:1")
+
+
+def test_one_line_of_a_megabyte_is_answered_with_a_reason(start_engine, tmp_path: Path):
+    start_engine(text="1")
+    path = tmp_path / "line.js"
+    path.write_text("x=1;" * 250_000)
+    result = run("fill", path, "--at", "1:500001", "--json")
+    assert result.exit_code == ExitCode.NOTHING
+    assert "the line is too long" in json.loads(result.stdout)["reason"]
+
+
+def test_a_model_that_is_none(start_engine, source: Path):
+    start_engine()
+    check(ExitCode.MODEL, "no model", source, "--at", "1:5", "--model", "missing-model")
+
+
+def test_a_model_that_memory_cannot_hold(start_engine, source: Path):
+    start_engine()
+    check(ExitCode.MODEL, "memory", source, "--at", "1:5", "--model", "huge-model")
+
+
+def test_an_engine_that_dies_in_mid_request(start_engine, source: Path):
+    start_engine(text="!crash")
+    result = run("fill", source, "--at", "1:5")
+    assert result.exit_code == ExitCode.ENGINE
+    assert result.stderr.startswith("intarsia: ")
+    assert result.stderr.count("\n") == 1
+    assert "try again" in result.stderr
+
+
+def test_an_engine_that_cannot_start(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    blocked = tmp_path / "blocked"
+    blocked.write_text("a file where a folder should be")
+    monkeypatch.setenv("INTARSIA_RUNTIME_DIR", str(blocked))
+    check(ExitCode.ENGINE, "INTARSIA_RUNTIME_DIR", source, "--at", "1:5")
+    assert source.read_text() == "x = \ny = 1\n"
+
+
+def test_debug_adds_the_traceback_to_the_line(tmp_path: Path):
+    result = run("fill", tmp_path / "none.py", "--at", "1:1", "--debug")
+    assert "Traceback" in result.stderr
+    assert result.stderr.splitlines()[-1].startswith("intarsia: cannot read")
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--max-tokens", "0"),
+        ("--settle", "guess"),
+        ("--temperature", "-1"),
+        ("--bogus",),
+        ("--language", "klingon"),
+    ],
+)
+def test_options_out_of_range(source: Path, option: tuple[str, ...]):
+    check(ExitCode.BAD_INPUT, "see `intarsia fill --help`", source, "--at", "1:5", *option)

@@ -1,0 +1,102 @@
+"""A command that is interrupted, or whose reader goes away, ends at once and in good order."""
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from command_line import spawn
+
+from intarsia.cli.exit_codes import ExitCode
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
+from intarsia.engine.ipc.messages import Status
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and pipes")
+
+
+async def wait_for(address: Address, state: str) -> Status:
+    """Ask until the engine is in this state; the test's time limit ends a vain wait."""
+    async with EngineClient(name="test", start=False, address=address) as client:
+        while (status := await client.status()).state != state:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        return status
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "file.py"
+    path.write_text("x = \n")
+    return path
+
+
+@pytest.mark.parametrize("options", [(), ("--json",), ("--watch",), ("--write",)])
+def test_ctrl_c_cancels_the_fill_in_the_engine(
+    start_engine, address: Address, source: Path, options: tuple[str, ...]
+):
+    start_engine(text="1", num_steps=1_000_000, step_seconds=0.001)
+    process = spawn("fill", source, "--at", "1:5", *options)
+    asyncio.run(wait_for(address, "filling"))
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert errors.decode().strip() == "intarsia: interrupted"
+    assert asyncio.run(wait_for(address, "ready")).num_clients == 1
+    assert source.read_text() == "x = \n"
+
+
+def test_a_closed_pipe_is_no_traceback(start_engine, source: Path):
+    start_engine(text="1")
+    process = spawn("fill", source, "--at", "1:5")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(30) == ExitCode.PIPE_CLOSED
+
+
+@pytest.mark.parametrize("words", [("--help",), ("status", "--json"), ("fill", "--help")])
+def test_a_closed_pipe_ends_any_command_quietly(start_engine, words: tuple[str, ...]):
+    start_engine()
+    process = spawn(*words)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(30) == ExitCode.PIPE_CLOSED
+
+
+def test_a_full_disk_behind_standard_output_is_one_line(start_engine, source: Path):
+    start_engine(text="1")
+    with Path("/dev/full").open("wb") as full:
+        process = spawn("fill", source, "--at", "1:5", stdout=full)
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode not in (0, 1)
+    assert b"Traceback" not in errors
+    assert errors.startswith(b"intarsia: ")
+
+
+def test_the_engine_command_ends_on_ctrl_c(address: Address):
+    process = spawn("engine")
+    asyncio.run(_wait_until_it_answers(address))
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+
+
+def test_a_second_engine_says_in_one_line_that_there_is_one(start_engine):
+    start_engine()
+    process = spawn("engine")
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == ExitCode.ENGINE
+    assert errors.count(b"\n") == 1
+    assert b"running already" in errors
+
+
+async def _wait_until_it_answers(address: Address) -> None:
+    while not address.socket_path.exists():  # noqa: ASYNC110 another process tells us nothing
+        await asyncio.sleep(0.02)
+    await wait_for(address, "idle")

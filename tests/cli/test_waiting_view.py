@@ -1,0 +1,42 @@
+"""What a terminal sees while a fill is under way, and what a pipe does not."""
+
+import io
+
+from rich.console import Console
+
+from intarsia.cli.waiting_view import WaitingView
+from intarsia.engine.ipc.messages import CanvasToken, LoadProgress, Step
+from intarsia.infill.hole import Hole
+
+HOLE = Hole(start=0, end=0, kind="line", given_start=0, max_lines=1)
+
+
+def watch(console: Console) -> None:
+    with WaitingView(console, watch=True) as view:
+        assert view.on_step is not None
+        view.on_load_progress(LoadProgress(stage="reading weights", fraction=0.5))
+        view.on_load_progress(LoadProgress(stage="converting", fraction=None))
+        view.on_step("", HOLE, Step(id=1, step=1, tokens=(CanvasToken("first", 1.0, True),)))
+        view.hide()
+        view.on_step("", HOLE, Step(id=2, step=1, tokens=(CanvasToken("second", 1.0, True),)))
+
+
+def test_a_terminal_sees_the_loading_and_then_each_canvas(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    stream = io.StringIO()
+    watch(Console(file=stream, force_terminal=True, width=80, color_system=None))
+    shown = stream.getvalue()
+    places = [shown.index(word) for word in ("reading weights", "converting", "first", "second")]
+    assert places == sorted(places)
+    assert "50%" in shown
+    assert shown.rstrip().endswith("\x1b[2K")
+
+
+def test_a_pipe_sees_nothing():
+    stream = io.StringIO()
+    watch(Console(file=stream))
+    assert stream.getvalue() == ""
+
+
+def test_who_does_not_watch_gets_no_steps():
+    assert WaitingView(Console(file=io.StringIO()), watch=False).on_step is None

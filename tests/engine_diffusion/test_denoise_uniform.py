@@ -1,0 +1,226 @@
+"""Uniform-state diffusion round given text: what stays, what is revised, when it ends."""
+
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rule_predict import VOCAB_SIZE, RulePredict, wants
+from tiny_diffusion_gemma import tiny_model
+
+from intarsia.engine.diffusion.acceptance import AcceptAmongFree
+from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
+from intarsia.engine.diffusion.denoise import Denoised, DenoisingPolicy, Predict, denoise
+from intarsia.engine.diffusion.draft import Draft
+from intarsia.engine.diffusion.policies import uniform_state_policy
+from intarsia.engine.diffusion.prediction import read_logits
+from intarsia.engine.diffusion.sampler import draw
+from intarsia.engine.diffusion.stopping import never_stop
+from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
+from intarsia.engine.filler import Cancelled
+
+# transformers' own import of a torch module warns.
+pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
+
+POLICY = uniform_state_policy(vocab_size=VOCAB_SIZE, max_steps=10)
+GIVEN = [5, None, None, 6, None, 7, None, None]
+some_canvas = st.lists(st.none() | st.integers(0, VOCAB_SIZE - 1), min_size=1, max_size=12)
+
+
+def rng(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def run(
+    predict: Predict,
+    ids: list[int | None],
+    policy: DenoisingPolicy = POLICY,
+    *,
+    seed: int = 0,
+) -> tuple[Denoised, list[TokenCanvas], list[Draft]]:
+    canvases: list[TokenCanvas] = []
+    drafts: list[Draft] = []
+
+    def remember(step: int, canvas: TokenCanvas, draft: Draft) -> None:
+        assert step == len(canvases) + 1
+        canvases.append(canvas)
+        drafts.append(draft)
+
+    generator = rng(seed)
+    canvas = random_canvas(ids, vocab_size=VOCAB_SIZE, generator=generator)
+    denoised = denoise(predict, canvas, policy, generator=generator, on_step=remember)
+    return denoised, canvases, drafts
+
+
+@settings(max_examples=40, deadline=None)
+@given(ids=some_canvas, sureness=st.floats(0, 20), seed=st.integers(0, 2**32))
+def test_given_tokens_never_change_and_the_budget_of_steps_holds(
+    ids: list[int | None], sureness: float, seed: int
+) -> None:
+    predict = wants([1] * len(ids), sureness)
+    denoised, canvases, drafts = run(predict, ids, seed=seed)
+    for row in [*(c.ids for c in (*predict.canvases, *canvases)), *(d.ids for d in drafts)]:
+        assert [i for i, j in zip(row.tolist(), ids, strict=True) if j is not None] == [
+            j for j in ids if j is not None
+        ]
+    assert denoised.num_steps == len(predict.canvases) <= POLICY.max_steps
+
+
+def test_given_tokens_never_change_on_the_toy_model() -> None:
+    backbone = DiffusionGemmaBackbone(tiny_model())
+    backbone.prefill([2, 9, 8])
+    for seed in range(3):
+        denoised, canvases, _ = run(
+            backbone.predict,
+            GIVEN,
+            uniform_state_policy(vocab_size=VOCAB_SIZE, max_steps=8, entropy_bound=1.0),
+            seed=seed,
+        )
+        for row in (denoised.ids, *(canvas.ids for canvas in canvases)):
+            assert row[[0, 3, 5]].tolist() == [5, 6, 7]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    sureness=st.lists(st.floats(0, 12), min_size=1, max_size=8),
+    num_given=st.integers(0, 12),
+    bound=st.floats(0, 5),
+)
+def test_the_entropy_budget_does_not_feel_the_given_tokens(
+    sureness: list[float], num_given: int, bound: float
+) -> None:
+    def accepted(ids: list[int | None], sure: list[float]) -> list[bool]:
+        canvas = random_canvas(ids, vocab_size=VOCAB_SIZE, generator=rng())
+        # an unsure model at the given positions: only the one-hot keeps them out
+        logits = wants([1] * len(ids), sure)(canvas, None)
+        prediction = read_logits(logits, canvas, temperature=1, sample=draw, generator=rng())
+        return AcceptAmongFree(entropy_bound=bound)(canvas, prediction).tolist()
+
+    alone = accepted([None] * len(sureness), sureness)
+    amid = accepted([3] * num_given + [None] * len(sureness), [0.5] * num_given + sureness)
+    assert amid == [False] * num_given + alone
+
+
+def test_accepts_by_the_sum_of_the_entropies_before() -> None:
+    canvas = random_canvas([None] * 3, vocab_size=VOCAB_SIZE, generator=rng())
+    logits = wants([1, 1, 1], [3.0, 9.0, 0.0])(canvas, None)
+    prediction = read_logits(logits, canvas, temperature=1, sample=draw, generator=rng())
+    sure, unsure, lost = prediction.entropies[[1, 0, 2]].tolist()
+    assert sure < unsure < lost
+    for bound, expected in [
+        (0.0, [False, True, False]),
+        (sure, [True, True, False]),
+        (sure + unsure + 1e-3, [True, True, True]),
+    ]:
+        accept = AcceptAmongFree(entropy_bound=bound)
+        assert accept(canvas, prediction).tolist() == expected, bound
+
+
+@pytest.mark.parametrize("given_sureness", [0.0, 30.0])
+def test_the_stop_asks_the_free_positions_only(given_sureness: float) -> None:
+    """Unsure given tokens do not delay the stop, nor do sure ones hide an unsure free token."""
+    sure_hole = [30.0 if i is None else given_sureness for i in GIVEN]
+    assert run(wants([1] * 8, sure_hole), GIVEN)[0].finish_reason == "settled"
+    # one unsure free token in eight: over all positions its entropy would pass the threshold
+    ids = [9] * 7 + [None]
+    unsure_hole = [given_sureness] * 7 + [9.5]
+    denoised = run(wants([1] * 8, unsure_hole), ids, policy=replace(POLICY, temperature=_one))[0]
+    assert 0.005 < denoised.entropies[-1] < 8 * 0.005
+    assert denoised.finish_reason == "max_steps"
+
+
+def _one(step: int) -> float:
+    return 1.0
+
+
+def test_given_tokens_are_one_hot_in_the_self_conditioning() -> None:
+    predict = wants([1] * 8, 2.0)
+    run(predict, GIVEN)
+    assert predict.self_conditionings[0] is None
+    for logits in predict.self_conditionings[1:]:
+        assert logits is not None
+        for dtype in (torch.float32, torch.bfloat16):  # the model casts it
+            probabilities = logits.to(dtype).softmax(dim=-1, dtype=torch.float32)
+            assert probabilities[[0, 3, 5], [5, 6, 7]].tolist() == [1.0, 1.0, 1.0]
+            assert probabilities[1].max() < 1.0
+
+
+def test_a_free_token_may_be_revised_after_it_was_accepted() -> None:
+    step = 0
+
+    def wanted(canvas: TokenCanvas) -> list[int]:
+        nonlocal step
+        step += 1
+        return [11 if step <= 3 else 12]
+
+    predict = RulePredict(wanted=wanted, sureness=lambda canvas: [30.0])
+    policy = replace(POLICY, stop=never_stop)
+    denoised, canvases, drafts = run(predict, [None], policy)
+    assert canvases[1].ids.tolist() == [11] and canvases[1].is_settled.tolist() == [True]
+    assert [d.ids.item() for d in drafts[:5]] == [11, 11, 11, 12, 12]
+    assert denoised.ids.tolist() == [12]
+
+
+def test_what_is_not_accepted_is_renoised_even_if_accepted_before() -> None:
+    """An accepted token is kept one step only: with a bound for one, the others get noise."""
+    sureness = iter([[9.0, 1.0], [1.0, 9.0]] + [[1.0, 1.0]] * 20)
+    predict = RulePredict(wanted=lambda c: [11, 11], sureness=lambda c: next(sureness))
+    policy = replace(POLICY, accept=AcceptAmongFree(entropy_bound=0.0), temperature=_one)
+    firsts = set()
+    for seed in range(8):
+        sureness = iter([[9.0, 1.0], [1.0, 9.0]] + [[1.0, 1.0]] * 20)
+        _, canvases, _ = run(predict, [None, None], policy, seed=seed)
+        assert canvases[0].is_settled.tolist() == [True, False]
+        assert canvases[1].is_settled.tolist() == [False, True]
+        firsts.add(canvases[1].ids[0].item())
+    assert len(firsts) > 2
+
+
+def test_same_seed_same_fill() -> None:
+    def ids(seed: int) -> list[int]:
+        return run(wants([1] * 8, 1.0), GIVEN, seed=seed)[1][-1].ids.tolist()
+
+    assert ids(4) == ids(4)
+    assert len({tuple(ids(seed)) for seed in range(5)}) > 1
+
+
+def test_a_canvas_of_given_tokens_alone_is_done_at_once() -> None:
+    denoised, _, _ = run(wants([1, 1]), [4, 5])
+    assert (denoised.ids.tolist(), denoised.num_steps) == ([4, 5], 1)
+    assert denoised.finish_reason == "settled"
+
+
+def test_cancel_stops_within_a_step() -> None:
+    cancelled = threading.Event()
+    predict = wants([1] * 8, 0.0)
+
+    def cancel_at_the_third(step: int, canvas: TokenCanvas, draft: Draft) -> None:
+        if step == 3:
+            cancelled.set()
+
+    generator = rng()
+    canvas = random_canvas(GIVEN, vocab_size=VOCAB_SIZE, generator=generator)
+    with pytest.raises(Cancelled):
+        denoise(
+            predict,
+            canvas,
+            POLICY,
+            generator=generator,
+            is_cancelled=cancelled.is_set,
+            on_step=cancel_at_the_third,
+        )
+    assert len(predict.canvases) == 3
+
+
+def test_a_deadline_returns_a_whole_answer_after_one_step_at_least() -> None:
+    generator = rng()
+    canvas = random_canvas(GIVEN, vocab_size=VOCAB_SIZE, generator=generator)
+    past = time.monotonic() - 1
+    denoised = denoise(wants([1] * 8, 4.0), canvas, POLICY, generator=generator, deadline=past)
+    assert denoised.finish_reason == "deadline"
+    assert denoised.num_steps == 1
+    assert denoised.ids.tolist() == [5, 1, 1, 6, 1, 7, 1, 1]
+    assert denoised.confidences[0] == 1.0 and 0 < denoised.confidences[1] < 1.0

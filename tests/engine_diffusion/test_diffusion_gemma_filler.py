@@ -1,0 +1,222 @@
+"""From a folder on the disk to an answered fill, on a small random checkpoint."""
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from tiny_diffusion_gemma import CODE, save_tiny_checkpoint
+
+from intarsia.engine.families.diffusion_gemma_filler import DiffusionGemmaFiller
+from intarsia.engine.families.diffusion_gemma_loading import load_diffusion_gemma
+from intarsia.engine.filler import Cancelled, Filler, ModelError
+from intarsia.engine.ipc.messages import Fill, Filled, Step
+
+# transformers' own import of a torch module warns.
+pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
+
+PREFIX, SUFFIX = CODE.split("first + second")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_checkpoint(tmp_path_factory.mktemp("tiny-diffusion-gemma"))
+
+
+@pytest.fixture
+def filler(folder: Path) -> DiffusionGemmaFiller:
+    return load_diffusion_gemma(folder, device="cpu", dtype=torch.float32, name="tiny")
+
+
+def fill(filler: Filler, **fields: Any) -> Filled:
+    request = Fill(**{"id": 7, "prefix": PREFIX, "suffix": SUFFIX, "max_tokens": 12, **fields})
+    return filler.fill(
+        request, received_at=time.monotonic(), is_cancelled=lambda: False, on_step=None
+    )
+
+
+def test_a_fill_is_answered(filler: DiffusionGemmaFiller) -> None:
+    filled = fill(filler)
+    assert filled.id == 7
+    assert filled.model == "tiny"
+    assert "".join(token.text for token in filled.tokens) == filled.text
+    assert all(0 <= token.confidence <= 1 and token.is_settled for token in filled.tokens)
+    assert filled.finish_reason in ("end_of_hole", "max_steps")
+    assert filled.steps > 3  # three candidate lengths, then the denoising
+    assert filled.mean_entropy >= 0
+    assert filled.ms.total >= filled.ms.prefill + filled.ms.denoise >= 0
+
+
+def test_info_says_what_is_loaded(filler: DiffusionGemmaFiller) -> None:
+    assert (filler.info.name, filler.info.family) == ("tiny", "diffusion_gemma")
+    assert (filler.info.device, filler.info.dtype) == ("cpu", "float32")
+
+
+def test_same_seed_same_fill(filler: DiffusionGemmaFiller) -> None:
+    assert fill(filler, seed=3).text == fill(filler, seed=3).text
+    assert len({fill(filler, seed=seed).text for seed in range(4)}) > 1
+
+
+def test_warm_fill_equals_cold_fill(filler: DiffusionGemmaFiller, folder: Path) -> None:
+    cold = fill(filler, prefix=PREFIX)
+    assert (cold.num_reused, cold.num_prefilled > 0) == (0, True)
+    fill(filler, prefix=PREFIX[:-9] + "other = ")
+    back = fill(filler, prefix=PREFIX)
+    assert 0 < back.num_prefilled < cold.num_prefilled
+    assert back.text == cold.text
+    again = fill(filler, prefix=PREFIX)
+    assert (again.num_prefilled, again.num_reused) == (0, filler.cached_tokens())
+
+
+def test_a_suffix_too_long_for_the_canvas_stays_cached_while_the_prefix_grows(
+    filler: DiffusionGemmaFiller,
+) -> None:
+    before = fill(filler, suffix=CODE * 3, prefix="x = 1\n")
+    after = fill(filler, suffix=CODE * 3, prefix="x = 1\ny")
+    assert before.num_prefilled > 100
+    assert after.num_prefilled <= 3
+
+
+@pytest.mark.parametrize("suffix", ["", SUFFIX, CODE * 3])
+@pytest.mark.parametrize("given", ["", "fir", "a_rather_long_name_that_was_already_typed"])
+@pytest.mark.parametrize("max_tokens", [1, 30, 200])
+def test_any_size_of_given_text_hole_and_suffix_is_filled(
+    filler: DiffusionGemmaFiller, suffix: str, given: str, max_tokens: int
+) -> None:
+    filled = fill(filler, suffix=suffix, given=given, max_tokens=max_tokens)
+    assert len(filled.tokens) <= max_tokens
+    assert "".join(token.text for token in filled.tokens) == filled.text
+
+
+def test_empty_file_is_filled(filler: DiffusionGemmaFiller) -> None:
+    assert fill(filler, prefix="", suffix="").steps >= 1
+
+
+def test_text_ends_before_a_stop_text(filler: DiffusionGemmaFiller) -> None:
+    whole = fill(filler).text
+    mark = whole[len(whole) // 2 :][:3]
+    cut = fill(filler, stop=("\x00", mark))
+    assert cut.text == whole[: whole.index(mark)]
+    assert "".join(token.text for token in cut.tokens) == cut.text
+
+
+def test_alternatives_begin_differently(filler: DiffusionGemmaFiller) -> None:
+    firsts = [fill(filler, alternative=k, seed=1).tokens[:1] for k in range(1, 4)]
+    assert len({tokens[0].text for tokens in firsts if tokens}) >= 2
+
+
+def test_steps_stay_within_the_budget(filler: DiffusionGemmaFiller) -> None:
+    filled = fill(filler, max_steps=2, max_tokens=4)  # one candidate length
+    assert filled.steps <= 2
+    assert filled.finish_reason == "max_steps"
+
+
+def test_watching_shows_every_step(filler: DiffusionGemmaFiller) -> None:
+    steps: list[Step] = []
+    request = Fill(id=9, prefix=PREFIX, suffix=SUFFIX, max_tokens=12, watch=True)
+    filled = filler.fill(
+        request, received_at=time.monotonic(), is_cancelled=lambda: False, on_step=steps.append
+    )
+    assert [step.step for step in steps] == list(range(4, filled.steps + 1))
+    assert "".join(token.text for token in steps[-1].tokens) == filled.text
+    assert any(not token.is_settled for token in steps[0].tokens)
+
+
+def test_cancel_ends_the_fill_between_two_passes(filler: DiffusionGemmaFiller) -> None:
+    cancelled = threading.Event()
+    steps: list[Step] = []
+
+    def cancel_at_the_second(step: Step) -> None:
+        steps.append(step)
+        if len(steps) == 2:
+            cancelled.set()
+
+    with pytest.raises(Cancelled):
+        filler.fill(
+            Fill(id=1, prefix=PREFIX, suffix=SUFFIX),
+            received_at=time.monotonic(),
+            is_cancelled=cancelled.is_set,
+            on_step=cancel_at_the_second,
+        )
+    assert len(steps) == 2
+
+
+def test_a_deadline_in_the_past_still_gives_a_whole_answer(filler: DiffusionGemmaFiller) -> None:
+    filled = fill(filler, deadline_ms=0, max_tokens=40)
+    assert filled.finish_reason == "deadline"
+    assert filled.steps == 2  # one candidate length, one step
+    assert filled.text
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"max_tokens": 0},
+        {"max_tokens": 10**6},
+        {"max_steps": 0},
+        {"temperature": -0.5},
+        {"alternative": -1},
+        {"alternative": 10**9},
+        {"min_indent": -1},
+        {"prefix": CODE * 400},
+    ],
+)
+def test_a_field_out_of_range_is_named(
+    filler: DiffusionGemmaFiller, fields: dict[str, Any]
+) -> None:
+    name = next(iter(fields)).removesuffix("s")
+    with pytest.raises(ValueError, match=name):
+        fill(filler, **fields)
+
+
+@pytest.mark.parametrize("temperature", [0.0, 0.3, 1.5])
+def test_temperatures_are_taken(filler: DiffusionGemmaFiller, temperature: float) -> None:
+    assert fill(filler, temperature=temperature).steps > 1
+
+
+def test_special_tokens_in_a_file_are_text(filler: DiffusionGemmaFiller) -> None:
+    plain = fill(filler, prefix="x = '<eos><bos>")
+    assert plain.num_prefilled > 10  # one id each if they were taken as tokens
+
+
+def test_a_folder_that_lacks_a_part_is_named(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"tokenizer\.json"):
+        load_diffusion_gemma(tmp_path, device="cpu", dtype=torch.float32, name="none")
+    (tmp_path / "tokenizer.json").write_bytes((folder / "tokenizer.json").read_bytes())
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        load_diffusion_gemma(tmp_path, device="cpu", dtype=torch.float32, name="none")
+    (tmp_path / "config.json").write_bytes((folder / "config.json").read_bytes())
+    (tmp_path / "model.safetensors").write_bytes(b"damaged")
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        load_diffusion_gemma(tmp_path, device="cpu", dtype=torch.float32, name="none")
+    (tmp_path / "tokenizer.json").write_text("{")
+    with pytest.raises(ModelError, match=r"tokenizer\.json cannot be read"):
+        load_diffusion_gemma(tmp_path, device="cpu", dtype=torch.float32, name="none")
+
+
+def test_a_folder_without_some_weights_is_refused(folder: Path, tmp_path: Path) -> None:
+    for file in folder.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    weights = load_file(tmp_path / "model.safetensors")
+    name = next(name for name in weights if "self_conditioning" in name)
+    del weights[name]
+    save_file(weights, tmp_path / "model.safetensors", metadata={"format": "pt"})
+    with pytest.raises(ModelError, match=r"lacks 1 tensors \(.*self_conditioning"):
+        load_diffusion_gemma(tmp_path, device="cpu", dtype=torch.float32, name="none")
+
+
+def test_pickled_weights_are_not_read(folder: Path, tmp_path: Path) -> None:
+    for name in ("config.json", "tokenizer.json"):
+        (tmp_path / name).write_bytes((folder / name).read_bytes())
+    torch.save(load_file(folder / "model.safetensors"), tmp_path / "pytorch_model.bin")
+    with pytest.raises(ModelError, match="cannot be loaded"):
+        load_diffusion_gemma(tmp_path, device="cpu", dtype=torch.float32, name="none")
+
+
+def test_fills_in_bfloat16(folder: Path) -> None:
+    filler = load_diffusion_gemma(folder, device="cpu", dtype=torch.bfloat16, name="tiny")
+    assert filler.info.dtype == "bfloat16"
+    assert fill(filler, seed=1).text == fill(filler, seed=1).text

@@ -1,0 +1,81 @@
+"""The parts of a policy by themselves: what they give and what they refuse."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+
+from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas, random_canvas
+from intarsia.engine.diffusion.draft import Draft
+from intarsia.engine.diffusion.hole_end import EndTokens, is_before_end, no_end
+from intarsia.engine.diffusion.schedule import ConstantTemperature, LinearTemperature
+from intarsia.engine.diffusion.stopping import StableAndConfident
+
+
+def test_a_linear_temperature_falls_and_then_stays_cold() -> None:
+    temperature = LinearTemperature(t_min=0.4, t_max=0.8, num_steps=4)
+    assert [temperature(step) for step in (1, 2, 3, 4, 9)] == pytest.approx(
+        [0.8, 0.7, 0.6, 0.5, 0.5]
+    )
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ConstantTemperature(temperature=0),
+        lambda: LinearTemperature(t_min=0, t_max=1, num_steps=3),
+        lambda: LinearTemperature(t_min=0.8, t_max=0.4, num_steps=3),
+        lambda: LinearTemperature(t_min=0.4, t_max=0.8, num_steps=0),
+        lambda: StableAndConfident(stability_threshold=-1, confidence_threshold=0.1),
+        lambda: StableAndConfident(stability_threshold=1, confidence_threshold=0),
+        lambda: TokenCanvas(
+            ids=torch.zeros(3, dtype=torch.long),
+            is_fixed=torch.zeros(2, dtype=torch.bool),
+            is_settled=torch.zeros(3, dtype=torch.bool),
+        ),
+    ],
+)
+def test_values_out_of_range_are_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match=r"got"):
+        make()
+
+
+def test_canvases_hold_given_ids_and_noise_or_masks() -> None:
+    masked = masked_canvas([None, 4, None], mask_id=9)
+    assert masked.ids.tolist() == [9, 4, 9]
+    noisy = random_canvas([None, 4], vocab_size=5, generator=torch.Generator().manual_seed(0))
+    assert noisy.ids[1] == 4 and 0 <= noisy.ids[0] < 5
+    for canvas in (masked, noisy):
+        assert canvas.is_free.tolist()[:2] == [True, False]
+        assert not canvas.is_settled.any()
+
+
+@pytest.mark.parametrize(
+    ("threshold", "rows", "is_done"),
+    [
+        (0, [[1]], True),
+        (1, [[1]], False),
+        (1, [[2], [1]], False),
+        (1, [[1], [1]], True),
+        (2, [[1], [1]], False),
+        (2, [[1], [2], [1]], False),
+        (2, [[1], [1], [1]], True),
+    ],
+)
+def test_stable_means_equal_to_so_many_drafts_before(
+    threshold: int, rows: list[list[int]], is_done: bool
+) -> None:
+    stop = StableAndConfident(stability_threshold=threshold, confidence_threshold=0.1)
+    zero = torch.zeros(1)
+    drafts = [Draft(ids=torch.tensor(row), confidences=zero, entropies=zero) for row in rows]
+    canvas = masked_canvas([None], mask_id=9)
+    assert stop(canvas, drafts) is is_done
+
+
+def test_the_end_of_a_hole_is_its_first_end_token() -> None:
+    ids = torch.tensor([4, 7, 5, 7])
+    find_end = EndTokens(ids=frozenset([7, 8]))
+    assert find_end(ids) == 1
+    assert is_before_end(ids, find_end).tolist() == [True, True, False, False]
+    assert is_before_end(ids, no_end).all()
+    assert find_end(torch.tensor([1, 2])) is None

@@ -1,0 +1,52 @@
+"""Where a hole's text ends: ¶ marks the end in each drawing."""
+
+import pytest
+
+from intarsia.engine.families.text_end import find_text_end
+
+
+def check(drawing: str, *, stop: tuple[str, ...] = (), min_indent: int = 0) -> None:
+    text = drawing.replace("¶", "")
+    expected = drawing.index("¶") if "¶" in drawing else None
+    assert find_text_end(text, stop=stop, min_indent=min_indent) == expected
+
+
+@pytest.mark.parametrize(
+    ("drawing", "stop"),
+    [
+        ("whole text", ()),
+        ("one line¶\nthe next", ("\n",)),
+        ("a¶)b]", ("]", ")")),
+        ("¶at once", ("at",)),
+        ("an empty stop text is none", ("",)),
+        ("not in it", ("\n",)),
+    ],
+)
+def test_stop_texts(drawing: str, stop: tuple[str, ...]) -> None:
+    check(drawing, stop=stop)
+
+
+@pytest.mark.parametrize(
+    ("drawing", "min_indent"),
+    [
+        ("first\nsecond", 0),
+        ("first\n    second\n    third", 4),
+        ("first\n    second¶\nout", 4),
+        ("first\n    second¶\n  less\n", 4),
+        ("first\n    a\n\n   \n    b\n", 4),  # blank lines end nothing
+        ("first\n    a\n¶\nout", 4),
+        ("first\n\tsecond", 8),
+        ("first\n  \tsecond", 8),  # a tab counts to the next multiple of 8
+        ("first¶\n\tsecond", 9),
+        ("nothing before matters", 4),
+        ("first¶\n}", 2),
+        ("first\n", 2),
+    ],
+)
+def test_outdented_lines(drawing: str, min_indent: int) -> None:
+    check(drawing, min_indent=min_indent)
+
+
+def test_the_earlier_of_both_ends_it() -> None:
+    check("a\n    b¶;\nc", stop=(";",), min_indent=4)
+    check("a\n    b¶\nc;", stop=(";",), min_indent=4)

@@ -1,0 +1,58 @@
+"""A model that learned something fills holes between given tokens, and finds their length."""
+
+import pytest
+import torch
+from counting_diffusion_gemma import VOCAB_SIZE, counting, train_counting_model
+
+from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
+from intarsia.engine.diffusion.denoise import denoise, never_cancelled
+from intarsia.engine.diffusion.length import choose_length
+from intarsia.engine.diffusion.policies import uniform_state_policy
+from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
+
+# transformers' own import of a torch module warns.
+pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
+
+NUM_FREE = 5
+
+
+@pytest.fixture(scope="module")
+def backbone() -> DiffusionGemmaBackbone:
+    return DiffusionGemmaBackbone(train_counting_model())
+
+
+def noisy(start: int, num_free: int) -> TokenCanvas:
+    """One given token, a hole, and a suffix that fits after NUM_FREE tokens."""
+    suffix = counting(start + 1 + NUM_FREE, 11 - num_free)
+    generator = torch.Generator().manual_seed(start)
+    ids = [start % VOCAB_SIZE, *[None] * num_free, *suffix]
+    return random_canvas(ids, vocab_size=VOCAB_SIZE, generator=generator)
+
+
+def test_holes_between_given_tokens_are_filled_rightly(backbone: DiffusionGemmaBackbone) -> None:
+    num_right = 0
+    for start in range(VOCAB_SIZE):
+        backbone.prefill(counting(start - 4, 4))
+        denoised = denoise(
+            backbone.predict,
+            noisy(start, NUM_FREE),
+            uniform_state_policy(vocab_size=VOCAB_SIZE, max_steps=24),
+            generator=torch.Generator().manual_seed(start),
+        )
+        num_right += denoised.ids.tolist() == counting(start, 12)
+    assert num_right >= VOCAB_SIZE - 3
+
+
+def test_the_right_length_is_chosen(backbone: DiffusionGemmaBackbone) -> None:
+    num_right = 0
+    for start in range(VOCAB_SIZE):
+        backbone.prefill(counting(start - 4, 4))
+        choice = choose_length(
+            backbone.predict,
+            [1, 3, NUM_FREE, 7, 9],
+            lambda length, start=start: noisy(start, length),  # type: ignore[misc]
+            is_cancelled=never_cancelled,
+            deadline=None,
+        )
+        num_right += choice.num_tokens == NUM_FREE
+    assert num_right >= VOCAB_SIZE - 3

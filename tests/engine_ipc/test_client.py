@@ -1,0 +1,187 @@
+"""What one client may rely on: several fills in flight, cancel, steps, reasons for no answer."""
+
+import asyncio
+import subprocess
+import sys
+import threading
+
+import pytest
+from in_process_engine import always, in_process_engine
+from rule_engine import RuleFiller
+
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, FillFailed
+from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, Fill, LoadProgress, Step
+
+FOREVER = 1_000_000
+PATIENCE_S = 20.0
+
+
+def hole(prefix: str = "", **fields: object) -> Fill:
+    return Fill(id=0, prefix=prefix, suffix="", **fields)  # type: ignore[arg-type]
+
+
+def a_client(address: Address, **options: object) -> EngineClient:
+    return EngineClient(name="test", start=False, address=address, **options)  # type: ignore[arg-type]
+
+
+async def test_a_fill_is_answered_with_text_and_figures(any_address: Address):
+    filler = RuleFiller(lambda request: request.prefix.upper())
+    async with in_process_engine(any_address, always(filler)), a_client(any_address) as client:
+        answer = await client.fill(hole("abc def"))
+    assert (answer.text, answer.steps, answer.finish_reason) == ("ABC DEF", 2, "end_of_hole")
+    assert answer.ms.total >= answer.ms.queue >= 0
+
+
+async def test_several_fills_in_flight_get_their_own_answers(address: Address):
+    filler = RuleFiller(lambda request: request.prefix + "!")
+    async with in_process_engine(address, always(filler)), a_client(address) as client:
+        answers = await asyncio.gather(*(client.fill(hole(f"n{i}")) for i in range(50)))
+    assert [answer.text for answer in answers] == [f"n{i}!" for i in range(50)]
+
+
+async def test_a_watched_fill_shows_its_steps_in_order(address: Address):
+    filler = RuleFiller(lambda _: "a = b")
+    steps: list[Step] = []
+    async with in_process_engine(address, always(filler)), a_client(address) as client:
+        await client.fill(hole(watch=True), steps.append)
+        await client.fill(hole(watch=False), lambda _: pytest.fail("nobody watches"))
+    assert [step.step for step in steps] == [1, 2, 3]
+    assert [token.is_settled for token in steps[1].tokens] == [True, True, False]
+
+
+async def test_a_fault_in_on_step_reaches_its_own_caller_and_cancels(address: Address):
+    filler = RuleFiller(lambda _: "x", 0.001, num_steps=FOREVER)
+
+    def on_step(_: Step) -> None:
+        raise LookupError("the caller's own")
+
+    async with in_process_engine(address, always(filler)), a_client(address) as client:
+        with pytest.raises(LookupError, match="the caller's own"):
+            await client.fill(hole(watch=True), on_step)
+        assert (await client.fill(hole(max_steps=1))).steps == 1
+
+
+async def test_a_cancelled_await_ends_the_fill_between_two_steps(any_address: Address):
+    filler = RuleFiller(lambda _: "x", 0.001, num_steps=FOREVER)
+    async with in_process_engine(any_address, always(filler)), a_client(any_address) as client:
+        has_begun = asyncio.Event()
+        endless = asyncio.create_task(client.fill(hole(watch=True), lambda _: has_begun.set()))
+        await has_begun.wait()
+        endless.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await endless
+        # The one worker is free again: without the cancel it would be at work for minutes.
+        async with asyncio.timeout(PATIENCE_S):
+            assert (await client.fill(hole(max_steps=3))).steps == 3
+
+
+async def test_a_cancel_does_not_wait_for_the_engine(address: Address):
+    gate, has_begun = threading.Event(), threading.Event()
+
+    def blocked(_: Fill) -> str:
+        has_begun.set()
+        gate.wait(PATIENCE_S)
+        return ""
+
+    async with in_process_engine(address, always(RuleFiller(blocked))), a_client(address) as client:
+        try:
+            fill = asyncio.create_task(client.fill(hole()))
+            assert await asyncio.to_thread(has_begun.wait, PATIENCE_S)
+            fill.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await fill
+            assert (await client.status()).state == "filling"
+        finally:
+            gate.set()
+
+
+async def test_a_deadline_gives_the_best_answer_so_far(address: Address):
+    filler = RuleFiller(lambda _: "a b", 0.001, num_steps=FOREVER)
+    async with in_process_engine(address, always(filler)), a_client(address) as client:
+        await client.preload()
+        async with asyncio.timeout(PATIENCE_S):
+            answer = await client.fill(hole(deadline_ms=300))
+    assert answer.finish_reason == "deadline"
+    assert answer.steps >= 1
+
+
+async def test_a_field_out_of_range_is_a_bad_request(address: Address):
+    filler = RuleFiller(lambda _: "")
+    async with in_process_engine(address, always(filler)), a_client(address) as client:
+        with pytest.raises(FillFailed, match="max_tokens must be 1 or more, got 0") as caught:
+            await client.fill(hole(max_tokens=0))
+        assert caught.value.code == "bad_request"
+
+
+@pytest.mark.parametrize("prefix", ["x" * MAX_FRAME_BYTES, "\udc80"])
+async def test_what_cannot_be_sent_is_a_bad_request(address: Address, prefix: str):
+    filler = RuleFiller(lambda _: "fine")
+    async with in_process_engine(address, always(filler)), a_client(address) as client:
+        with pytest.raises(FillFailed) as caught:
+            await client.fill(hole(prefix))
+        assert caught.value.code == "bad_request"
+        assert (await client.fill(hole())).text == "fine"
+
+
+async def test_load_progress_reaches_everyone_who_is_connected(address: Address):
+    seen: list[LoadProgress] = []
+    filler = RuleFiller(lambda _: "")
+    async with (
+        in_process_engine(address, always(filler)),
+        a_client(address, on_load_progress=seen.append) as watcher,
+        a_client(address) as other,
+    ):
+        await watcher.status()
+        await other.fill(hole())
+        await watcher.status()
+    assert seen == [LoadProgress(stage="loading", fraction=1.0)]
+
+
+async def test_preload_answers_when_the_model_is_there(address: Address):
+    filler = RuleFiller(lambda _: "", name="small")
+    async with in_process_engine(address, always(filler)), a_client(address) as client:
+        assert (await client.status()).model is None
+        status = await client.preload()
+    assert (status.state, status.model, status.notes) == ("ready", "small", filler.info.notes)
+
+
+async def test_an_engine_that_stops_fails_what_runs_and_what_waits(address: Address):
+    filler = RuleFiller(lambda _: "x", 0.001, num_steps=FOREVER)
+    async with in_process_engine(address, always(filler)), a_client(address) as client:
+        fills = [asyncio.create_task(client.fill(hole())) for _ in range(3)]
+        await client.status()  # answered after the fills were read
+        async with a_client(address) as other:
+            other_stop = asyncio.create_task(other.stop())
+            results = await asyncio.gather(*fills, return_exceptions=True)
+    assert [getattr(result, "code", result) for result in results] == ["cancelled"] * 3
+    await other_stop
+
+
+async def test_a_closed_client_fails_what_is_in_flight_and_refuses_more(address: Address):
+    filler = RuleFiller(lambda _: "x", 0.001, num_steps=FOREVER)
+    async with in_process_engine(address, always(filler)):
+        client = a_client(address)
+        fill = asyncio.create_task(client.fill(hole()))
+        await client.status()
+        await client.close()
+        with pytest.raises(FillFailed):
+            await fill
+        with pytest.raises(EngineUnavailable, match="closed"):
+            await client.fill(hole())
+
+
+def test_the_client_imports_neither_torch_nor_transformers():
+    code = (
+        "import sys, intarsia.engine.ipc.client; "
+        "heavy = {'torch', 'transformers', 'numpy', 'tokenizers', 'intarsia.engine.config'}; "
+        "print(sorted(heavy & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
+
+
+def test_the_engine_process_imports_no_torch_before_a_model_is_wanted():
+    code = "import sys, intarsia.engine.process; print('torch' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "False"

@@ -1,0 +1,159 @@
+"""Client and engine recognise each other, their protocols and their builds."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+import pytest
+from in_process_engine import always, in_process_engine
+from raw_client import greeted_client, raw_client
+from rule_engine import RuleFiller
+from temporary_address import temporary_address
+
+from intarsia.engine.endpoint import hold_address
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.build import build_id
+from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, NoEngine
+from intarsia.engine.ipc.handshake import connect
+from intarsia.engine.ipc.messages import (
+    PROTOCOL_VERSION,
+    EngineMessage,
+    Failed,
+    Fill,
+    Hello,
+    Refused,
+    Welcome,
+)
+from intarsia.engine.ipc.transport import to_frame
+
+SOME_FILLER = always(RuleFiller(lambda _: "text"))
+
+
+@contextlib.asynccontextmanager
+async def stranger(address: Address, answer: bytes | None) -> AsyncIterator[None]:
+    """A program at the engine's socket that is no engine; None: says nothing, stays."""
+    gate = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if answer is None:
+            await gate.wait()
+        else:
+            await reader.read(4)
+            writer.write(answer)
+        writer.close()
+
+    async with await asyncio.start_unix_server(serve, address.socket_path):
+        yield
+        gate.set()
+
+
+def an_engine_that_says(message: EngineMessage, address: Address):
+    return stranger(address, to_frame(message))
+
+
+async def test_a_client_is_welcome_and_learns_who_answers(any_address: Address):
+    async with (
+        in_process_engine(any_address, SOME_FILLER),
+        EngineClient(name="test", start=False, address=any_address) as client,
+    ):
+        assert client.welcome is None
+        status = await client.status()
+        assert client.welcome is not None
+        assert client.welcome.build == status.build == build_id()
+        assert client.welcome.pid == status.pid
+
+
+async def test_an_engine_of_another_build_and_the_same_protocol_serves(address: Address):
+    async with in_process_engine(address, SOME_FILLER), raw_client(address) as client:
+        client.send(Hello(protocol=PROTOCOL_VERSION, build="another", client="raw"))
+        answer = await client.receive()
+        assert isinstance(answer, Welcome)
+        assert answer.build == build_id()
+
+
+async def test_the_engine_refuses_another_protocol_and_says_both(address: Address):
+    async with in_process_engine(address, SOME_FILLER), raw_client(address) as client:
+        answer = await client.greet(protocol=99)
+        assert isinstance(answer, Refused)
+        assert answer.protocol == PROTOCOL_VERSION
+        assert "protocol 1, the client 99: run `intarsia stop`" in answer.message
+        assert await client.receive() is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Refused(protocol=99, build="9.0+abc", message="no"),
+        Welcome(protocol=99, build="9.0+abc", pid=1),
+    ],
+)
+async def test_the_client_names_both_protocols_and_the_remedy(
+    address: Address, answer: EngineMessage
+):
+    async with an_engine_that_says(answer, address):
+        client = EngineClient(name="test", start=False, address=address)
+        with pytest.raises(EngineUnavailable) as caught:
+            await client.status()
+        await client.close()
+    text = str(caught.value)
+    assert "9.0+abc) speaks protocol 99" in text
+    assert f"protocol {PROTOCOL_VERSION}: run `intarsia stop`" in text
+
+
+async def test_a_wrong_token_is_refused_on_tcp(any_address: Address):
+    async with in_process_engine(any_address, SOME_FILLER), raw_client(any_address) as client:
+        client.token = "guessed"
+        answer = await client.greet()
+        assert isinstance(answer, Refused)
+        assert "token" in answer.message
+
+
+async def test_without_hello_nothing_is_answered(address: Address):
+    async with in_process_engine(address, SOME_FILLER), raw_client(address) as client:
+        client.send(Fill(id=1, prefix="", suffix=""))
+        answer = await client.receive()
+        assert isinstance(answer, Failed)
+        assert (answer.id, answer.code) == (None, "bad_request")
+        assert await client.receive() is None
+
+
+async def test_a_second_hello_ends_the_connection(address: Address):
+    async with in_process_engine(address, SOME_FILLER), greeted_client(address) as client:
+        answer = await client.greet()
+        assert isinstance(answer, Failed)
+        assert await client.receive() is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 400 Bad Request\r\n\r\n",
+        b"\0\0\0\1\xc1",
+        to_frame(Failed(id=1, code="model", message="x")),
+    ],
+)
+async def test_a_program_that_is_no_engine_is_told_apart(address: Address, answer: bytes):
+    async with stranger(address, answer):
+        with pytest.raises(EngineUnavailable, match=r"no intarsia engine.*INTARSIA_RUNTIME_DIR"):
+            await connect(address, name="test")
+
+
+async def test_a_program_that_says_nothing_is_told_apart(address: Address):
+    async with stranger(address, None):
+        with pytest.raises(EngineUnavailable, match="does not answer"):
+            await connect(address, name="test", timeout_s=0.1)
+
+
+async def test_without_an_engine_a_client_that_must_not_start_one_says_so(any_address: Address):
+    async with EngineClient(name="test", start=False, address=any_address) as client:
+        with pytest.raises(NoEngine, match="no engine is running"):
+            await client.status()
+        with pytest.raises(NoEngine):
+            await client.stop()
+
+
+async def test_a_damaged_port_file_is_no_engine():
+    with temporary_address("tcp") as address, hold_address(address):
+        address.port_path.write_bytes(b"{")
+        with pytest.raises(NoEngine, match="damaged"):
+            await connect(address, name="test")

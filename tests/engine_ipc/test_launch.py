@@ -1,0 +1,270 @@
+"""One engine a user: started by whoever comes first, with a reason where it cannot start."""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+from rule_engine import rule_engine_command, rule_engine_launch
+from temporary_address import temporary_address
+
+from intarsia.engine.arguments import parse_arguments
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.endpoint import AddressInUse, hold_address
+from intarsia.engine.ipc import detached
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, FillFailed
+from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE, LaunchOptions
+from intarsia.engine.ipc.messages import Fill
+
+HOLE = Fill(id=0, prefix="", suffix="")
+SUPPORT = Path(__file__).parent.parent / "support"
+
+
+def a_client(address: Address, launch: LaunchOptions | None = None) -> EngineClient:
+    launch = launch or rule_engine_launch(text="text")
+    return EngineClient(name="test", launch=launch, address=address)
+
+
+def a_script(code: str) -> LaunchOptions:
+    return LaunchOptions(command=(sys.executable, "-c", code), start_timeout_s=30)
+
+
+def run_engine_command(address: Address, *flags: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [*rule_engine_command(), *flags],
+        env={**os.environ, **address.as_environment()},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+async def test_ten_clients_at_once_get_one_engine(any_address: Address):
+    async def ask() -> int:
+        async with a_client(any_address) as client:
+            assert (await client.fill(HOLE)).text == "text"
+            return (await client.status()).pid
+
+    pids = await asyncio.gather(*(ask() for _ in range(10)))
+    assert len(set(pids)) == 1
+    assert any_address.log_path.read_text().count(" serves ") == 1
+
+
+async def test_ten_processes_at_once_get_one_engine(address: Address):
+    code = (
+        f"import asyncio, sys; sys.path.insert(0, {str(SUPPORT)!r})\n"
+        "from rule_engine import rule_engine_launch\n"
+        "from intarsia.engine.ipc.client import EngineClient\n"
+        "async def main():\n"
+        "    async with EngineClient(name='x', launch=rule_engine_launch()) as client:\n"
+        "        print((await client.status()).pid)\n"
+        "asyncio.run(main())\n"
+    )
+    environment = {**os.environ, **address.as_environment()}
+    processes = [
+        await asyncio.create_subprocess_exec(
+            sys.executable, "-c", code, env=environment, stdout=subprocess.PIPE
+        )
+        for _ in range(10)
+    ]
+    pids = [(await process.communicate())[0] for process in processes]
+    assert len(set(pids)) == 1
+    assert pids[0].strip().isdigit()
+
+
+async def test_the_engine_outlives_its_client_and_serves_the_next(address: Address):
+    async with a_client(address) as client:
+        process = psutil.Process((await client.status()).pid)
+    async with EngineClient(name="next", start=False, address=address) as client:
+        assert (await client.status()).pid == process.pid
+        await client.stop()
+    await asyncio.to_thread(process.wait, 20)
+    assert not address.socket_path.exists()
+
+
+async def test_an_engine_leaves_the_terminal_and_the_folder_of_its_client(address: Address):
+    async with a_client(address) as client:
+        process = psutil.Process((await client.status()).pid)
+    assert os.getsid(process.pid) == process.pid
+    assert process.cwd() == str(address.directory.resolve())
+    assert address.log_path.stat().st_mode & 0o777 == 0o600
+
+
+async def test_sigterm_ends_the_engine_in_good_order(address: Address):
+    async with a_client(address) as client:
+        process = psutil.Process((await client.status()).pid)
+    process.send_signal(signal.SIGTERM)
+    await asyncio.to_thread(process.wait, 20)
+    assert not address.socket_path.exists()
+    assert address.log_path.read_text().rstrip().endswith("ended")
+
+
+async def test_an_idle_engine_frees_the_memory_and_comes_back_when_needed(any_address: Address):
+    launch = rule_engine_launch(text="text", idle_timeout_s=0.2)
+    async with a_client(any_address, launch) as client:
+        await client.fill(HOLE)
+        process = psutil.Process((await client.status()).pid)
+        await asyncio.to_thread(process.wait, 20)  # though a client is connected
+        assert (await client.fill(HOLE)).text == "text"
+        assert (await client.status()).pid != process.pid
+
+
+async def test_an_engine_at_work_is_not_idle(address: Address):
+    launch = rule_engine_launch(text="x", idle_timeout_s=0.1, num_steps=40, step_seconds=0.01)
+    async with a_client(address, launch) as client:
+        assert (await client.fill(HOLE)).text == "x"
+
+
+async def test_a_stale_socket_is_replaced(address: Address):
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(address.socket_path))
+    async with a_client(address) as client:
+        assert (await client.fill(HOLE)).text == "text"
+
+
+async def test_a_stale_port_file_that_leads_to_a_stranger_is_replaced():
+    async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"220 mail.example ready\r\n")
+        writer.close()
+
+    with temporary_address("tcp") as address:
+        async with await asyncio.start_server(greet, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            address.port_path.write_text(f'{{"port": {port}, "token": "old"}}')
+            async with a_client(address) as client:
+                assert (await client.fill(HOLE)).text == "text"
+
+
+async def test_a_socket_that_a_stranger_listens_on_is_left_alone(address: Address):
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with await asyncio.start_unix_server(hang_up, address.socket_path):
+        async with a_client(address) as client:
+            with pytest.raises(EngineUnavailable, match="program that is no intarsia engine"):
+                await client.fill(HOLE)
+        assert address.socket_path.is_socket()
+
+
+def test_a_file_in_the_sockets_place_is_left_alone(address: Address):
+    address.socket_path.write_text("precious")
+    with pytest.raises(AddressInUse, match="no socket: move it away"), hold_address(address):
+        pass
+    assert address.socket_path.read_text() == "precious"
+
+
+async def test_a_second_engine_steps_back(address: Address):
+    async with a_client(address) as client:
+        pid = (await client.status()).pid
+        second = await asyncio.to_thread(run_engine_command, address)
+        assert second.returncode == ALREADY_RUNNING_EXIT_CODE
+        assert "running already" in second.stderr
+        assert (await client.status()).pid == pid
+
+
+def test_an_engine_that_neither_ends_nor_answers_is_named(address: Address):
+    with (
+        hold_address(address),
+        pytest.raises(AddressInUse, match="does not answer: run `intarsia stop`"),
+        hold_address(address, patience_s=0),
+    ):
+        pass
+
+
+async def test_an_engine_that_cannot_start_says_why_in_its_last_line(address: Address):
+    launch = a_script("import sys; print('first'); sys.exit('cannot find the thing: install it')")
+    async with a_client(address, launch) as client:
+        with pytest.raises(EngineUnavailable, match="cannot find the thing: install it") as caught:
+            await client.fill(HOLE)
+    assert "exit code 1" in str(caught.value)
+    assert str(address.log_path) in str(caught.value)
+
+
+async def test_a_command_that_does_not_exist_says_so(address: Address):
+    launch = LaunchOptions(command=("/no/such/python",))
+    async with a_client(address, launch) as client:
+        with pytest.raises(EngineUnavailable, match="/no/such/python"):
+            await client.fill(HOLE)
+
+
+async def test_an_engine_that_never_listens_is_given_up(address: Address):
+    launch = a_script("import time; time.sleep(5)")
+    async with a_client(address, replace(launch, start_timeout_s=0.5)) as client:
+        with pytest.raises(EngineUnavailable, match=r"did not start within 0.5 s: see .*log"):
+            await client.fill(HOLE)
+
+
+async def test_a_wrong_model_is_told_by_the_engine_that_runs_on(address: Address):
+    launch = rule_engine_launch(text="text", model="missing-model")
+    async with a_client(address, launch) as client:
+        with pytest.raises(FillFailed, match="no model 'missing-model': run") as caught:
+            await client.fill(HOLE)
+        assert caught.value.code == "model"
+        answer = await client.fill(Fill(id=0, prefix="", suffix="", model="other"))
+        assert (answer.text, answer.model) == ("text", "other")
+
+
+async def test_out_of_memory_at_load_is_told(address: Address):
+    async with a_client(address, rule_engine_launch(model="huge-model")) as client:
+        with pytest.raises(FillFailed, match="smaller model") as caught:
+            await client.fill(HOLE)
+    assert caught.value.code == "out_of_memory"
+
+
+async def test_a_cancelled_first_request_does_not_stop_the_start(address: Address):
+    async with a_client(address) as client:
+        first = asyncio.create_task(client.fill(HOLE))
+        await asyncio.sleep(0)
+        first.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await first
+        assert (await client.fill(HOLE)).text == "text"
+    assert address.log_path.read_text().count(" serves ") == 1
+
+
+def test_a_long_log_is_put_aside_at_the_next_start(address: Address, monkeypatch):
+    monkeypatch.setattr(detached, "MAX_LOG_BYTES", 10)
+    address.log_path.write_text("much too long")
+    process = detached.start_detached([sys.executable, "-c", "print('new')"], address)
+    process.wait()
+    assert address.log_path.read_text().strip() == "new"
+    assert address.log_path.with_name("engine.log.1").read_text() == "much too long"
+
+
+def test_launch_options_are_the_engines_flags():
+    options = LaunchOptions(
+        model="m",
+        adapter=Path("/a.safetensors"),
+        device="cpu",
+        dtype="float32",
+        idle_timeout_s=1.5,
+        cache_tokens=10,
+        max_context_tokens=20,
+        command=(),
+    )
+    assert parse_arguments(options.full_command()) == EngineConfig(
+        model="m",
+        adapter=Path("/a.safetensors"),
+        device="cpu",
+        dtype="float32",
+        idle_timeout_s=1.5,
+        cache_tokens=10,
+        max_context_tokens=20,
+    )
+    assert parse_arguments([]) == EngineConfig()
+
+
+@pytest.mark.parametrize(
+    "flags", [["--idle-timeout", "0"], ["--idle-timeout", "nan"], ["--device", "abacus"], ["x"]]
+)
+def test_a_wrong_flag_ends_the_engine_with_a_usage_line(flags, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit):
+        parse_arguments(flags)
+    assert "usage: python -m intarsia.engine" in capsys.readouterr().err

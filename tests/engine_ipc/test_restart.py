@@ -1,0 +1,115 @@
+"""A killed or hung engine: the request fails with a reason, the next one finds a new engine."""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+from rule_engine import rule_engine_launch
+
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, FillFailed
+from intarsia.engine.ipc.launch import LaunchOptions
+from intarsia.engine.ipc.messages import PROTOCOL_VERSION, Fill
+from intarsia.engine.ipc.stop import stop_engine
+
+SUPPORT = Path(__file__).parent.parent / "support"
+FOREVER = 1_000_000
+
+
+def hole(prefix: str = "", **fields: object) -> Fill:
+    return Fill(id=0, prefix=prefix, suffix="", **fields)  # type: ignore[arg-type]
+
+
+def a_client(address: Address, launch: LaunchOptions) -> EngineClient:
+    return EngineClient(name="test", launch=launch, address=address)
+
+
+async def test_an_engine_killed_in_mid_request_fails_all_that_waits_and_is_restarted(
+    any_address: Address,
+):
+    launch = rule_engine_launch(text="text", num_steps=FOREVER, step_seconds=0.001)
+    async with a_client(any_address, launch) as client:
+        pid = (await client.status()).pid
+        has_begun = asyncio.Event()
+        watched = asyncio.create_task(client.fill(hole(watch=True), lambda _: has_begun.set()))
+        await has_begun.wait()
+        waiting = asyncio.create_task(client.fill(hole()))
+        await client.status()  # so the second has arrived
+        os.kill(pid, signal.SIGKILL)
+        for fill in (watched, waiting):
+            with pytest.raises(FillFailed, match="before it answered: try again") as caught:
+                await fill
+            assert caught.value.code == "internal"
+        assert (await client.fill(hole(max_steps=1))).steps == 1
+        assert (await client.status()).pid != pid
+
+
+async def test_a_request_that_kills_the_engine_is_not_repeated_and_the_restart_waits(
+    address: Address,
+):
+    launch = rule_engine_launch(text="text", rules=[("poison", "!crash")])
+    async with a_client(address, launch) as client:
+        assert (await client.fill(hole())).text == "text"
+        with pytest.raises(FillFailed):
+            await client.fill(hole("poison"))
+        failed_at = asyncio.get_running_loop().time()
+        assert (await client.fill(hole())).text == "text"
+        assert asyncio.get_running_loop().time() - failed_at >= 0.5
+    assert address.log_path.read_text().count(" serves ") == 2
+
+
+async def test_another_client_finds_the_restarted_engine_without_delay(address: Address):
+    launch = rule_engine_launch(text="text", rules=[("poison", "!crash")])
+    async with a_client(address, launch) as one, a_client(address, launch) as other:
+        await other.status()
+        with pytest.raises(FillFailed):
+            await one.fill(hole("poison"))
+        while other.welcome is not None:  # noqa: ASYNC110 until it, too, has seen the engine's end
+            await asyncio.sleep(0)
+        assert (await other.fill(hole())).text == "text"
+        assert (await one.status()).pid == (await other.status()).pid
+
+
+async def test_an_engine_that_is_stopped_in_the_midst_of_a_load_does_not_finish_it(
+    address: Address,
+):
+    async with a_client(address, rule_engine_launch(load_seconds=600)) as client:
+        preload = asyncio.create_task(client.preload())
+        while (await client.status()).state != "loading":
+            pass
+        process = psutil.Process((await client.status()).pid)
+        await client.stop()
+        with pytest.raises(FillFailed):
+            await preload
+    await asyncio.to_thread(process.wait, 20)
+    assert not list(address.directory.glob("engine.[sp]*"))
+
+
+async def test_a_hung_engine_is_stopped_all_the_same(address: Address):
+    async with a_client(address, rule_engine_launch()) as client:
+        process = psutil.Process((await client.status()).pid)
+    process.suspend()
+    await stop_engine(address, name="test", patience_s=0.3)
+    await asyncio.to_thread(process.wait, 20)
+
+
+async def test_an_engine_of_another_protocol_is_told_and_can_be_stopped(address: Address):
+    later = PROTOCOL_VERSION + 1
+    code = (
+        f"import sys; sys.path.insert(0, {str(SUPPORT)!r})\n"
+        f"import intarsia.engine.ipc.messages as m; m.PROTOCOL_VERSION = {later}\n"
+        "import rule_engine; sys.exit(rule_engine.main())\n"
+    )
+    launch = LaunchOptions(command=(sys.executable, "-c", code), start_timeout_s=30)
+    async with a_client(address, launch) as client:
+        with pytest.raises(
+            EngineUnavailable, match=rf"protocol {later}.*protocol {later - 1}: run"
+        ):
+            await client.fill(hole())
+        process = psutil.Process(int(address.pid_path.read_text()))
+        await client.stop()
+        await asyncio.to_thread(process.wait, 20)

@@ -1,0 +1,315 @@
+"""What the engine does with requests: order, models, memory, faults of clients and of models."""
+
+import asyncio
+import gc
+import struct
+import threading
+import weakref
+
+import pytest
+from in_process_engine import always, in_process_engine
+from raw_client import greeted_client, raw_client
+from rule_engine import RuleFiller
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.filler import Filler, ModelError
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient, FillFailed
+from intarsia.engine.ipc.messages import (
+    MAX_FRAME_BYTES,
+    Cancel,
+    Failed,
+    Fill,
+    Filled,
+    GetStatus,
+    Status,
+    Step,
+)
+from intarsia.engine.model_slot import OnProgress
+
+FOREVER = 1_000_000
+PATIENCE_S = 20.0
+
+
+def hole(id: int = 0, prefix: str = "", **fields: object) -> Fill:
+    return Fill(id=id, prefix=prefix, suffix="", **fields)  # type: ignore[arg-type]
+
+
+def a_client(address: Address) -> EngineClient:
+    return EngineClient(name="test", start=False, address=address)
+
+
+class Gate:
+    """A rule that holds the worker at the prefix ``hold`` and notes the order of all others."""
+
+    def __init__(self) -> None:
+        self.has_begun = threading.Event()
+        self.open = threading.Event()
+        self.order: list[str] = []
+
+    def __call__(self, request: Fill) -> str:
+        self.order.append(request.prefix)
+        if request.prefix == "hold":
+            self.has_begun.set()
+            self.open.wait(PATIENCE_S)
+        return request.prefix
+
+    async def until_held(self) -> None:
+        assert await asyncio.to_thread(self.has_begun.wait, PATIENCE_S)
+
+
+async def receive_answers(client, ids: set[int]) -> dict[int, object]:
+    answers: dict[int, object] = {}
+    while set(answers) != ids:
+        message = await client.receive()
+        if isinstance(message, Filled | Failed) and message.id is not None:
+            answers[message.id] = message
+    return answers
+
+
+async def status_of(client) -> Status:
+    client.send(GetStatus(id=1000))
+    while not isinstance(message := await client.receive(), Status):
+        pass
+    return message
+
+
+async def test_the_newest_waiting_request_goes_first(address: Address):
+    gate = Gate()
+    async with (
+        in_process_engine(address, always(RuleFiller(gate))),
+        greeted_client(address) as client,
+    ):
+        client.send(hole(1, "hold"))
+        await gate.until_held()
+        for id, prefix in enumerate(["oldest", "older", "newest"], start=2):
+            client.send(hole(id, prefix))
+        await status_of(client)  # so all three wait
+        gate.open.set()
+        await receive_answers(client, {1, 2, 3, 4})
+    assert gate.order == ["hold", "newest", "older", "oldest"]
+
+
+async def test_a_waiting_fill_that_is_cancelled_is_answered_at_once_and_never_runs(
+    address: Address,
+):
+    gate = Gate()
+    async with (
+        in_process_engine(address, always(RuleFiller(gate))),
+        greeted_client(address) as client,
+    ):
+        client.send(hole(1, "hold"))
+        await gate.until_held()
+        client.send(hole(2, "waits"))
+        client.send(Cancel(id=2))
+        answers = await receive_answers(client, {2})
+        assert isinstance(answers[2], Failed)
+        assert answers[2].code == "cancelled"
+        gate.open.set()
+        await receive_answers(client, {1})
+    assert gate.order == ["hold"]
+
+
+async def test_cancel_of_an_unknown_id_is_ignored(address: Address):
+    async with (
+        in_process_engine(address, always(RuleFiller(lambda _: "x"))),
+        greeted_client(address) as client,
+    ):
+        client.send(Cancel(id=77))
+        client.send(hole(1))
+        assert isinstance((await receive_answers(client, {1}))[1], Filled)
+
+
+async def test_an_id_in_flight_cannot_be_taken_twice(address: Address):
+    gate = Gate()
+    async with (
+        in_process_engine(address, always(RuleFiller(gate))),
+        greeted_client(address) as client,
+    ):
+        client.send(hole(1, "hold"))
+        client.send(hole(1, "again"))
+        answer = (await receive_answers(client, {1}))[1]
+        assert isinstance(answer, Failed)
+        assert "the id 1 is in flight" in answer.message
+        gate.open.set()
+        assert isinstance((await receive_answers(client, {1}))[1], Filled)
+
+
+async def test_the_same_id_of_two_clients_are_two_fills(address: Address):
+    gate = Gate()
+    async with (
+        in_process_engine(address, always(RuleFiller(gate))),
+        greeted_client(address) as one,
+        greeted_client(address) as other,
+    ):
+        one.send(hole(1, "hold"))
+        await gate.until_held()
+        other.send(hole(1, "other's"))
+        other.send(Cancel(id=1))
+        answer = (await receive_answers(other, {1}))[1]
+        gate.open.set()
+        assert isinstance(answer, Failed)
+        assert isinstance((await receive_answers(one, {1}))[1], Filled)
+
+
+async def test_the_fills_of_a_client_that_vanishes_are_cancelled(any_address: Address):
+    filler = RuleFiller(lambda _: "x", 0.001, num_steps=FOREVER)
+    async with in_process_engine(any_address, always(filler)), a_client(any_address) as stays:
+        async with greeted_client(any_address) as vanishes:
+            for id in range(3):
+                vanishes.send(hole(id, watch=True))
+            while not isinstance(await vanishes.receive(), Step):
+                pass
+        async with asyncio.timeout(PATIENCE_S):
+            assert (await stays.fill(hole(max_steps=2))).steps == 2
+        assert (await stays.status()).num_clients == 1
+
+
+@pytest.mark.parametrize(
+    "data", [struct.pack(">I", MAX_FRAME_BYTES + 1), struct.pack(">I", 1) + b"\xc1"]
+)
+async def test_a_bad_frame_is_answered_and_ends_that_connection_only(
+    any_address: Address, data: bytes
+):
+    filler = RuleFiller(lambda _: "fine")
+    async with in_process_engine(any_address, always(filler)), a_client(any_address) as other:
+        await other.status()
+        async with greeted_client(any_address) as bad:
+            bad.send_bytes(data)
+            answer = await bad.receive()
+            assert isinstance(answer, Failed)
+            assert (answer.id, answer.code) == (None, "bad_request")
+            assert await bad.receive() is None
+        assert (await other.fill(hole())).text == "fine"
+
+
+async def test_bytes_that_never_greet_end_that_connection_only(any_address: Address):
+    async with (
+        in_process_engine(any_address, always(RuleFiller(lambda _: "fine"))),
+        raw_client(any_address) as bad,
+    ):
+        bad.send_bytes(b"GET / HTTP/1.1\r\n\r\n")
+        assert isinstance(await bad.receive(), Failed)
+        async with a_client(any_address) as other:
+            assert (await other.fill(hole())).text == "fine"
+
+
+async def test_another_model_replaces_the_one_in_memory(address: Address):
+    loaded: list[tuple[str, int]] = []
+    alive: list[weakref.ref[RuleFiller]] = []
+
+    def load(_: EngineConfig, model: str, __: OnProgress) -> Filler:
+        gc.collect()
+        loaded.append((model, sum(filler() is not None for filler in alive)))
+        filler = RuleFiller(lambda _: model, name=model)
+        alive.append(weakref.ref(filler))
+        return filler
+
+    async with in_process_engine(address, load, model="first"), a_client(address) as client:
+        texts = [
+            (await client.fill(hole(model=model))).text
+            for model in (None, "first", "second", None, "first")
+        ]
+    assert texts == ["first", "first", "second", "second", "first"]
+    assert loaded == [("first", 0), ("second", 0), ("first", 0)]  # never two in memory
+
+
+async def test_a_wrong_model_fails_alone_and_the_former_one_comes_back(address: Address):
+    loaded: list[str] = []
+
+    def load(_: EngineConfig, model: str, __: OnProgress) -> Filler:
+        if model == "wrong":
+            raise ModelError("no model 'wrong': looked for a config.json")
+        loaded.append(model)
+        return RuleFiller(lambda _: model, name=model)
+
+    async with in_process_engine(address, load, model="default"), a_client(address) as client:
+        await client.fill(hole(model="former"))
+        with pytest.raises(FillFailed, match="looked for") as caught:
+            await client.fill(hole(model="wrong"))
+        assert caught.value.code == "model"
+        assert (await client.status()).state == "idle"
+        assert (await client.fill(hole())).text == "former"
+    assert loaded == ["former", "former"]
+
+
+class OutOfMemoryError(RuntimeError):
+    """Named as torch's own."""
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        OutOfMemoryError("CUDA"),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes"),
+        OSError(12, "Cannot allocate memory"),
+    ],
+)
+async def test_out_of_memory_at_load_says_what_to_do_and_the_engine_lives(
+    address: Address, error: Exception
+):
+    errors = [error]
+
+    def load(_: EngineConfig, model: str, __: OnProgress) -> Filler:
+        if errors:
+            raise errors.pop()
+        return RuleFiller(lambda _: "now it fits")
+
+    async with in_process_engine(address, load, model="big"), a_client(address) as client:
+        with pytest.raises(FillFailed, match=r"loading big: close .* smaller model") as caught:
+            await client.fill(hole())
+        assert caught.value.code == "out_of_memory"
+        assert (await client.fill(hole())).text == "now it fits"
+
+
+async def test_an_unforeseen_fault_of_the_model_is_one_line_and_the_engine_lives(
+    address: Address, caplog: pytest.LogCaptureFixture
+):
+    def rules(request: Fill) -> str:
+        if request.prefix == "bad":
+            raise KeyError("two\nlines")
+        return "fine"
+
+    async with in_process_engine(address, always(RuleFiller(rules))), a_client(address) as client:
+        with pytest.raises(FillFailed, match="KeyError while filling") as caught:
+            await client.fill(hole(prefix="bad"))
+        assert caught.value.code == "internal"
+        assert "\n" not in str(caught.value)
+        assert (await client.fill(hole())).text == "fine"
+    assert any(record.exc_info for record in caplog.records)  # the log has the traceback
+
+
+async def test_the_status_tells_what_the_engine_does(address: Address):
+    gate = Gate()
+    async with (
+        in_process_engine(address, always(RuleFiller(gate)), idle_timeout_s=77),
+        greeted_client(address) as client,
+    ):
+        before = await status_of(client)
+        client.send(hole(1, "hold"))
+        await gate.until_held()
+        during = await status_of(client)
+        gate.open.set()
+        await receive_answers(client, {1})
+        after = await status_of(client)
+    assert [status.state for status in (before, during, after)] == ["idle", "filling", "ready"]
+    assert (before.model, after.model, after.family) == (None, "rules", "rules")
+    assert (before.num_fills, after.num_fills, after.cached_tokens) == (0, 1, len("hold"))
+    assert after.resident_bytes > 1_000_000
+    assert (after.idle_timeout_s, after.num_clients) == (77, 1)
+
+
+async def test_only_the_user_can_reach_the_engine(any_address: Address):
+    async with in_process_engine(any_address, always(RuleFiller(lambda _: ""))):
+        modes = {path.name: path.stat().st_mode & 0o777 for path in any_address.directory.iterdir()}
+        assert any_address.directory.stat().st_mode & 0o777 == 0o700
+    way_in = "engine.sock" if any_address.transport == "unix" else "engine.port"
+    assert modes[way_in] == 0o600
+
+
+async def test_an_ended_engine_leaves_no_way_in(any_address: Address):
+    async with in_process_engine(any_address, always(RuleFiller(lambda _: ""))):
+        pass
+    left = {path.name for path in any_address.directory.iterdir()}
+    assert left <= {"engine.lock"}

@@ -1,0 +1,102 @@
+"""A client that reads slowly loses drafts, never answers, and costs the engine little memory."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import AsyncIterator
+
+import pytest
+
+from intarsia.engine import outbox
+from intarsia.engine.ipc.messages import (
+    CanvasToken,
+    EngineMessage,
+    Failed,
+    LoadProgress,
+    Step,
+    decode_engine_message,
+)
+from intarsia.engine.ipc.transport import ProtocolError, read_message
+from intarsia.engine.outbox import MAX_DRAFTS, Outbox
+from intarsia.engine.progress import ProgressThrottle
+
+
+@contextlib.asynccontextmanager
+async def two_ends() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    """A reader, and a writer whose bytes arrive there."""
+    near, far = socket.socketpair()
+    _, writer = await asyncio.open_connection(sock=near)
+    reader, far_writer = await asyncio.open_connection(sock=far)
+    yield reader, writer
+    far_writer.close()
+    writer.close()
+
+
+async def all_of(reader: asyncio.StreamReader) -> list[EngineMessage]:
+    messages = []
+    with contextlib.suppress(ProtocolError, ConnectionError):
+        while (message := await read_message(reader, decode_engine_message)) is not None:
+            messages.append(message)
+    return messages
+
+
+def big_step(number: int) -> Step:
+    return Step(id=1, step=number, tokens=(CanvasToken("x" * 100_000, 1.0, True),))
+
+
+def answer(id: int) -> Failed:
+    return Failed(id=id, code="cancelled", message="")
+
+
+async def test_only_the_newest_drafts_and_every_answer_wait_for_a_slow_client():
+    async with two_ends() as (reader, writer):
+        box = Outbox(writer)
+        for number in range(200):
+            box.put(big_step(number))
+        for id in range(20):
+            box.put(answer(id))
+        box.put(big_step(200))
+        reading = asyncio.create_task(all_of(reader))
+        await box.close(10)
+        messages = await reading
+    steps = [message.step for message in messages if isinstance(message, Step)]
+    assert len(steps) <= MAX_DRAFTS + 1  # one was under way already
+    assert steps == sorted(steps)
+    assert steps[-1] == 200
+    assert [m.id for m in messages if isinstance(m, Failed)] == list(range(20))
+
+
+async def test_a_client_that_stopped_reading_is_let_go(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(outbox, "MAX_MESSAGES", 10)
+    async with two_ends() as (_, writer):
+        box = Outbox(writer)
+        for id in range(20):
+            box.put(answer(id))
+        await box.close(10)
+        assert writer.is_closing()
+
+
+async def test_close_does_not_wait_for_a_client_that_does_not_read():
+    async with two_ends() as (_, writer):
+        box = Outbox(writer)
+        for number in range(100):
+            box.put(Failed(id=number, code="internal", message="x" * 100_000))
+        async with asyncio.timeout(5):
+            await box.close(0.05)
+
+
+async def test_progress_is_passed_on_ten_times_a_second_and_never_without_the_last():
+    sent: list[LoadProgress] = []
+    has_last = asyncio.Event()
+
+    def send(progress: LoadProgress) -> None:
+        sent.append(progress)
+        if progress.fraction == 1:
+            has_last.set()
+
+    throttle = ProgressThrottle(send)
+    for part in range(101):
+        throttle.report("loading", part / 100)
+    await has_last.wait()
+    throttle.stop()
+    assert [progress.fraction for progress in sent] == [0, 1]

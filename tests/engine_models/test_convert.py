@@ -1,0 +1,286 @@
+"""A GGUF file becomes a folder of fused tensors, a config and a tokenizer."""
+
+import json
+from collections import namedtuple
+from pathlib import Path
+
+import gguf
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file
+from tokenizers import Tokenizer
+from torch import Tensor
+from toy_gguf import SPECIAL_TOKENS, Architecture, ToyGguf, toy_model, toy_tokens, write_gguf
+from transformers import AutoConfig, AutoModelForCausalLM
+
+from intarsia.engine.default_model.convert import convert, converted_folder
+from intarsia.engine.filler import ModelError
+
+
+def quiet(stage: str, fraction: float | None) -> None:
+    """Take no notice of progress."""
+
+
+def converted(
+    tmp_path: Path, architecture: Architecture, *, is_tied: bool = True, **toy: object
+) -> Path:
+    model = toy_model(architecture, is_tied=is_tied)
+    file = write_gguf(tmp_path / "toy.gguf", model, ToyGguf(architecture=architecture, **toy))  # type: ignore[arg-type]
+    convert(file, tmp_path / "folder", quiet)
+    return tmp_path / "folder"
+
+
+def refusal(tmp_path: Path, **toy: object) -> str:
+    with pytest.raises(ModelError) as failure:
+        converted(tmp_path, "qwen2", **toy)  # type: ignore[arg-type]
+    message = str(failure.value)
+    assert "\n" not in message
+    assert not (tmp_path / "folder").exists()
+    return message
+
+
+def stored(tensor: Tensor, kind: gguf.GGMLQuantizationType) -> Tensor:
+    """What is left of a tensor that was stored with this quantisation and rounded to bf16."""
+    array = tensor.detach().numpy().astype(np.float32)
+    if array.ndim == 2:
+        array = gguf.dequantize(gguf.quantize(array, kind), kind)
+    return torch.from_numpy(np.array(array)).bfloat16()
+
+
+def unfused(folder: Path, architecture: Architecture) -> dict[str, Tensor]:
+    """Undo our layout: the names and the parts of transformers' own state dict."""
+    config = json.loads((folder / "config.json").read_text())
+    fused = load_file(folder / "model.safetensors")
+    heads = [config["num_attention_heads"], *[config["num_key_value_heads"]] * 2]
+    sizes = [count * config["head_dim"] for count in heads]
+    state = {"model.embed_tokens.weight": fused["embed"], "model.norm.weight": fused["norm"]}
+    state["lm_head.weight"] = fused.get("output", fused["embed"])
+    for layer in range(config["num_hidden_layers"]):
+        new, old = f"model.layers.{layer}", f"layers.{layer}"
+        for part, weight in zip("qkv", fused[f"{old}.qkv"].split(sizes), strict=True):
+            state[f"{new}.self_attn.{part}_proj.weight"] = weight
+        if architecture == "qwen2":
+            for part, bias in zip("qkv", fused[f"{old}.qkv_bias"].split(sizes), strict=True):
+                state[f"{new}.self_attn.{part}_proj.bias"] = bias
+        if architecture == "qwen3":
+            for part in "qk":
+                state[f"{new}.self_attn.{part}_norm.weight"] = fused[f"{old}.{part}_norm"]
+        gate, up = fused[f"{old}.gate_up"].chunk(2)
+        state |= {
+            f"{new}.self_attn.o_proj.weight": fused[f"{old}.o"],
+            f"{new}.mlp.gate_proj.weight": gate,
+            f"{new}.mlp.up_proj.weight": up,
+            f"{new}.mlp.down_proj.weight": fused[f"{old}.down"],
+            f"{new}.input_layernorm.weight": fused[f"{old}.attn_norm"],
+            f"{new}.post_attention_layernorm.weight": fused[f"{old}.mlp_norm"],
+        }
+    return state
+
+
+# -- tensors ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("architecture", ["qwen2", "qwen3", "llama"])
+def test_every_number_is_the_models_own_as_stored(
+    tmp_path: Path, architecture: Architecture
+) -> None:
+    folder = converted(tmp_path, architecture, is_tied=False)
+    state = unfused(folder, architecture)
+    original = toy_model(architecture, is_tied=False).state_dict()
+    assert set(state) == set(original)
+    for name, tensor in original.items():
+        kind = gguf.GGMLQuantizationType.Q8_0
+        if name == "model.embed_tokens.weight":
+            kind = gguf.GGMLQuantizationType.Q5_0
+        assert torch.equal(state[name], stored(tensor, kind)), name
+
+
+@pytest.mark.parametrize("architecture", ["qwen2", "qwen3", "llama"])
+def test_transformers_computes_from_the_folder_what_the_model_computes(
+    tmp_path: Path, architecture: Architecture
+) -> None:
+    folder = converted(tmp_path, architecture)
+    config = AutoConfig.from_pretrained(folder)
+    ours = AutoModelForCausalLM.from_config(config, dtype=torch.float32).eval()
+    ours.load_state_dict({k: v.float() for k, v in unfused(folder, architecture).items()})
+    ids = torch.arange(40)[None]
+    with torch.inference_mode():
+        expected = toy_model(architecture, is_tied=True)(ids).logits
+        logits = ours(ids).logits
+    # Five bits a number were stored: close, and nowhere near what another order of rows gives.
+    assert torch.nn.functional.cosine_similarity(logits, expected, dim=-1).min() > 0.99
+
+
+def test_a_tied_matrix_that_was_stored_twice_is_kept_once_in_its_finer_form(
+    tmp_path: Path,
+) -> None:
+    folder = converted(tmp_path, "qwen2", repeats_tied_output=True)
+    tensors = load_file(folder / "model.safetensors")
+    assert "output" not in tensors
+    embedding = toy_model("qwen2", is_tied=True).get_input_embeddings().weight
+    assert torch.equal(tensors["embed"], stored(embedding, gguf.GGMLQuantizationType.Q8_0))
+    assert json.loads((folder / "config.json").read_text())["tie_word_embeddings"] is True
+
+
+def test_two_matrices_of_their_own_are_both_kept(tmp_path: Path) -> None:
+    folder = converted(tmp_path, "qwen2", is_tied=False)
+    assert "output" in load_file(folder / "model.safetensors")
+    assert json.loads((folder / "config.json").read_text())["tie_word_embeddings"] is False
+
+
+def test_the_file_names_its_layout_and_can_be_mapped_at_aligned_addresses(tmp_path: Path) -> None:
+    path = converted(tmp_path, "qwen2") / "model.safetensors"
+    assert (8 + int.from_bytes(path.read_bytes()[:8], "little")) % 64 == 0
+    with safe_open(path, "pt") as file:
+        assert file.metadata() == {"format": "intarsia-fused-1"}
+        assert all(file.get_tensor(name).data_ptr() % 64 == 0 for name in file.keys())  # noqa: SIM118
+
+
+# -- config and tokenizer --------------------------------------------------------------------------
+
+
+def test_the_config_is_the_models_own(tmp_path: Path) -> None:
+    config = AutoConfig.from_pretrained(converted(tmp_path, "qwen2"))
+    original = toy_model("qwen2", is_tied=True).config
+    names = (
+        *("model_type", "hidden_size", "intermediate_size", "num_hidden_layers", "vocab_size"),
+        *("num_attention_heads", "num_key_value_heads", "rms_norm_eps", "rope_parameters"),
+        *("tie_word_embeddings", "max_position_embeddings", "hidden_act"),
+    )
+    assert {n: getattr(config, n) for n in names} == {n: getattr(original, n) for n in names}
+
+
+def test_the_tokenizer_merges_splits_and_knows_its_special_tokens(tmp_path: Path) -> None:
+    tokenizer = Tokenizer.from_file(str(converted(tmp_path, "qwen2") / "tokenizer.json"))
+    encoded = tokenizer.encode("<|fim_prefix|>def  re12<|fim_suffix|>é")
+    assert encoded.tokens == (
+        ["<|fim_prefix|>", "def", "Ġ", "Ġ", "re", "1", "2", "<|fim_suffix|>", "Ã", "©"]
+    )
+    ids = [tokenizer.token_to_id(token) for token in SPECIAL_TOKENS]
+    assert ids == [toy_tokens().index(token) for token in SPECIAL_TOKENS]
+    assert tokenizer.decode(encoded.ids) == "def  re12é"
+    assert tokenizer.token_to_id("[PAD264]") is None
+
+
+# -- once, whole or not at all ---------------------------------------------------------------------
+
+
+def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
+    folder = converted(tmp_path, "qwen2")
+    (folder / "config.json").write_text("{}")
+    convert(tmp_path / "toy.gguf", folder, quiet)
+    assert (folder / "config.json").read_text() == "{}"
+
+
+def test_an_interrupted_conversion_leaves_nothing_that_looks_whole(tmp_path: Path) -> None:
+    file = write_gguf(
+        tmp_path / "toy.gguf",
+        toy_model("qwen2", is_tied=True),
+        ToyGguf(architecture="qwen2"),
+    )
+
+    def interrupt(stage: str, fraction: float | None) -> None:
+        if fraction:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        convert(file, tmp_path / "folder", interrupt)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.lock", "toy.gguf"]
+    convert(file, tmp_path / "folder", quiet)
+    assert (tmp_path / "folder" / "model.safetensors").is_file()
+
+
+def test_progress_ends_at_one(tmp_path: Path) -> None:
+    file = write_gguf(
+        tmp_path / "toy.gguf",
+        toy_model("qwen2", is_tied=True),
+        ToyGguf(architecture="qwen2"),
+    )
+    reports: list[tuple[str, float | None]] = []
+    convert(file, tmp_path / "folder", lambda *report: reports.append(report))
+    assert reports[0] == ("reading toy.gguf", None)
+    fractions = [fraction for _, fraction in reports[1:]]
+    assert fractions == sorted(fractions)
+    assert fractions[-1] == 1.0
+
+
+def test_the_folder_of_a_key_lies_in_the_cache(cache: Path) -> None:
+    assert converted_folder("abc") == cache / "converted" / "abc-v1"
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+def test_a_disk_too_small_is_refused_before_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage = namedtuple("usage", "total used free")(10_000, 9_000, 1_000)
+    monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
+    assert "not enough space on the disk" in refusal(tmp_path)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's device that is full")
+def test_a_disk_that_fills_up_in_the_middle_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual_open = Path.open
+
+    def open_full(path: Path, *args: object, **options: object) -> object:
+        is_big = path.name == "model.safetensors"
+        return usual_open(Path("/dev/full") if is_big else path, *args, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Path, "open", open_full)
+    assert "no space left on the disk" in refusal(tmp_path)
+    assert not (tmp_path / "folder.partial").exists()
+
+
+def test_another_architecture_is_refused_with_those_we_know(tmp_path: Path) -> None:
+    message = refusal(tmp_path, name_in_file="mamba")
+    assert message == "GGUF architecture 'mamba' is not one that we know (qwen2, qwen3, llama)"
+
+
+def test_a_tokenizer_that_we_do_not_know_is_refused(tmp_path: Path) -> None:
+    assert "tokenizer gpt2/falcon is not one that we know" in refusal(
+        tmp_path, pre_tokenizer="falcon"
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"qwen2.rope.scaling.type": "yarn"}, "scaled RoPE"),
+        ({"qwen2.expert_count": 8}, "mixture of experts"),
+    ],
+)
+def test_variants_that_would_be_computed_wrongly_are_refused(
+    tmp_path: Path, fields: dict[str, object], said: str
+) -> None:
+    assert said in refusal(tmp_path, fields=fields)
+
+
+def test_a_missing_tensor_is_named(tmp_path: Path) -> None:
+    message = refusal(tmp_path, drops=("blk.1.ffn_up.weight",))
+    assert "lacks the tensor blk.1.ffn_up.weight" in message
+
+
+def test_an_unknown_tensor_is_named(tmp_path: Path) -> None:
+    message = refusal(tmp_path, adds={"blk.0.attn_sinks.weight": torch.zeros(4)})
+    assert "blk.0.attn_sinks.weight" in message
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.99])
+def test_a_cut_off_file_is_said(tmp_path: Path, kept: float) -> None:
+    model = toy_model("qwen2", is_tied=True)
+    file = write_gguf(tmp_path / "toy.gguf", model, ToyGguf(architecture="qwen2"))
+    content = file.read_bytes()
+    file.write_bytes(content[: int(len(content) * kept)])
+    with pytest.raises(ModelError, match=r"toy\.gguf is no GGUF file that can be read, or is cut"):
+        convert(file, tmp_path / "folder", quiet)
+
+
+def test_another_file_is_no_gguf(tmp_path: Path) -> None:
+    (tmp_path / "toy.gguf").write_bytes(b"%PDF-1.7 and more, well over eight bytes")
+    with pytest.raises(ModelError, match="is no GGUF file that can be read"):
+        convert(tmp_path / "toy.gguf", tmp_path / "folder", quiet)

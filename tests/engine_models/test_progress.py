@@ -1,0 +1,57 @@
+"""Progress is read off the disk, where other programs come and go."""
+
+import shutil
+import threading
+from pathlib import Path
+
+from intarsia.engine.default_model.progress import report_growth, size_of
+
+
+def test_growth_is_reported_from_what_lies_there(tmp_path: Path) -> None:
+    reports: list[tuple[str, float | None]] = []
+    has_grown = threading.Event()
+
+    def notice(stage: str, fraction: float | None) -> None:
+        reports.append((stage, fraction))
+        if fraction == 0.75:
+            has_grown.set()
+
+    (tmp_path / "first").write_bytes(bytes(50))
+    with report_growth(tmp_path, 200, "downloading", notice):
+        (tmp_path / "deeper").mkdir()
+        (tmp_path / "deeper" / "second").write_bytes(bytes(100))
+        assert has_grown.wait(timeout=30)
+    assert reports[0] == ("downloading", 0.25)
+
+
+def test_it_never_goes_back_nor_beyond_the_end(tmp_path: Path) -> None:
+    fractions: list[float | None] = []
+    is_full = threading.Event()
+    comes_again = threading.Event()
+
+    def notice(stage: str, fraction: float | None) -> None:
+        fractions.append(fraction)
+        if not (tmp_path / "twice").exists() and is_full.is_set():
+            comes_again.set()
+        if fraction == 1.0:
+            is_full.set()
+
+    with report_growth(tmp_path, 100, "downloading", notice):
+        (tmp_path / "twice").write_bytes(bytes(200))
+        assert is_full.wait(timeout=30)
+        (tmp_path / "twice").unlink()
+        assert comes_again.wait(timeout=30)
+    assert fractions[-1] == 1.0
+
+
+def test_a_folder_that_vanishes_while_it_is_read_counts_nothing(tmp_path: Path) -> None:
+    folders = [tmp_path / str(n) for n in range(200)]
+    for folder in folders:
+        folder.mkdir()
+        (folder / "file").write_bytes(b"x")
+    remover = threading.Thread(target=lambda: [shutil.rmtree(folder) for folder in folders])
+    remover.start()
+    while remover.is_alive():
+        assert 0 <= size_of(tmp_path) <= len(folders)
+    remover.join()
+    assert size_of(tmp_path) == 0

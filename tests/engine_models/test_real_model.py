@@ -1,0 +1,57 @@
+"""The default model itself, from the user's cache (fetched and converted where it is not there)."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from safetensors import safe_open
+from tokenizers import Tokenizer
+
+from intarsia.engine.default_model.catalog import DEFAULT_MODEL, find_model
+from intarsia.engine.default_model.digest import has_digest
+from intarsia.engine.default_model.download import pull
+from intarsia.engine.families.folder import ModelFolder, locate_model
+
+pytestmark = [pytest.mark.model, pytest.mark.timeout(1200)]
+
+
+@pytest.fixture(scope="module")
+def folder() -> ModelFolder:
+    return locate_model(DEFAULT_MODEL, lambda stage, fraction: None)
+
+
+def test_the_file_is_the_official_one() -> None:
+    row = find_model(DEFAULT_MODEL)
+    assert row is not None
+    assert has_digest(pull(DEFAULT_MODEL, lambda stage, fraction: None), row.sha256)
+
+
+def test_the_shape_is_that_of_the_model(folder: ModelFolder) -> None:
+    assert (folder.family, folder.is_fused) == ("masked_causal", True)
+    shape = ("num_hidden_layers", "hidden_size", "vocab_size", "tie_word_embeddings")
+    assert [folder.config[key] for key in shape] == [24, 896, 151_936, True]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads Linux's table of mappings")
+def test_the_weights_are_mapped_not_copied(folder: ModelFolder) -> None:
+    with safe_open(folder.weights[0], "pt") as file:
+        tensors = [file.get_tensor(name) for name in file.keys()]  # noqa: SIM118
+        assert str(folder.weights[0]) in Path("/proc/self/maps").read_text()
+    assert all(tensor.data_ptr() % 64 == 0 for tensor in tensors)
+
+
+def test_the_tokenizer_is_the_models_own(folder: ModelFolder) -> None:
+    tokenizer = Tokenizer.from_file(str(folder.path / "tokenizer.json"))
+    special = {
+        "<|endoftext|>": 151_643,
+        "<|fim_prefix|>": 151_659,
+        "<|fim_middle|>": 151_660,
+        "<|fim_suffix|>": 151_661,
+        "<|fim_pad|>": 151_662,
+        "<|file_sep|>": 151_664,
+    }
+    assert {token: tokenizer.token_to_id(token) for token in special} == special
+    source = "def f(x):\n    return x['ключ'] + 12345  # 😀\r\n\n\t\tdone"
+    encoded = tokenizer.encode(source)
+    assert tokenizer.decode(encoded.ids) == source
+    assert [t for t in encoded.tokens if t.isdigit()] == list("12345"), "one token a digit"

@@ -1,0 +1,59 @@
+import pytest
+from drawn_hole import drawn_hole
+
+from intarsia.infill.canvas import Budget
+
+
+def test_a_canvas_is_what_stands_round_the_hole():
+    canvas = drawn_hole("import os\n\nx = os.pa║\ny = 1\n").canvas()
+    assert canvas.prefix == "import os\n\nx = os"
+    assert canvas.given == ".pa"
+    assert canvas.suffix == "\ny = 1\n"
+    assert (canvas.kind, canvas.language, canvas.stop) == ("line", "python", ("\n",))
+    assert (canvas.min_indent, canvas.max_tokens) == (0, 48)
+
+
+def test_line_ends_and_byte_order_mark_are_not_shown():
+    canvas = drawn_hole("\ufeffa = 1\r\nb = ║\r\nc = 2\r\n").canvas()
+    assert canvas.prefix + canvas.given == "a = 1\nb = "
+    assert canvas.suffix == "\nc = 2\n"
+
+
+def test_what_the_range_holds_is_not_shown():
+    canvas = drawn_hole("a = 1\n║secret = 2\n║b = 3\n").canvas()
+    assert canvas.prefix + canvas.given + canvas.suffix == "a = 1\nb = 3\n"
+
+
+def test_prefix_and_suffix_keep_to_the_budget():
+    drawn = drawn_hole("a = 1\n" * 2000 + "b = ║\n" + "c = 1\n" * 2000)
+    canvas = drawn.canvas(Budget(prefix_tokens=100, suffix_tokens=20, hole_tokens=9))
+    assert 200 < len(canvas.prefix + canvas.given) <= 320 + 2
+    assert 40 < len(canvas.suffix) <= 64
+    assert canvas.max_tokens == 48
+
+
+@pytest.mark.parametrize(
+    ("language_id", "source", "min_indent", "stop"),
+    [
+        ("python", "def f():║\n", 1, ()),
+        ("python", "def f():\n    ║\n", 4, ()),
+        ("python", "def f():\n║\n", 1, ()),
+        ("python", "class A:\n\tdef f():\n\t\t║\n", 16, ()),
+        ("python", "def f():\n    ║\n\ndef g():\n", 4, ("\ndef g():",)),
+        ("python", "if a:\n    ║\nreturn b\n", 4, ("\nreturn b\n",)),
+        ("java", "    void f() {\n        ║\n    }\n", 5, ()),
+        ("go", "func f() {\n\tselect {\n\t║\n\t}\n}\n", 0, ("\n\t}",)),
+        ("ruby", "  def f\n    ║\n  end\n", 3, ()),
+        ("shellscript", "if a; then\n  ║\nfi\n", 1, ()),
+        ("css", "a {║}", 1, ()),
+        ("python", "x = 1\n║║\ny = 22\n", 0, ("\ny = 22\n",)),
+        ("python", "def f():\n    ║║foo()\n", 0, ("\n    foo()\n",)),
+        ("python", "x = ║║ + 3\nfoo()\n", 0, ("\nfoo()\n",)),
+        ("javascript", "function f() {\n  a();\n║║\n}\n", 1, ()),
+        ("javascript", "function f( {\n  a();\n║║\n}\n", 0, ()),
+        ("plaintext", "one\n║║\ntwo three\n", 0, ("\ntwo three\n",)),
+    ],
+)
+def test_by_what_a_hole_of_several_lines_ends(language_id, source, min_indent, stop):
+    canvas = drawn_hole(source, language_id).canvas(Budget(hole_tokens=77))
+    assert (canvas.min_indent, canvas.stop, canvas.max_tokens) == (min_indent, stop, 77)

@@ -1,0 +1,72 @@
+"""Whatever text, place and fill: nothing raises, and nothing outside the hole changes."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from intarsia.infill.canvas import Budget, build_canvas
+from intarsia.infill.hole import Hole, find_hole, hole_for_range
+from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT
+from intarsia.infill.lines import with_plain_newlines
+from intarsia.infill.postprocess import clean
+from intarsia.infill.suggestion import NoSuggestion, Suggestion
+
+PIECES = [
+    *"\n\n\n    \t()[]{}<>:;,.'\"`=+-*/#$@!&|\\",
+    *("\r\n", "\r", "\ufeff", "\0", "\ud83d", "\ude00", "😀", "e\u0301", "\u2028", "\x0c", "ü"),
+    *("def f(x):", "class A {", "if x then", "end", "} else {", "return x", "for (;;) {", "do |a|"),
+    *("<div>", "</div>", "/*", "*/", '"""', "<?php", "${", "#{", "<<EOF", "x = 1", "foo(bar)"),
+    *("switch x {", "case 1:", "fi", "done", "<|endoftext|>", "```\n", "    foo()\n", "}\n"),
+]
+texts = st.lists(st.sampled_from(PIECES), max_size=25).map("".join) | st.text(max_size=40)
+languages = st.sampled_from([*LANGUAGES, PLAIN_TEXT])
+budgets = st.builds(
+    Budget,
+    prefix_tokens=st.integers(0, 60),
+    suffix_tokens=st.integers(0, 60),
+    hole_tokens=st.integers(1, 128),
+)
+
+
+def check(text, hole, language, budget, raw):
+    canvas = build_canvas(text, hole, language, budget)
+    before = with_plain_newlines(text[: hole.given_start]).removeprefix("\ufeff")
+    after = with_plain_newlines(text[hole.end :]).removeprefix("\ufeff")
+    assert before.endswith(canvas.prefix)
+    assert after.startswith(canvas.suffix)
+    assert canvas.given == with_plain_newlines(text[hole.given_start : hole.start])
+    assert "\n" not in canvas.given
+    result = clean(raw, text, hole, canvas, language)
+    assert isinstance(result, NoSuggestion) or (result.start, result.end) == (hole.start, hole.end)
+    if isinstance(result, Suggestion):
+        assert result.text.strip()
+        assert hole.kind != "line" or "\n" not in result.text
+        again = clean(raw, text, hole, canvas, language)
+        assert again == result
+
+
+@settings(max_examples=400, deadline=None)
+@given(texts, languages, budgets, texts, st.data())
+def test_any_cursor_in_any_text(text, language, budget, raw, data):
+    offset = data.draw(st.integers(0, len(text)))
+    hole = find_hole(text, offset, language)
+    if isinstance(hole, Hole):
+        assert hole.start == hole.end
+        assert hole.start in (offset, offset - 1, offset + 1)
+        check(text, hole, language, budget, raw)
+
+
+@settings(max_examples=400, deadline=None)
+@given(texts, languages, budgets, texts, st.data())
+def test_any_range_in_any_text(text, language, budget, raw, data):
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    check(text, hole_for_range(text, start, end, language), language, budget, raw)
+
+
+@settings(max_examples=150, deadline=None)
+@given(texts, texts, languages, st.data())
+def test_a_fill_that_runs_on_through_the_text_after_it(text, fill, language, data):
+    offset = data.draw(st.integers(0, len(text)))
+    hole = find_hole(text, offset, language)
+    if isinstance(hole, Hole):
+        check(text, hole, language, Budget(), fill + text[offset:])

@@ -1,0 +1,55 @@
+import subprocess
+import sys
+
+import pytest
+
+from intarsia.infill.grammar import load_grammar
+from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT, language_for_id, language_for_path
+
+
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.id)
+def test_every_grammar_loads(language):
+    assert language.grammar is not None
+    assert load_grammar(language.grammar).node_kind_count > 10
+
+
+def test_no_id_alias_or_file_name_belongs_to_two_languages():
+    names = [
+        name
+        for row in LANGUAGES
+        for name in {row.id, *row.aliases, *row.extensions, *row.filenames}
+    ]
+    assert len(names) == len(set(names))
+
+
+@pytest.mark.parametrize(
+    ("path", "language_id"),
+    [
+        ("a/b.py", "python"),
+        ("x.TSX", "typescriptreact"),
+        ("lib.h", "cpp"),
+        ("main.c", "c"),
+        ("/home/me/.bashrc", "shellscript"),
+        ("Gemfile", "ruby"),
+        ("notes.txt", "plaintext"),
+        ("README", "plaintext"),
+        ("", "plaintext"),
+    ],
+)
+def test_a_path_tells_its_language(path, language_id):
+    assert language_for_path(path).id == language_id
+
+
+def test_ids_are_those_of_editors():
+    assert language_for_id("sh").id == "shellscript"
+    assert language_for_id("javascriptreact").grammar == language_for_id("javascript").grammar
+    assert language_for_id("typescriptreact").grammar != language_for_id("typescript").grammar
+    assert language_for_id("brainfuck") is PLAIN_TEXT
+
+
+def test_importing_loads_no_grammar():
+    code = (
+        "import sys, intarsia.infill.postprocess\n"
+        "assert not [name for name in sys.modules if name.startswith('tree_sitter_')]"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,0 +1,120 @@
+"""The engine fails; the editor goes on, and is told once."""
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from engine_watch import engine_once, until
+from lsprotocol import types
+from rule_server import rule_server_command
+
+from editors import (
+    ask_inline,
+    change_document,
+    editing,
+    inline_items,
+    log_of,
+    neovim,
+    open_document,
+    vscode,
+)
+from intarsia.engine.ipc.address import Address
+
+FAST = {"debounceMs": 0, "deadlineMs": 60_000}
+BROKEN_ENGINE = "import sys; sys.exit('no such luck')"
+SERVE_BROKEN = f"""
+import sys
+from intarsia.engine.ipc.client import LaunchOptions
+from intarsia.lsp.server import serve_stdio
+sys.exit(serve_stdio(LaunchOptions(command=(sys.executable, "-c", {BROKEN_ENGINE!r}))))
+"""
+
+
+async def test_an_engine_killed_in_mid_request_gives_no_suggestion_and_comes_back(
+    runtime: Address,
+) -> None:
+    command = rule_server_command(rules=[("hang =", "x" * 9)], text="1", step_seconds=1)
+    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "hang = ")
+        answer = asyncio.create_task(inline_items(client, ask_inline(uri, 0, 7)))
+        status = await engine_once(runtime, lambda status: status.state == "filling")
+        os.kill(status.pid, signal.SIGKILL)
+        assert await asyncio.wait_for(answer, 20) == []
+        assert "no suggestion: the engine gave no answer" in log_of(client)
+        change_document(client, uri, "y = ", 2)
+        (item,) = await inline_items(client, ask_inline(uri, 0, 4))
+        assert item.insert_text == "1"
+        again = await engine_once(runtime, lambda status: status.state == "ready")
+        assert again.pid != status.pid
+
+
+async def test_an_engine_that_does_not_start_is_told_once(runtime: Address) -> None:
+    command = (sys.executable, "-c", SERVE_BROKEN)
+    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        for _ in range(3):
+            assert await inline_items(client, ask_inline(uri, 0, 4)) == []
+        assert "the engine did not start" in log_of(client)
+        shown = [message.message for message in client.messages]
+        assert len([text for text in shown if "the engine did not start" in text]) == 1
+        assert len(shown) == len(set(shown)) <= 2  # the second says that it has failed in a row
+
+
+@pytest.mark.parametrize(
+    ("model", "said"), [("missing-model", "intarsia pull"), ("huge-model", "memory")]
+)
+async def test_a_model_that_cannot_be_loaded_is_told_once(
+    runtime: Address, model: str, said: str
+) -> None:
+    command = rule_server_command(text="1")
+    options = {**FAST, "model": model}
+    async with editing(vscode(), runtime, command=command, options=options) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        for _ in range(2):
+            assert await inline_items(client, ask_inline(uri, 0, 4)) == []
+        (message,) = client.messages
+        assert said in message.message
+        assert message.type == types.MessageType.Warning
+        assert "no suggestion: the engine gave no answer" in log_of(client)
+
+
+async def test_loading_is_shown_as_progress(runtime: Address) -> None:
+    command = rule_server_command(text="1", load_seconds=0.5)
+    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        assert await inline_items(client, ask_inline(uri, 0, 4))
+        (reports,) = client.progress_reports.values()
+        assert isinstance(reports[0], types.WorkDoneProgressBegin)
+        assert reports[0].title == "intarsia"
+        assert any(isinstance(report, types.WorkDoneProgressReport) for report in reports)
+
+        async def has_ended() -> bool:
+            return isinstance(reports[-1], types.WorkDoneProgressEnd)
+
+        await until(has_ended)
+
+
+async def test_a_client_that_shows_no_progress_is_sent_none(runtime: Address) -> None:
+    who = neovim()
+    assert who.capabilities.window is not None
+    who.capabilities.window.work_done_progress = False
+    command = rule_server_command(text="1", load_seconds=0.2)
+    async with editing(who, runtime, command=command, options=FAST) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        assert await inline_items(client, ask_inline(uri, 0, 4))
+        assert client.progress_reports == {}
+
+
+async def test_a_runtime_folder_that_cannot_be_used_is_told(runtime: Address) -> None:
+    runtime.directory.chmod(0o755)
+    try:
+        async with editing(vscode(), runtime, options=FAST) as client:
+            uri = open_document(client, Path("/tmp/a.py"), "y = ")
+            assert await inline_items(client, ask_inline(uri, 0, 4)) == []
+            assert "INTARSIA_RUNTIME_DIR" in json.dumps([m.message for m in client.messages])
+    finally:
+        runtime.directory.chmod(0o700)

@@ -1,0 +1,228 @@
+"""Inline completions end to end, the model apart: rules stand in for it."""
+
+from pathlib import Path
+
+import pytest
+from engine_watch import engine_once
+from lsprotocol import types
+from rule_server import rule_server_command
+
+from editors import (
+    ask_inline,
+    change_document,
+    editing,
+    inline_items,
+    insert,
+    log_of,
+    neovim,
+    open_document,
+    vscode,
+)
+from intarsia.engine.ipc.address import Address
+
+FAST = {"debounceMs": 0}
+
+
+def at(line: int, character: int) -> types.Range:
+    """Return the empty range at a place."""
+    return types.Range(types.Position(line, character), types.Position(line, character))
+
+
+@pytest.mark.parametrize("who", [vscode, neovim])
+async def test_an_automatic_request_gets_one_item_at_the_cursor(
+    runtime: Address, who: object
+) -> None:
+    command = rule_server_command(text="x + {alternative}")
+    async with editing(who(), runtime, command=command, options=FAST) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "def f(x):\n    return \n")
+        (item,) = await inline_items(client, ask_inline(uri, 1, 11))
+        assert (item.insert_text, item.range) == ("x + 0", at(1, 11))
+
+
+async def test_an_invoked_request_gets_distinct_candidates_the_greedy_one_first(
+    runtime: Address,
+) -> None:
+    command = rule_server_command(text="x + {alternative}")
+    async with editing(vscode(), runtime, command=command) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "def f(x):\n    return \n")
+        items = await inline_items(client, ask_inline(uri, 1, 11, is_invoked=True))
+        assert [item.insert_text for item in items] == ["x + 0", "x + 1", "x + 2"]
+
+
+async def test_candidates_that_read_the_same_are_one(runtime: Address) -> None:
+    async with editing(vscode(), runtime, command=rule_server_command(text="x")) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        items = await inline_items(client, ask_inline(uri, 0, 4, is_invoked=True))
+        assert [item.insert_text for item in items] == ["x"]
+
+
+async def test_cycling_asks_the_engine_once_and_keeps_what_was_shown(runtime: Address) -> None:
+    command = rule_server_command(text="x + {alternative}")
+    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        (shown,) = await inline_items(client, ask_inline(uri, 0, 4))
+        cycled = await inline_items(client, ask_inline(uri, 0, 4, is_invoked=True))
+        assert cycled[0] == shown
+        assert await inline_items(client, ask_inline(uri, 0, 4, is_invoked=True)) == cycled
+        await engine_once(runtime, lambda status: status.num_fills == 3)
+
+
+@pytest.mark.parametrize(("encoding", "character"), [("utf-8", 14), ("utf-16", 11), ("utf-32", 10)])
+async def test_astral_characters_left_of_the_cursor_are_counted_as_agreed(
+    runtime: Address, encoding: str, character: int
+) -> None:
+    who = neovim()
+    assert who.capabilities.general is not None
+    who.capabilities.general.position_encodings = [encoding]
+    line = "s = '😀é' + \n"
+    async with editing(who, runtime, command=rule_server_command(text="t"), options=FAST) as client:
+        uri = open_document(client, Path("/tmp/a.py"), line)
+        (item,) = await inline_items(client, ask_inline(uri, 0, character))
+        assert (item.insert_text, item.range) == ("t", at(0, character))
+
+
+async def test_a_file_with_crlf_gets_crlf(runtime: Address) -> None:
+    command = rule_server_command(text="    x = 1\n    return x\n")
+    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "def f():\r\n\r\n\r\nf()\r\n")
+        (item,) = await inline_items(client, ask_inline(uri, 1, 0))
+        assert item.insert_text == "    x = 1\r\n    return x"
+        assert item.range == at(1, 0)
+
+
+async def test_a_position_beyond_the_line_is_its_end(runtime: Address) -> None:
+    async with editing(
+        vscode(), runtime, command=rule_server_command(text="1"), options=FAST
+    ) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "y = \nz = 2\n")
+        (item,) = await inline_items(client, ask_inline(uri, 0, 999))
+        assert item.range == at(0, 4)
+
+
+async def test_the_item_extends_the_word_selected_in_the_menu(runtime: Address) -> None:
+    command = rule_server_command(text=".join(a)")
+    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "x = os.pa\n")
+        word = types.Range(types.Position(0, 7), types.Position(0, 9))
+        selected = types.SelectedCompletionInfo(range=word, text="path")
+        items = await inline_items(client, ask_inline(uri, 0, 9, selected=selected))
+        assert [(item.insert_text, item.range) for item in items] == [("path.join(a)", word)]
+
+
+async def test_two_documents_are_kept_apart(runtime: Address) -> None:
+    command = rule_server_command(rules=[("one =", "1"), ("two =", "2")])
+    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+        one = open_document(client, Path("/tmp/one.py"), "one = ")
+        two = open_document(client, Path("/tmp/two.py"), "two = ")
+        for uri, text in ((one, "1"), (two, "2"), (one, "1")):
+            (item,) = await inline_items(client, ask_inline(uri, 0, 6))
+            assert item.insert_text == text
+
+
+async def test_edits_reach_the_model_as_the_client_made_them(runtime: Address) -> None:
+    command = rule_server_command(rules=[("# \u2028\nwanted =", "1")], text="wrong")
+    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "\x0c# \u2028\n")
+        insert(client, uri, types.Position(1, 0), "wanted ", 2)
+        insert(client, uri, types.Position(1, 7), "= ", 3)
+        (item,) = await inline_items(client, ask_inline(uri, 1, 9))
+        assert item.insert_text == "1"
+
+
+@pytest.mark.parametrize(
+    ("place", "language", "reason"),
+    [
+        ("untitled:Untitled-1", "python", "no file on disk"),
+        ("file:///home/me/project/.env", "dotenv", "excluded by the pattern"),
+        ("file:///home/me/a.sql", "sql", "excluded by the pattern '*.sql'"),
+        ("file:///home/me/a.md", "markdown", "disabledLanguages"),
+    ],
+)
+async def test_documents_that_get_none_say_why_in_the_log(
+    runtime: Address, place: str, language: str, reason: str
+) -> None:
+    options = {"disabledLanguages": ["markdown"], "exclude": ["*.sql"], **FAST}
+    command = rule_server_command(text="x")
+    async with editing(vscode(), runtime, command=command, options=options) as client:
+        uri = open_document(client, place, "y = ", language)
+        assert await inline_items(client, ask_inline(uri, 0, 4)) == []
+        assert reason in log_of(client)
+
+
+async def test_a_line_of_a_megabyte_gets_a_reason(runtime: Address) -> None:
+    async with editing(
+        vscode(), runtime, command=rule_server_command(text="1"), options=FAST
+    ) as client:
+        uri = open_document(client, Path("/tmp/a.js"), "x" * 1_000_000, "javascript")
+        assert await inline_items(client, ask_inline(uri, 0, 1_000_000)) == []
+        assert "line" in log_of(client)
+
+
+async def test_a_file_of_five_megabytes_is_answered(runtime: Address) -> None:
+    async with editing(
+        vscode(), runtime, command=rule_server_command(text="1"), options=FAST
+    ) as client:
+        text = "value = 'ß'\n" * 400_000
+        uri = open_document(client, Path("/tmp/a.py"), text + "y = ")
+        (item,) = await inline_items(client, ask_inline(uri, 400_000, 4))
+        assert item.insert_text == "1"
+
+
+async def test_a_binary_text_gets_a_reason(runtime: Address) -> None:
+    async with editing(
+        vscode(), runtime, command=rule_server_command(text="1"), options=FAST
+    ) as client:
+        uri = open_document(client, Path("/tmp/a.bin"), "\0\1\2", "plaintext")
+        assert await inline_items(client, ask_inline(uri, 0, 0)) == []
+        assert "binary" in log_of(client)
+
+
+async def test_what_the_filters_drop_is_no_suggestion(runtime: Address) -> None:
+    async with editing(
+        vscode(), runtime, command=rule_server_command(text="   "), options=FAST
+    ) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        assert await client.text_document_inline_completion_async(ask_inline(uri, 0, 4)) is None
+        assert "no suggestion: the model wrote nothing" in log_of(client)
+
+
+async def test_text_right_of_the_cursor_is_never_deleted(runtime: Address) -> None:
+    async with editing(
+        vscode(), runtime, command=rule_server_command(text="a, b)"), options=FAST
+    ) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "print()\n")
+        (item,) = await inline_items(client, ask_inline(uri, 0, 6))
+        assert (item.insert_text, item.range) == ("a, b", at(0, 6))
+
+
+async def test_typing_along_is_answered_without_the_engine(runtime: Address) -> None:
+    command = rule_server_command(rules=[("y =", "value + 1")], text="something else")
+    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        await inline_items(client, ask_inline(uri, 0, 4))
+        for version, typed in enumerate(("v", "val", "value +"), start=2):
+            change_document(client, uri, f"y = {typed}", version)
+            (item,) = await inline_items(client, ask_inline(uri, 0, 4 + len(typed)))
+            assert item.insert_text == "value + 1"[len(typed) :]
+        await engine_once(runtime, lambda status: status.num_fills == 1)
+
+
+async def test_typing_something_else_asks_the_engine_again(runtime: Address) -> None:
+    command = rule_server_command(text="orld")
+    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        await inline_items(client, ask_inline(uri, 0, 4))
+        change_document(client, uri, "y = w", 2)
+        (item,) = await inline_items(client, ask_inline(uri, 0, 5))
+        assert item.insert_text == "orld"
+
+
+async def test_an_edit_elsewhere_asks_the_engine_again(runtime: Address) -> None:
+    async with editing(
+        vscode(), runtime, command=rule_server_command(text="1"), options=FAST
+    ) as client:
+        uri = open_document(client, Path("/tmp/a.py"), "y = \n")
+        await inline_items(client, ask_inline(uri, 0, 4))
+        change_document(client, uri, "y = \nz = 2\n", 2)
+        await inline_items(client, ask_inline(uri, 0, 4))
+        await engine_once(runtime, lambda status: status.num_fills == 2)

@@ -1,0 +1,181 @@
+"""From initialize to exit, as LSP orders it."""
+
+import asyncio
+import sys
+from concurrent.futures import Future
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+from engine_watch import engine_once
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import LanguageClient
+from rule_server import rule_server_command
+
+from editors import (
+    SERVER,
+    ask_inline,
+    connected,
+    editing,
+    initialize,
+    log_of,
+    neovim,
+    open_document,
+    vscode,
+)
+from intarsia.engine.ipc.address import Address
+
+METHOD_NOT_FOUND, INVALID_REQUEST, INVALID_PARAMS, NOT_INITIALIZED = -32601, -32600, -32602, -32002
+
+
+async def request(client: LanguageClient, method: str, params: object = None) -> object:
+    """Send a request as it is, right or wrong, and return the answer."""
+    answer: Future[object] = Future()
+    client.protocol._request_futures["raw"] = answer
+    client.protocol._send_data({"jsonrpc": "2.0", "id": "raw", "method": method, "params": params})
+    async with asyncio.timeout(20):
+        return await asyncio.wrap_future(answer)
+
+
+def mapped_files(client: LanguageClient) -> str:
+    """Return what the server's process has mapped, as Linux tells it."""
+    return Path(f"/proc/{client._server.pid}/maps").read_text()
+
+
+async def test_initialize_says_who_and_what(runtime: Address) -> None:
+    async with connected(runtime) as client:
+        result = await client.initialize_session(vscode())
+        assert result.server_info == types.ServerInfo("intarsia", version("intarsia"))
+        capabilities = result.capabilities
+        assert capabilities.position_encoding == "utf-16"
+        assert capabilities.inline_completion_provider == types.InlineCompletionOptions()
+        sync = capabilities.text_document_sync
+        assert isinstance(sync, types.TextDocumentSyncOptions)
+        assert (sync.open_close, sync.change) == (True, types.TextDocumentSyncKind.Incremental)
+
+
+async def test_only_clients_without_ghost_text_get_a_completion_provider(runtime: Address) -> None:
+    async with connected(runtime) as client:
+        assert (await initialize(client, vscode())).capabilities.completion_provider is None
+    async with connected(runtime) as client:
+        result = await initialize(client, neovim())
+        assert result.capabilities.completion_provider == types.CompletionOptions()
+
+
+@pytest.mark.parametrize(
+    ("offered", "agreed"),
+    [
+        (None, "utf-16"),
+        (["utf-8", "utf-16"], "utf-8"),
+        (["utf-32"], "utf-32"),
+        (["utf-7"], "utf-16"),
+    ],
+)
+async def test_the_position_encoding_is_negotiated(
+    runtime: Address, offered: list[str] | None, agreed: str
+) -> None:
+    general = types.GeneralClientCapabilities(position_encodings=offered)
+    capabilities = types.ClientCapabilities(general=general)
+    async with connected(runtime) as client:
+        result = await initialize(client, types.InitializeParams(capabilities=capabilities))
+        assert result.capabilities.position_encoding == agreed
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+async def test_initialize_loads_no_grammar_and_starts_no_engine(runtime: Address) -> None:
+    async with connected(runtime) as client:
+        await initialize(client, vscode())
+        assert "tree_sitter" not in mapped_files(client)
+        assert not list(runtime.directory.iterdir())
+
+
+async def test_the_engine_is_started_once_initialized(runtime: Address) -> None:
+    command = rule_server_command(text="x")
+    async with editing(vscode(), runtime, command=command):
+        await engine_once(runtime, lambda status: status.state == "ready")
+
+
+async def test_no_engine_is_started_where_preload_is_off(runtime: Address) -> None:
+    command = rule_server_command(text="x")
+    async with editing(vscode(), runtime, command=command, options={"preload": False}):
+        pass
+    assert not runtime.pid_path.exists()
+
+
+async def test_a_request_before_initialize_is_answered_with_an_error(runtime: Address) -> None:
+    async with connected(runtime) as client:
+        with pytest.raises(JsonRpcException) as raised:
+            await request(
+                client, types.TEXT_DOCUMENT_INLINE_COMPLETION, ask_inline("file:///a", 0, 0)
+            )
+        assert raised.value.code == NOT_INITIALIZED
+
+
+async def test_a_second_initialize_is_refused(runtime: Address) -> None:
+    async with editing(vscode(), runtime, options={"preload": False}) as client:
+        with pytest.raises(JsonRpcException) as raised:
+            await request(client, types.INITIALIZE, {"capabilities": {}})
+        assert raised.value.code == INVALID_REQUEST
+
+
+async def test_an_unknown_method_is_not_found_and_the_next_request_works(runtime: Address) -> None:
+    command = rule_server_command(text="x + 1")
+    async with editing(vscode(), runtime, command=command) as client:
+        with pytest.raises(JsonRpcException) as raised:
+            await request(client, "intarsia/no/such/method", {})
+        assert raised.value.code == METHOD_NOT_FOUND
+        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        assert await client.text_document_inline_completion_async(ask_inline(uri, 0, 4))
+
+
+async def test_a_request_with_bad_parameters_is_answered(runtime: Address) -> None:
+    async with editing(vscode(), runtime, options={"preload": False}) as client:
+        with pytest.raises(JsonRpcException) as raised:
+            await request(client, types.TEXT_DOCUMENT_INLINE_COMPLETION, {"position": "here"})
+        assert raised.value.code == INVALID_PARAMS
+
+
+async def test_a_change_of_an_unopened_document_is_logged_and_no_more(runtime: Address) -> None:
+    async with editing(vscode(), runtime, options={"preload": False}) as client:
+        identifier = types.VersionedTextDocumentIdentifier(uri="file:///no.py", version=2)
+        change = types.TextDocumentContentChangeWholeDocument(text="x")
+        client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+        assert (
+            await client.text_document_inline_completion_async(ask_inline("file:///no.py", 0, 0))
+            is None
+        )
+        assert "change of a document that is not open, ignored: file:///no.py" in log_of(client)
+        assert "no suggestion: the document is not open" in log_of(client)
+
+
+async def test_after_shutdown_requests_are_refused_and_exit_ends_with_0(runtime: Address) -> None:
+    async with connected(runtime, rule_server_command(text="x")) as client:
+        await client.initialize_session(neovim())
+        assert await request(client, types.SHUTDOWN) is None
+        with pytest.raises(JsonRpcException) as raised:
+            await request(client, "intarsia/no/such/method")
+        assert raised.value.code == INVALID_REQUEST
+        client.exit(None)
+        assert await client._server.wait() == 0
+
+
+async def test_exit_without_shutdown_ends_with_1(runtime: Address) -> None:
+    async with connected(runtime) as client:
+        await initialize(client, neovim())
+        client.exit(None)
+        assert await client._server.wait() == 1
+
+
+async def test_the_server_ends_when_the_client_is_gone(runtime: Address) -> None:
+    process = await asyncio.create_subprocess_exec(
+        *SERVER, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE
+    )
+    await asyncio.wait_for(process.communicate(b""), 20)
+    assert process.returncode == 1
+
+
+async def test_the_engine_lives_on_after_its_editor(runtime: Address) -> None:
+    async with editing(vscode(), runtime, command=rule_server_command(text="x")):
+        await engine_once(runtime, lambda status: status.state == "ready")
+    await engine_once(runtime, lambda status: status.num_clients == 1)  # that is the watcher

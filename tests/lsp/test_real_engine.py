@@ -1,0 +1,88 @@
+"""The server before the real engine with the real default model, as two editors see it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from engine_watch import status_of
+from lsprotocol import types
+
+from editors import (
+    ask_inline,
+    change_document,
+    editing,
+    inline_items,
+    neovim,
+    open_document,
+    vscode,
+)
+from intarsia.engine.ipc.address import Address
+
+pytestmark = [pytest.mark.model, pytest.mark.timeout(240)]
+
+PATIENT = {"debounceMs": 0, "deadlineMs": 60_000, "invokedDeadlineMs": 60_000}
+SOURCE = '''"""Plain arithmetic."""
+
+
+def add(left, right):
+    """Return the sum of left and right."""
+    return {}
+
+
+def subtract(left, right):
+    """Return the difference of left and right."""
+    return left - right
+'''
+
+
+@pytest.mark.parametrize("who", [vscode, neovim])
+async def test_a_line_is_filled_at_the_cursor(
+    real_engine_runtime: Address, who: Callable[[], types.InitializeParams]
+) -> None:
+    async with editing(who(), real_engine_runtime, options=PATIENT) as client:
+        uri = open_document(client, Path("/tmp/arithmetic.py"), SOURCE.format(""))
+        (item,) = await inline_items(client, ask_inline(uri, 5, 11))
+        assert item.insert_text == "left + right"
+        cursor = types.Position(5, 11)
+        assert item.range == types.Range(cursor, cursor)
+
+
+async def test_a_half_word_is_continued(real_engine_runtime: Address) -> None:
+    async with editing(vscode(), real_engine_runtime, options=PATIENT) as client:
+        uri = open_document(client, Path("/tmp/arithmetic.py"), SOURCE.format("le"))
+        (item,) = await inline_items(client, ask_inline(uri, 5, 13))
+        assert item.insert_text == "ft + right"
+
+
+async def test_an_invoked_request_gets_distinct_candidates(real_engine_runtime: Address) -> None:
+    async with editing(vscode(), real_engine_runtime, options=PATIENT) as client:
+        uri = open_document(client, Path("/tmp/arithmetic.py"), SOURCE.format(""))
+        items = await inline_items(client, ask_inline(uri, 5, 11, is_invoked=True))
+        texts = [item.insert_text for item in items]
+        assert texts[0] == "left + right"
+        assert 2 <= len(texts) == len(set(texts))
+
+
+async def test_a_block_is_filled_in_a_file_with_crlf(real_engine_runtime: Address) -> None:
+    text = "function add(left, right) {\r\n  \r\n}\r\n\r\nconsole.log(add(1, 2));\r\n"
+    async with editing(vscode(), real_engine_runtime, options=PATIENT) as client:
+        uri = open_document(client, Path("/tmp/add.js"), text, "javascript")
+        (item,) = await inline_items(client, ask_inline(uri, 1, 2))
+        assert "return left + right" in item.insert_text
+
+
+async def test_two_servers_share_one_engine_and_its_prefix(real_engine_runtime: Address) -> None:
+    async with (
+        editing(vscode(), real_engine_runtime, options=PATIENT) as one,
+        editing(neovim(), real_engine_runtime, options=PATIENT) as other,
+    ):
+        for client in (one, other):
+            uri = open_document(client, Path("/tmp/arithmetic.py"), SOURCE.format(""))
+            assert await inline_items(client, ask_inline(uri, 5, 11))
+        change_document(one, uri, SOURCE.format("right"), 2)
+        (item,) = await inline_items(one, ask_inline(uri, 5, 16))
+        assert item.insert_text.strip().startswith("+")
+        status = await status_of(real_engine_runtime)
+        assert status is not None
+        assert status.num_clients == 3
+        assert status.cached_tokens > 0

@@ -1,0 +1,70 @@
+"""The cache answers typing along, and nothing else."""
+
+from intarsia.lsp.documents import Document
+from intarsia.lsp.ghost_text import GhostText
+from intarsia.lsp.positions import line_starts
+from intarsia.lsp.snapshot import Snapshot
+from intarsia.lsp.suggestion_cache import Known, SuggestionCache
+
+
+def seen(drawing: str, uri: str = "file:///a.py") -> Snapshot:
+    text = drawing.replace("|", "")
+    document = Document(
+        uri=uri,
+        language_id="python",
+        version=1,
+        encoding="utf-16",
+        text=text,
+        line_starts=line_starts(text),
+    )
+    return Snapshot(document=document, text=text, offset=drawing.index("|"), selected=None)
+
+
+def known(*texts: str, is_complete: bool = False) -> Known:
+    return Known(ghosts=tuple(GhostText(text=text) for text in texts), is_complete=is_complete)
+
+
+def test_the_same_place_gives_the_same_suggestion() -> None:
+    cache = SuggestionCache()
+    cache.store(seen("x = |\n"), known("foo()"))
+    assert cache.lookup(seen("x = |\n")) == known("foo()")
+
+
+def test_typing_along_gives_the_rest() -> None:
+    cache = SuggestionCache()
+    cache.store(seen("x = |\n"), known("foo()"))
+    assert cache.lookup(seen("x = fo|\n")) == known("o()")
+
+
+def test_candidates_that_were_not_typed_along_fall_away() -> None:
+    cache = SuggestionCache()
+    cache.store(seen("|"), known("foo()", "bar()", "fun()", is_complete=True))
+    assert cache.lookup(seen("f|")) == known("oo()", "un()", is_complete=True)
+
+
+def test_another_text_before_after_or_another_document_is_a_miss() -> None:
+    cache = SuggestionCache()
+    cache.store(seen("x = |\n"), known("foo()"))
+    for other in ("y = |\n", "x = |\n\n", "x = g|\n", "x =|\n", "x = foo()|\n"):
+        assert cache.lookup(seen(other)) == Known(), other
+    assert cache.lookup(seen("x = |\n", uri="file:///b.py")) == Known()
+
+
+def test_what_was_shown_last_stays_shown() -> None:
+    cache = SuggestionCache()
+    cache.store(seen("|"), known("foo(1)"))
+    cache.store(seen("f|"), known("oo(2)"))
+    assert cache.lookup(seen("f|")) == known("oo(2)")
+    assert cache.lookup(seen("fo|")) == known("o(2)")
+    assert cache.lookup(seen("|")) == known("foo(1)")
+    assert cache.lookup(seen("fo|")) == known("o(1)")
+
+
+def test_the_least_recently_used_entry_goes_first() -> None:
+    cache = SuggestionCache(capacity=2)
+    cache.store(seen("a|"), known("1"))
+    cache.store(seen("b|"), known("2"))
+    cache.lookup(seen("a|"))
+    cache.store(seen("c|"), known("3"))
+    assert cache.lookup(seen("a|")) == known("1")
+    assert cache.lookup(seen("b|")) == Known()

@@ -1,0 +1,23 @@
+"""The command line as a test runs it: in this process, or as a process of its own."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO
+
+from click.testing import CliRunner, Result
+
+from intarsia.cli.main import cli
+
+COMMAND = (sys.executable, "-P", "-m", "intarsia.cli")
+
+
+def run(*words: str | Path, stdin: str | bytes | None = None) -> Result:
+    """Run a command here; the result has ``exit_code``, ``stdout`` and ``stderr``."""
+    return CliRunner().invoke(cli, [str(word) for word in words], input=stdin)
+
+
+def spawn(*words: str | Path, stdout: int | IO[bytes] = subprocess.PIPE) -> subprocess.Popen[bytes]:
+    """Start a command in a process of its own."""
+    command = [*COMMAND, *(str(word) for word in words)]
+    return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE)

@@ -1,0 +1,143 @@
+"""Editors as the server sees them: pytest-lsp clients that declare what the real ones declare."""
+
+import asyncio
+import contextlib
+import os
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from lsprotocol import types
+from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+
+from intarsia.engine.ipc.address import Address
+
+SERVER = (sys.executable, "-m", "intarsia.lsp")
+
+
+def vscode() -> types.InitializeParams:
+    """VS Code with vscode-languageclient 10: ghost text, UTF-16 only, settings on request."""
+    capabilities = client_capabilities("visual-studio-code")
+    assert capabilities.text_document is not None
+    capabilities.text_document.inline_completion = types.InlineCompletionClientCapabilities(
+        dynamic_registration=True
+    )
+    return types.InitializeParams(
+        capabilities=capabilities,
+        client_info=types.ClientInfo("Visual Studio Code", "1.105.0"),
+    )
+
+
+def neovim() -> types.InitializeParams:
+    """Neovim 0.11: no ghost text of its own; offers UTF-8 first."""
+    return types.InitializeParams(
+        capabilities=client_capabilities("neovim@0.11.0"),
+        client_info=types.ClientInfo("Neovim", "0.11.4"),
+    )
+
+
+@asynccontextmanager
+async def connected(
+    address: Address, command: Sequence[str] = SERVER
+) -> AsyncIterator[LanguageClient]:
+    """Run a server, not initialized yet; it is killed at the end if it still runs."""
+    environment = {**os.environ, **address.as_environment()}
+    config = ClientServerConfig(server_command=list(command), server_env=environment)
+    client = await config.start()
+    assert isinstance(client, LanguageClient)
+    client.feature(types.CLIENT_REGISTER_CAPABILITY)(lambda params: None)
+    try:
+        yield client
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            client._server.kill()
+        await client._server.wait()
+        await client.stop()
+
+
+async def initialize(client: LanguageClient, who: types.InitializeParams) -> types.InitializeResult:
+    """Send initialize alone, without ``initialized`` after it."""
+    client.capabilities = who.capabilities
+    return await client.initialize_async(who)
+
+
+@asynccontextmanager
+async def editing(
+    who: types.InitializeParams,
+    address: Address,
+    *,
+    command: Sequence[str] = SERVER,
+    options: Mapping[str, Any] | None = None,
+    configuration: Mapping[str, Any] | None = None,
+) -> AsyncIterator[LanguageClient]:
+    """Run a server for this editor, initialized; shut it down in order at the end."""
+    async with connected(address, command) as client:
+        if configuration is not None:
+            client.set_configuration(configuration, section="intarsia")
+        who.initialization_options = options
+        await client.initialize_session(who)
+        yield client
+        async with asyncio.timeout(20):
+            await client.shutdown_session()
+
+
+def open_document(
+    client: LanguageClient, path: Path | str, text: str, language: str = "python"
+) -> str:
+    """Open version 1 of a document (the file need not exist); return its URI."""
+    uri = path.as_uri() if isinstance(path, Path) else path
+    item = types.TextDocumentItem(uri, language, 1, text)
+    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    return uri
+
+
+def change_document(client: LanguageClient, uri: str, text: str, version: int) -> None:
+    """Replace the document's whole text."""
+    identifier = types.VersionedTextDocumentIdentifier(uri=uri, version=version)
+    change = types.TextDocumentContentChangeWholeDocument(text=text)
+    client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+
+
+def insert(client: LanguageClient, uri: str, at: types.Position, text: str, version: int) -> None:
+    """Type a text, as an incremental change."""
+    identifier = types.VersionedTextDocumentIdentifier(uri=uri, version=version)
+    change = types.TextDocumentContentChangePartial(types.Range(at, at), text)
+    client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+
+
+def ask_inline(
+    uri: str,
+    line: int,
+    character: int,
+    *,
+    is_invoked: bool = False,
+    selected: types.SelectedCompletionInfo | None = None,
+) -> types.InlineCompletionParams:
+    """Return the parameters of an inlineCompletion request."""
+    kind = types.InlineCompletionTriggerKind
+    return types.InlineCompletionParams(
+        context=types.InlineCompletionContext(
+            trigger_kind=kind.Invoked if is_invoked else kind.Automatic,
+            selected_completion_info=selected,
+        ),
+        text_document=types.TextDocumentIdentifier(uri),
+        position=types.Position(line, character),
+    )
+
+
+async def inline_items(
+    client: LanguageClient, params: types.InlineCompletionParams
+) -> list[types.InlineCompletionItem]:
+    """Return the answer's items; none where the answer is null."""
+    answer = await client.text_document_inline_completion_async(params)
+    if answer is None:
+        return []
+    assert isinstance(answer, types.InlineCompletionList)
+    return list(answer.items)
+
+
+def log_of(client: LanguageClient) -> str:
+    """Return all that the server has logged so far."""
+    return "\n".join(message.message for message in client.log_messages)

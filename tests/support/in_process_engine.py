@@ -1,0 +1,50 @@
+"""The engine's service in the test's own process, over a real socket, with the test's filler."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.endpoint import hold_address
+from intarsia.engine.filler import Filler
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.errors import NoEngine
+from intarsia.engine.ipc.stream import open_stream
+from intarsia.engine.model_slot import LoadFiller
+from intarsia.engine.service import Service
+
+
+@contextlib.asynccontextmanager
+async def in_process_engine(
+    address: Address, load_filler: LoadFiller, *, idle_timeout_s: float = 60, model: str = "rules"
+) -> AsyncIterator[Service]:
+    """Run a service until the block ends."""
+    config = EngineConfig(model=model, idle_timeout_s=idle_timeout_s)
+    with hold_address(address):
+        service = Service(config, load_filler, address)
+        running = asyncio.create_task(service.run())
+        await _until_listening(address, running)
+        try:
+            yield service
+        finally:
+            service.request_stop()
+            await running
+
+
+def always(filler: Filler) -> LoadFiller:
+    """Return a loader that gives this filler for every model."""
+
+    def load(_: EngineConfig, __: str, on_progress: Callable[[str, float | None], None]) -> Filler:
+        on_progress("loading", 1.0)
+        return filler
+
+    return load
+
+
+async def _until_listening(address: Address, running: asyncio.Task[bool]) -> None:
+    while not running.done():
+        with contextlib.suppress(NoEngine):
+            stream = await open_stream(address)
+            stream.writer.close()
+            return
+        await asyncio.sleep(0)  # let the service take its next step

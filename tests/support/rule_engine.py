@@ -1,0 +1,106 @@
+"""A real engine whose model is a RuleFiller: ``python tests/support/rule_engine.py --text TEXT``.
+
+Everything but the model is the product's. In a test, ``rule_engine_launch(...)`` gives a client the
+command that starts one; further flags are the engine's own.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from rule_filler import RuleFiller
+
+from intarsia.engine.arguments import parse_arguments
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.filler import ModelError
+from intarsia.engine.ipc.launch import LaunchOptions
+from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.model_slot import OnProgress
+from intarsia.engine.process import run_engine
+
+__all__ = ["RuleFiller", "rule_engine_command", "rule_engine_launch"]
+
+
+def rule_engine_command(
+    *,
+    text: str = "",
+    rules: Sequence[tuple[str, str]] = (),
+    step_seconds: float = 0,
+    num_steps: int | None = None,
+    load_seconds: float = 0,
+) -> tuple[str, ...]:
+    """Return the command of an engine that fills by rules, or with ``text`` where none fits.
+
+    ``rules``: (end of the prefix, text), the first that fits is taken. A model named ``missing…``
+    fails with ModelError, one named ``huge…`` with MemoryError, and a text ``!crash`` kills the
+    engine in the middle of the fill. ``{alternative}`` in a text becomes the request's number.
+    """
+    options = {"--text": text, "--rules": json.dumps(list(rules)), "--step-seconds": step_seconds}
+    options |= {"--load-seconds": load_seconds}
+    if num_steps is not None:
+        options["--num-steps"] = num_steps
+    words = [f"{flag}={value}" for flag, value in options.items()]
+    return (sys.executable, __file__, *words)
+
+
+def rule_engine_launch(
+    *, idle_timeout_s: float | None = 60, model: str | None = None, **options: object
+) -> LaunchOptions:
+    """Return what makes an EngineClient start such an engine; options as for the command."""
+    return LaunchOptions(
+        command=rule_engine_command(**options),  # type: ignore[arg-type]
+        idle_timeout_s=idle_timeout_s,
+        model=model,
+        start_timeout_s=30,
+    )
+
+
+def main() -> int:
+    own, others = _own_arguments().parse_known_args()
+
+    def load(config: EngineConfig, model: str, on_progress: OnProgress) -> RuleFiller:
+        _pretend_to_load(model, own.load_seconds, on_progress)
+        rules = _rules(own.text, json.loads(own.rules))
+        return RuleFiller(rules, own.step_seconds, num_steps=own.num_steps, name=model)
+
+    return run_engine(parse_arguments(others), foreground=False, load_filler=load)
+
+
+def _own_arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--text", default="")
+    parser.add_argument("--rules", default="[]")
+    parser.add_argument("--step-seconds", type=float, default=0)
+    parser.add_argument("--num-steps", type=int)
+    parser.add_argument("--load-seconds", type=float, default=0)
+    return parser
+
+
+def _rules(text: str, rules: Sequence[tuple[str, str]]) -> Callable[[Fill], str]:
+    def write(request: Fill) -> str:
+        answer = next((to for end, to in rules if request.prefix.endswith(end)), text)
+        if answer == "!crash":
+            os._exit(70)
+        return answer.replace("{alternative}", str(request.alternative))
+
+    return write
+
+
+def _pretend_to_load(model: str, seconds: float, on_progress: OnProgress) -> None:
+    if Path(model).name.startswith("missing"):
+        raise ModelError(f"no model {model!r}: run `intarsia pull`, or name a folder")
+    if Path(model).name.startswith("huge"):
+        raise MemoryError
+    num_parts = 10
+    for part in range(num_parts):
+        on_progress("loading", part / num_parts)
+        time.sleep(seconds / num_parts)
+    on_progress("loading", 1.0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

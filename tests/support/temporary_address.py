@@ -1,0 +1,32 @@
+"""An engine's address of a test's own; engines that were started there end with it."""
+
+import contextlib
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+
+from intarsia.engine.ipc.address import Address, Transport
+
+
+@contextlib.contextmanager
+def temporary_address(transport: Transport = "unix") -> Iterator[Address]:
+    """Give an address in a new short folder (a socket's path must be short)."""
+    directory = Path(tempfile.mkdtemp(prefix="int-"))
+    address = Address(directory=directory, log_directory=directory, transport=transport)
+    try:
+        yield address
+    finally:
+        _end_engine(address)
+        shutil.rmtree(directory)
+
+
+def _end_engine(address: Address) -> None:
+    with contextlib.suppress(OSError, ValueError, psutil.NoSuchProcess):
+        process = psutil.Process(int(address.pid_path.read_text()))
+        if process.pid != os.getpid():
+            process.kill()
+            process.wait(10)
