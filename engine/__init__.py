@@ -1,1 +1,1 @@
-"""The resident engine: tokens and tensors, behind a socket. Only ``engine.ipc`` may be imported by clients."""
+"""The resident engine: tokens and tensors, behind a socket. Clients import ``engine.ipc`` only."""

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.suggest import Ask, suggest
 
@@ -42,10 +41,10 @@ async def completion(
     return types.CompletionList(is_incomplete=True, items=[_item(snapshot, ghosts[0])])
 
 
-def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:
+def _item(snapshot: Snapshot, ghost: str) -> types.CompletionItem:
     """The item takes in the half word at the cursor: menus filter by it."""
     word = _half_word(snapshot)
-    text = word + ghost.text
+    text = word + ghost
     return types.CompletionItem(
         label=_label(text),
         kind=types.CompletionItemKind.Text,
@@ -56,9 +55,7 @@ def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:
         preselect=True,
         insert_text_format=types.InsertTextFormat.PlainText,
         insert_text_mode=types.InsertTextMode.AsIs,
-        text_edit=types.TextEdit(
-            range=snapshot.range_at_cursor(len(word), len(ghost.tail)), new_text=text
-        ),
+        text_edit=types.TextEdit(range=snapshot.range_at_cursor(len(word)), new_text=text),
     )
 
 

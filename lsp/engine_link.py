@@ -3,6 +3,7 @@
 The engine's client is imported on first use, so that ``initialize`` does not wait for it.
 """
 
+import logging
 from typing import TYPE_CHECKING
 
 from intarsia.infill.suggestion import NoSuggestion
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from intarsia.engine.ipc.client import EngineClient
     from intarsia.engine.ipc.launch import LaunchOptions
     from intarsia.engine.ipc.messages import Fill, Filled
+
+logger = logging.getLogger(__name__)
 
 _FAILURES_TO_TELL = ("model", "out_of_memory")
 """The user can do something about these; the others are for the log alone."""
@@ -31,10 +34,12 @@ class EngineLink:
 
         try:
             with self._status.waiting():
-                return await self._connected().fill(request)
+                filled = await self._connected().fill(request)
         except EngineError as error:
             self._tell(error)
             return NoSuggestion(reason=f"the engine gave no answer: {error}")
+        _log_figures(filled)
+        return filled
 
     async def preload(self, model: str | None) -> None:
         """Have the engine started and the model loaded before it is needed."""
@@ -68,3 +73,14 @@ class EngineLink:
 
         if not isinstance(error, FillFailed) or error.code in _FAILURES_TO_TELL:
             self._status.tell_failure(str(error))
+
+
+def _log_figures(filled: "Filled") -> None:
+    logger.info(
+        "filled in %.0f ms: %d steps; of the context %d tokens computed, %d reused; %s",
+        filled.ms.total,
+        filled.steps,
+        filled.num_prefilled,
+        filled.num_reused,
+        filled.finish_reason,
+    )

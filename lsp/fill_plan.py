@@ -14,7 +14,7 @@ from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, lan
 from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents import Document
-from intarsia.lsp.ghost_text import GhostText, ghost_text
+from intarsia.lsp.ghost_text import ghost_text
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.snapshot import Snapshot
 
@@ -45,16 +45,13 @@ class FillPlan:
             model=self.settings.model,
         )
 
-    def read(self, filled: Filled) -> GhostText | NoSuggestion:
+    def read(self, filled: Filled) -> str | NoSuggestion:
         """Clean the engine's text and place it at the cursor."""
         source = self.snapshot.text
         cleaned = clean(filled.text, source, self.hole, self.canvas, self.language)
         if isinstance(cleaned, NoSuggestion):
             return cleaned
-        ghost = ghost_text(cleaned, source, self.snapshot.offset)
-        if isinstance(ghost, GhostText) and ghost.tail and self.snapshot.selected:
-            return NoSuggestion(reason="the suggestion reaches beyond the selected menu item")
-        return ghost
+        return ghost_text(cleaned, source, self.snapshot.offset)
 
 
 def plan_fill(snapshot: Snapshot, settings: Settings) -> FillPlan | NoSuggestion:

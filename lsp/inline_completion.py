@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.suggest import Ask, suggest
@@ -53,8 +52,8 @@ def _ask(settings: Settings, kind: types.InlineCompletionTriggerKind) -> Ask:
     return Ask(num_candidates=1, debounce_ms=settings.debounce_ms, deadline_ms=settings.deadline_ms)
 
 
-def _item(snapshot: Snapshot, ghost: GhostText) -> types.InlineCompletionItem:
+def _item(snapshot: Snapshot, ghost: str) -> types.InlineCompletionItem:
     return types.InlineCompletionItem(
-        insert_text=snapshot.selected_text + ghost.text,
-        range=snapshot.range_at_cursor(0, len(ghost.tail)),
+        insert_text=snapshot.selected_text + ghost,
+        range=snapshot.range_at_cursor(),
     )

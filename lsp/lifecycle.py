@@ -1,6 +1,7 @@
 """From initialize to shutdown. ``initialize`` touches no grammar, no engine and no model."""
 
 import asyncio
+import gc
 import importlib
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,8 @@ async def initialized(ls: "IntarsiaServer", _params: types.InitializedParams) ->
     await load_configuration(ls)
     ls.session.preload()
     await asyncio.to_thread(importlib.import_module, "intarsia.lsp.fill_plan")
+    # What is loaded now stays: a full collection among LSP's types costs a keystroke 20 ms.
+    gc.freeze()
 
 
 async def shutdown(ls: "IntarsiaServer", _params: None) -> None:

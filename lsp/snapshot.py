@@ -29,16 +29,17 @@ class Snapshot:
     def selected_text(self) -> str:
         return self.selected.text if self.selected else ""
 
-    def range_at_cursor(self, num_left: int, num_right: int) -> types.Range:
-        """Return the client's range of so many characters left and right of the cursor.
+    def range_at_cursor(self, num_left: int = 0) -> types.Range:
+        """Return the client's range from so many characters left of the cursor to the cursor.
 
-        With a word selected in the client's menu it is that word's range, and both must be 0.
+        With a word selected in the client's menu it is that word's range: LSP asks for the same.
         """
         if self.selected is not None:
             return self.selected.range
+        document = self.document
         return types.Range(
-            start=self.document.position_at(self.offset - num_left),
-            end=self.document.position_at(self.offset + num_right),
+            start=document.position_at(self.offset - num_left),
+            end=document.position_at(self.offset),
         )
 
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.debounce import pause
-from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.refusal import refusal
 from intarsia.lsp.session import Session
 from intarsia.lsp.snapshot import Snapshot
@@ -30,9 +29,7 @@ class Ask:
     deadline_ms: int
 
 
-async def suggest(
-    session: Session, snapshot: Snapshot, ask: Ask
-) -> tuple[GhostText, ...] | NoSuggestion:
+async def suggest(session: Session, snapshot: Snapshot, ask: Ask) -> tuple[str, ...] | NoSuggestion:
     """Return what fits at the snapshot's cursor, best first; a fault of ours is a reason too."""
     try:
         return await _suggest(session, snapshot, ask)
@@ -43,7 +40,7 @@ async def suggest(
 
 async def _suggest(
     session: Session, snapshot: Snapshot, ask: Ask
-) -> tuple[GhostText, ...] | NoSuggestion:
+) -> tuple[str, ...] | NoSuggestion:
     if refused := refusal(session.settings, snapshot.document):
         return refused
     known = session.cache.lookup(snapshot)
@@ -52,18 +49,18 @@ async def _suggest(
     await pause(ask.debounce_ms)
     if not snapshot.is_current(session.documents):
         return _STALE
-    ghosts = await _ask_engine(session, snapshot, ask, known.ghosts)
-    if isinstance(ghosts, NoSuggestion):
-        return ghosts
+    found = await _ask_engine(session, snapshot, ask, known.ghosts)
+    if isinstance(found, NoSuggestion):
+        return found
     if not snapshot.is_current(session.documents):
         return _STALE
-    session.cache.store(snapshot, Known(ghosts=ghosts, is_complete=ask.num_candidates > 1))
-    return ghosts
+    session.cache.store(snapshot, found)
+    return found.ghosts
 
 
 async def _ask_engine(
-    session: Session, snapshot: Snapshot, ask: Ask, known: tuple[GhostText, ...]
-) -> tuple[GhostText, ...] | NoSuggestion:
+    session: Session, snapshot: Snapshot, ask: Ask, known: tuple[str, ...]
+) -> Known | NoSuggestion:
     """Add to what is known: the greedy fill, then its alternatives, until one of them fails."""
     from intarsia.lsp.fill_plan import plan_fill
 
@@ -71,8 +68,7 @@ async def _ask_engine(
     if isinstance(plan, NoSuggestion):
         return plan
     ends_at = time.monotonic() + ask.deadline_ms / 1000
-    ghosts = list(known)
-    reason = _TOO_LATE
+    ghosts, reason, is_complete = list(known), _TOO_LATE, False
     for alternative in range(len(known), ask.num_candidates):
         left_ms = round(1000 * (ends_at - time.monotonic()))
         if left_ms <= 0 or not snapshot.is_current(session.documents):
@@ -86,4 +82,6 @@ async def _ask_engine(
             reason = found
         elif found not in ghosts:
             ghosts.append(found)
-    return tuple(ghosts) or reason
+    else:
+        is_complete = ask.num_candidates > 1
+    return Known(ghosts=tuple(ghosts), is_complete=is_complete) if ghosts else reason

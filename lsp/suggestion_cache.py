@@ -7,7 +7,7 @@ it miss rather than answer wrongly. The entry found last is asked first: what is
 from collections import OrderedDict
 from dataclasses import dataclass
 
-from intarsia.lsp.ghost_text import GhostText
+from intarsia.lsp.ghost_text import typed_along
 from intarsia.lsp.snapshot import Snapshot
 
 
@@ -15,7 +15,7 @@ from intarsia.lsp.snapshot import Snapshot
 class Known:
     """What is known for a cursor: best first. ``is_complete``: alternatives have been asked for."""
 
-    ghosts: tuple[GhostText, ...] = ()
+    ghosts: tuple[str, ...] = ()
     is_complete: bool = False
 
 
@@ -47,7 +47,7 @@ class SuggestionCache:
         for place, known in reversed(self._entries.items()):
             if place.after != after or place.cursor > snapshot.offset:
                 continue
-            ghosts = _typed_along(known, snapshot.text[place.cursor : snapshot.offset])
+            ghosts = _left_of(known, snapshot.text[place.cursor : snapshot.offset])
             if ghosts and place == _place(snapshot, place.cursor, after):
                 self._entries.move_to_end(place)
                 return Known(ghosts=ghosts, is_complete=known.is_complete)
@@ -62,6 +62,6 @@ def _place(snapshot: Snapshot, cursor: int, after: int) -> _Place:
     return _Place(uri=snapshot.document.uri, cursor=cursor, before=before, after=after)
 
 
-def _typed_along(known: Known, typed: str) -> tuple[GhostText, ...]:
-    left = (ghost.after_typing(typed) for ghost in known.ghosts)
+def _left_of(known: Known, typed: str) -> tuple[str, ...]:
+    left = (typed_along(ghost, typed) for ghost in known.ghosts)
     return tuple(ghost for ghost in left if ghost is not None)

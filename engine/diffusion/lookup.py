@@ -1,4 +1,4 @@
-"""A proposal for nothing: how the text went on where its last tokens stood before (prompt lookup)."""
+"""A free proposal: how the text went on where its last two tokens stood before."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ _KEY = 2  # tokens that must agree
 
 
 def continue_from_earlier(ids: Sequence[int], num_tokens: int, first: int | None) -> list[int]:
-    """Return up to ``num_tokens`` ids that followed the latest earlier place with the same last two.
+    """Return up to ``num_tokens`` ids that followed the latest earlier such place.
 
     A continuation must begin with ``first`` where one is named: the model's own proposal vetoes a
     chance repetition.

@@ -1,6 +1,6 @@
 """How the rows of one pass are shared out: more masks behind the outcomes that are likely.
 
-A pass over a few query rows costs what a pass over one costs, as it is bound by reading the weights;
+A pass over a few query rows costs what a pass over one costs, as reading the weights bounds both;
 beyond that each row costs. Confidences of a proposal come in, masks per outcome go out.
 """
 

@@ -1,7 +1,8 @@
-"""Settle a hole by proposal and proof: the canvas proposes, the frozen path keeps what it would write.
+"""Settle a hole by proposal and proof: the canvas proposes, the frozen path keeps or names anew.
 
-One pass a round: frozen rows judge the last proposal, and behind each outcome (so many of its tokens
-kept) a canvas already proposes what comes next (TiDAR, arXiv 2511.08923; gated masks, 2507.11851).
+One pass a round: frozen rows judge the last proposal, and behind each outcome (so many of its
+tokens kept) a canvas already proposes what comes next (TiDAR, arXiv 2511.08923;
+gated masks, arXiv 2507.11851).
 The text is the backbone's own greedy text; only the number of passes changes. Knows ids, no text.
 """
 
@@ -85,7 +86,7 @@ _NOTHING = _Proposal(ids=[], confidences=[])
 def settle_verified(
     verifier: Verifier,
     context: Sequence[int],
-    first: "NamedToken",
+    named: Sequence["NamedToken"],
     policy: VerifyPolicy,
     *,
     find_end: FindEnd,
@@ -95,17 +96,18 @@ def settle_verified(
     deadline: float | None,  # time.monotonic()
     on_round: OnRound | None,
 ) -> Settled:
-    """Write the hole behind a context whose next token is already named. Raises Cancelled."""
+    """Write the hole behind a context whose next tokens are already named; the verifier holds all
+    of them but the last. Raises Cancelled between two passes."""
     text = Settled(ids=[])
-    _settle(text, [first])
+    _settle(text, named)
     proposal = _NOTHING
     while True:
         if on_round:
             on_round(text.num_passes, _with_proposal(text, proposal))
         if (end := find_end(text.ids)) is not None:
-            return _cut(text, end, "end")
+            return cut(text, end, "end")
         if len(text.ids) >= max_tokens:
-            return _cut(text, max_tokens, "max_tokens")
+            return cut(text, max_tokens, "max_tokens")
         if max_passes is not None and text.num_passes >= max_passes:
             return _unproven(text, proposal, find_end, max_tokens, "max_steps")
         if deadline is not None and time.monotonic() >= deadline:
@@ -217,12 +219,13 @@ def _unproven(
     """The best whole-hole answer so far: what is settled, and what is proposed behind it."""
     whole = _with_proposal(text, proposal)
     end = find_end(whole.ids)
-    return _cut(whole, max_tokens if end is None else end, reason)
+    return cut(whole, max_tokens if end is None else end, reason)
 
 
-def _cut(
+def cut(
     text: Settled, length: int, reason: Literal["end", "max_tokens", "max_steps", "deadline"]
 ) -> Settled:
+    """Return the first ``length`` tokens of a hole, and why it ends there."""
     return Settled(
         ids=text.ids[:length],
         confidences=text.confidences[:length],

@@ -12,7 +12,7 @@ from intarsia.engine.filler import ModelError
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RopeScaling:
-    """Llama 3's stretching of low rotary frequencies (Llama 3.1 model card; transformers' rope utils)."""
+    """Llama 3.1's stretching of low rotary frequencies (arXiv 2407.21783)."""
 
     factor: float
     low_freq_factor: float
@@ -50,7 +50,7 @@ class BackboneShape:
 
 
 def read_shape(config: Mapping[str, Any]) -> BackboneShape:
-    """Return the shape named by a Hugging Face config. Raises ModelError where a part is missing."""
+    """Return the shape named by a Hugging Face config. Raises ModelError."""
     try:
         hidden, num_heads = int(config["hidden_size"]), int(config["num_attention_heads"])
         rope = config.get("rope_parameters") or config.get("rope_scaling") or {}

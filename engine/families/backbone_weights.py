@@ -1,11 +1,13 @@
 """The weights of a causal backbone, from a folder of safetensors files.
 
-Our own fused layout is mapped as it lies on the disk; Hugging Face's layout is fused when it is read.
+Our own fused layout is mapped as it lies on the disk; Hugging Face's layout is fused when read.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -50,7 +52,7 @@ def read_weights(
     dtype: torch.dtype,
     device: torch.device,
 ) -> BackboneWeights:
-    """Read the weights of a checked folder. Raises ModelError where a tensor is missing or misshapen."""
+    """Read a checked folder. Raises ModelError where a tensor is missing or misshapen."""
     try:
         tensors = _open_all(files)
         get = _getter(tensors, dtype, device)
@@ -65,9 +67,8 @@ def _open_all(files: Sequence[Path]) -> dict[str, Callable[[], Tensor]]:
     """Map every file; a tensor is a view of it until it is converted."""
     found: dict[str, Callable[[], Tensor]] = {}
     for path in files:
-        file = safe_open(path, framework="pt")  # type: ignore[no-untyped-call]
-        for name in file.keys():  # noqa: SIM118 (not a dict)
-            found[name] = lambda file=file, name=name: file.get_tensor(name)
+        file: Any = safe_open(path, framework="pt")
+        found |= {name: partial(file.get_tensor, name) for name in file.keys()}  # noqa: SIM118
     return found
 
 

@@ -1,6 +1,6 @@
 """A causal backbone of the Llama kind whose passes mix two kinds of rows.
 
-Token ids and positions come in, hidden states and logits go out. Frozen rows are the backbone exactly
+Token ids and positions come in, hidden states and logits go out. Frozen rows are the backbone just
 as it was trained; canvas rows pass through the gated adapter too and may look both ways. Knows
 neither text nor how a proposal is settled.
 """
@@ -52,8 +52,10 @@ class CausalBackbone:
         return KvCache(self.shape, dtype=self.dtype, device=self.device)
 
     def forward(self, rows: Rows, cache: KvCache) -> Tensor:
-        """Run one pass; return hidden states (rows, hidden). The rows' keys and values lie behind the
-        context: ``cache.commit`` keeps those of the first rows."""
+        """Run one pass; return hidden states (rows, hidden).
+
+        The rows' keys and values lie behind the context: ``cache.commit`` keeps the first rows'.
+        """
         x = self._embed(rows)
         cosine, sine = rotation(rows.positions, self._frequencies, self.dtype)
         cache.reserve(len(rows.ids))
@@ -95,7 +97,7 @@ class CausalBackbone:
             rows.num_frozen,
         )
         heads = qkv.view(num_rows, -1, shape.head_dim).transpose(0, 1)  # (heads, rows, head_dim)
-        q, k, v = heads.split([shape.num_heads, shape.num_kv_heads, shape.num_kv_heads])
+        q, k, v = torch.split(heads, [shape.num_heads, shape.num_kv_heads, shape.num_kv_heads])
         if layer.q_norm is not None and layer.k_norm is not None:
             q, k = self._norm(q, layer.q_norm), self._norm(k, layer.k_norm)
         keys, values = cache.write(i, rotate(k, cosine, sine), v)

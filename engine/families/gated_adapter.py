@@ -65,8 +65,8 @@ def read_adapter(
         down, up = tensors[f"A.{part}{layer}"], tensors[f"B.{part}{layer}"]
         if (down.shape[1], up.shape[0]) != sizes[part]:
             raise ModelError(
-                f"the adapter {path.name} was trained for another backbone: {part} of layer {layer} "
-                f"maps {down.shape[1]} to {up.shape[0]}, needed {sizes[part][0]} to {sizes[part][1]}"
+                f"the adapter {path.name} is of another backbone: {part} of layer {layer} maps "
+                f"{down.shape[1]} to {up.shape[0]}, needed {sizes[part][0]} to {sizes[part][1]}"
             )
         return LowRank(down=down, up=up * _SCALE)
 

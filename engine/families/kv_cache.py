@@ -38,7 +38,7 @@ class KvCache:
         self._store = grown
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Put rows behind the context; return keys and values of both, (kv heads, all, head_dim)."""
+        """Put rows behind the context; return keys and values of both, (heads, all, head_dim)."""
         start, end = len(self), len(self) + keys.shape[1]
         self._store[0, layer, :, start:end] = keys
         self._store[1, layer, :, start:end] = values

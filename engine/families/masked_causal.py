@@ -1,6 +1,6 @@
 """Masked block diffusion on a causal backbone: known tokens frozen, canvas tokens adapted.
 
-Token ids come in, logits go out. One context at a time is open; others are held for the next request.
+Token ids come in, logits go out. One context at a time is open; others are held for later.
 Knows neither text nor how a proposal is settled.
 """
 
@@ -10,8 +10,10 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
+from intarsia.engine.diffusion.denoise import never_cancelled
 from intarsia.engine.diffusion.verify import Verification
 from intarsia.engine.families.causal_backbone import CausalBackbone, Rows
+from intarsia.engine.families.common_prefix import common_prefix_length
 from intarsia.engine.families.context_cache import ContextCache
 from intarsia.engine.families.kv_cache import KvCache
 from intarsia.engine.families.protocol import Prefilled
@@ -20,21 +22,19 @@ from intarsia.engine.filler import Cancelled
 _CHUNK = 512  # context tokens a pass; a cancel is honoured between two
 
 
-def never_cancelled() -> bool:
-    """Say that nobody cancels."""
-    return False
-
-
 class MaskedCausal:
     """A backbone with the contexts it has read."""
 
     def __init__(self, backbone: CausalBackbone, *, cache_tokens: int) -> None:
         self.vocab_size = backbone.shape.vocab_size
+        self.device = backbone.device
         self._backbone = backbone
         self._contexts = ContextCache(backbone.new_cache, max_tokens=cache_tokens)
         self._open: KvCache = backbone.new_cache()
         self._context_length = 0
-        self._judged: list[Tensor] = []  # logits after each settled token of the open canvas
+        self._last_tokens: list[int] = []
+        self._written: list[int] = []  # hole tokens before the open canvas
+        self._judged: list[Tensor] = []  # logits (vocab,) after each hole token in the cache
 
     @property
     def has_adapter(self) -> bool:
@@ -49,7 +49,7 @@ class MaskedCausal:
     def prefill(
         self, context: Sequence[int], is_cancelled: Callable[[], bool] = never_cancelled
     ) -> Prefilled:
-        """Open a context, reading only what is not held yet. Raises Cancelled between two chunks."""
+        """Open a context; read what is not held yet. Raises Cancelled between two chunks."""
         self._open, num_held = self._contexts.open(context)
         num_reused = num_held
         if num_held == len(context) and self._open.end_of_context(num_held) is None:
@@ -66,7 +66,7 @@ class MaskedCausal:
             if start == len(context):
                 self._open.keep_end(hidden[-1].clone())
         self._context_length = len(context)
-        self._judged = []
+        self.open_canvas([])
         return Prefilled(num_reused=num_reused, num_computed=len(context) - num_reused)
 
     @torch.inference_mode()
@@ -98,12 +98,49 @@ class MaskedCausal:
         )
         self._last_tokens = list(tokens)
         hidden = self._backbone.forward(rows, self._open)
-        causal, proposed = self._backbone.logits(hidden).split([len(tokens), sum(masks)])
-        return Verification(causal=causal, proposals=proposed.split(list(masks)))
+        causal, proposed = torch.split(self._backbone.logits(hidden), [len(tokens), sum(masks)])
+        return Verification(causal=causal, proposals=torch.split(proposed, list(masks)))
 
     def keep(self, num_tokens: int) -> None:
         """Hold the keys and values of the first tokens of the last pass."""
         self._open.commit(self._last_tokens[:num_tokens])
+
+    # -- entropy ---------------------------------------------------------------------------------
+
+    def open_canvas(self, written: Sequence[int]) -> None:
+        """Say which hole tokens stand before the canvas that ``predict`` gets next."""
+        self._written = list(written)
+        if not written:
+            self._judged = []
+
+    def predict(self, canvas: TokenCanvas, self_conditioning: Tensor | None) -> Tensor:
+        """Return logits (length, vocab) of each canvas position; its first token must be known.
+
+        Leading known tokens take the frozen path, once: they are judged by the backbone itself, and
+        so is the first open position. Behind it the canvas rows speak. No self-conditioning.
+        """
+        is_known = (canvas.is_fixed | canvas.is_settled).tolist()
+        ids = canvas.ids.tolist()
+        num_leading = next((i for i, known in enumerate(is_known) if not known), len(ids))
+        leading = [*self._written, *ids[:num_leading]]
+        num_held = min(
+            common_prefix_length(self._open.ids[self._context_length :], leading),
+            len(self._judged),
+        )
+        self._open.crop(self._context_length + num_held)
+        del self._judged[num_held:]
+        frozen = leading[num_held:]
+        rows = canvas_rows(
+            frozen, ids[num_leading:], start=len(self._open), device=self._backbone.device
+        )
+        logits = self._backbone.logits(self._backbone.forward(rows, self._open))
+        logits[:, self._backbone.mask_id] = -torch.inf
+        self._open.commit(frozen)
+        self._judged += logits[: len(frozen)].unbind()
+        judged = self._judged[len(self._written) :]
+        # The row at position p names the token at p + 1; nothing names the first, which is known.
+        named = [torch.zeros_like(judged[0]), *judged, *logits[len(frozen) : -1].unbind()]
+        return torch.stack(named[: len(ids)])
 
     def _frozen_rows(self, tokens: Sequence[int]) -> Rows:
         start, num = len(self._open), len(tokens)
@@ -145,6 +182,21 @@ def outcome_rows(
     return Rows(
         ids=torch.tensor(ids, dtype=torch.long, device=device),
         positions=torch.tensor(positions, dtype=torch.long, device=device),
+        num_frozen=num,
+        visible=visible.to(device),
+    )
+
+
+def canvas_rows(
+    frozen: Sequence[int], canvas: Sequence[int], *, start: int, device: torch.device
+) -> Rows:
+    """Return the rows of one pass over a canvas: frozen ones, then canvas rows that see all."""
+    num, total = len(frozen), len(frozen) + len(canvas)
+    visible = torch.ones(total, start + total, dtype=torch.bool)
+    visible[:num] = visible[:num].tril(start)
+    return Rows(
+        ids=torch.tensor([*frozen, *canvas], dtype=torch.long, device=device),
+        positions=torch.arange(start, start + total, device=device),
         num_frozen=num,
         visible=visible.to(device),
     )

@@ -1,7 +1,6 @@
 """Requests that end early: cancelled, outrun, or stale. Every one of them is answered."""
 
 import asyncio
-from pathlib import Path
 
 import pytest
 from engine_watch import engine_once
@@ -33,7 +32,7 @@ async def answered(answer: "asyncio.Future[object]") -> object:
 async def test_a_cancel_reaches_the_engine_and_is_answered(runtime: Address) -> None:
     command = rule_server_command(**HANGING)
     async with editing(vscode(), runtime, command=command, options=PATIENT) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         answer = send_inline(client, ask_inline(uri, 0, 4), "first")
         await engine_once(runtime, lambda status: status.state == "filling")
         client.cancel_request(types.CancelParams("first"))
@@ -47,7 +46,7 @@ async def test_a_cancel_ends_the_wait_for_a_pause(runtime: Address) -> None:
     options = {"debounceMs": 10_000}
     command = rule_server_command(text="x")
     async with editing(vscode(), runtime, command=command, options=options) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         answer = send_inline(client, ask_inline(uri, 0, 4), "first")
         await asyncio.sleep(0)
         client.cancel_request(types.CancelParams("first"))
@@ -59,7 +58,7 @@ async def test_a_cancel_ends_the_wait_for_a_pause(runtime: Address) -> None:
 async def test_a_newer_request_ends_the_older_which_is_answered_with_null(runtime: Address) -> None:
     command = rule_server_command(**HANGING)
     async with editing(vscode(), runtime, command=command, options=PATIENT) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         older = send_inline(client, ask_inline(uri, 0, 4), "older")
         await engine_once(runtime, lambda status: status.state == "filling")
         newer = send_inline(client, ask_inline(uri, 0, 3), "newer")
@@ -74,7 +73,7 @@ async def test_only_the_last_of_a_burst_of_keys_asks_the_engine(runtime: Address
     command = rule_server_command(text="x")
     async with editing(vscode(), runtime, command=command, options=options) as client:
         await engine_once(runtime, lambda status: status.state == "ready")
-        uri = open_document(client, Path("/tmp/a.py"), "")
+        uri = open_document(client, "a.py", "")
         answers = []
         for number in range(1, 6):
             change_document(client, uri, "y = "[:number], number + 1)
@@ -88,8 +87,8 @@ async def test_only_the_last_of_a_burst_of_keys_asks_the_engine(runtime: Address
 async def test_requests_of_other_documents_go_on(runtime: Address) -> None:
     command = rule_server_command(rules=[("one =", "1"), ("two =", "2")], step_seconds=0.1)
     async with editing(vscode(), runtime, command=command, options=PATIENT) as client:
-        one = open_document(client, Path("/tmp/one.py"), "one = ")
-        two = open_document(client, Path("/tmp/two.py"), "two = ")
+        one = open_document(client, "one.py", "one = ")
+        two = open_document(client, "two.py", "two = ")
         both = await asyncio.gather(
             inline_items(client, ask_inline(one, 0, 6)), inline_items(client, ask_inline(two, 0, 6))
         )
@@ -99,7 +98,7 @@ async def test_requests_of_other_documents_go_on(runtime: Address) -> None:
 async def test_a_stale_answer_is_never_sent(runtime: Address) -> None:
     command = rule_server_command(text="x", step_seconds=0.3, num_steps=2)
     async with editing(vscode(), runtime, command=command, options=PATIENT) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         answer = send_inline(client, ask_inline(uri, 0, 4), "first")
         await engine_once(runtime, lambda status: status.state == "filling")
         change_document(client, uri, "z = 1\ny = ", 2)
@@ -111,7 +110,7 @@ async def test_a_stale_answer_is_never_sent(runtime: Address) -> None:
 async def test_a_closed_document_ends_its_request(runtime: Address) -> None:
     command = rule_server_command(**HANGING)
     async with editing(vscode(), runtime, command=command, options=PATIENT) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         answer = send_inline(client, ask_inline(uri, 0, 4), "first")
         await engine_once(runtime, lambda status: status.state == "filling")
         identifier = types.TextDocumentIdentifier(uri)
@@ -123,7 +122,7 @@ async def test_a_closed_document_ends_its_request(runtime: Address) -> None:
 async def test_shutdown_answers_what_still_runs(runtime: Address) -> None:
     command = rule_server_command(**HANGING)
     async with editing(vscode(), runtime, command=command, options=PATIENT) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         answer = send_inline(client, ask_inline(uri, 0, 4), "first")
         await engine_once(runtime, lambda status: status.state == "filling")
         await client.shutdown_async(None)
@@ -137,6 +136,6 @@ async def test_a_deadline_gives_what_there_is(runtime: Address) -> None:
     options = {"debounceMs": 0, "deadlineMs": 300}
     command = rule_server_command(text="a + b + c", step_seconds=0.2, num_steps=1_000)
     async with editing(vscode(), runtime, command=command, options=options) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         await asyncio.wait_for(inline_items(client, ask_inline(uri, 0, 4)), 10)
         await engine_once(runtime, lambda status: status.state == "ready")

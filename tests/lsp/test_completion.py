@@ -1,7 +1,5 @@
 """The menu item for clients without ghost text."""
 
-from pathlib import Path
-
 from lsprotocol import types
 from rule_server import rule_server_command
 
@@ -22,7 +20,7 @@ def ask(uri: str, line: int, character: int) -> types.CompletionParams:
 async def test_the_menu_gets_one_preselected_item_and_is_asked_again(runtime: Address) -> None:
     command = rule_server_command(text="ue + 1")
     async with editing(neovim(), runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = val\n")
+        uri = open_document(client, "a.py", "y = val\n")
         answer = await client.text_document_completion_async(ask(uri, 0, 7))
         assert isinstance(answer, types.CompletionList)
         assert answer.is_incomplete
@@ -36,7 +34,7 @@ async def test_the_menu_gets_one_preselected_item_and_is_asked_again(runtime: Ad
 async def test_several_lines_are_shown_as_their_first(runtime: Address) -> None:
     command = rule_server_command(text="    x = 1\n    return x\n")
     async with editing(neovim(), runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "def f():\n\n")
+        uri = open_document(client, "a.py", "def f():\n\n")
         answer = await client.text_document_completion_async(ask(uri, 1, 0))
         assert isinstance(answer, types.CompletionList)
         (item,) = answer.items
@@ -48,7 +46,7 @@ async def test_several_lines_are_shown_as_their_first(runtime: Address) -> None:
 async def test_no_suggestion_is_an_empty_list_that_is_asked_for_again(runtime: Address) -> None:
     command = rule_server_command(text="")
     async with editing(neovim(), runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         answer = await client.text_document_completion_async(ask(uri, 0, 4))
         assert isinstance(answer, types.CompletionList)
         assert (answer.is_incomplete, list(answer.items)) == (True, [])
@@ -58,7 +56,7 @@ async def test_no_suggestion_is_an_empty_list_that_is_asked_for_again(runtime: A
 async def test_menu_and_ghost_text_show_the_same(runtime: Address) -> None:
     command = rule_server_command(text="{alternative} + 1")
     async with editing(neovim(), runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         (ghost,) = await inline_items(client, ask_inline(uri, 0, 4))
         answer = await client.text_document_completion_async(ask(uri, 0, 4))
         assert isinstance(answer, types.CompletionList)

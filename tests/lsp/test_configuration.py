@@ -1,7 +1,5 @@
 """Settings from initialize, on request and as they change."""
 
-from pathlib import Path
-
 from engine_watch import engine_once, until
 from lsprotocol import types
 from pytest_lsp import LanguageClient
@@ -39,7 +37,7 @@ async def test_the_client_is_asked_for_its_settings(runtime: Address) -> None:
         options={**FAST, "maxCandidates": 1},
         configuration={"maxCandidates": 2},
     ) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         await until_num_invoked(client, uri, 2)
         client.set_configuration({"maxCandidates": 4}, section="intarsia")
         client.workspace_did_change_configuration(changed(None))
@@ -54,7 +52,7 @@ async def test_settings_that_are_sent_apply_where_the_client_cannot_be_asked(
     who.capabilities.workspace.configuration = False
     command = rule_server_command(**COMMAND)
     async with editing(who, runtime, command=command, options={"maxCandidates": 1}) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         assert await num_invoked(client, uri) == 1
         client.workspace_did_change_configuration(changed({"intarsia": {"maxCandidates": 2}}))
         assert await num_invoked(client, uri) == 2
@@ -67,7 +65,7 @@ async def test_settings_that_are_sent_apply_where_the_client_cannot_be_asked(
 async def test_switched_off_means_no_suggestion_and_no_engine(runtime: Address) -> None:
     command = rule_server_command(**COMMAND)
     async with editing(vscode(), runtime, command=command, options={"enabled": False}) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         assert await num_invoked(client, uri) == 0
         assert "switched off" in log_of(client)
     assert not runtime.pid_path.exists()
@@ -77,7 +75,7 @@ async def test_each_bad_option_is_logged_once_and_the_rest_applies(runtime: Addr
     options = {"debounceMs": "soon", "colour": "red", "maxCandidates": 2}
     command = rule_server_command(**COMMAND)
     async with editing(vscode(), runtime, command=command, options=options) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         assert await num_invoked(client, uri) == 2
         assert log_of(client).count("option 'debounceMs' keeps its default") == 1
         assert log_of(client).count("unknown option 'colour'") == 1
@@ -88,7 +86,7 @@ async def test_options_that_are_no_object_are_logged(runtime: Address) -> None:
     options = ["maxCandidates", 2]
     command = rule_server_command(**COMMAND)
     async with editing(who, runtime, command=command, options=options) as client:  # type: ignore[arg-type]
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         assert await num_invoked(client, uri) == 3
         assert "options must be an object" in log_of(client)
 

@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 from engine_watch import engine_once, until
@@ -39,7 +38,7 @@ async def test_an_engine_killed_in_mid_request_gives_no_suggestion_and_comes_bac
 ) -> None:
     command = rule_server_command(rules=[("hang =", "x" * 9)], text="1", step_seconds=1)
     async with editing(vscode(), runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "hang = ")
+        uri = open_document(client, "a.py", "hang = ")
         answer = asyncio.create_task(inline_items(client, ask_inline(uri, 0, 7)))
         status = await engine_once(runtime, lambda status: status.state == "filling")
         os.kill(status.pid, signal.SIGKILL)
@@ -55,7 +54,7 @@ async def test_an_engine_killed_in_mid_request_gives_no_suggestion_and_comes_bac
 async def test_an_engine_that_does_not_start_is_told_once(runtime: Address) -> None:
     command = (sys.executable, "-c", SERVE_BROKEN)
     async with editing(vscode(), runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         for _ in range(3):
             assert await inline_items(client, ask_inline(uri, 0, 4)) == []
         assert "the engine did not start" in log_of(client)
@@ -73,7 +72,7 @@ async def test_a_model_that_cannot_be_loaded_is_told_once(
     command = rule_server_command(text="1")
     options = {**FAST, "model": model}
     async with editing(vscode(), runtime, command=command, options=options) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         for _ in range(2):
             assert await inline_items(client, ask_inline(uri, 0, 4)) == []
         (message,) = client.messages
@@ -85,7 +84,7 @@ async def test_a_model_that_cannot_be_loaded_is_told_once(
 async def test_loading_is_shown_as_progress(runtime: Address) -> None:
     command = rule_server_command(text="1", load_seconds=0.5)
     async with editing(vscode(), runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         assert await inline_items(client, ask_inline(uri, 0, 4))
         (reports,) = client.progress_reports.values()
         assert isinstance(reports[0], types.WorkDoneProgressBegin)
@@ -104,7 +103,7 @@ async def test_a_client_that_shows_no_progress_is_sent_none(runtime: Address) ->
     who.capabilities.window.work_done_progress = False
     command = rule_server_command(text="1", load_seconds=0.2)
     async with editing(who, runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         assert await inline_items(client, ask_inline(uri, 0, 4))
         assert client.progress_reports == {}
 
@@ -113,7 +112,7 @@ async def test_a_runtime_folder_that_cannot_be_used_is_told(runtime: Address) ->
     runtime.directory.chmod(0o755)
     try:
         async with editing(vscode(), runtime, options=FAST) as client:
-            uri = open_document(client, Path("/tmp/a.py"), "y = ")
+            uri = open_document(client, "a.py", "y = ")
             assert await inline_items(client, ask_inline(uri, 0, 4)) == []
             assert "INTARSIA_RUNTIME_DIR" in json.dumps([m.message for m in client.messages])
     finally:

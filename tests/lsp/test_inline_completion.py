@@ -1,7 +1,5 @@
 """Inline completions end to end, the model apart: rules stand in for it."""
 
-from pathlib import Path
-
 import pytest
 from engine_watch import engine_once
 from lsprotocol import types
@@ -34,7 +32,7 @@ async def test_an_automatic_request_gets_one_item_at_the_cursor(
 ) -> None:
     command = rule_server_command(text="x + {alternative}")
     async with editing(who(), runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "def f(x):\n    return \n")
+        uri = open_document(client, "a.py", "def f(x):\n    return \n")
         (item,) = await inline_items(client, ask_inline(uri, 1, 11))
         assert (item.insert_text, item.range) == ("x + 0", at(1, 11))
 
@@ -44,14 +42,14 @@ async def test_an_invoked_request_gets_distinct_candidates_the_greedy_one_first(
 ) -> None:
     command = rule_server_command(text="x + {alternative}")
     async with editing(vscode(), runtime, command=command) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "def f(x):\n    return \n")
+        uri = open_document(client, "a.py", "def f(x):\n    return \n")
         items = await inline_items(client, ask_inline(uri, 1, 11, is_invoked=True))
         assert [item.insert_text for item in items] == ["x + 0", "x + 1", "x + 2"]
 
 
 async def test_candidates_that_read_the_same_are_one(runtime: Address) -> None:
     async with editing(vscode(), runtime, command=rule_server_command(text="x")) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         items = await inline_items(client, ask_inline(uri, 0, 4, is_invoked=True))
         assert [item.insert_text for item in items] == ["x"]
 
@@ -59,7 +57,7 @@ async def test_candidates_that_read_the_same_are_one(runtime: Address) -> None:
 async def test_cycling_asks_the_engine_once_and_keeps_what_was_shown(runtime: Address) -> None:
     command = rule_server_command(text="x + {alternative}")
     async with editing(vscode(), runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         (shown,) = await inline_items(client, ask_inline(uri, 0, 4))
         cycled = await inline_items(client, ask_inline(uri, 0, 4, is_invoked=True))
         assert cycled[0] == shown
@@ -76,7 +74,7 @@ async def test_astral_characters_left_of_the_cursor_are_counted_as_agreed(
     who.capabilities.general.position_encodings = [encoding]
     line = "s = '😀é' + \n"
     async with editing(who, runtime, command=rule_server_command(text="t"), options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), line)
+        uri = open_document(client, "a.py", line)
         (item,) = await inline_items(client, ask_inline(uri, 0, character))
         assert (item.insert_text, item.range) == ("t", at(0, character))
 
@@ -84,7 +82,7 @@ async def test_astral_characters_left_of_the_cursor_are_counted_as_agreed(
 async def test_a_file_with_crlf_gets_crlf(runtime: Address) -> None:
     command = rule_server_command(text="    x = 1\n    return x\n")
     async with editing(vscode(), runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "def f():\r\n\r\n\r\nf()\r\n")
+        uri = open_document(client, "a.py", "def f():\r\n\r\n\r\nf()\r\n")
         (item,) = await inline_items(client, ask_inline(uri, 1, 0))
         assert item.insert_text == "    x = 1\r\n    return x"
         assert item.range == at(1, 0)
@@ -94,7 +92,7 @@ async def test_a_position_beyond_the_line_is_its_end(runtime: Address) -> None:
     async with editing(
         vscode(), runtime, command=rule_server_command(text="1"), options=FAST
     ) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = \nz = 2\n")
+        uri = open_document(client, "a.py", "y = \nz = 2\n")
         (item,) = await inline_items(client, ask_inline(uri, 0, 999))
         assert item.range == at(0, 4)
 
@@ -102,7 +100,7 @@ async def test_a_position_beyond_the_line_is_its_end(runtime: Address) -> None:
 async def test_the_item_extends_the_word_selected_in_the_menu(runtime: Address) -> None:
     command = rule_server_command(text=".join(a)")
     async with editing(vscode(), runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "x = os.pa\n")
+        uri = open_document(client, "a.py", "x = os.pa\n")
         word = types.Range(types.Position(0, 7), types.Position(0, 9))
         selected = types.SelectedCompletionInfo(range=word, text="path")
         items = await inline_items(client, ask_inline(uri, 0, 9, selected=selected))
@@ -112,8 +110,8 @@ async def test_the_item_extends_the_word_selected_in_the_menu(runtime: Address) 
 async def test_two_documents_are_kept_apart(runtime: Address) -> None:
     command = rule_server_command(rules=[("one =", "1"), ("two =", "2")])
     async with editing(vscode(), runtime, command=command, options=FAST) as client:
-        one = open_document(client, Path("/tmp/one.py"), "one = ")
-        two = open_document(client, Path("/tmp/two.py"), "two = ")
+        one = open_document(client, "one.py", "one = ")
+        two = open_document(client, "two.py", "two = ")
         for uri, text in ((one, "1"), (two, "2"), (one, "1")):
             (item,) = await inline_items(client, ask_inline(uri, 0, 6))
             assert item.insert_text == text
@@ -122,7 +120,7 @@ async def test_two_documents_are_kept_apart(runtime: Address) -> None:
 async def test_edits_reach_the_model_as_the_client_made_them(runtime: Address) -> None:
     command = rule_server_command(rules=[("# \u2028\nwanted =", "1")], text="wrong")
     async with editing(vscode(), runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "\x0c# \u2028\n")
+        uri = open_document(client, "a.py", "\x0c# \u2028\n")
         insert(client, uri, types.Position(1, 0), "wanted ", 2)
         insert(client, uri, types.Position(1, 7), "= ", 3)
         (item,) = await inline_items(client, ask_inline(uri, 1, 9))
@@ -153,7 +151,7 @@ async def test_a_line_of_a_megabyte_gets_a_reason(runtime: Address) -> None:
     async with editing(
         vscode(), runtime, command=rule_server_command(text="1"), options=FAST
     ) as client:
-        uri = open_document(client, Path("/tmp/a.js"), "x" * 1_000_000, "javascript")
+        uri = open_document(client, "a.js", "x" * 1_000_000, "javascript")
         assert await inline_items(client, ask_inline(uri, 0, 1_000_000)) == []
         assert "line" in log_of(client)
 
@@ -163,7 +161,7 @@ async def test_a_file_of_five_megabytes_is_answered(runtime: Address) -> None:
         vscode(), runtime, command=rule_server_command(text="1"), options=FAST
     ) as client:
         text = "value = 'ß'\n" * 400_000
-        uri = open_document(client, Path("/tmp/a.py"), text + "y = ")
+        uri = open_document(client, "a.py", text + "y = ")
         (item,) = await inline_items(client, ask_inline(uri, 400_000, 4))
         assert item.insert_text == "1"
 
@@ -172,7 +170,7 @@ async def test_a_binary_text_gets_a_reason(runtime: Address) -> None:
     async with editing(
         vscode(), runtime, command=rule_server_command(text="1"), options=FAST
     ) as client:
-        uri = open_document(client, Path("/tmp/a.bin"), "\0\1\2", "plaintext")
+        uri = open_document(client, "a.bin", "\0\1\2", "plaintext")
         assert await inline_items(client, ask_inline(uri, 0, 0)) == []
         assert "binary" in log_of(client)
 
@@ -181,7 +179,7 @@ async def test_what_the_filters_drop_is_no_suggestion(runtime: Address) -> None:
     async with editing(
         vscode(), runtime, command=rule_server_command(text="   "), options=FAST
     ) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         assert await client.text_document_inline_completion_async(ask_inline(uri, 0, 4)) is None
         assert "no suggestion: the model wrote nothing" in log_of(client)
 
@@ -190,7 +188,7 @@ async def test_text_right_of_the_cursor_is_never_deleted(runtime: Address) -> No
     async with editing(
         vscode(), runtime, command=rule_server_command(text="a, b)"), options=FAST
     ) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "print()\n")
+        uri = open_document(client, "a.py", "print()\n")
         (item,) = await inline_items(client, ask_inline(uri, 0, 6))
         assert (item.insert_text, item.range) == ("a, b", at(0, 6))
 
@@ -198,7 +196,7 @@ async def test_text_right_of_the_cursor_is_never_deleted(runtime: Address) -> No
 async def test_typing_along_is_answered_without_the_engine(runtime: Address) -> None:
     command = rule_server_command(rules=[("y =", "value + 1")], text="something else")
     async with editing(vscode(), runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         await inline_items(client, ask_inline(uri, 0, 4))
         for version, typed in enumerate(("v", "val", "value +"), start=2):
             change_document(client, uri, f"y = {typed}", version)
@@ -210,7 +208,7 @@ async def test_typing_along_is_answered_without_the_engine(runtime: Address) -> 
 async def test_typing_something_else_asks_the_engine_again(runtime: Address) -> None:
     command = rule_server_command(text="orld")
     async with editing(vscode(), runtime, command=command, options=FAST) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = ")
+        uri = open_document(client, "a.py", "y = ")
         await inline_items(client, ask_inline(uri, 0, 4))
         change_document(client, uri, "y = w", 2)
         (item,) = await inline_items(client, ask_inline(uri, 0, 5))
@@ -221,7 +219,7 @@ async def test_an_edit_elsewhere_asks_the_engine_again(runtime: Address) -> None
     async with editing(
         vscode(), runtime, command=rule_server_command(text="1"), options=FAST
     ) as client:
-        uri = open_document(client, Path("/tmp/a.py"), "y = \n")
+        uri = open_document(client, "a.py", "y = \n")
         await inline_items(client, ask_inline(uri, 0, 4))
         change_document(client, uri, "y = \nz = 2\n", 2)
         await inline_items(client, ask_inline(uri, 0, 4))

@@ -1,7 +1,6 @@
 """The server before the real engine with the real default model, as two editors see it."""
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from engine_watch import status_of
@@ -40,7 +39,7 @@ async def test_a_line_is_filled_at_the_cursor(
     real_engine_runtime: Address, who: Callable[[], types.InitializeParams]
 ) -> None:
     async with editing(who(), real_engine_runtime, options=PATIENT) as client:
-        uri = open_document(client, Path("/tmp/arithmetic.py"), SOURCE.format(""))
+        uri = open_document(client, "arithmetic.py", SOURCE.format(""))
         (item,) = await inline_items(client, ask_inline(uri, 5, 11))
         assert item.insert_text == "left + right"
         cursor = types.Position(5, 11)
@@ -49,14 +48,14 @@ async def test_a_line_is_filled_at_the_cursor(
 
 async def test_a_half_word_is_continued(real_engine_runtime: Address) -> None:
     async with editing(vscode(), real_engine_runtime, options=PATIENT) as client:
-        uri = open_document(client, Path("/tmp/arithmetic.py"), SOURCE.format("le"))
+        uri = open_document(client, "arithmetic.py", SOURCE.format("le"))
         (item,) = await inline_items(client, ask_inline(uri, 5, 13))
         assert item.insert_text == "ft + right"
 
 
 async def test_an_invoked_request_gets_distinct_candidates(real_engine_runtime: Address) -> None:
     async with editing(vscode(), real_engine_runtime, options=PATIENT) as client:
-        uri = open_document(client, Path("/tmp/arithmetic.py"), SOURCE.format(""))
+        uri = open_document(client, "arithmetic.py", SOURCE.format(""))
         items = await inline_items(client, ask_inline(uri, 5, 11, is_invoked=True))
         texts = [item.insert_text for item in items]
         assert texts[0] == "left + right"
@@ -66,7 +65,7 @@ async def test_an_invoked_request_gets_distinct_candidates(real_engine_runtime: 
 async def test_a_block_is_filled_in_a_file_with_crlf(real_engine_runtime: Address) -> None:
     text = "function add(left, right) {\r\n  \r\n}\r\n\r\nconsole.log(add(1, 2));\r\n"
     async with editing(vscode(), real_engine_runtime, options=PATIENT) as client:
-        uri = open_document(client, Path("/tmp/add.js"), text, "javascript")
+        uri = open_document(client, "add.js", text, "javascript")
         (item,) = await inline_items(client, ask_inline(uri, 1, 2))
         assert "return left + right" in item.insert_text
 
@@ -77,7 +76,7 @@ async def test_two_servers_share_one_engine_and_its_prefix(real_engine_runtime: 
         editing(neovim(), real_engine_runtime, options=PATIENT) as other,
     ):
         for client in (one, other):
-            uri = open_document(client, Path("/tmp/arithmetic.py"), SOURCE.format(""))
+            uri = open_document(client, "arithmetic.py", SOURCE.format(""))
             assert await inline_items(client, ask_inline(uri, 5, 11))
         change_document(one, uri, SOURCE.format("right"), 2)
         (item,) = await inline_items(one, ask_inline(uri, 5, 16))

@@ -1,7 +1,6 @@
-"""What the server's process holds: no torch, whatever it has served; and what it says when it errs."""
+"""The server's process: it holds no torch, whatever it has served, and outlives its own faults."""
 
 import sys
-from pathlib import Path
 
 import psutil
 import pytest
@@ -24,7 +23,7 @@ async def test_a_server_that_has_served_has_mapped_no_torch(runtime: Address) ->
     command = rule_server_command(text="x")
     async with editing(vscode(), runtime, command=command, options={"debounceMs": 0}) as client:
         for name, language in (("a.py", "python"), ("a.ts", "typescript"), ("a.c", "c")):
-            uri = open_document(client, Path("/tmp") / name, "y = ", language)
+            uri = open_document(client, name, "y = ", language)
             assert await inline_items(client, ask_inline(uri, 0, 4, is_invoked=True))
         mapped = [file.path for file in psutil.Process(client._server.pid).memory_maps()]
         assert any("tree_sitter" in path for path in mapped)

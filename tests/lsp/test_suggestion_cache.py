@@ -1,7 +1,6 @@
 """The cache answers typing along, and nothing else."""
 
 from intarsia.lsp.documents import Document
-from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.positions import line_starts
 from intarsia.lsp.snapshot import Snapshot
 from intarsia.lsp.suggestion_cache import Known, SuggestionCache
@@ -21,7 +20,7 @@ def seen(drawing: str, uri: str = "file:///a.py") -> Snapshot:
 
 
 def known(*texts: str, is_complete: bool = False) -> Known:
-    return Known(ghosts=tuple(GhostText(text=text) for text in texts), is_complete=is_complete)
+    return Known(ghosts=texts, is_complete=is_complete)
 
 
 def test_the_same_place_gives_the_same_suggestion() -> None:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import os
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -83,11 +84,9 @@ async def editing(
             await client.shutdown_session()
 
 
-def open_document(
-    client: LanguageClient, path: Path | str, text: str, language: str = "python"
-) -> str:
-    """Open version 1 of a document (the file need not exist); return its URI."""
-    uri = path.as_uri() if isinstance(path, Path) else path
+def open_document(client: LanguageClient, place: str, text: str, language: str = "python") -> str:
+    """Open version 1 of a document: a URI, or a file's name (it need not exist); return its URI."""
+    uri = place if ":" in place else (Path(tempfile.gettempdir()) / place).as_uri()
     item = types.TextDocumentItem(uri, language, 1, text)
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))
     return uri

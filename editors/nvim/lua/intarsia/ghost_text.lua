@@ -10,7 +10,6 @@ local AUTOMATIC, INVOKED = 2, 1
 ---@field row integer
 ---@field col integer
 ---@field text string
----@field tail string text right of the cursor that `text` holds again
 
 ---@class intarsia.State of one buffer
 ---@field ghosts intarsia.Ghost[] candidates, best first
@@ -56,7 +55,7 @@ local function draw(buffer, state)
   end, vim.list_slice(lines, 2))
   vim.api.nvim_buf_set_extmark(buffer, namespace, ghost.row, ghost.col, {
     virt_text = { { lines[1], "IntarsiaGhostText" } },
-    virt_text_pos = ghost.tail == "" and "inline" or "overlay",
+    virt_text_pos = "inline",
     virt_lines = #below > 0 and below or nil,
   })
 end
@@ -72,19 +71,13 @@ local function clear(buffer)
   end
 end
 
----Return the items as ghosts at the cursor.
----@param client vim.lsp.Client
+---Return the items as ghosts at the cursor: this server's items only insert, and do it there.
 ---@return intarsia.Ghost[]
-local function as_ghosts(buffer, client, result)
+local function as_ghosts(result)
   local row, col = cursor()
-  local line = line_at(buffer, row)
-  local ghosts = {}
-  for _, item in ipairs(result and result.items or result or {}) do
-    local stop = item.range["end"].character
-    local last = vim.str_byteindex(line, client.offset_encoding, stop, false)
-    table.insert(ghosts, { row = row, col = col, text = item.insertText, tail = line:sub(col + 1, last) })
-  end
-  return ghosts
+  return vim.tbl_map(function(item)
+    return { row = row, col = col, text = item.insertText }
+  end, result and result.items or {})
 end
 
 ---Ask, and show the candidate with this number (counted round) once they are there.
@@ -108,7 +101,7 @@ local function request(buffer, kind, index)
       return -- the user has gone on meanwhile
     end
     state.cancel = nil
-    state.ghosts = as_ghosts(buffer, client, result)
+    state.ghosts = as_ghosts(result)
     state.has_all = kind == INVOKED
     state.index = (index - 1) % math.max(1, #state.ghosts) + 1
     if vim.startswith(vim.api.nvim_get_mode().mode, "i") then
@@ -129,7 +122,7 @@ local function typed_along(buffer, ghost)
   local typed = line_at(buffer, row):sub(ghost.col + 1, col)
   local is_along = row == ghost.row and col >= ghost.col and #typed < #ghost.text
   if is_along and vim.startswith(ghost.text, typed) then
-    return { row = row, col = col, text = ghost.text:sub(#typed + 1), tail = ghost.tail }
+    return { row = row, col = col, text = ghost.text:sub(#typed + 1) }
   end
 end
 
@@ -163,8 +156,7 @@ function M.accept()
   end
   clear(buffer)
   local lines = vim.split(ghost.text:gsub("\r\n", "\n"), "\n", { plain = true })
-  local first, last = ghost.col, ghost.col + #ghost.tail
-  vim.api.nvim_buf_set_text(buffer, ghost.row, first, ghost.row, last, lines)
+  vim.api.nvim_buf_set_text(buffer, ghost.row, ghost.col, ghost.row, ghost.col, lines)
   local col = #lines == 1 and ghost.col + #lines[1] or #lines[#lines]
   vim.api.nvim_win_set_cursor(0, { ghost.row + #lines, col })
   return true

@@ -1,0 +1,46 @@
+"""Where a model runs and in which number format, chosen by what the machine has."""
+
+import psutil
+import torch
+
+from intarsia.engine.config import Device, Dtype
+from intarsia.engine.filler import ModelError
+
+
+def choose_device(wanted: Device) -> torch.device:
+    """Return the device. Raises ModelError where the named one is not there."""
+    if wanted == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    if wanted == "cuda" and not torch.cuda.is_available():
+        raise ModelError("no CUDA device is usable here: leave `--device` out, or see `nvidia-smi`")
+    if wanted == "mps" and not torch.backends.mps.is_available():
+        raise ModelError("no Apple GPU is usable here: leave `--device` out")
+    return torch.device(wanted)
+
+
+def choose_dtype(wanted: Dtype, device: torch.device) -> torch.dtype:
+    """Return bfloat16 where the hardware multiplies it natively, float32 elsewhere.
+
+    On a CPU without such instructions bfloat16 is emulated and slower than float32.
+    """
+    if wanted != "auto":
+        return torch.bfloat16 if wanted == "bfloat16" else torch.float32
+    if device.type == "cuda":
+        return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
+    has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+    return torch.bfloat16 if device.type == "cpu" and has_bf16 else torch.float32
+
+
+def require_memory(num_bytes: int, device: torch.device, name: str) -> None:
+    """Raise ModelError before a load that would not fit, rather than be killed during it."""
+    if device.type == "cuda":
+        free = torch.cuda.mem_get_info(device)[0]
+    else:
+        free = psutil.virtual_memory().available
+    if num_bytes > free:
+        raise ModelError(
+            f"{name} needs {num_bytes / 2**30:.1f} GiB of memory, {free / 2**30:.1f} GiB are free: "
+            "close something, or take a smaller model (`intarsia doctor` names them)"
+        )

@@ -1,0 +1,182 @@
+"""Text round a hole ↔ token ids in a backbone's own fill-in-the-middle order.
+
+The only file of this family that knows special tokens. Byte-level tokenizers only, as every token's
+own bytes are needed to continue a half-typed word.
+"""
+
+import codecs
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from tokenizers import Tokenizer
+
+from intarsia.engine.filler import ModelError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FimMarks:
+    """One family's marks, in the order in which they stand."""
+
+    before_prefix: str
+    before_suffix: str
+    before_middle: str
+    mask: str  # the row that stands for a masked canvas token
+
+
+_KNOWN_MARKS = (
+    FimMarks(  # Qwen2.5-Coder, Qwen3-Coder, CodeGemma
+        before_prefix="<|fim_prefix|>",
+        before_suffix="<|fim_suffix|>",
+        before_middle="<|fim_middle|>",
+        mask="<|fim_pad|>",
+    ),
+    FimMarks(  # StarCoder, Granite
+        before_prefix="<fim_prefix>",
+        before_suffix="<fim_suffix>",
+        before_middle="<fim_middle>",
+        mask="<fim_pad>",
+    ),
+    FimMarks(  # DeepSeek-Coder: the suffix stands behind the hole's mark
+        before_prefix="<｜fim▁begin｜>",
+        before_suffix="<｜fim▁hole｜>",
+        before_middle="<｜fim▁end｜>",
+        mask="<｜fim▁hole｜>",
+    ),
+)
+
+_EMPTY_SUFFIX = "\n"  # an empty one switches fill-in-the-middle off
+
+
+class FimText:
+    """Encodes what stands round a hole and decodes what was written into it."""
+
+    def __init__(self, tokenizer: Tokenizer, marks: FimMarks) -> None:
+        # What looks like a special token in a user's file is text, not a command to the model.
+        tokenizer.encode_special_tokens = True
+        self._tokenizer = tokenizer
+        self._marks = marks
+        self._bytes = [_bytes_of(tokenizer.id_to_token(i)) for i in range(_size(tokenizer))]
+        special = tokenizer.get_added_tokens_decoder()
+        self.end_ids = frozenset(i for i, token in special.items() if token.special)
+        self.mask_id = self._id(marks.mask)
+        for i in special:
+            self._bytes[i] = b""
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of plain text. Lone surrogates become replacement characters."""
+        clean = text.encode("utf-8", "replace").decode("utf-8")
+        ids: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
+        return ids
+
+    def context(self, prefix: Sequence[int], suffix: Sequence[int]) -> list[int]:
+        """Return what stands before the middle; a fill continues it."""
+        marks = self._marks
+        return [
+            self._id(marks.before_prefix),
+            *prefix,
+            self._id(marks.before_suffix),
+            *(suffix or self.encode(_EMPTY_SUFFIX)),
+            self._id(marks.before_middle),
+        ]
+
+    def split_given(self, given: str) -> tuple[list[int], bytes]:
+        """Return the ids of given text, and its last token's bytes: these only constrain the fill,
+        as the model may prefer a longer token that begins with them (token healing)."""
+        ids = self.encode(given)
+        return (ids[:-1], self._bytes[ids[-1]]) if ids else ([], b"")
+
+    def bytes_of(self, token: int) -> bytes:
+        """Return a token's own bytes; an end token has none."""
+        return self._bytes[token] if token < len(self._bytes) else b""
+
+    def continuing(self, given: bytes) -> list[int]:
+        """Return the ids of tokens that begin with these bytes, or are a beginning of them."""
+        order, keys = self._sorted
+        first = bisect_left(keys, given)
+        last = bisect_left(keys, given + b"\xff" * 8)  # no UTF-8 byte is ff
+        shorter = []
+        for length in range(1, len(given)):
+            at = bisect_left(keys, given[:length])
+            while at < len(keys) and keys[at] == given[:length]:
+                shorter.append(order[at])
+                at += 1
+        return order[first:last] + shorter
+
+    def pieces(self, ids: Sequence[int], *, num_given: int) -> list[str]:
+        """Return each id's share of the text, less the first ``num_given`` bytes; a sign cut over
+        several ids goes to the last one."""
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        pieces = []
+        for token in ids:
+            raw = self.bytes_of(token)
+            pieces.append(decoder.decode(raw[num_given:]))
+            num_given = max(0, num_given - len(raw))
+        return pieces
+
+    @cached_property
+    def _sorted(self) -> tuple[list[int], list[bytes]]:
+        order = [i for i, raw in enumerate(self._bytes) if raw]
+        order.sort(key=self._bytes.__getitem__)
+        return order, [self._bytes[i] for i in order]
+
+    def _id(self, token: str) -> int:
+        found: int | None = self._tokenizer.token_to_id(token)
+        if found is None:
+            raise ModelError(f"the tokenizer lacks {token}: the folder is damaged")
+        return found
+
+
+def read_fim_text(folder: Path) -> FimText:
+    """Read a folder's tokenizer.json. Raises ModelError (damaged, or no FIM marks)."""
+    path = folder / "tokenizer.json"
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:
+        raise ModelError(f"{path} cannot be read ({error}): fetch the model again") from error
+    for marks in _KNOWN_MARKS:
+        named = (marks.before_prefix, marks.before_suffix, marks.before_middle, marks.mask)
+        if all(tokenizer.token_to_id(token) is not None for token in named):
+            _require_byte_level(tokenizer, path)
+            return FimText(tokenizer, marks)
+    looked_for = ", ".join(marks.before_middle for marks in _KNOWN_MARKS)
+    raise ModelError(
+        f"{folder} is no fill-in-the-middle model: its tokenizer has none of {looked_for}"
+    )
+
+
+def _require_byte_level(tokenizer: Tokenizer, path: Path) -> None:
+    sample = "\tx = 'é'\n"
+    ids = tokenizer.encode(sample, add_special_tokens=False).ids
+    whole = b"".join(_bytes_of(tokenizer.id_to_token(i)) for i in ids)
+    if whole != sample.encode():
+        raise ModelError(f"{path} is no byte-level tokenizer: only those are run")
+
+
+def _size(tokenizer: Tokenizer) -> int:
+    size: int = tokenizer.get_vocab_size(with_added_tokens=True)
+    highest = max(tokenizer.get_vocab(with_added_tokens=True).values())
+    return max(size, highest + 1)
+
+
+def _byte_signs() -> dict[str, int]:
+    """Return the printable sign → byte table of byte-level BPE (GPT-2)."""
+    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    table = {chr(b): b for b in plain}
+    others = [b for b in range(256) if b not in plain]
+    return table | {chr(256 + n): b for n, b in enumerate(others)}
+
+
+_BYTE_SIGNS = _byte_signs()
+
+
+def _bytes_of(token: str | None) -> bytes:
+    """Return the bytes that a byte-level token stands for; added tokens may hold other signs."""
+    if token is None:
+        return b""
+    try:
+        return bytes(_BYTE_SIGNS[sign] for sign in token)
+    except KeyError:
+        return token.encode()

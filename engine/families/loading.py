@@ -1,0 +1,75 @@
+"""What the user calls a model → a Filler, by its family. Run on the engine's worker thread."""
+
+from collections.abc import Callable
+
+import torch
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.families.backbone_shape import read_shape
+from intarsia.engine.families.backbone_weights import read_weights
+from intarsia.engine.families.causal_backbone import CausalBackbone
+from intarsia.engine.families.device import choose_device, choose_dtype, require_memory
+from intarsia.engine.families.fim_text import read_fim_text
+from intarsia.engine.families.folder import ModelFolder, locate_model
+from intarsia.engine.families.gated_adapter import read_adapter
+from intarsia.engine.families.masked_causal import MaskedCausal
+from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.filler import Filler, ModelInfo
+
+
+def load_filler(
+    config: EngineConfig, model: str, on_progress: Callable[[str, float | None], None]
+) -> Filler:
+    """Return a loaded model. Raises ModelError with what is wrong and what to do."""
+    folder = locate_model(model, on_progress)
+    device = choose_device(config.device)
+    dtype = choose_dtype(config.dtype, device)
+    on_progress(f"loading {folder.name}", None)
+    if folder.family == "diffusion_gemma":
+        # transformers takes seconds to import: only the family that needs it pays
+        from intarsia.engine.families.diffusion_gemma_loading import load_diffusion_gemma
+
+        return load_diffusion_gemma(
+            folder.path,
+            device=device,
+            dtype=dtype,
+            name=folder.name,
+            max_context_tokens=config.max_context_tokens,
+        )
+    return _load_masked_causal(folder, config, model, device, dtype)
+
+
+def _load_masked_causal(
+    folder: ModelFolder,
+    config: EngineConfig,
+    model: str,
+    device: torch.device,
+    dtype: torch.dtype,
+) -> MaskedCausalFiller:
+    shape = read_shape(folder.config)
+    text = read_fim_text(folder.path)
+    is_mapped = folder.is_fused and device.type == "cpu" and dtype == torch.bfloat16
+    if not is_mapped:  # the tensors are copied: fused, converted, or moved to the device
+        size = sum(path.stat().st_size for path in folder.weights)
+        require_memory(size * (2 if dtype == torch.float32 else 1), device, folder.name)
+    weights = read_weights(
+        folder.weights, shape, is_fused=folder.is_fused, dtype=dtype, device=device
+    )
+    # The configured adapter belongs to the configured model, not to another that is asked for.
+    named = config.adapter if model == config.model else None
+    path = named or folder.adapter
+    adapter = None if path is None else read_adapter(path, shape, dtype=dtype, device=device)
+    backbone = CausalBackbone(shape, weights, adapter, mask_id=text.mask_id)
+    notes = () if adapter else ("no adapter for this model: one token a pass, left to right",)
+    return MaskedCausalFiller(
+        MaskedCausal(backbone, cache_tokens=config.cache_tokens),
+        text,
+        ModelInfo(
+            name=folder.name,
+            family="masked block diffusion on a causal backbone",
+            device=str(device),
+            dtype=str(dtype).removeprefix("torch."),
+            notes=notes,
+        ),
+        max_context_tokens=min(config.max_context_tokens, shape.max_positions // 2),
+    )
