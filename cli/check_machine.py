@@ -19,7 +19,7 @@ from intarsia.cli.torch_probe import probe_torch
 _OLDEST_PYTHON = (3, 11)
 _MEMORY_NEEDED = 2_500_000_000
 """What the engine takes with the default model."""
-_FAST_FLAGS = ("amx_bf16", "avx512_bf16", "bf16")
+_BFLOAT16_FLAGS = ("amx_tile", "avx512_bf16")
 
 
 def check_python() -> Finding:
@@ -65,18 +65,16 @@ def check_torch() -> Finding:
 
 
 def check_processor() -> Finding:
-    """Has the processor instructions for bfloat16?"""
+    """In which number format will the processor compute?"""
     cores = f"{psutil.cpu_count(logical=False) or os.cpu_count()} cores"
-    fast = [flag for flag in _FAST_FLAGS if flag in _processor_flags()]
+    fast = [flag for flag in _BFLOAT16_FLAGS if flag in _processor_flags()]
     if fast:
-        return Finding(name="processor", found=f"{cores}, bfloat16 in hardware ({fast[0]})")
-    if sys.platform != "linux":
-        return Finding(name="processor", found=f"{cores}, {platform.machine()}")
+        return Finding(name="processor", found=f"{cores}, computes in bfloat16 ({fast[0]})")
     return Finding(
         name="processor",
         state="note",
-        found=f"{cores}, no instructions for bfloat16",
-        advice="fills are slower here; nothing to do, or use a machine with AVX512-BF16 or AMX",
+        found=f"{cores}, computes in float32 (no AVX512-BF16, no AMX)",
+        advice="without a GPU, fills are slower here and take twice the memory; nothing is broken",
     )
 
 

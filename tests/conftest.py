@@ -1,11 +1,13 @@
 """Engines of the tests' own: never the user's, and gone at the end."""
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
 from temporary_address import temporary_address
 
 from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
 
 
 @pytest.fixture
@@ -17,6 +19,12 @@ def runtime() -> Iterator[Address]:
 
 @pytest.fixture(scope="session")
 def real_engine_runtime() -> Iterator[Address]:
-    """The address of the one real engine of this run: its first client starts it."""
+    """The address of the one real engine of this run, its default model loaded."""
     with temporary_address() as address:
+        asyncio.run(_load_default_model(address))
         yield address
+
+
+async def _load_default_model(address: Address) -> None:
+    async with EngineClient(name="test", address=address) as client:
+        await client.preload()

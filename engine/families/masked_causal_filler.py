@@ -166,7 +166,7 @@ class MaskedCausalFiller:
             self._model,
             hole.context,
             named,
-            VerifyPolicy() if self._model.has_adapter else LEFT_TO_RIGHT,
+            self._verify_policy(request),
             find_end=find_end,
             max_tokens=request.max_tokens,
             max_passes=request.max_steps,
@@ -174,6 +174,10 @@ class MaskedCausalFiller:
             deadline=hole.deadline,
             on_round=on_round,
         )
+
+    def _verify_policy(self, request: Fill) -> VerifyPolicy:
+        is_proposing = self._model.has_adapter and request.settle != "left_to_right"
+        return VerifyPolicy() if is_proposing else LEFT_TO_RIGHT
 
     def _find_end(self, ids: Sequence[int], hole: _Hole) -> int | None:
         """Return how many tokens the hole needs, None while it has not ended."""

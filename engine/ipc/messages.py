@@ -14,8 +14,9 @@ PROTOCOL_VERSION = 1
 MAX_FRAME_BYTES = 16 * 1024 * 1024
 """A frame above this is refused before it is read into memory."""
 
-SettleMode: TypeAlias = Literal["verified", "entropy"]
-"""How a proposal becomes text: where the backbone would have written it, or by entropy bound."""
+SettleMode: TypeAlias = Literal["verified", "entropy", "left_to_right"]
+"""How a proposal becomes text: where the backbone would have written it, or by entropy bound; or
+without any proposal, one token a pass, as the backbone alone does (to compare with)."""
 
 FinishReason: TypeAlias = Literal[
     "end_of_hole",  # the model ended the hole, or a stop text was reached

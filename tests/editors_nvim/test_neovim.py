@@ -4,10 +4,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from editor_clients import SERVER
 from headless_nvim import ATTACHED, GHOST_TEXT, MESSAGES, TEXT, Neovim, headless_nvim
 from rule_server import rule_server_command
 
-from editors import SERVER
 from intarsia.engine.ipc.address import Address
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="drives nvim over a unix socket")
@@ -83,6 +83,25 @@ def test_typing_something_else_takes_the_ghost_text_away(runtime: Address, tmp_p
         nvim.until(f"{GHOST_TEXT} == nil")
         nvim.keys("<M-l>")
         assert nvim.until(TEXT).startswith("y = 1;")
+
+
+def test_entering_insert_mode_asks_at_the_place_where_text_will_go(
+    runtime: Address, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.py"
+    file.write_text("y = \nalpha = 1\nbeta = 2\n")
+    server = rule_server_command(rules=[("y =", "1")], text="wrong place")
+    environment = runtime.as_environment()
+    with headless_nvim(runtime.directory, file, server, environment, {"debounceMs": 0}) as nvim:
+        nvim.until(ATTACHED)
+        nvim.keys("A")
+        shown_once(nvim, "1")
+        nvim.keys("<C-n>")  # the menu of words takes its place
+        nvim.until(f"vim.fn.pumvisible() == 1 and {GHOST_TEXT} == nil")
+        nvim.keys("<C-e>")
+        nvim.until("vim.fn.pumvisible() == 0")
+        nvim.keys("<BS><Space>")
+        shown_once(nvim, "1")
 
 
 @pytest.mark.model

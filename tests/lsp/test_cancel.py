@@ -3,13 +3,13 @@
 import asyncio
 
 import pytest
+from editor_clients import ask_inline, change_document, editing, inline_items, open_document, vscode
 from engine_watch import engine_once
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
 from rule_server import rule_server_command
 
-from editors import ask_inline, change_document, editing, inline_items, open_document, vscode
 from intarsia.engine.ipc.address import Address
 
 REQUEST_CANCELLED = -32800

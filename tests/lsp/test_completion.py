@@ -1,9 +1,9 @@
 """The menu item for clients without ghost text."""
 
+from editor_clients import ask_inline, editing, inline_items, log_of, neovim, open_document
 from lsprotocol import types
 from rule_server import rule_server_command
 
-from editors import ask_inline, editing, inline_items, log_of, neovim, open_document
 from intarsia.engine.ipc.address import Address
 
 FAST = {"debounceMs": 0}

@@ -1,11 +1,11 @@
 """Settings from initialize, on request and as they change."""
 
+from editor_clients import ask_inline, editing, inline_items, log_of, neovim, open_document, vscode
 from engine_watch import engine_once, until
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 from rule_server import rule_server_command
 
-from editors import ask_inline, editing, inline_items, log_of, neovim, open_document, vscode
 from intarsia.engine.ipc.address import Address
 
 FAST = {"debounceMs": 0}

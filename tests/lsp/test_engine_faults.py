@@ -7,11 +7,7 @@ import signal
 import sys
 
 import pytest
-from engine_watch import engine_once, until
-from lsprotocol import types
-from rule_server import rule_server_command
-
-from editors import (
+from editor_clients import (
     ask_inline,
     change_document,
     editing,
@@ -21,6 +17,10 @@ from editors import (
     open_document,
     vscode,
 )
+from engine_watch import engine_once, until
+from lsprotocol import types
+from rule_server import rule_server_command
+
 from intarsia.engine.ipc.address import Address
 
 FAST = {"debounceMs": 0, "deadlineMs": 60_000}

@@ -1,11 +1,7 @@
 """Inline completions end to end, the model apart: rules stand in for it."""
 
 import pytest
-from engine_watch import engine_once
-from lsprotocol import types
-from rule_server import rule_server_command
-
-from editors import (
+from editor_clients import (
     ask_inline,
     change_document,
     editing,
@@ -16,6 +12,10 @@ from editors import (
     open_document,
     vscode,
 )
+from engine_watch import engine_once
+from lsprotocol import types
+from rule_server import rule_server_command
+
 from intarsia.engine.ipc.address import Address
 
 FAST = {"debounceMs": 0}

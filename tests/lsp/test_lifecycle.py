@@ -1,19 +1,14 @@
 """From initialize to exit, as LSP orders it."""
 
 import asyncio
+import socket
 import sys
 from concurrent.futures import Future
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from engine_watch import engine_once
-from lsprotocol import types
-from pygls.exceptions import JsonRpcException
-from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
-
-from editors import (
+from editor_clients import (
     SERVER,
     ask_inline,
     connected,
@@ -24,6 +19,13 @@ from editors import (
     open_document,
     vscode,
 )
+from engine_watch import engine_once, until
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pytest_lsp import LanguageClient
+from pytest_lsp.client import make_test_lsp_client
+from rule_server import rule_server_command
+
 from intarsia.engine.ipc.address import Address
 
 METHOD_NOT_FOUND, INVALID_REQUEST, INVALID_PARAMS, NOT_INITIALIZED = -32601, -32600, -32602, -32002
@@ -36,6 +38,23 @@ async def request(client: LanguageClient, method: str, params: object = None) ->
     client.protocol._send_data({"jsonrpc": "2.0", "id": "raw", "method": method, "params": params})
     async with asyncio.timeout(20):
         return await asyncio.wrap_future(answer)
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+        return port
+
+
+async def is_listening(port: int) -> bool:
+    """Whether the port is taken: nobody else may listen there."""
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return True
+        return False
 
 
 def mapped_files(client: LanguageClient) -> str:
@@ -179,3 +198,24 @@ async def test_the_engine_lives_on_after_its_editor(runtime: Address) -> None:
     async with editing(vscode(), runtime, command=rule_server_command(text="x")):
         await engine_once(runtime, lambda status: status.state == "ready")
     await engine_once(runtime, lambda status: status.num_clients == 1)  # that is the watcher
+
+
+async def test_a_client_can_connect_over_tcp(runtime: Address) -> None:
+    script = "import sys; from intarsia.lsp.server import serve_tcp; "
+    script += "sys.exit(serve_tcp('127.0.0.1', int(sys.argv[1])))"
+    port = free_port()
+    server = await asyncio.create_subprocess_exec(sys.executable, "-c", script, str(port))
+    client = make_test_lsp_client()
+    try:
+        await until(lambda: is_listening(port))
+        await client.start_tcp("127.0.0.1", port)
+        who = vscode()
+        who.initialization_options = {"enabled": False}
+        result = await client.initialize_session(who)
+        assert result.server_info is not None
+        await client.shutdown_session()
+        assert await asyncio.wait_for(server.wait(), 20) == 0
+    finally:
+        if server.returncode is None:
+            server.kill()
+        await client.stop()

@@ -4,9 +4,9 @@ import sys
 
 import psutil
 import pytest
+from editor_clients import ask_inline, editing, inline_items, open_document, vscode
 from rule_server import rule_server_command
 
-from editors import ask_inline, editing, inline_items, open_document, vscode
 from intarsia.engine.ipc.address import Address
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents import Document

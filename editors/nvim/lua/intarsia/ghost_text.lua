@@ -16,6 +16,7 @@ local AUTOMATIC, INVOKED = 2, 1
 ---@field index integer the one that is shown
 ---@field has_all boolean several candidates have been asked for
 ---@field place? string where the cursor was when the server was asked last
+---@field token? table of the request that runs
 ---@field cancel? fun() ends the request that runs
 
 ---@type table<integer, intarsia.State>
@@ -44,6 +45,9 @@ end
 
 ---@param state intarsia.State
 local function draw(buffer, state)
+  if not vim.api.nvim_buf_is_loaded(buffer) then
+    return
+  end
   vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
   local ghost = state.ghosts[state.index]
   if not ghost then
@@ -80,6 +84,12 @@ local function as_ghosts(result)
   end, result and result.items or {})
 end
 
+---Whether ghost text may be drawn: not over the completion menu.
+local function is_typing_in(buffer)
+  local is_inserting = vim.startswith(vim.api.nvim_get_mode().mode, "i")
+  return is_inserting and vim.api.nvim_get_current_buf() == buffer and vim.fn.pumvisible() == 0
+end
+
 ---Ask, and show the candidate with this number (counted round) once they are there.
 ---@param kind integer
 ---@param index integer
@@ -91,22 +101,22 @@ local function request(buffer, kind, index)
   if state.cancel then
     state.cancel()
   end
-  local place = place_of(buffer)
-  state.place = place
+  local place, token = place_of(buffer), {}
+  state.place, state.token = place, token
   local params = vim.lsp.util.make_position_params(0, client.offset_encoding)
   params.context = { triggerKind = kind }
   local is_sent, id = client:request("textDocument/inlineCompletion", params, function(_, result)
-    local is_here = vim.api.nvim_get_current_buf() == buffer and states[buffer] == state
-    if not is_here or state.place ~= place or place_of(buffer) ~= place then
+    if states[buffer] ~= state or state.token ~= token then
+      return -- a newer request has taken its place
+    end
+    if not is_typing_in(buffer) or place_of(buffer) ~= place then
       return -- the user has gone on meanwhile
     end
     state.cancel = nil
     state.ghosts = as_ghosts(result)
     state.has_all = kind == INVOKED
     state.index = (index - 1) % math.max(1, #state.ghosts) + 1
-    if vim.startswith(vim.api.nvim_get_mode().mode, "i") then
-      draw(buffer, state)
-    end
+    draw(buffer, state)
   end, buffer)
   state.cancel = is_sent and function()
     state.cancel = nil
@@ -130,7 +140,7 @@ end
 local function update(buffer)
   local state = states[buffer]
   local place = place_of(buffer)
-  if not state or state.place == place then
+  if not state or state.place == place or not is_typing_in(buffer) then
     return
   end
   local shown = state.ghosts[state.index]
@@ -190,10 +200,15 @@ function M.attach(buffer)
   local function on(events, act)
     vim.api.nvim_create_autocmd(events, { group = group, buffer = buffer, callback = act })
   end
-  on({ "InsertEnter", "TextChangedI", "CursorMovedI" }, function()
+  on({ "TextChangedI", "CursorMovedI" }, function()
     update(buffer)
   end)
-  on({ "InsertLeave", "BufLeave" }, function()
+  on("InsertEnter", function()
+    vim.schedule(function() -- the cursor is not yet where it will be
+      update(buffer)
+    end)
+  end)
+  on({ "InsertLeave", "BufLeave", "TextChangedP", "CompleteChanged" }, function()
     clear(buffer)
   end)
   on("LspDetach", function(event)

@@ -1,0 +1,58 @@
+# Two commands do all on a fresh machine: `make demo` and `make test`. Both set up .venv first.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+TORCH := torch==2.13.0
+CPU_WHEELS := https://download.pytorch.org/whl/cpu
+PARTS := lsp infill engine cli
+
+.PHONY: demo test setup lint types pull bench eval clean
+
+demo: setup
+	$(BIN)/intarsia demo
+
+test: setup lint types pull
+	$(BIN)/python -m pytest
+
+setup: $(READY)
+
+# Where there is no NVIDIA card, torch's CPU wheels are taken if their index answers; elsewhere, and
+# on a Mac, the plain ones.
+$(READY): pyproject.toml requirements.lock
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "intarsia needs Python 3.11 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+	  { echo "python cannot make a venv: on Debian, apt-get install python3-venv"; exit 1; }
+	@if [ "$$(uname)" = Linux ] && ! nvidia-smi -L >/dev/null 2>&1 && \
+	    $(PYTHON) -c 'import urllib.request as u; u.urlopen("$(CPU_WHEELS)/torch/", timeout=5)' 2>/dev/null; \
+	  then set -x; $(BIN)/python -m pip install -q --index-url $(CPU_WHEELS) $(TORCH); \
+	  else set -x; $(BIN)/python -m pip install -q $(TORCH); fi
+	$(BIN)/python -m pip install -q -r requirements.lock
+	$(BIN)/python -m pip install -q --no-deps -e .
+	@touch $(READY)
+
+pull: setup
+	$(BIN)/intarsia pull
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+# The type checker sees the four folders under their one import name through links.
+types: setup
+	@mkdir -p build/typecheck/intarsia
+	@for part in $(PARTS); do ln -sfn ../../../$$part build/typecheck/intarsia/$$part; done
+	$(BIN)/mypy build/typecheck/intarsia
+
+bench: setup
+	$(BIN)/intarsia bench
+
+HUMANEVAL := tests/data/human-eval-infilling/HumanEval-SingleLineInfilling.jsonl.gz
+eval: setup
+	$(BIN)/intarsia eval humaneval $(HUMANEVAL) --execute \
+	  --settle left_to_right --settle verified --settle entropy
+	$(BIN)/intarsia eval lines "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"
+
+clean:
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,27 @@
+"""Tells the texts on which a grammar would crash the process: they are treated as plain text.
+
+Ruby's grammar keeps the names of open heredocs and the strings that interpolations nest in 1,024
+bytes and miscounts at the edge. A name may run to the end of the text while its quote is still to
+be typed. Fixed after 0.23.1, not yet released:
+https://github.com/tree-sitter/tree-sitter-ruby/issues/269
+"""
+
+import re
+
+from intarsia.infill.languages import Language
+
+MAX_STATE_BYTES = 1_000
+MAX_NAME_BYTES = 250
+BYTES_PER_HEREDOC = 4
+BYTES_PER_STRING = 5
+
+_HEREDOC = re.compile(r"<<[~-]?(?:\"[^\"]*|'[^']*|`[^`]*|\w+)")
+
+
+def is_beyond_grammar(text: str, language: Language) -> bool:
+    """Whether the grammar might not survive the text, were all that can nest open at once."""
+    if language.id != "ruby":
+        return False
+    names = [len(match.group().encode("utf-8", "replace")) for match in _HEREDOC.finditer(text)]
+    state = sum(names) + BYTES_PER_HEREDOC * len(names) + BYTES_PER_STRING * text.count("#{")
+    return state > MAX_STATE_BYTES or max(names, default=0) > MAX_NAME_BYTES
