@@ -1,0 +1,91 @@
+"""Imports run one way: the rules of ARCHITECTURE.md, read from the sources themselves."""
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# folder → what it may import of ours; a folder's own modules are always allowed
+ALLOWED = {
+    "infill": set(),
+    "engine/ipc": set(),
+    "engine/diffusion": {"intarsia.engine.filler", "intarsia.engine.ipc.messages"},
+    "engine": set(),
+    "lsp": {"intarsia.infill", "intarsia.engine.ipc"},
+    "cli": {"intarsia.infill", "intarsia.engine", "intarsia.lsp"},
+}
+
+HEAVY = ("torch", "transformers", "tokenizers", "safetensors", "gguf")
+
+
+def modules(folder: str) -> list[Path]:
+    return sorted(p for p in (ROOT / folder).rglob("*.py") if "samples" not in p.parts)
+
+
+def imports(path: Path, *, top_level_only: bool = False) -> Iterator[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for node in tree.body if top_level_only else ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+
+
+def is_within(name: str, package: str) -> bool:
+    return name == package or name.startswith(package + ".")
+
+
+@pytest.mark.parametrize("folder", ALLOWED)
+def test_a_folder_imports_only_what_lies_below_it(folder: str) -> None:
+    allowed = ALLOWED[folder] | {"intarsia." + folder.replace("/", ".")}
+    wrong = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in modules(folder)
+        for name in imports(path)
+        if is_within(name, "intarsia") and not any(is_within(name, a) for a in allowed)
+    ]
+    assert modules(folder)
+    assert not wrong
+
+
+@pytest.mark.parametrize("folder", ["infill", "lsp", "engine/ipc"])
+def test_light_folders_never_import_the_model_stack(folder: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in modules(folder)
+        for name in imports(path)
+        if any(is_within(name, heavy) for heavy in HEAVY)
+    ]
+    assert not wrong
+
+
+def test_infill_does_no_io_and_is_not_async() -> None:
+    for path in modules("infill"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        assert not [n for n in ast.walk(tree) if isinstance(n, ast.AsyncFunctionDef)], path
+        assert not {"os", "io", "asyncio", "socket", "subprocess"} & set(imports(path)), path
+
+
+def test_nothing_is_pickled_or_run_from_a_workspace() -> None:
+    for folder in ("infill", "lsp", "engine", "cli"):
+        for path in modules(folder):
+            text = path.read_text(encoding="utf-8")
+            assert "pickle" not in set(imports(path)), path
+            assert "torch.load(" not in text and "trust_remote_code=True" not in text, path
+
+
+def test_the_clients_of_the_engine_load_no_model_stack() -> None:
+    code = (
+        "import sys, intarsia.lsp.server, intarsia.engine.ipc.client, intarsia.cli.main;"
+        f"print([m for m in {HEAVY!r} if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"
