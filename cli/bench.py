@@ -17,6 +17,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from intarsia.cli.bench_fills import measure_fills
+from intarsia.cli.bench_passes import measure_passes
 from intarsia.cli.bench_prefill import measure_prefill
 from intarsia.cli.bench_start import measure_start
 from intarsia.cli.console import notices, output
@@ -34,6 +35,7 @@ Section = Callable[[Bench], Awaitable[Sequence[Figure]]]
 SECTIONS: tuple[tuple[str, Section], ...] = (
     ("starting engines", measure_start),
     ("reading context", measure_prefill),
+    ("a pass over a canvas", measure_passes),
     ("filling single lines", measure_fills),
 )
 """In this order: the first leaves a warm engine to the others."""
@@ -83,5 +85,10 @@ def _table(figures: Sequence[Figure]) -> Table:
     table.add_column("value", justify="right")
     table.add_column("how it is measured", overflow="fold")
     for figure in figures:
-        table.add_row(figure.words, f"{figure.value:,.4g} {figure.unit}", figure.method)
+        table.add_row(figure.words, f"{_short(figure.value)} {figure.unit}", figure.method)
     return table
+
+
+def _short(value: float) -> str:
+    """Return three digits that count, and never an exponent."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

@@ -40,6 +40,7 @@ COMMANDS: dict[str, CommandRow] = {
         module="intarsia.cli.doctor", summary="Say what works and what is missing."
     ),
     "bench": CommandRow(module="intarsia.cli.bench", summary="Measure speed and memory here."),
+    "eval": CommandRow(module="intarsia.cli.eval", summary="Measure fills on known text."),
 }
 
 

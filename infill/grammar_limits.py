@@ -15,13 +15,14 @@ MAX_NAME_BYTES = 250
 BYTES_PER_HEREDOC = 4
 BYTES_PER_STRING = 5
 
-_HEREDOC = re.compile(r"<<[~-]?(?:\"[^\"]*|'[^']*|`[^`]*|\w+)")
+_NAME = r"\"[^\"]{0,255}|'[^']{0,255}|`[^`]{0,255}|\w{1,255}"
+_HEREDOC = re.compile(rf"(?=<<[~-]?({_NAME}))")  # ahead only: one may begin within another's name
 
 
 def is_beyond_grammar(text: str, language: Language) -> bool:
     """Whether the grammar might not survive the text, were all that can nest open at once."""
     if language.id != "ruby":
         return False
-    names = [len(match.group().encode("utf-8", "replace")) for match in _HEREDOC.finditer(text)]
+    names = [len(match[1].encode("utf-8", "replace")) for match in _HEREDOC.finditer(text)]
     state = sum(names) + BYTES_PER_HEREDOC * len(names) + BYTES_PER_STRING * text.count("#{")
     return state > MAX_STATE_BYTES or max(names, default=0) > MAX_NAME_BYTES

@@ -21,8 +21,8 @@ class Settings:
     model: str | None = None  # None: the engine's default
     settle: SettleMode = "verified"
     debounce_ms: int = 75
-    deadline_ms: int = 1500  # of an automatic request
-    invoked_deadline_ms: int = 5000  # of one that the user asked for
+    deadline_ms: int = 10_000  # of an automatic request; the next key cancels it anyway
+    invoked_deadline_ms: int = 20_000  # of one that the user asked for
     max_candidates: int = 3  # for an invoked request; an automatic one gets one
     max_prefix_tokens: int = 1536
     max_suffix_tokens: int = 384

@@ -46,10 +46,36 @@ class AcceptAmongMasked:
         _check_bound(self.entropy_bound)
 
     def __call__(self, canvas: TokenCanvas, prediction: Prediction) -> Tensor:
-        is_known = canvas.is_fixed | canvas.is_settled
-        predicted = torch.where(is_known, canvas.ids, prediction.likeliest)
-        is_open = ~is_known & is_before_end(predicted, self.find_end)
+        is_open = _is_open(canvas, prediction, self.find_end)
         return within_entropy_bound(prediction.entropies, is_open, self.entropy_bound)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AcceptFromLeft:
+    """Judge masked positions up to the predicted end, from the first on (masked diffusion).
+
+    Where a causal path judges leading tokens, these are the surest; a token settled far ahead by a
+    weak adapter binds what stands before it. The first one is always accepted.
+    """
+
+    entropy_bound: float
+    find_end: FindEnd = no_end
+
+    def __post_init__(self) -> None:
+        _check_bound(self.entropy_bound)
+
+    def __call__(self, canvas: TokenCanvas, prediction: Prediction) -> Tensor:
+        is_open = _is_open(canvas, prediction, self.find_end)
+        spent = torch.where(is_open, prediction.entropies, 0.0).cumsum(dim=0)
+        first = spent[is_open][:1]  # the first one's own entropy is free of charge
+        return is_open & (spent - first <= self.entropy_bound) if len(first) else is_open
+
+
+def _is_open(canvas: TokenCanvas, prediction: Prediction, find_end: FindEnd) -> Tensor:
+    """Mark what is still masked and stands before the predicted end of the hole."""
+    is_known = canvas.is_fixed | canvas.is_settled
+    predicted = torch.where(is_known, canvas.ids, prediction.likeliest)
+    return ~is_known & is_before_end(predicted, find_end)
 
 
 def within_entropy_bound(entropies: Tensor, is_candidate: Tensor, bound: float) -> Tensor:

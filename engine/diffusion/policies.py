@@ -1,6 +1,10 @@
 """Two ready sets of parts for the denoising loop: one for each kind of discrete diffusion."""
 
-from intarsia.engine.diffusion.acceptance import AcceptAmongFree, AcceptAmongMasked
+from intarsia.engine.diffusion.acceptance import (
+    AcceptAmongFree,
+    AcceptAmongMasked,
+    AcceptFromLeft,
+)
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
 from intarsia.engine.diffusion.draft import draft_likeliest, draft_settled
 from intarsia.engine.diffusion.hole_end import FindEnd, no_end
@@ -42,13 +46,14 @@ def masked_policy(
     min_confidence: float = 0.0,
     temperature: float = 0.0,
     find_end: FindEnd = no_end,
+    accept: type[AcceptAmongMasked] | type[AcceptFromLeft] = AcceptAmongMasked,
 ) -> DenoisingPolicy:
     """Return the masked family's ``entropy`` mode; temperature 0 takes the likeliest token."""
     return DenoisingPolicy(
         max_steps=max_steps,
         temperature=ConstantTemperature(temperature=temperature or 1.0),
         sample=draw if temperature else take_likeliest,
-        accept=AcceptAmongMasked(entropy_bound=entropy_bound, find_end=find_end),
+        accept=accept(entropy_bound=entropy_bound, find_end=find_end),
         renew=Remask(mask_id=mask_id, min_confidence=min_confidence),
         write_draft=draft_settled,
         stop=AllSettled(find_end=find_end),

@@ -93,7 +93,7 @@ def settle_verified(
     max_tokens: int,
     max_passes: int | None,
     is_cancelled: Callable[[], bool],
-    deadline: float | None,  # time.monotonic()
+    deadline: float | None,  # time.monotonic(); one pass is always made
     on_round: OnRound | None,
 ) -> Settled:
     """Write the hole behind a context whose next tokens are already named; the verifier holds all
@@ -103,14 +103,14 @@ def settle_verified(
     proposal = _NOTHING
     while True:
         if on_round:
-            on_round(text.num_passes, _with_proposal(text, proposal))
+            on_round(text.num_passes, cut(_with_proposal(text, proposal), max_tokens, "max_tokens"))
         if (end := find_end(text.ids)) is not None:
             return cut(text, end, "end")
         if len(text.ids) >= max_tokens:
             return cut(text, max_tokens, "max_tokens")
         if max_passes is not None and text.num_passes >= max_passes:
             return _unproven(text, proposal, find_end, max_tokens, "max_steps")
-        if deadline is not None and time.monotonic() >= deadline:
+        if text.num_passes and deadline is not None and time.monotonic() >= deadline:
             return _unproven(text, proposal, find_end, max_tokens, "deadline")
         if is_cancelled():
             raise Cancelled
@@ -150,12 +150,13 @@ def _propose(
 ) -> _Proposal:
     ids: list[int] = []
     confidences: list[float] = []
+    logits = logits[: policy.num_rows - 1]  # one row is the anchor's
     if len(logits):
         tokens = name_tokens(logits, logits.argmax(dim=-1).tolist())
         ids, confidences = [t.id for t in tokens], [t.confidence for t in tokens]
     earlier = continue_from_earlier(
         [*context, *text.ids], policy.num_proposed, ids[0] if ids else None
-    )
+    )[: policy.num_rows - 1]
     if len(earlier) > 0:
         ids = earlier
         confidences = (confidences + [0.5] * len(ids))[: len(ids)]

@@ -115,11 +115,12 @@ def _read_fused(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
 def _read_hugging_face(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
     def layer(i: int) -> LayerWeights:
         at = f"model.layers.{i}"
+        _refuse(get, f"{at}.self_attn.o_proj.bias")
         qkv = [f"{at}.self_attn.{part}_proj" for part in "qkv"]
         biases = [get(f"{name}.bias") for name in qkv]
         return LayerWeights(
             attn_norm=_need(get, f"{at}.input_layernorm.weight"),
-            qkv=torch.cat([_need(get, f"{name}.weight") for name in qkv]),
+            qkv=_join([_need(get, f"{name}.weight") for name in qkv], shape.hidden),
             qkv_bias=torch.cat([b for b in biases if b is not None])
             if any(b is not None for b in biases)
             else None,
@@ -127,8 +128,9 @@ def _read_hugging_face(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
             k_norm=get(f"{at}.self_attn.k_norm.weight"),
             o=_need(get, f"{at}.self_attn.o_proj.weight"),
             mlp_norm=_need(get, f"{at}.post_attention_layernorm.weight"),
-            gate_up=torch.cat(
-                [_need(get, f"{at}.mlp.{part}_proj.weight") for part in ("gate", "up")]
+            gate_up=_join(
+                [_need(get, f"{at}.mlp.{part}_proj.weight") for part in ("gate", "up")],
+                shape.hidden,
             ),
             down=_need(get, f"{at}.mlp.down_proj.weight"),
         )
@@ -142,6 +144,18 @@ def _read_hugging_face(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
     )
 
 
+def _refuse(get: GetTensor, name: str) -> None:
+    if get(name) is not None:
+        raise ModelError(f"the weights hold {name}, which we do not run: take a plain Llama shape")
+
+
+def _join(parts: list[Tensor], width: int) -> Tensor:
+    """Lay matrices of one input row upon row."""
+    for part in parts:
+        _check_size("a matrix", part, (part.shape[0] if part.dim() else 0, width))
+    return torch.cat(parts)
+
+
 def _check(weights: BackboneWeights, shape: BackboneShape) -> None:
     heads = (shape.num_heads + 2 * shape.num_kv_heads) * shape.head_dim
     wanted = {
@@ -149,9 +163,19 @@ def _check(weights: BackboneWeights, shape: BackboneShape) -> None:
         "output": (shape.vocab_size, shape.hidden),
         "norm": (shape.hidden,),
     }
+    small = {
+        "attn_norm": (shape.hidden,),
+        "mlp_norm": (shape.hidden,),
+        "qkv_bias": (heads,),
+        "q_norm": (shape.head_dim,),
+        "k_norm": (shape.head_dim,),
+    }
     for name, size in wanted.items():
         _check_size(name, getattr(weights, name), size)
     for i, layer in enumerate(weights.layers):
+        for name, size in small.items():
+            if (tensor := getattr(layer, name)) is not None:
+                _check_size(f"layer {i} {name}", tensor, size)
         _check_size(f"layer {i} qkv", layer.qkv, (heads, shape.hidden))
         _check_size(f"layer {i} o", layer.o, (shape.hidden, shape.num_heads * shape.head_dim))
         _check_size(f"layer {i} gate_up", layer.gate_up, (2 * shape.intermediate, shape.hidden))

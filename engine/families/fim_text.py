@@ -5,13 +5,14 @@ own bytes are needed to continue a half-typed word.
 """
 
 import codecs
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from tokenizers import Tokenizer
+from tokenizers import AddedToken, Tokenizer
 
 from intarsia.engine.filler import ModelError
 
@@ -47,6 +48,7 @@ _KNOWN_MARKS = (
     ),
 )
 
+_MARK = re.compile(r"<\S+>")
 _EMPTY_SUFFIX = "\n"  # an empty one switches fill-in-the-middle off
 
 
@@ -54,16 +56,24 @@ class FimText:
     """Encodes what stands round a hole and decodes what was written into it."""
 
     def __init__(self, tokenizer: Tokenizer, marks: FimMarks) -> None:
+        _declare_marks(tokenizer)
         # What looks like a special token in a user's file is text, not a command to the model.
         tokenizer.encode_special_tokens = True
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
         self._tokenizer = tokenizer
         self._marks = marks
         self._bytes = [_bytes_of(tokenizer.id_to_token(i)) for i in range(_size(tokenizer))]
-        special = tokenizer.get_added_tokens_decoder()
-        self.end_ids = frozenset(i for i, token in special.items() if token.special)
+        added = tokenizer.get_added_tokens_decoder()
+        self.end_ids = frozenset(i for i, token in added.items() if token.special)
         self.mask_id = self._id(marks.mask)
-        for i in special:
-            self._bytes[i] = b""
+        for i, token in added.items():
+            self._bytes[i] = b"" if token.special else token.content.encode()
+
+    @property
+    def num_tokens(self) -> int:
+        """Ids that the tokenizer knows, the special ones included."""
+        return len(self._bytes)
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of plain text. Lone surrogates become replacement characters."""
@@ -145,6 +155,13 @@ def read_fim_text(folder: Path) -> FimText:
     raise ModelError(
         f"{folder} is no fill-in-the-middle model: its tokenizer has none of {looked_for}"
     )
+
+
+def _declare_marks(tokenizer: Tokenizer) -> None:
+    """Make every added ``<mark>`` a special token: Qwen's own files list theirs as plain ones."""
+    added = tokenizer.get_added_tokens_decoder().values()
+    marks = [token.content for token in added if _MARK.fullmatch(token.content)]
+    tokenizer.add_special_tokens([AddedToken(mark, normalized=False) for mark in marks])
 
 
 def _require_byte_level(tokenizer: Tokenizer, path: Path) -> None:

@@ -63,10 +63,12 @@ def read_adapter(
 
     def pair(part: str, layer: int) -> LowRank:
         down, up = tensors[f"A.{part}{layer}"], tensors[f"B.{part}{layer}"]
-        if (down.shape[1], up.shape[0]) != sizes[part]:
+        into, out = sizes[part]
+        rank = down.shape[0] if down.dim() else 0
+        if (down.shape, up.shape) != ((rank, into), (out, rank)):
             raise ModelError(
-                f"the adapter {path.name} is of another backbone: {part} of layer {layer} maps "
-                f"{down.shape[1]} to {up.shape[0]}, needed {sizes[part][0]} to {sizes[part][1]}"
+                f"the adapter {path.name} is of another backbone: {part} of layer {layer} is "
+                f"{tuple(up.shape)} by {tuple(down.shape)}, needed {into} in and {out} out"
             )
         return LowRank(down=down, up=up * _SCALE)
 
@@ -77,8 +79,14 @@ def read_adapter(
             )
             for i in range(shape.num_layers)
         )
-        return GatedAdapter(layers=layers, mask=tensors["mask"])
+        mask = tensors["mask"]
     except KeyError as error:
         raise ModelError(
             f"the adapter {path.name} lacks the tensor {error}: it is of another backbone"
         ) from error
+    if mask.shape != (shape.hidden,):
+        raise ModelError(
+            f"the adapter {path.name} is of another backbone: its mask is {tuple(mask.shape)}, "
+            f"needed ({shape.hidden},)"
+        )
+    return GatedAdapter(layers=layers, mask=mask)

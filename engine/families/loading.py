@@ -14,7 +14,7 @@ from intarsia.engine.families.folder import ModelFolder, locate_model
 from intarsia.engine.families.gated_adapter import read_adapter
 from intarsia.engine.families.masked_causal import MaskedCausal
 from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
-from intarsia.engine.filler import Filler, ModelInfo
+from intarsia.engine.filler import Filler, ModelError, ModelInfo
 
 
 def load_filler(
@@ -48,6 +48,11 @@ def _load_masked_causal(
 ) -> MaskedCausalFiller:
     shape = read_shape(folder.config)
     text = read_fim_text(folder.path)
+    if text.num_tokens > shape.vocab_size:
+        raise ModelError(
+            f"{folder.path} holds a tokenizer of {text.num_tokens} tokens and a model of "
+            f"{shape.vocab_size}: they are of different models"
+        )
     is_mapped = folder.is_fused and device.type == "cpu" and dtype == torch.bfloat16
     if not is_mapped:  # the tensors are copied: fused, converted, or moved to the device
         size = sum(path.stat().st_size for path in folder.weights)

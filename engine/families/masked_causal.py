@@ -50,7 +50,9 @@ class MaskedCausal:
         self, context: Sequence[int], is_cancelled: Callable[[], bool] = never_cancelled
     ) -> Prefilled:
         """Open a context; read what is not held yet. Raises Cancelled between two chunks."""
+        self._open.crop(self._context_length)  # what the last hole held is of no more use
         self._open, num_held = self._contexts.open(context)
+        self._context_length = len(context)
         num_reused = num_held
         if num_held == len(context) and self._open.end_of_context(num_held) is None:
             num_reused = num_held - 1  # its last hidden state was not kept: read one token again
@@ -65,7 +67,6 @@ class MaskedCausal:
             start += len(chunk)
             if start == len(context):
                 self._open.keep_end(hidden[-1].clone())
-        self._context_length = len(context)
         self.open_canvas([])
         return Prefilled(num_reused=num_reused, num_computed=len(context) - num_reused)
 

@@ -121,7 +121,8 @@ class MaskedCausalFiller:
         could know."""
         if len(prefix) + len(suffix) <= self._max_context_tokens:
             return prefix, suffix
-        num_suffix = min(len(suffix), int(self._max_context_tokens * _SUFFIX_SHARE))
+        least = int(self._max_context_tokens * _SUFFIX_SHARE)
+        num_suffix = min(len(suffix), max(least, self._max_context_tokens - len(prefix)))
         num_prefix = self._max_context_tokens - num_suffix
         return prefix[-num_prefix:], suffix[:num_suffix]
 

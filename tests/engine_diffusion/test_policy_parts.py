@@ -5,9 +5,11 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from intarsia.engine.diffusion.acceptance import AcceptFromLeft
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas, random_canvas
 from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.hole_end import EndTokens, is_before_end, no_end
+from intarsia.engine.diffusion.prediction import Prediction
 from intarsia.engine.diffusion.schedule import ConstantTemperature, LinearTemperature
 from intarsia.engine.diffusion.stopping import StableAndConfident
 
@@ -79,3 +81,39 @@ def test_the_end_of_a_hole_is_its_first_end_token() -> None:
     assert is_before_end(ids, find_end).tolist() == [True, True, False, False]
     assert is_before_end(ids, no_end).all()
     assert find_end(torch.tensor([1, 2])) is None
+
+
+@pytest.mark.parametrize(
+    ("entropies", "bound", "accepted"),
+    [
+        ([0.1, 2.0, 0.1], 0.5, [True, False, False]),  # not past an unsure one
+        ([5.0, 0.1, 0.2], 0.35, [True, True, True]),  # the first is free of charge
+        ([5.0, 0.1, 0.3], 0.35, [True, True, False]),
+    ],
+)
+def test_from_left_accepts_until_the_bound_is_spent(
+    entropies: list[float], bound: float, accepted: list[bool]
+) -> None:
+    canvas = masked_canvas([7, *[None] * len(entropies)], mask_id=31)
+    length = len(canvas)
+    prediction = Prediction(
+        logits=torch.zeros(length, 32),
+        probabilities=torch.full((length, 32), 1 / 32),
+        entropies=torch.tensor([9.0, *entropies]),  # given text's own plays no part
+        sampled=torch.ones(length, dtype=torch.long),
+        likeliest=torch.ones(length, dtype=torch.long),
+    )
+    found = AcceptFromLeft(entropy_bound=bound)(canvas, prediction)
+    assert found.tolist() == [False, *accepted]
+
+
+def test_from_left_has_nothing_to_accept_where_all_is_known() -> None:
+    canvas = masked_canvas([1, 2], mask_id=31)
+    prediction = Prediction(
+        logits=torch.zeros(2, 32),
+        probabilities=torch.full((2, 32), 1 / 32),
+        entropies=torch.zeros(2),
+        sampled=torch.ones(2, dtype=torch.long),
+        likeliest=torch.ones(2, dtype=torch.long),
+    )
+    assert not AcceptFromLeft(entropy_bound=1.0)(canvas, prediction).any()

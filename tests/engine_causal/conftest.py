@@ -1,0 +1,36 @@
+"""Toy checkpoints, made once; one thread for them, the machine's own number for the real model."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from toy_causal import KINDS, save_adapter, save_toy, toy_causal_model
+
+
+@pytest.fixture(autouse=True)
+def one_thread(request: pytest.FixtureRequest) -> Iterator[None]:
+    num_threads = torch.get_num_threads()
+    if request.node.get_closest_marker("model") is None:
+        torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(num_threads)
+
+
+@pytest.fixture(scope="session")
+def toys(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A folder for each kind of backbone."""
+    root = tmp_path_factory.mktemp("toys")
+    return {kind: save_toy(root / kind, toy_causal_model(kind)) for kind in KINDS}
+
+
+@pytest.fixture(scope="session")
+def toy(toys: dict[str, Path]) -> Path:
+    """The folder that stands for the default model."""
+    return toys["qwen2"]
+
+
+@pytest.fixture(scope="session")
+def adapter(tmp_path_factory: pytest.TempPathFactory, toy: Path) -> Path:
+    """A random adapter for ``toy``."""
+    return save_adapter(tmp_path_factory.mktemp("adapter") / "a.safetensors", toy)

@@ -1,0 +1,166 @@
+"""Contexts that are held: the same answers as from nothing, within the budget, oldest out first."""
+
+import random
+from pathlib import Path
+
+import pytest
+import torch
+from toy_causal import toy_backbone, toy_fill, toy_filler, toy_masked_causal
+from toy_causal_fill import run_fill
+
+from intarsia.engine.families.common_prefix import common_prefix_length
+from intarsia.engine.families.context_cache import ContextCache
+from intarsia.engine.families.kv_cache import KvCache
+from intarsia.engine.filler import Cancelled
+from intarsia.engine.ipc.messages import SettleMode
+
+
+@pytest.mark.parametrize("settle", ["verified", "entropy", "left_to_right"])
+def test_a_second_request_reads_nothing_again(settle: SettleMode, toy: Path, adapter: Path) -> None:
+    filler = toy_filler(toy, adapter)
+    first = run_fill(filler, toy_fill(settle=settle))
+    second = run_fill(filler, toy_fill(settle=settle))
+    assert (first.num_reused, second.num_prefilled) == (0, 0)
+    assert second.num_reused == first.num_prefilled
+    assert (second.text, second.steps) == (first.text, first.steps)
+
+
+def test_another_first_token_reads_nothing_again(toy: Path, adapter: Path) -> None:
+    filler = toy_filler(toy, adapter)
+    run_fill(filler, toy_fill())
+    assert run_fill(filler, toy_fill(alternative=1)).num_prefilled == 0
+
+
+def test_typing_on_reads_only_what_follows_the_edit(toy: Path) -> None:
+    filler = toy_filler(toy)
+    prefix = "x = 1\n" * 20
+    first = run_fill(filler, toy_fill(prefix + "y", ")\n"))
+    second = run_fill(filler, toy_fill(prefix + "y=", ")\n"))
+    assert second.num_prefilled < 8 < first.num_prefilled
+
+
+def edited(ids: list[int], chance: random.Random) -> list[int]:
+    """Type, delete or replace somewhere, at times jump elsewhere."""
+    at, kind = chance.randrange(len(ids)), chance.random()
+    new = [chance.randrange(250) for _ in range(chance.randrange(1, 6))]
+    if kind < 0.4:
+        return ids[:at] + new + ids[at:]
+    if kind < 0.7:
+        return (ids[:at] + ids[at + 3 :]) or new
+    if kind < 0.9:
+        return ids[:at] + new
+    return [chance.randrange(250) for _ in range(chance.randrange(1, 60))]
+
+
+def test_any_script_of_edits_says_warm_what_is_said_cold(toy: Path, adapter: Path) -> None:
+    chance = random.Random(0)
+    warm = toy_masked_causal(toy, adapter, cache_tokens=200)
+    ids = [chance.randrange(250) for _ in range(50)]
+    num_reused = 0
+    with torch.inference_mode():
+        for _ in range(200):
+            ids = edited(ids, chance)[:90]
+            cold = toy_masked_causal(toy, adapter)
+            num_reused += warm.prefill(ids).num_reused
+            cold.prefill(ids)
+            torch.testing.assert_close(warm.next_logits(), cold.next_logits(), atol=1e-4, rtol=1e-4)
+            if chance.random() < 0.5:  # write into the hole, as a fill does
+                tokens = [chance.randrange(250) for _ in range(3)]
+                said, expected = warm.verify(tokens, [0, 2, 0]), cold.verify(tokens, [0, 2, 0])
+                torch.testing.assert_close(said.causal, expected.causal, atol=1e-4, rtol=1e-4)
+                torch.testing.assert_close(
+                    said.proposals[1], expected.proposals[1], atol=1e-4, rtol=1e-4
+                )
+                warm.keep(chance.randrange(1, 4))
+            elif chance.random() < 0.3:
+                warm.extend(chance.randrange(250))
+    assert num_reused > 1000
+
+
+def test_a_cancelled_read_is_taken_up_where_it_stopped(toy: Path) -> None:
+    ids = [i % 250 for i in range(1200)]
+    causal, answers = toy_masked_causal(toy), iter([False, True])
+    with pytest.raises(Cancelled):
+        causal.prefill(ids, lambda: next(answers))
+    again = causal.prefill(ids)
+    assert (again.num_reused, again.num_computed) == (512, 688)
+    cold = toy_masked_causal(toy)
+    cold.prefill(ids)
+    torch.testing.assert_close(causal.next_logits(), cold.next_logits(), atol=1e-4, rtol=1e-4)
+
+
+class TestContextCache:
+    """By itself: which contexts it holds."""
+
+    @pytest.fixture
+    def cache(self, toy: Path) -> ContextCache:
+        return ContextCache(toy_backbone(toy).new_cache, max_tokens=100)
+
+    def read(self, cache: ContextCache, ids: list[int]) -> int:
+        """Read a context as a prefill does; return how much of it was held."""
+        held, length = cache.open(ids)
+        self.write(held, ids[length:])
+        return length
+
+    def write(self, held: KvCache, ids: list[int]) -> None:
+        held.reserve(len(ids))
+        for layer in range(3):
+            rows = torch.tensor(ids, dtype=torch.float32)[None, :, None].expand(2, -1, 16)
+            held.write(layer, rows, rows)
+        held.commit(ids)
+
+    def test_the_oldest_goes_first(self, cache: ContextCache) -> None:
+        for start in (0, 200, 400):
+            assert self.read(cache, list(range(start, start + 30))) == 0
+        assert self.read(cache, list(range(0, 30))) == 30, "used again: now the newest"
+        assert self.read(cache, list(range(600, 630))) == 0
+        assert cache.num_tokens == 90
+        assert self.read(cache, list(range(200, 230))) == 0, "the oldest is gone"
+        assert self.read(cache, list(range(0, 30))) == 30
+
+    def test_one_too_long_is_held_alone(self, cache: ContextCache) -> None:
+        self.read(cache, list(range(30)))
+        self.read(cache, list(range(200, 350)))
+        assert cache.num_tokens == 150
+        assert self.read(cache, list(range(200, 350))) == 150
+
+    def test_a_shared_beginning_is_copied_and_both_stay(self, cache: ContextCache) -> None:
+        head = list(range(35))
+        first, _ = cache.open([*head, *range(100, 140)])
+        self.write(first, [*head, *range(100, 140)])
+        copy, length = cache.open([*head, *range(150, 155)])
+        assert (length, copy.ids) == (35, head)
+        assert copy is not first
+        assert first.ids == [*head, *range(100, 140)]
+        assert torch.equal(copy._store[:, :, :, :35], first._store[:, :, :, :35])
+
+    def test_a_copy_is_made_before_its_source_is_put_out(self, cache: ContextCache) -> None:
+        head = list(range(35))
+        self.read(cache, [*head, *range(100, 140)])
+        assert self.read(cache, [*head, *range(150, 190)]) == 35
+        assert cache.num_tokens == 75
+
+    def test_a_short_shared_beginning_is_not_worth_a_copy(self, cache: ContextCache) -> None:
+        self.read(cache, [*range(10), *range(100, 140)])
+        assert self.read(cache, [*range(10), *range(200, 210)]) == 0
+
+    def test_one_that_shares_most_is_taken_over(self, cache: ContextCache) -> None:
+        self.read(cache, list(range(30)))
+        assert self.read(cache, [*range(20), 99, 98]) == 20
+        assert cache.num_tokens == 22
+
+    @pytest.mark.parametrize("seed", range(20))
+    def test_never_more_than_the_budget_but_for_one(self, seed: int, cache: ContextCache) -> None:
+        chance = random.Random(seed)
+        ids = [chance.randrange(5) for _ in range(20)]
+        for _ in range(60):
+            ids = edited(ids, chance)[:120]
+            length = self.read(cache, ids)
+            assert length <= len(ids)
+            assert cache.num_tokens <= max(100, len(ids))
+
+
+def test_no_more_than_needed_is_shared() -> None:
+    assert common_prefix_length([], [1]) == 0
+    assert common_prefix_length([1, 2, 3], [1, 2]) == 2
+    assert common_prefix_length([1, 2, 3], [1, 5, 3]) == 1

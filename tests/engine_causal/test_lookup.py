@@ -1,0 +1,37 @@
+"""What followed where the last two tokens stood before."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intarsia.engine.diffusion.lookup import continue_from_earlier
+
+_ids = st.lists(st.integers(0, 3), max_size=30)
+
+
+def test_the_latest_earlier_place_counts() -> None:
+    ids = [1, 2, 7, 8, 1, 2, 5, 6, 1, 2]
+    assert continue_from_earlier(ids, 3, None) == [5, 6, 1]
+
+
+def test_the_models_own_first_token_vetoes() -> None:
+    ids = [1, 2, 7, 8, 1, 2, 5, 6, 1, 2]
+    assert continue_from_earlier(ids, 2, 7) == [7, 8], "an older place agrees with it"
+    assert continue_from_earlier(ids, 2, 9) == []
+
+
+def test_a_run_continues_itself() -> None:
+    assert continue_from_earlier([4, 4, 4], 5, None) == [4]
+
+
+def test_too_short_a_text_has_no_earlier_place() -> None:
+    for ids in ([], [1], [1, 1], [1, 2, 3]):
+        assert continue_from_earlier(ids, 4, None) == []
+
+
+@given(_ids, st.integers(1, 6), st.none() | st.integers(0, 3))
+def test_what_is_found_did_follow_the_key(ids: list[int], num: int, first: int | None) -> None:
+    found = continue_from_earlier(ids, num, first)
+    key, places = ids[-2:], range(len(ids) - 2)
+    followed = [ids[i + 2 : i + 2 + num] for i in places if ids[i : i + 2] == key]
+    followed = [run for run in followed if first is None or run[0] == first]
+    assert found == (followed[-1] if followed else [])

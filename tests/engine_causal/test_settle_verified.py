@@ -1,0 +1,168 @@
+"""The rounds of ``verified`` by rule: any model, any proposals, any budget."""
+
+import time
+from collections.abc import Sequence
+from itertools import count
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intarsia.engine.diffusion.verify import (
+    NamedToken,
+    Settled,
+    Verification,
+    VerifyPolicy,
+    settle_verified,
+)
+from intarsia.engine.filler import Cancelled
+
+_VOCAB = 7
+_END = 0
+
+
+class RuleVerifier:
+    """Its text is a fixed row of tokens; its proposals are right as often as the draws say."""
+
+    def __init__(self, truth: Sequence[int], is_right: Sequence[bool]) -> None:
+        self.truth = list(truth)
+        self.num_held = 0
+        self.most_rows = 0
+        self.num_passes = 0
+        self._is_right = list(is_right)
+        self._last: list[int] = []
+        self._drawn = count()
+
+    def verify(self, tokens: Sequence[int], masks: Sequence[int]) -> Verification:
+        assert len(masks) == len(tokens)
+        assert tokens[0] == self.truth[self.num_held], "the anchor is what stands there"
+        self.num_passes += 1
+        self.most_rows = max(self.most_rows, len(tokens) + sum(masks))
+        self._last = list(tokens)
+        places = [self.num_held + 1 + j for j in range(len(tokens))]
+        return Verification(
+            causal=torch.stack([self._says(place) for place in places]),
+            proposals=tuple(
+                self._propose(place + 1, num) for place, num in zip(places, masks, strict=True)
+            ),
+        )
+
+    def keep(self, num_tokens: int) -> None:
+        kept = self._last[:num_tokens]
+        assert kept == self.truth[self.num_held : self.num_held + num_tokens]
+        self.num_held += num_tokens
+
+    def _says(self, place: int) -> torch.Tensor:
+        token = self.truth[place] if place < len(self.truth) else _END
+        return torch.nn.functional.one_hot(torch.tensor(token), _VOCAB) * 5.0
+
+    def _propose(self, place: int, num: int) -> torch.Tensor:
+        rows = []
+        for i in range(num):
+            logits = self._says(place + i)
+            is_right = self._is_right[next(self._drawn) % len(self._is_right)]
+            rows.append(logits if is_right else logits.roll(1))
+        return torch.stack(rows) if rows else torch.empty(0, _VOCAB)
+
+
+def find_end(ids: Sequence[int]) -> int | None:
+    return next((i + 1 for i, token in enumerate(ids) if token == _END), None)
+
+
+def settle(
+    verifier: RuleVerifier, policy: VerifyPolicy, **options: object
+) -> tuple[Settled, list[Settled]]:
+    shown: list[Settled] = []
+    arguments = {
+        "find_end": find_end,
+        "max_tokens": 100,
+        "max_passes": None,
+        "is_cancelled": lambda: False,
+        "deadline": None,
+        "on_round": lambda num_passes, text: shown.append(text),
+    } | options
+    first = NamedToken(id=verifier.truth[0], confidence=0.9, entropy=0.1)
+    return settle_verified(verifier, [5, 6], [first], policy, **arguments), shown  # type: ignore[arg-type]
+
+
+_truths = st.lists(st.integers(1, _VOCAB - 1), min_size=1, max_size=25)
+_draws = st.lists(st.booleans(), min_size=1, max_size=30)
+_policies = st.builds(
+    VerifyPolicy,
+    num_proposed=st.integers(0, 8),
+    num_rows=st.integers(1, 20),
+    min_chance=st.sampled_from([0.0, 0.1, 0.5]),
+)
+
+
+@given(_truths, _draws, _policies)
+def test_the_text_is_the_models_own(
+    truth: list[int], is_right: list[bool], policy: VerifyPolicy
+) -> None:
+    verifier = RuleVerifier(truth, is_right)
+    settled, _ = settle(verifier, policy)
+    assert settled.ids == [*truth, _END]
+    assert settled.num_settled == len(settled.confidences) == len(settled.entropies)
+    assert settled.num_passes == verifier.num_passes <= len(truth)
+    assert verifier.most_rows <= max(policy.num_rows, 1)
+    assert settled.finish_reason == "end"
+
+
+@given(_truths, _draws, _policies, st.integers(1, 25))
+def test_no_more_tokens_than_asked_for(
+    truth: list[int], is_right: list[bool], policy: VerifyPolicy, max_tokens: int
+) -> None:
+    settled, shown = settle(RuleVerifier(truth, is_right), policy, max_tokens=max_tokens)
+    assert settled.ids == [*truth, _END][:max_tokens]
+    assert all(len(text.ids) <= max_tokens for text in shown)
+    assert shown[-1].ids[: len(settled.ids)] == settled.ids
+
+
+@given(_truths, _draws, _policies, st.integers(1, 6))
+def test_too_few_passes_give_what_is_proposed_too(
+    truth: list[int], is_right: list[bool], policy: VerifyPolicy, max_passes: int
+) -> None:
+    settled, _ = settle(RuleVerifier(truth, is_right), policy, max_passes=max_passes)
+    assert settled.num_passes <= max_passes
+    own = settled.ids[: settled.num_settled]
+    assert own == [*truth, _END][: len(own)]
+    if settled.finish_reason == "end":
+        assert own == settled.ids == [*truth, _END]
+    else:
+        assert settled.finish_reason == "max_steps"
+        assert settled.num_passes == max_passes
+        assert len(own) > max_passes
+
+
+def test_good_proposals_save_passes() -> None:
+    verifier = RuleVerifier([1, 2, 3, 4, 5, 6] * 3, [True])
+    settled, _ = settle(verifier, VerifyPolicy(min_chance=0))
+    assert settled.num_passes <= 6
+
+
+def test_a_deadline_in_the_past_still_makes_one_pass() -> None:
+    settled, _ = settle(
+        RuleVerifier([1, 2, 3, 4, 5, 6], [True]),
+        VerifyPolicy(min_chance=0),
+        deadline=time.monotonic() - 1,
+    )
+    assert settled.finish_reason == "deadline"
+    assert settled.num_passes == 1
+    assert settled.num_settled < len(settled.ids), "what is proposed belongs to the answer"
+
+
+def test_a_cancel_counts_between_two_passes() -> None:
+    verifier = RuleVerifier([1, 2, 3, 4], [False])
+    with pytest.raises(Cancelled):
+        settle(verifier, VerifyPolicy(), is_cancelled=lambda: verifier.num_passes == 2)
+    assert verifier.num_passes == 2
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"num_proposed": -1}, {"num_rows": 0}, {"min_chance": 1.0}, {"min_chance": -0.1}],
+)
+def test_a_policy_out_of_range_is_refused(fields: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="out of range"):
+        VerifyPolicy(**fields)  # type: ignore[arg-type]

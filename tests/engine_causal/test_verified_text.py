@@ -1,0 +1,160 @@
+"""``verified`` writes what transformers' own greedy search writes, in no more passes."""
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from toy_causal import (
+    Kind,
+    save_adapter,
+    toy_fill,
+    toy_filler,
+    toy_masked_causal,
+    toy_text,
+)
+from toy_causal_fill import run_fill
+from transformers import AutoModelForCausalLM, PreTrainedModel
+
+from intarsia.engine.diffusion.verify import (
+    LEFT_TO_RIGHT,
+    Settled,
+    VerifyPolicy,
+    name_tokens,
+    settle_verified,
+)
+from intarsia.engine.families.masked_causal import MaskedCausal
+
+_HOLES = (
+    ("def f(", "):\n    return val\n"),
+    ("", ""),
+    ("x = [1, 2, 3]\nval = ", "\nreturn val\n"),
+    ("def default(val):\n    ", "\n\n\ndefault(default(1))\n"),
+)
+_NUM_TOKENS = 40
+
+
+@cache
+def reference(folder: Path) -> PreTrainedModel:
+    model: PreTrainedModel = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    return model.eval()
+
+
+def greedy(folder: Path, context: list[int], num_tokens: int = _NUM_TOKENS) -> list[int]:
+    """Transformers' answer, the end token included."""
+    with torch.inference_mode():
+        ids = reference(folder).generate(
+            torch.tensor([context]),
+            attention_mask=torch.ones(1, len(context), dtype=torch.long),
+            do_sample=False,
+            max_new_tokens=num_tokens,
+            eos_token_id=sorted(toy_text(folder).end_ids),
+            pad_token_id=0,
+        )
+    return [int(i) for i in ids[0, len(context) :]]
+
+
+def settle(causal: MaskedCausal, folder: Path, context: list[int], policy: VerifyPolicy) -> Settled:
+    ends = toy_text(folder).end_ids
+    causal.prefill(context)
+    logits = causal.next_logits()[None]
+    return settle_verified(
+        causal,
+        context,
+        name_tokens(logits, [int(logits.argmax())]),
+        policy,
+        find_end=lambda ids: next((i + 1 for i, t in enumerate(ids) if t in ends), None),
+        max_tokens=_NUM_TOKENS,
+        max_passes=None,
+        is_cancelled=lambda: False,
+        deadline=None,
+        on_round=None,
+    )
+
+
+def contexts(folder: Path) -> list[list[int]]:
+    text = toy_text(folder)
+    return [text.context(text.encode(prefix), text.encode(suffix)) for prefix, suffix in _HOLES]
+
+
+@pytest.mark.parametrize("kind", ["qwen2", "qwen3", "llama3"])
+@pytest.mark.parametrize("seed", range(3))
+def test_verified_is_greedy_whatever_the_adapter_says(
+    kind: Kind, seed: int, toys: dict[str, Path], tmp_path: Path
+) -> None:
+    folder = toys[kind]
+    causal = toy_masked_causal(folder, save_adapter(tmp_path / "a.safetensors", folder, seed=seed))
+    for context in contexts(folder):
+        written = settle(causal, folder, context, VerifyPolicy())
+        assert written.ids == greedy(folder, context)
+        assert written.num_passes <= len(written.ids) - 1
+        assert written.num_settled == len(written.ids)
+
+
+@given(
+    num_proposed=st.integers(0, 9),
+    num_rows=st.integers(1, 24),
+    min_chance=st.sampled_from([0.0, 0.1, 0.9]),
+    hole=st.integers(0, len(_HOLES) - 1),
+)
+def test_verified_is_greedy_whatever_the_policy(
+    toy: Path,
+    toy_with_adapter: MaskedCausal,
+    num_proposed: int,
+    num_rows: int,
+    min_chance: float,
+    hole: int,
+) -> None:
+    context = contexts(toy)[hole]
+    policy = VerifyPolicy(num_proposed=num_proposed, num_rows=num_rows, min_chance=min_chance)
+    written = settle(toy_with_adapter, toy, context, policy)
+    assert written.ids == greedy(toy, context)
+    assert written.num_passes <= max(len(written.ids) - 1, 0)
+
+
+@pytest.fixture(scope="module")
+def toy_with_adapter(toy: Path, adapter: Path) -> MaskedCausal:
+    return toy_masked_causal(toy, adapter)
+
+
+def test_left_to_right_makes_one_pass_a_token(toy: Path, toy_with_adapter: MaskedCausal) -> None:
+    for context in contexts(toy):
+        written = settle(toy_with_adapter, toy, context, LEFT_TO_RIGHT)
+        assert written.ids == greedy(toy, context)
+        assert written.num_passes == len(written.ids) - 1
+
+
+def test_proposals_do_save_passes(toy: Path, toy_with_adapter: MaskedCausal) -> None:
+    """Else the tests above would compare nothing but left to right."""
+    written = [
+        settle(toy_with_adapter, toy, context, VerifyPolicy(min_chance=0))
+        for context in contexts(toy)
+    ]
+    assert sum(w.num_passes for w in written) < sum(len(w.ids) - 1 for w in written)
+
+
+def test_the_filler_gives_the_greedy_text(toy: Path, adapter: Path) -> None:
+    filler, text = toy_filler(toy, adapter), toy_text(toy)
+    for (prefix, suffix), context in zip(_HOLES, contexts(toy), strict=True):
+        expected = greedy(toy, context)
+        ids = [i for i in expected if i not in text.end_ids]
+        verified = run_fill(filler, toy_fill(prefix, suffix, max_tokens=_NUM_TOKENS))
+        assert verified.text == "".join(text.pieces(ids, num_given=0))
+        slow = run_fill(
+            filler, toy_fill(prefix, suffix, max_tokens=_NUM_TOKENS, settle="left_to_right")
+        )
+        assert slow.text == verified.text
+        assert slow.steps == len(expected) - 1
+        assert verified.steps <= slow.steps
+        assert slow.finish_reason == verified.finish_reason
+
+
+def test_no_adapter_writes_the_same_text_one_token_a_pass(toy: Path, adapter: Path) -> None:
+    with_adapter, without = toy_filler(toy, adapter), toy_filler(toy)
+    for prefix, suffix in _HOLES:
+        for settle_mode in ("verified", "entropy"):
+            plain = run_fill(without, toy_fill(prefix, suffix, settle=settle_mode))
+            assert plain.text == run_fill(with_adapter, toy_fill(prefix, suffix)).text
+            assert plain.steps == max(0, len(plain.tokens) - (plain.finish_reason != "end_of_hole"))

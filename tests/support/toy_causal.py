@@ -1,0 +1,155 @@
+"""Tiny causal models of random numbers in Hugging Face's layout, with random gated adapters."""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+from safetensors.torch import save_file
+from toy_causal_tokenizer import num_toy_tokens, toy_tokenizer
+from transformers import (
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+    Qwen2Config,
+    Qwen2ForCausalLM,
+    Qwen3Config,
+    Qwen3ForCausalLM,
+)
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.families.backbone_shape import BackboneShape, read_shape
+from intarsia.engine.families.backbone_weights import read_weights
+from intarsia.engine.families.causal_backbone import CausalBackbone
+from intarsia.engine.families.fim_text import FimText, read_fim_text
+from intarsia.engine.families.folder_contents import read_config
+from intarsia.engine.families.gated_adapter import GatedAdapter, read_adapter
+from intarsia.engine.families.loading import load_filler
+from intarsia.engine.families.masked_causal import MaskedCausal
+from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.ipc.messages import Fill, SettleMode
+
+Kind = Literal["qwen2", "qwen3", "llama", "llama3"]
+KINDS: tuple[Kind, ...] = ("qwen2", "qwen3", "llama", "llama3")
+CPU = torch.device("cpu")
+
+_CLASSES = {
+    "qwen2": (Qwen2Config, Qwen2ForCausalLM),
+    "qwen3": (Qwen3Config, Qwen3ForCausalLM),
+    "llama": (LlamaConfig, LlamaForCausalLM),
+    "llama3": (LlamaConfig, LlamaForCausalLM),
+}
+_ROPE: dict[str, Any] = {"rope_type": "default", "rope_theta": 10_000.0}
+_LLAMA3_ROPE = _ROPE | {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 64,
+}
+
+
+def toy_causal_model(kind: Kind, *, seed: int = 0, is_tied: bool = True) -> PreTrainedModel:
+    """Return transformers' own model; its numbers are wide, so that its texts vary."""
+    config_class, model_class = _CLASSES[kind]
+    config = config_class(
+        hidden_size=64,
+        intermediate_size=96,
+        num_hidden_layers=3,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        head_dim=16,
+        vocab_size=num_toy_tokens() + 3,  # rows that only pad the matrix
+        max_position_embeddings=512,
+        rope_parameters=_LLAMA3_ROPE if kind == "llama3" else _ROPE,
+        tie_word_embeddings=is_tied,
+        initializer_range=0.15,
+        bos_token_id=None,
+        eos_token_id=None,
+    )
+    torch.manual_seed(seed)
+    model = model_class(config).eval()
+    for name, parameter in model.named_parameters():
+        if name.endswith(("bias", "norm.weight")):
+            parameter.data += torch.randn_like(parameter) * 0.1
+    return model
+
+
+def save_toy(folder: Path, model: PreTrainedModel) -> Path:
+    """Write what Hugging Face keeps of a model: config.json, safetensors, tokenizer.json."""
+    model.save_pretrained(folder)
+    toy_tokenizer().save(str(folder / "tokenizer.json"))
+    return folder
+
+
+def adapter_tensors(
+    shape: BackboneShape, *, seed: int, scale: float = 0.1, rank: int = 4
+) -> dict[str, torch.Tensor]:
+    """Return random adapter tensors by the names that training gives them."""
+    random = torch.Generator().manual_seed(seed)
+    heads = (shape.num_heads + 2 * shape.num_kv_heads) * shape.head_dim
+    sizes = {
+        "qkv": (shape.hidden, heads),
+        "o": (shape.num_heads * shape.head_dim, shape.hidden),
+        "gu": (shape.hidden, 2 * shape.intermediate),
+        "d": (shape.intermediate, shape.hidden),
+    }
+    tensors = {"mask": torch.randn(shape.hidden, generator=random) * scale}
+    for i in range(shape.num_layers):
+        for part, (into, out) in sizes.items():
+            tensors[f"A.{part}{i}"] = torch.randn(rank, into, generator=random) * scale
+            tensors[f"B.{part}{i}"] = torch.randn(out, rank, generator=random) * scale
+    return tensors
+
+
+def save_adapter(path: Path, folder: Path, *, seed: int = 0) -> Path:
+    """Write a random adapter that fits the model in a folder."""
+    save_file(adapter_tensors(read_shape(read_config(folder)), seed=seed), path)
+    return path
+
+
+def toy_backbone(folder: Path, adapter: Path | None = None) -> CausalBackbone:
+    """Return the folder's model as we run it, in float32."""
+    shape = read_shape(read_config(folder))
+    weights = read_weights(
+        [folder / "model.safetensors"], shape, is_fused=False, dtype=torch.float32, device=CPU
+    )
+    gated: GatedAdapter | None = None
+    if adapter is not None:
+        gated = read_adapter(adapter, shape, dtype=torch.float32, device=CPU)
+    return CausalBackbone(shape, weights, gated, mask_id=toy_text(folder).mask_id)
+
+
+def toy_text(folder: Path) -> FimText:
+    """Return the folder's tokenizer as we use it."""
+    return read_fim_text(folder)
+
+
+def toy_masked_causal(
+    folder: Path, adapter: Path | None = None, *, cache_tokens: int = 4096
+) -> MaskedCausal:
+    """Return the folder's model with room for contexts."""
+    return MaskedCausal(toy_backbone(folder, adapter), cache_tokens=cache_tokens)
+
+
+def toy_filler(
+    folder: Path, adapter: Path | None = None, *, max_context_tokens: int = 256
+) -> MaskedCausalFiller:
+    """Load the folder as the engine does."""
+    config = EngineConfig(
+        model=str(folder),
+        adapter=adapter,
+        device="cpu",
+        dtype="float32",
+        max_context_tokens=max_context_tokens,
+    )
+    filler = load_filler(config, config.model, lambda stage, fraction: None)
+    assert isinstance(filler, MaskedCausalFiller)
+    return filler
+
+
+def toy_fill(prefix: str = "def f(", suffix: str = "):\n", **fields: Any) -> Fill:
+    """Return a request."""
+    return Fill(**({"id": 1, "prefix": prefix, "suffix": suffix, "max_tokens": 24} | fields))
+
+
+SETTLE_MODES: tuple[SettleMode, ...] = ("verified", "entropy", "left_to_right")
