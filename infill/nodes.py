@@ -9,6 +9,7 @@ import tree_sitter
 
 from intarsia.infill.syntax import Syntax
 
+MAX_ERRORS = 200
 MAX_DEPTH = 500
 """Deeper nodes are not looked at: nobody writes them, and a walk must end soon."""
 
@@ -92,11 +93,11 @@ def edges_of_scopes(syntax: Syntax | None, start: int, end: int) -> list[int]:
     return []
 
 
-def num_errors(syntax: Syntax, limit: int = 200) -> int:
+def num_errors(syntax: Syntax) -> int:
     """Count what the parser could not read or had to assume, up to a limit."""
     count = 0
     cursor = syntax.tree.walk()
-    while count < limit:
+    while count < MAX_ERRORS:
         node = cursor.node
         if node is not None and (node.is_error or node.is_missing):
             count += 1

@@ -1,7 +1,7 @@
 """Parses a text, once per version: what an edit leaves alone is not read again.
 
-Any text parses, broken code and lone surrogates too. A text beyond the limits has no syntax at all
-(None), and its readers then treat it as plain text. Offsets are string indices; trees count bytes.
+Broken code parses, lone surrogates too. A text beyond the limits has no syntax at all (None): its
+readers then treat it as plain text. Offsets are string indices; trees count bytes.
 """
 
 from collections import deque
@@ -10,8 +10,10 @@ from threading import Lock
 
 import tree_sitter
 
+from intarsia.infill.bounded_parse import parse_bounded
 from intarsia.infill.difference import replaced_stretch
 from intarsia.infill.grammar import load_grammar
+from intarsia.infill.grammar_limits import is_beyond_grammar
 from intarsia.infill.languages import Language
 
 MAX_PARSED_CHARS = 1_000_000
@@ -36,52 +38,64 @@ class Syntax:
         return byte if self.text.isascii() else len(self.data[:byte].decode("utf-8", "replace"))
 
 
-class _RecentTrees:
-    """The last few parsed texts: a keystroke parses only what it changed."""
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class _Parsed:
+    """A text that was parsed, or given up."""
+
+    text: str
+    language_id: str
+    syntax: Syntax | None
+
+
+class _RecentTexts:
+    """The last few texts: each is parsed once, and a keystroke parses only what it changed."""
 
     def __init__(self) -> None:
-        self._recent: deque[Syntax] = deque(maxlen=4)
+        self._recent: deque[_Parsed] = deque(maxlen=4)
         self._lock = Lock()
 
-    def find(self, text: str, language: Language) -> Syntax | None:
-        with self._lock:
-            for syntax in self._recent:
-                if syntax.language.id == language.id and syntax.text == text:
-                    return syntax
-        return None
+    def find(self, text: str, language: Language) -> _Parsed | None:
+        return next((it for it in self._of(language) if it.text == text), None)
 
     def newest(self, language: Language) -> Syntax | None:
+        return next((it.syntax for it in self._of(language) if it.syntax is not None), None)
+
+    def add(self, parsed: _Parsed) -> None:
         with self._lock:
-            return next((it for it in self._recent if it.language.id == language.id), None)
+            self._recent.appendleft(parsed)
 
-    def add(self, syntax: Syntax) -> None:
+    def _of(self, language: Language) -> list[_Parsed]:
         with self._lock:
-            self._recent.appendleft(syntax)
+            return [it for it in self._recent if it.language_id == language.id]
 
 
-_recent = _RecentTrees()
+_recent = _RecentTexts()
 
 
 def parse(text: str, language: Language) -> Syntax | None:
-    """Parse a text, or return the tree of the same text parsed a moment ago."""
+    """Parse a text, or return what came of the same text a moment ago."""
     if language.grammar is None or len(text) > MAX_PARSED_CHARS:
         return None
-    syntax = _recent.find(text, language)
-    if syntax is None and not _has_long_line(text):
+    known = _recent.find(text, language)
+    if known is None:
         syntax = _parse_from(_recent.newest(language), text, language)
-        _recent.add(syntax)
-    return syntax
+        known = _Parsed(text=text, language_id=language.id, syntax=syntax)
+        _recent.add(known)
+    return known.syntax
 
 
-def parse_edited(syntax: Syntax, start: int, end: int, replacement: str) -> Syntax:
+def parse_edited(syntax: Syntax, start: int, end: int, replacement: str) -> Syntax | None:
     """Parse the text with ``text[start:end]`` replaced, reading only what the edit changed."""
-    assert syntax.language.grammar is not None
+    text = syntax.text[:start] + replacement + syntax.text[end:]
+    grammar = syntax.language.grammar
+    if grammar is None or is_beyond_grammar(text, syntax.language):
+        return None
     first, last = syntax.byte_at(start), syntax.byte_at(end)
     new = _encode(replacement)
     data = syntax.data[:first] + new + syntax.data[last:]
-    tree = syntax.tree.copy()
     new_last = first + len(new)
-    tree.edit(
+    older = syntax.tree.copy()
+    older.edit(
         first,
         last,
         new_last,
@@ -89,25 +103,26 @@ def parse_edited(syntax: Syntax, start: int, end: int, replacement: str) -> Synt
         _point(syntax.data, last),
         _point(data, new_last),
     )
-    parser = tree_sitter.Parser(load_grammar(syntax.language.grammar))
-    text = syntax.text[:start] + replacement + syntax.text[end:]
-    return Syntax(text=text, data=data, tree=parser.parse(data, tree), language=syntax.language)
+    tree = parse_bounded(data, load_grammar(grammar), older)
+    return tree and Syntax(text=text, data=data, tree=tree, language=syntax.language)
 
 
-def _has_long_line(text: str) -> bool:
-    return len(text) > MAX_LINE_CHARS and max(map(len, text.split("\n"))) > MAX_LINE_CHARS
-
-
-def _parse_from(older: Syntax | None, text: str, language: Language) -> Syntax:
+def _parse_from(older: Syntax | None, text: str, language: Language) -> Syntax | None:
     """Parse what differs from an older version, or all of it where there is none."""
     if older is not None:
         start, end, new_end = replaced_stretch(older.text, text)
         if end - start + new_end - start <= MAX_EDITED_CHARS:
             return parse_edited(older, start, end, text[start:new_end])
-    assert language.grammar is not None
+    is_refused = _has_long_line(text) or is_beyond_grammar(text, language)
+    if language.grammar is None or is_refused:
+        return None
     data = _encode(text)
-    tree = tree_sitter.Parser(load_grammar(language.grammar)).parse(data)
-    return Syntax(text=text, data=data, tree=tree, language=language)
+    tree = parse_bounded(data, load_grammar(language.grammar))
+    return tree and Syntax(text=text, data=data, tree=tree, language=language)
+
+
+def _has_long_line(text: str) -> bool:
+    return len(text) > MAX_LINE_CHARS and max(map(len, text.split("\n"))) > MAX_LINE_CHARS
 
 
 def _encode(text: str) -> bytes:

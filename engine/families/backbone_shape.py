@@ -67,7 +67,7 @@ def read_shape(config: Mapping[str, Any]) -> BackboneShape:
             rope_scaling=_scaling(rope),
             max_positions=int(config.get("max_position_embeddings", 4096)),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelError(
             f"config.json lacks or mistypes {error}: it is no Llama-shaped model"
         ) from error

@@ -117,13 +117,10 @@ def _read_hugging_face(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
         at = f"model.layers.{i}"
         _refuse(get, f"{at}.self_attn.o_proj.bias")
         qkv = [f"{at}.self_attn.{part}_proj" for part in "qkv"]
-        biases = [get(f"{name}.bias") for name in qkv]
         return LayerWeights(
             attn_norm=_need(get, f"{at}.input_layernorm.weight"),
             qkv=_join([_need(get, f"{name}.weight") for name in qkv], shape.hidden),
-            qkv_bias=torch.cat([b for b in biases if b is not None])
-            if any(b is not None for b in biases)
-            else None,
+            qkv_bias=_join_biases([get(f"{name}.bias") for name in qkv]),
             q_norm=get(f"{at}.self_attn.q_norm.weight"),
             k_norm=get(f"{at}.self_attn.k_norm.weight"),
             o=_need(get, f"{at}.self_attn.o_proj.weight"),
@@ -154,6 +151,11 @@ def _join(parts: list[Tensor], width: int) -> Tensor:
     for part in parts:
         _check_size("a matrix", part, (part.shape[0] if part.dim() else 0, width))
     return torch.cat(parts)
+
+
+def _join_biases(parts: list[Tensor | None]) -> Tensor | None:
+    there = [part for part in parts if part is not None]
+    return torch.cat([part.flatten() for part in there]) if there else None
 
 
 def _check(weights: BackboneWeights, shape: BackboneShape) -> None:

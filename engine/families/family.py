@@ -30,9 +30,11 @@ def family_of(config: Mapping[str, Any], where: str) -> Family:
 
 def _oddity(config: Mapping[str, Any]) -> str | None:
     """Return what sets this model apart from the plain Llama shape that we compute."""
-    rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
-    if rope.get("rope_type", rope.get("type", "default")) not in ("default", "llama3"):
-        return f"scaled RoPE ({rope.get('rope_type', rope.get('type'))})"
+    rope = config.get("rope_parameters") or config.get("rope_scaling")
+    if isinstance(rope, dict):  # read_shape says so where it is something else
+        kind = rope.get("rope_type", rope.get("type", "default"))
+        if kind not in ("default", "llama3"):
+            return f"scaled RoPE ({kind})"
     if config.get("quantization_config"):
         return "quantised weights"
     if config.get("hidden_act", "silu") != "silu":

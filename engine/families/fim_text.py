@@ -59,8 +59,6 @@ class FimText:
         _declare_marks(tokenizer)
         # What looks like a special token in a user's file is text, not a command to the model.
         tokenizer.encode_special_tokens = True
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
         self._tokenizer = tokenizer
         self._marks = marks
         self._bytes = [_bytes_of(tokenizer.id_to_token(i)) for i in range(_size(tokenizer))]
@@ -146,6 +144,8 @@ def read_fim_text(folder: Path) -> FimText:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:
         raise ModelError(f"{path} cannot be read ({error}): fetch the model again") from error
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
     for marks in _KNOWN_MARKS:
         named = (marks.before_prefix, marks.before_suffix, marks.before_middle, marks.mask)
         if all(tokenizer.token_to_id(token) is not None for token in named):

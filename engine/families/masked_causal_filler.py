@@ -103,6 +103,7 @@ class MaskedCausalFiller:
         _require("max_steps", 1 if request.max_steps is None else request.max_steps, least=1)
         _require("alternative", request.alternative, least=0, most=self._model.vocab_size - 1)
         _require("min_indent", request.min_indent, least=0)
+        _require_temperature(request.temperature)
         given, healed = self._text.split_given(request.given)
         prefix, suffix = self._trim(
             self._text.encode(request.prefix), self._text.encode(request.suffix)
@@ -181,20 +182,14 @@ class MaskedCausalFiller:
         return VerifyPolicy() if is_proposing else LEFT_TO_RIGHT
 
     def _find_end(self, ids: Sequence[int], hole: _Hole) -> int | None:
-        """Return how many tokens the hole needs, None while it has not ended."""
+        """Return how many tokens the hole needs, None while it has not ended: up to an end token,
+        or to the one that completes a stop text (cut earlier, it would not be known as one)."""
         num_before = next((i for i, t in enumerate(ids) if t in self._text.end_ids), len(ids))
         pieces = self._text.pieces(ids[:num_before], num_given=len(hole.healed))
-        end = find_text_end(
-            "".join(pieces), stop=hole.request.stop, min_indent=hole.request.min_indent
-        )
-        if end is None:
+        if _text_end(pieces, hole) is None:
             return num_before + 1 if num_before < len(ids) else None
-        length = 0
-        for i, piece in enumerate(pieces):
-            length += len(piece)
-            if length > end:
-                return i + 1
-        return num_before
+        lengths = range(1, num_before + 1)
+        return next(n for n in lengths if _text_end(pieces[:n], hole) is not None)
 
     def _tokens(self, hole: _Hole, settled: Settled) -> tuple[CanvasToken, ...]:
         """Return the hole's tokens up to its end; the last is cut where a stop text begins."""
@@ -202,9 +197,7 @@ class MaskedCausalFiller:
             (i for i, t in enumerate(settled.ids) if t in self._text.end_ids), len(settled.ids)
         )
         pieces = self._text.pieces(settled.ids[:num_before], num_given=len(hole.healed))
-        end = find_text_end(
-            "".join(pieces), stop=hole.request.stop, min_indent=hole.request.min_indent
-        )
+        end = _text_end(pieces, hole)
         tokens, length = [], 0
         for i, piece in enumerate(pieces):
             if end is not None and length >= end:
@@ -226,6 +219,11 @@ class MaskedCausalFiller:
         return show
 
 
+def _text_end(pieces: Sequence[str], hole: _Hole) -> int | None:
+    request = hole.request
+    return find_text_end("".join(pieces), stop=request.stop, min_indent=request.min_indent)
+
+
 def _take(logits: torch.Tensor, allowed: list[int], rank: int) -> NamedToken:
     """Take the likeliest allowed token (none named: any), or the ``rank``-th next likely one."""
     if not allowed:
@@ -242,3 +240,9 @@ def _require(name: str, value: int, *, least: int, most: int | None = None) -> N
     if value < least or (most is not None and value > most):
         limit = f"{least} or more" if most is None else f"from {least} to {most}"
         raise ValueError(f"{name} must be {limit}, got {value}")
+
+
+def _require_temperature(value: float | None) -> None:
+    """Beyond these, probabilities are none any more (or all the same)."""
+    if value and not 0.01 <= value <= 100:
+        raise ValueError(f"temperature must be 0, or from 0.01 to 100, got {value}")

@@ -18,13 +18,18 @@ def balance_brackets(fill: str, context: CleaningContext) -> str:
 
 
 def _without_unmatched(fill: str, balance: Balance) -> list[str]:
-    """Return the fill without the closing brackets at its end that close nothing in it."""
+    """Return the fill without the closing brackets at its end that close nothing in it.
+
+    What ends a statement after them is tried with and without.
+    """
     candidates: list[str] = []
+    kept, tail = fill, ""
     for offset in reversed(balance.unmatched):
-        kept = fill if not candidates else candidates[-1]
-        if kept[offset + 1 :].strip(" \t\n;,"):
+        after = kept[offset + 1 :].strip()
+        if after.strip(";,"):
             break
-        candidates.append(kept[:offset].rstrip())
+        kept, tail = kept[:offset].rstrip(), after + tail
+        candidates += [kept + tail, kept]
     return candidates
 
 

@@ -9,6 +9,7 @@ from intarsia.infill.healing import is_word_character
 from intarsia.infill.postprocess.context import CleaningContext
 
 MAX_CHARS_BALANCED = 1_500
+MIN_CHARS_IN_WORD = 2
 
 
 def cut_suffix_overlap(fill: str, context: CleaningContext) -> str:
@@ -66,15 +67,18 @@ def _cut_rest_of_line(fill: str, context: CleaningContext) -> str:
 
 
 def _overlaps(fill: str, rest: str) -> list[int]:
-    """Return by how many characters the fill's end may be the rest's beginning, longest first."""
-    longest = min(len(fill), len(rest.rstrip()))
+    """Return by how many characters the fill's end may be the rest's beginning, longest first.
+
+    Words are compared whole, but for a rest that is written to its end: it may begin in a word.
+    """
+    all_of_it = len(rest.rstrip())
     return [
         count
-        for count in range(longest, 0, -1)
+        for count in range(min(len(fill), all_of_it), 0, -1)
         if fill.endswith(rest[:count])
         and rest[:count].strip()
         and not _splits_word(rest, count)
-        and not _splits_word(fill, len(fill) - count)
+        and (count == all_of_it >= MIN_CHARS_IN_WORD or not _splits_word(fill, len(fill) - count))
     ]
 
 

@@ -1,7 +1,7 @@
 """Drops the last lines of a fill where the model was stopped in the middle of something."""
 
 from intarsia.infill.postprocess.context import CleaningContext
-from intarsia.infill.postprocess.parse_errors import errors_allowed, errors_with
+from intarsia.infill.postprocess.parse_errors import is_no_worse
 
 MAX_DROPPED_LINES = 8
 
@@ -11,11 +11,10 @@ def drop_broken_tail(fill: str, context: CleaningContext) -> str:
     lines = fill.split("\n")
     if context.syntax is None or len(lines) == 1:
         return fill
-    most = errors_allowed(context)
     for num_dropped in range(min(MAX_DROPPED_LINES, len(lines) - 1) + 1):
         kept = "\n".join(lines[: len(lines) - num_dropped]).rstrip()
         if not kept.strip():
             break
-        if errors_with(kept, context) <= most:
+        if is_no_worse(kept, context):
             return kept
     return fill

@@ -3,14 +3,13 @@
 from intarsia.infill.brackets import PAIRS, balance_of
 from intarsia.infill.lines import leading_blank
 from intarsia.infill.postprocess.context import CleaningContext
-from intarsia.infill.postprocess.parse_errors import errors_allowed, errors_with
+from intarsia.infill.postprocess.parse_errors import is_no_worse
 from intarsia.infill.suggestion import NoSuggestion
 
 
 def reject_new_errors(fill: str, context: CleaningContext) -> str | NoSuggestion:
     """Allow what a line may leave open for the next one: brackets, a statement's end, a block."""
-    most = errors_allowed(context)
-    if any(errors_with(fill + end, context) <= most for end in _possible_ends(fill, context)):
+    if any(is_no_worse(fill + end, context) for end in _possible_ends(fill, context)):
         return fill
     return NoSuggestion(reason="the file would parse worse than before")
 

@@ -3,8 +3,10 @@
 import pytest
 from rule_engine import rule_engine_launch
 
-from intarsia.cli.bench import SECTIONS
+from intarsia.cli.bench_fills import measure_fills
+from intarsia.cli.bench_prefill import measure_prefill
 from intarsia.cli.bench_sources import cut_lines
+from intarsia.cli.bench_start import measure_start
 from intarsia.cli.figures import Bench, percentile
 from intarsia.cli.fill_hole import FillOptions
 from intarsia.cli.machine import describe_machine
@@ -42,11 +44,12 @@ def test_the_machine_is_named_in_one_line():
     assert "\n" not in describe_machine()
 
 
-async def test_every_section_finds_figures_of_its_own(address: Address):
+async def test_every_section_that_asks_the_engine_finds_figures_of_its_own(address: Address):
+    sections = (measure_start, measure_prefill, measure_fills)
     launch = rule_engine_launch(text="return value")
     async with EngineClient(name="test", launch=launch, address=address) as client:
         bench = Bench(client=client, options=FillOptions(), repeats=2)
-        figures = [figure for _, measure in SECTIONS for figure in await measure(bench)]
+        figures = [figure for measure in sections for figure in await measure(bench)]
     names = [figure.name for figure in figures]
     assert len(set(names)) == len(names)
     assert {"engine_start_warm_s", "fill_warm_p50_ms", "overhead_p95_ms"} <= set(names)

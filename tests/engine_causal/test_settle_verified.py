@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intarsia.engine.diffusion.verify import (
@@ -50,7 +50,7 @@ class RuleVerifier:
 
     def keep(self, num_tokens: int) -> None:
         kept = self._last[:num_tokens]
-        assert kept == self.truth[self.num_held : self.num_held + num_tokens]
+        assert kept == [*self.truth, _END][self.num_held : self.num_held + num_tokens]
         self.num_held += num_tokens
 
     def _says(self, place: int) -> torch.Tensor:
@@ -96,6 +96,7 @@ _policies = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(_truths, _draws, _policies)
 def test_the_text_is_the_models_own(
     truth: list[int], is_right: list[bool], policy: VerifyPolicy
@@ -109,6 +110,7 @@ def test_the_text_is_the_models_own(
     assert settled.finish_reason == "end"
 
 
+@settings(deadline=None)
 @given(_truths, _draws, _policies, st.integers(1, 25))
 def test_no_more_tokens_than_asked_for(
     truth: list[int], is_right: list[bool], policy: VerifyPolicy, max_tokens: int
@@ -119,6 +121,7 @@ def test_no_more_tokens_than_asked_for(
     assert shown[-1].ids[: len(settled.ids)] == settled.ids
 
 
+@settings(deadline=None)
 @given(_truths, _draws, _policies, st.integers(1, 6))
 def test_too_few_passes_give_what_is_proposed_too(
     truth: list[int], is_right: list[bool], policy: VerifyPolicy, max_passes: int

@@ -11,7 +11,7 @@ from intarsia.infill.postprocess.balance_brackets import balance_brackets
         ("python", "x = (1,\n     ║\n     3)\n", "2,)", "2,"),
         ("python", "x = f(║\n", "1)", "1)"),
         ("python", "x = ║\n", "f(", "f("),
-        ("javascript", "const a = ║\n", "f(1)});", "f(1)"),
+        ("javascript", "const a = ║\n", "f(1)});", "f(1);"),
         ("javascript", "f(() => {║\n", "\n  a();\n});", "\n  a();\n});"),
         (
             "go",

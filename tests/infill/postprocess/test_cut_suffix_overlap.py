@@ -31,6 +31,9 @@ def check(source, fill, expected, language_id="python"):
         ("self.na║me = 1", "me = 1", ""),
         ("self.na║me = 1", "me = other", ""),
         ("self.na║me = 1", "med_fu", "med_fu"),
+        ("f(self.║ame)", "name)", "n"),
+        ("f(na║s)", "mes)", "me"),
+        ("x = to║l", "tal", "tal"),
     ],
 )
 def test_the_rest_of_the_line_is_not_written_twice(source, fill, expected):

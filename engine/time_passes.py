@@ -1,0 +1,96 @@
+"""What a pass over a canvas costs here: a causal backbone is loaded without an engine round it.
+
+Imports torch; measure_passes.py is the program that comes before it.
+"""
+
+import time
+from statistics import median
+
+import psutil
+import torch
+
+from intarsia.engine.families.backbone_shape import read_shape
+from intarsia.engine.families.backbone_weights import read_weights
+from intarsia.engine.families.causal_backbone import CausalBackbone
+from intarsia.engine.families.device import choose_device, choose_dtype
+from intarsia.engine.families.fim_text import read_fim_text
+from intarsia.engine.families.folder import locate_model
+from intarsia.engine.families.gated_adapter import read_adapter
+from intarsia.engine.families.kv_cache import KvCache
+from intarsia.engine.families.masked_causal import canvas_rows
+from intarsia.engine.filler import ModelError
+from intarsia.engine.pass_figures import PassFigures
+
+NUM_CONTEXT = 1024
+NUM_ROWS = (1, 8, 16, 32, 64)
+
+_CHUNK = 512
+
+
+def time_passes(model: str, repeats: int) -> PassFigures:
+    """Load the model and time its passes. Raises ModelError."""
+    started = time.perf_counter()
+    backbone = _load(model)
+    load_s = time.perf_counter() - started
+    loaded_bytes = _resident_bytes()
+    pass_ms = _time_all(backbone, repeats)
+    return PassFigures(
+        model=model,
+        context_tokens=NUM_CONTEXT,
+        repeats=repeats,
+        pass_ms=pass_ms,
+        load_s=load_s,
+        loaded_bytes=loaded_bytes,
+        working_bytes=_resident_bytes(),
+    )
+
+
+def _load(model: str) -> CausalBackbone:
+    folder = locate_model(model, lambda stage, fraction: None)
+    if folder.family != "masked_causal":
+        raise ModelError(f"{folder.name} is no causal backbone: name one with `--model`")
+    device = choose_device("auto")
+    dtype = choose_dtype("auto", device)
+    shape = read_shape(folder.config)
+    weights = read_weights(
+        folder.weights, shape, is_fused=folder.is_fused, dtype=dtype, device=device
+    )
+    adapter = None
+    if folder.adapter is not None:
+        adapter = read_adapter(folder.adapter, shape, dtype=dtype, device=device)
+    mask_id = read_fim_text(folder.path).mask_id
+    return CausalBackbone(shape, weights, adapter, mask_id=mask_id)
+
+
+@torch.inference_mode()
+def _time_all(backbone: CausalBackbone, repeats: int) -> dict[int, float]:
+    """The sizes take turns, so that all meet the machine in the same state."""
+    cache = _read_context(backbone)
+    for num_rows in NUM_ROWS:
+        _time_pass(backbone, cache, num_rows)  # the first of a size also makes room
+    times = [[_time_pass(backbone, cache, n) for n in NUM_ROWS] for _ in range(repeats)]
+    return {n: median(row[i] for row in times) for i, n in enumerate(NUM_ROWS)}
+
+
+def _read_context(backbone: CausalBackbone) -> KvCache:
+    """What the tokens are costs nothing: any will do."""
+    cache = backbone.new_cache()
+    for start in range(0, NUM_CONTEXT, _CHUNK):
+        ids = list(range(start, start + _CHUNK))
+        backbone.forward(canvas_rows(ids, [], start=start, device=backbone.device), cache)
+        cache.commit(ids)
+    return cache
+
+
+def _time_pass(backbone: CausalBackbone, cache: KvCache, num_rows: int) -> float:
+    """Return the milliseconds of a pass over one known token and masks behind it."""
+    started = time.perf_counter()
+    masks = [backbone.mask_id] * (num_rows - 1)
+    rows = canvas_rows([0], masks, start=len(cache), device=backbone.device)
+    named = backbone.logits(backbone.forward(rows, cache)).argmax(dim=-1)
+    named.tolist()  # on a GPU, only this waits for the work
+    return (time.perf_counter() - started) * 1000
+
+
+def _resident_bytes() -> int:
+    return int(psutil.Process().memory_info().rss)

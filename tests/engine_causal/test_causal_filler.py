@@ -1,0 +1,244 @@
+"""Whole fills on a toy: what ends them, what starts them, what is asked for wrongly."""
+
+import math
+import time
+from pathlib import Path
+
+import pytest
+from toy_causal import SETTLE_MODES, save_toy, toy_causal_model, toy_fill, toy_filler, toy_text
+from toy_causal_fill import run_fill
+
+from intarsia.engine.families.fim_text import FimText
+from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.filler import Cancelled
+from intarsia.engine.ipc.messages import Filled, SettleMode, Step
+
+
+@pytest.fixture(scope="module")
+def filler(toy: Path, adapter: Path) -> MaskedCausalFiller:
+    return toy_filler(toy, adapter)
+
+
+@pytest.fixture(scope="module")
+def text(toy: Path) -> FimText:
+    return toy_text(toy)
+
+
+@pytest.fixture(scope="module")
+def long_fill(filler: MaskedCausalFiller) -> Filled:
+    """One that no end token cuts short."""
+    filled = run_fill(filler, toy_fill(max_tokens=40))
+    assert filled.finish_reason == "max_tokens", "choose another toy seed"
+    return filled
+
+
+def context_ids(filler: MaskedCausalFiller) -> list[int]:
+    return filler._model._open.ids[: filler._model._context_length]
+
+
+# -- where a fill ends ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settle", SETTLE_MODES)
+@pytest.mark.parametrize("max_tokens", [1, 2, 7, 30])
+def test_no_more_tokens_than_asked_for(
+    filler: MaskedCausalFiller, settle: SettleMode, max_tokens: int
+) -> None:
+    filled = run_fill(filler, toy_fill(settle=settle, max_tokens=max_tokens))
+    assert len(filled.tokens) == max_tokens
+    assert filled.finish_reason == "max_tokens"
+
+
+@pytest.mark.parametrize("settle", ["verified", "left_to_right"])
+def test_a_stop_text_ends_the_fill_before_it(
+    filler: MaskedCausalFiller, long_fill: Filled, settle: SettleMode
+) -> None:
+    for at in range(1, len(long_fill.text) - 3):
+        stop = long_fill.text[at : at + 3]
+        filled = run_fill(filler, toy_fill(max_tokens=40, stop=(stop, ""), settle=settle))
+        assert filled.text == long_fill.text[: long_fill.text.find(stop)]
+        assert filled.finish_reason == "end_of_hole"
+        assert "".join(token.text for token in filled.tokens) == filled.text
+        assert filled.steps <= long_fill.steps or settle == "left_to_right"
+
+
+def test_the_first_of_several_stop_texts_counts(
+    filler: MaskedCausalFiller, long_fill: Filled
+) -> None:
+    late, early = long_fill.text[20:22], long_fill.text[5:7]
+    filled = run_fill(filler, toy_fill(max_tokens=40, stop=(late, early)))
+    assert filled.text == long_fill.text[: min(map(long_fill.text.find, (late, early)))]
+
+
+def test_an_entropy_fill_stops_there_too(filler: MaskedCausalFiller) -> None:
+    whole = run_fill(filler, toy_fill(max_tokens=40, settle="entropy")).text
+    stop = whole[2:4]
+    filled = run_fill(filler, toy_fill(max_tokens=40, settle="entropy", stop=(stop,)))
+    assert stop not in filled.text
+    assert filled.finish_reason == "end_of_hole"
+
+
+def test_an_end_token_ends_the_fill_and_is_no_text(tmp_path: Path) -> None:
+    model = toy_causal_model("qwen2", seed=1, is_tied=False)
+    folder = save_toy(tmp_path, model)
+    end = next(iter(toy_text(folder).end_ids))
+    plain = run_fill(toy_filler(folder), toy_fill())
+    assert len(plain.tokens) > 5
+    # Let the end token win wherever another one does that is written later on.
+    written = toy_text(folder).encode(plain.tokens[4].text)
+    model.lm_head.weight.data[end] = model.lm_head.weight.data[written[0]] * 1.01
+    filled = run_fill(toy_filler(save_toy(tmp_path, model)), toy_fill())
+    assert filled.finish_reason == "end_of_hole"
+    assert filled.text == plain.text[: len(filled.text)]
+    assert len(filled.tokens) <= 4
+    assert filled.steps == len(filled.tokens), "the end token took a pass, but shows nowhere"
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+def test_min_indent_ends_at_a_line_too_far_left(tmp_path: Path, is_first: bool) -> None:
+    """A toy that writes line break, x, line break, x … whatever stands before."""
+    model = toy_causal_model("llama", is_tied=False)
+    folder = save_toy(tmp_path, model)
+    ids = [toy_text(folder).encode(sign)[0] for sign in ("\n", "x")]
+    for layer in model.model.layers:  # no layer says anything: the last token alone decides
+        layer.self_attn.o_proj.weight.data.zero_()
+        layer.mlp.down_proj.weight.data.zero_()
+    embed, output = model.model.embed_tokens.weight.data, model.lm_head.weight.data
+    output.zero_()
+    output[ids[1]] = embed[ids[0]]
+    output[ids[0]] = embed[ids[1]] + embed[toy_text(folder).encode("y")[0]]
+    filler = toy_filler(save_toy(tmp_path, model))
+    request = toy_fill(given="y", max_tokens=9, min_indent=0 if is_first else 4)
+    filled = run_fill(filler, request)
+    assert run_fill(filler, toy_fill(given="y", max_tokens=9)).text.startswith("\nx\nx")
+    assert filled.text == ("\nx\nx\nx\nx" if is_first else "")
+
+
+# -- where a fill starts -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("given", "number"), [("", 20), ("de", 3)])
+def test_alternatives_differ_in_their_first_token(
+    filler: MaskedCausalFiller, given: str, number: int
+) -> None:
+    filled = [run_fill(filler, toy_fill(given=given, alternative=k)) for k in range(number)]
+    confidences = [f.tokens[0].confidence for f in filled if f.tokens]
+    assert confidences == sorted(confidences, reverse=True)
+    assert len(set(confidences)) == len(confidences)
+
+
+def test_more_alternatives_than_tokens_fit_give_the_last(filler: MaskedCausalFiller) -> None:
+    far = run_fill(filler, toy_fill(given="\U0010fffd", alternative=200))
+    assert far.text == run_fill(filler, toy_fill(given="\U0010fffd", alternative=201)).text
+
+
+@pytest.mark.parametrize(
+    ("prefix", "suffix"),
+    [
+        ("", ""),
+        ("x = '<|fim_middle|>'", "<|endoftext|>\n"),
+        ("a\ud800b", "\udfff"),
+        ("é😀" * 5, "\r\n\t"),
+        ("\x00\x1b", "\ufeff"),
+    ],
+)
+@pytest.mark.parametrize("settle", SETTLE_MODES)
+def test_any_text_may_stand_round_a_hole(
+    filler: MaskedCausalFiller, text: FimText, settle: SettleMode, prefix: str, suffix: str
+) -> None:
+    filled = run_fill(filler, toy_fill(prefix, suffix, settle=settle, max_tokens=5))
+    assert len(filled.tokens) <= 5
+    ids = context_ids(filler)
+    assert ids == text.context(text.encode(prefix), text.encode(suffix))
+    assert sum(i in text.end_ids for i in ids) == 3, "no mark but our own"
+
+
+# -- contexts that are too long ------------------------------------------------------------------
+
+
+def parts_kept(toy: Path, prefix: str, suffix: str) -> tuple[str, str]:
+    filler, text = toy_filler(toy, max_context_tokens=40), toy_text(toy)
+    run_fill(filler, toy_fill(prefix, suffix, max_tokens=1))
+    first, second, third = [i for i, t in enumerate(context_ids(filler)) if t in text.end_ids]
+    ids = context_ids(filler)
+    return tuple(  # type: ignore[return-value]
+        b"".join(map(text.bytes_of, part)).decode()
+        for part in (ids[first + 1 : second], ids[second + 1 : third])
+    )
+
+
+def test_what_stands_nearest_the_hole_is_kept(toy: Path) -> None:
+    kept = parts_kept(toy, "a" * 50 + "b" * 30, "c" * 10 + "d" * 50)
+    assert kept == ("b" * 30, "c" * 10)
+
+
+def test_a_short_suffix_leaves_its_share_to_the_prefix(toy: Path) -> None:
+    assert parts_kept(toy, "a" * 50 + "b" * 38, "cc") == ("b" * 38, "cc")
+
+
+def test_a_short_prefix_leaves_its_share_to_the_suffix(toy: Path) -> None:
+    assert parts_kept(toy, "bb", "c" * 38 + "d" * 50) == ("bb", "c" * 38)
+
+
+def test_no_prefix_leaves_all_to_the_suffix(toy: Path) -> None:
+    assert parts_kept(toy, "", "c" * 40 + "d" * 50) == ("", "c" * 40)
+
+
+# -- what is shown and measured ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("settle", SETTLE_MODES)
+@pytest.mark.parametrize("max_tokens", [3, 17])
+def test_the_last_step_shown_is_the_answer(
+    filler: MaskedCausalFiller, settle: SettleMode, max_tokens: int
+) -> None:
+    steps: list[Step] = []
+    request = toy_fill(settle=settle, max_tokens=max_tokens)
+    filled = run_fill(filler, request, on_step=steps.append)
+    assert "".join(token.text for token in steps[-1].tokens) == filled.text
+    numbers = [step.step for step in steps]
+    assert numbers == sorted(set(numbers))
+    assert numbers[-1] == filled.steps
+    assert all(len(step.tokens) <= max_tokens for step in steps)
+
+
+@pytest.mark.parametrize("settle", SETTLE_MODES)
+def test_what_is_measured_adds_up(filler: MaskedCausalFiller, settle: SettleMode) -> None:
+    filled = run_fill(filler, toy_fill(settle=settle, id=9), received_at=time.monotonic() - 0.5)
+    ms = filled.ms
+    assert ms.total == pytest.approx(ms.queue + ms.prefill + ms.denoise)
+    assert ms.queue >= 500
+    assert 0 <= filled.mean_entropy <= math.log(300)
+    assert all(0 <= token.confidence <= 1 for token in filled.tokens)
+    assert (filled.id, filled.model) == (9, "qwen2")
+
+
+def test_a_deadline_in_the_past_still_gives_a_text(filler: MaskedCausalFiller) -> None:
+    filled = run_fill(filler, toy_fill(deadline_ms=1), received_at=time.monotonic() - 1)
+    assert filled.finish_reason == "deadline"
+    assert filled.text
+
+
+def test_a_cancel_before_the_first_pass_counts(filler: MaskedCausalFiller) -> None:
+    with pytest.raises(Cancelled):
+        run_fill(filler, toy_fill(), is_cancelled=lambda: True)
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"max_tokens": 0},
+        {"max_tokens": 10**9},
+        {"max_steps": 0},
+        {"alternative": -1},
+        {"alternative": 10**6},
+        {"min_indent": -1},
+        {"temperature": -1.0, "settle": "entropy"},
+        {"temperature": math.nan, "settle": "entropy"},
+        {"temperature": math.inf, "settle": "entropy"},
+        {"temperature": 1e-30, "settle": "entropy"},
+    ],
+)
+def test_a_field_out_of_range_is_refused(filler: MaskedCausalFiller, field: dict[str, int]) -> None:
+    with pytest.raises(ValueError, match=next(iter(field))):
+        run_fill(filler, toy_fill(**field))

@@ -1,0 +1,249 @@
+"""Loading a folder: what is said of a sound one, and one line for each fault."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import psutil
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from tokenizers import Tokenizer, models
+from toy_causal import (
+    adapter_tensors,
+    save_adapter,
+    save_toy,
+    toy_causal_model,
+    toy_fill,
+    toy_filler,
+)
+from toy_causal_fill import run_fill
+from toy_causal_tokenizer import toy_tokenizer
+from transformers import LlamaConfig, LlamaForCausalLM
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.families.backbone_shape import read_shape
+from intarsia.engine.families.folder_contents import read_config
+from intarsia.engine.families.loading import load_filler
+from intarsia.engine.filler import ModelError
+
+Tensors = dict[str, torch.Tensor]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of a checkpoint that a test may spoil."""
+    return save_toy(tmp_path / "spoilt", toy_causal_model("qwen2"))
+
+
+def check_refused(folder: Path, match: str, adapter: Path | None = None) -> None:
+    with pytest.raises(ModelError, match=match) as error:
+        toy_filler(folder, adapter)
+    assert "\n" not in str(error.value)
+
+
+def change_tensors(path: Path, change: Callable[[Tensors], Any]) -> None:
+    tensors = {name: tensor.clone() for name, tensor in load_file(path).items()}
+    change(tensors)
+    save_file(tensors, path)
+
+
+def change_config(folder: Path, **fields: Any) -> None:
+    path = folder / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | fields))
+
+
+# -- sound folders -------------------------------------------------------------------------------
+
+
+def test_a_folder_without_adapter_says_so(toy: Path) -> None:
+    info = toy_filler(toy).info
+    assert (info.name, info.device, info.dtype) == ("qwen2", "cpu", "float32")
+    assert info.notes == ("no adapter for this model: one token a pass, left to right",)
+
+
+def test_a_folder_with_adapter_has_nothing_to_note(toy: Path, adapter: Path) -> None:
+    assert toy_filler(toy, adapter).info.notes == ()
+
+
+def test_the_configured_adapter_is_not_another_models(
+    toy: Path, adapter: Path, toys: dict[str, Path]
+) -> None:
+    config = EngineConfig(model=str(toy), adapter=adapter, device="cpu", dtype="float32")
+    filler = load_filler(config, str(toys["llama"]), lambda stage, fraction: None)
+    assert filler.info.notes != ()
+
+
+@pytest.mark.parametrize("kind", ["qwen2", "qwen3", "llama", "llama3"])
+def test_every_kind_fills(kind: str, toys: dict[str, Path]) -> None:
+    assert run_fill(toy_filler(toys[kind]), toy_fill()).steps > 0
+
+
+def test_shards_are_read_as_one(toy: Path, tmp_path: Path) -> None:
+    model = toy_causal_model("qwen2")
+    model.save_pretrained(tmp_path, max_shard_size="100KB")
+    toy_tokenizer().save(str(tmp_path / "tokenizer.json"))
+    assert len(list(tmp_path.glob("*.safetensors"))) > 1
+    assert run_fill(toy_filler(tmp_path), toy_fill()).text == (
+        run_fill(toy_filler(toy), toy_fill()).text
+    )
+
+
+def test_a_context_leaves_room_for_the_hole(toy: Path) -> None:
+    filler = toy_filler(toy, max_context_tokens=8192)
+    filled = run_fill(filler, toy_fill("x" * 5000, max_tokens=2))
+    assert filled.num_prefilled < 512, "the toy was made for 512 positions"
+
+
+# -- faults of the adapter -----------------------------------------------------------------------
+
+
+def test_an_adapter_of_another_width(toy: Path, tmp_path: Path) -> None:
+    shape = read_shape(read_config(toy) | {"hidden_size": 32, "head_dim": 16})
+    save_file(adapter_tensors(shape, seed=0), tmp_path / "a")
+    check_refused(toy, "of another backbone: qkv of layer 0", tmp_path / "a")
+
+
+def test_an_adapter_of_fewer_layers(toy: Path, tmp_path: Path) -> None:
+    shape = read_shape(read_config(toy) | {"num_hidden_layers": 2})
+    save_file(adapter_tensors(shape, seed=0), tmp_path / "a")
+    check_refused(toy, "lacks the tensor 'A.qkv2': it is of another backbone", tmp_path / "a")
+
+
+@pytest.mark.parametrize("name", ["A.gu1", "B.o2", "mask"])
+def test_an_adapter_with_a_missing_tensor(toy: Path, tmp_path: Path, name: str) -> None:
+    path = save_adapter(tmp_path / "a", toy)
+    change_tensors(path, lambda tensors: tensors.pop(name))
+    check_refused(toy, f"lacks the tensor '{name}'", path)
+
+
+@pytest.mark.parametrize("name", ["A.gu1", "B.o2", "mask"])
+@pytest.mark.parametrize("size", [(), (3,), (3, 5), (4, 64, 1)])
+def test_an_adapter_with_a_misshapen_tensor(
+    toy: Path, tmp_path: Path, name: str, size: tuple[int, ...]
+) -> None:
+    path = save_adapter(tmp_path / "a", toy)
+    change_tensors(path, lambda tensors: tensors.update({name: torch.zeros(size)}))
+    check_refused(toy, "of another backbone", path)
+
+
+def test_a_damaged_adapter(toy: Path, tmp_path: Path) -> None:
+    path = save_adapter(tmp_path / "a", toy)
+    path.write_bytes(path.read_bytes()[:1000])
+    check_refused(toy, "the adapter a cannot be read", path)
+
+
+def test_a_missing_adapter(toy: Path, tmp_path: Path) -> None:
+    check_refused(toy, "the adapter nowhere cannot be read", tmp_path / "nowhere")
+
+
+# -- faults of the weights -----------------------------------------------------------------------
+
+_Q = "model.layers.1.self_attn.q_proj"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"{_Q}.weight",
+        "model.embed_tokens.weight",
+        "model.norm.weight",
+        "model.layers.2.mlp.down_proj.weight",
+    ],
+)
+def test_a_missing_tensor(folder: Path, name: str) -> None:
+    change_tensors(folder / "model.safetensors", lambda tensors: tensors.pop(name))
+    check_refused(folder, f"lack the tensor {name}")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        f"{_Q}.weight",
+        f"{_Q}.bias",
+        "model.embed_tokens.weight",
+        "model.norm.weight",
+        "model.layers.0.input_layernorm.weight",
+        "model.layers.0.post_attention_layernorm.weight",
+        "model.layers.1.mlp.up_proj.weight",
+        "model.layers.1.self_attn.o_proj.weight",
+        "model.layers.2.mlp.down_proj.weight",
+    ],
+)
+@pytest.mark.parametrize("size", [(7,), (7, 7)])
+def test_a_misshapen_tensor(folder: Path, name: str, size: tuple[int, ...]) -> None:
+    path = folder / "model.safetensors"
+    change_tensors(path, lambda tensors: tensors.update({name: torch.zeros(size)}))
+    check_refused(folder, "do not fit config.json")
+
+
+def test_one_bias_of_three(folder: Path) -> None:
+    change_tensors(folder / "model.safetensors", lambda tensors: tensors.pop(f"{_Q}.bias"))
+    check_refused(folder, "layer 1 qkv_bias")
+
+
+def test_a_bias_that_we_do_not_run(tmp_path: Path) -> None:
+    config = LlamaConfig(
+        hidden_size=32,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        vocab_size=300,
+        attention_bias=True,
+    )
+    check_refused(save_toy(tmp_path, LlamaForCausalLM(config)), r"o_proj\.bias")
+
+
+def test_a_damaged_file_of_weights(folder: Path) -> None:
+    path = folder / "model.safetensors"
+    path.write_bytes(path.read_bytes()[:-100])
+    check_refused(folder, "damaged")
+
+
+# -- faults of config and tokenizer --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "match"),
+    [
+        ({"hidden_size": None}, "config.json lacks or mistypes"),
+        ({"num_hidden_layers": "many"}, "config.json lacks or mistypes"),
+        ({"num_key_value_heads": 3}, "the first must be a multiple"),
+        ({"num_attention_heads": 0}, "config.json"),
+        ({"rope_parameters": {"rope_type": "yarn", "factor": 4.0}}, "yarn"),
+        ({"rope_parameters": {"rope_type": "llama3", "factor": 4.0}}, "config.json"),
+        ({"rope_parameters": "default"}, "config.json"),
+        ({"vocab_size": 100}, "tokenizer of 279 tokens and a model of 100"),
+        ({"model_type": "gpt2"}, "gpt2"),
+    ],
+)
+def test_a_config_that_we_do_not_run(folder: Path, fields: dict[str, Any], match: str) -> None:
+    change_config(folder, **fields)
+    check_refused(folder, match)
+
+
+def test_a_tokenizer_without_marks(folder: Path) -> None:
+    toy_tokenizer(marks=("<|endoftext|>",)).save(str(folder / "tokenizer.json"))
+    check_refused(folder, "no fill-in-the-middle model")
+
+
+def test_a_tokenizer_that_is_not_byte_level(folder: Path) -> None:
+    tokenizer = Tokenizer(models.BPE(vocab={"x": 0}, merges=[]))
+    tokenizer.add_special_tokens(
+        ["<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>"]
+    )
+    tokenizer.save(str(folder / "tokenizer.json"))
+    check_refused(folder, "no byte-level tokenizer")
+
+
+# -- too little memory ---------------------------------------------------------------------------
+
+
+def test_too_little_memory_is_said_before_the_load(
+    toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=1000))
+    check_refused(toy, "qwen2 needs .* of memory, .* free")

@@ -1,0 +1,158 @@
+"""``entropy``: canvas after canvas through the denoising loop, on a toy backbone."""
+
+import time
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import torch
+from toy_causal import save_adapter, toy_fill, toy_filler, toy_masked_causal, toy_text
+from toy_causal_fill import run_fill
+
+from intarsia.engine.diffusion.canvas import TokenCanvas
+from intarsia.engine.diffusion.entropy import EntropyPolicy, settle_by_entropy
+from intarsia.engine.diffusion.verify import Settled, name_tokens
+from intarsia.engine.families.masked_causal import MaskedCausal
+from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.filler import Cancelled
+from intarsia.engine.ipc.messages import Step
+
+
+@pytest.fixture
+def filler(toy: Path, adapter: Path) -> MaskedCausalFiller:
+    return toy_filler(toy, adapter)
+
+
+def test_the_same_seed_gives_the_same_fill(filler: MaskedCausalFiller) -> None:
+    def text(seed: int) -> str:
+        request = toy_fill(settle="entropy", temperature=1.5, seed=seed)
+        return run_fill(filler, request).text
+
+    assert text(7) == text(7)
+    assert len({text(seed) for seed in range(6)}) > 1
+
+
+def test_without_temperature_the_seed_does_not_matter(filler: MaskedCausalFiller) -> None:
+    texts = {run_fill(filler, toy_fill(settle="entropy", seed=seed)).text for seed in range(4)}
+    assert len(texts) == 1
+
+
+@pytest.mark.parametrize("max_steps", [1, 2, 5])
+def test_no_more_steps_than_asked_for(filler: MaskedCausalFiller, max_steps: int) -> None:
+    filled = run_fill(filler, toy_fill(settle="entropy", max_steps=max_steps, max_tokens=60))
+    assert filled.steps == max_steps
+    assert filled.finish_reason == "max_steps"
+    assert len(filled.tokens) > max_steps, "what is not settled is given as it is proposed"
+
+
+def test_a_cancel_counts_within_a_canvas(filler: MaskedCausalFiller) -> None:
+    steps: list[Step] = []
+    with pytest.raises(Cancelled):
+        run_fill(
+            filler,
+            toy_fill(settle="entropy", max_tokens=60),
+            is_cancelled=lambda: len(steps) == 2,
+            on_step=steps.append,
+        )
+    assert len(steps) == 2
+    assert run_fill(filler, toy_fill(settle="entropy")).text, "the next fill is unharmed"
+
+
+def test_a_deadline_gives_a_whole_canvas(filler: MaskedCausalFiller) -> None:
+    filled = run_fill(
+        filler,
+        toy_fill(settle="entropy", deadline_ms=1, max_tokens=60),
+        received_at=time.monotonic() - 1,
+    )
+    assert (filled.finish_reason, filled.steps) == ("deadline", 1)
+    assert len(filled.tokens) == 1 + EntropyPolicy().num_free
+
+
+class WatchedWriter:
+    """Passes canvases on and keeps them."""
+
+    def __init__(self, causal: MaskedCausal) -> None:
+        self.causal = causal
+        self.canvases: list[TokenCanvas] = []
+
+    def open_canvas(self, written: Sequence[int]) -> None:
+        self.causal.open_canvas(written)
+
+    def predict(self, canvas: TokenCanvas, self_conditioning: torch.Tensor | None) -> torch.Tensor:
+        self.canvases.append(canvas)
+        return self.causal.predict(canvas, self_conditioning)
+
+
+def settle(causal: MaskedCausal, context: list[int], mask_id: int) -> tuple[Settled, WatchedWriter]:
+    causal.prefill(context)
+    logits = causal.next_logits()[None]
+    writer = WatchedWriter(causal)
+    settled = settle_by_entropy(
+        writer,
+        mask_id,
+        name_tokens(logits, [int(logits.argmax())]),
+        EntropyPolicy(entropy_bound=12.0, min_confidence=0.3),
+        generator=torch.Generator().manual_seed(0),
+        find_end=lambda ids: None,
+        max_tokens=40,
+        max_passes=None,
+        is_cancelled=lambda: False,
+        deadline=None,
+        on_round=None,
+    )
+    return settled, writer
+
+
+def test_no_mask_is_left_and_every_step_settles_one(toy: Path, tmp_path: Path) -> None:
+    text = toy_text(toy)
+    context = text.context(text.encode("def f("), text.encode("):\n"))
+    is_out_of_order = has_remasked = False
+    for seed in range(4):
+        causal = toy_masked_causal(toy, save_adapter(tmp_path / f"{seed}", toy, seed=seed))
+        settled, writer = settle(causal, context, text.mask_id)
+        assert len(settled.ids) == settled.num_settled == 40
+        assert text.mask_id not in settled.ids
+        assert settled.finish_reason == "max_tokens"
+        for before, after in pairwise(writer.canvases):
+            if len(before) == len(after) and after.is_settled.any():  # of one canvas
+                has_remasked |= bool((before.is_settled & ~after.is_settled).any())
+                assert after.is_settled.sum() > before.is_settled.sum()
+            known = (after.is_fixed | after.is_settled).tolist()
+            is_out_of_order |= any(known[known.index(False) :]) if False in known else False
+    assert is_out_of_order, "tokens did settle out of order"
+    assert has_remasked, "tokens did lose their place again"
+
+
+def test_each_canvas_stands_behind_the_tokens_before_it(toy: Path, adapter: Path) -> None:
+    """What is held at the end is the context and the hole, each token once."""
+    text = toy_text(toy)
+    context = text.context(text.encode("def f("), text.encode("):\n"))
+    causal = toy_masked_causal(toy, adapter)
+    settled, _ = settle(causal, context, text.mask_id)
+    held = causal._open.ids[len(context) :]
+    assert held == settled.ids[: len(held)]
+    assert len(held) > 20
+
+
+@pytest.mark.parametrize("given", ["d", "de", "def", "return", "    "])
+def test_given_text_in_short_tokens_is_held_once(toy: Path, adapter: Path, given: str) -> None:
+    """Healing may name several tokens; canvases then stand behind them, not behind two copies."""
+    filler = toy_filler(toy, adapter)
+    text = toy_text(toy)
+    for alternative in range(4):
+        request = toy_fill(given=given, settle="entropy", alternative=alternative)
+        run_fill(filler, request)
+        ids, _ = text.split_given(given)
+        context = text.context(text.encode("def f("), text.encode("):\n")) + ids
+        held = filler._model._open.ids[len(context) :]
+        joined = b"".join(text.bytes_of(i) for i in held)
+        whole = given.encode()
+        first = b"".join(text.bytes_of(i) for i in ids) + joined
+        assert first[: len(whole)] == whole[: len(first)]
+        assert not first[len(whole) :].startswith(whole), "given text stands there twice"
+
+
+def test_a_canvas_needs_an_open_position() -> None:
+    with pytest.raises(ValueError, match="open position"):
+        EntropyPolicy(num_free=0)

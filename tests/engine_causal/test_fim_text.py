@@ -1,0 +1,156 @@
+"""Text round a hole as token ids, and back."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
+from toy_causal_tokenizer import MARKS, toy_tokenizer
+
+from intarsia.engine.families.fim_text import FimText, read_fim_text
+from intarsia.engine.filler import ModelError
+
+
+def saved(tokenizer: Tokenizer, folder: Path) -> FimText:
+    tokenizer.save(str(folder / "tokenizer.json"))
+    return read_fim_text(folder)
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory: pytest.TempPathFactory) -> FimText:
+    return saved(toy_tokenizer(), tmp_path_factory.mktemp("tokenizer"))
+
+
+def joined(text: FimText, ids: list[int]) -> str:
+    return b"".join(text.bytes_of(i) for i in ids).decode()
+
+
+def test_the_marks_stand_in_the_backbones_order(text: FimText) -> None:
+    prefix, suffix = text.encode("def "), text.encode(")")
+    marks = {mark: toy_tokenizer().token_to_id(mark) for mark in MARKS}
+    assert text.context(prefix, suffix) == [
+        marks["<|fim_prefix|>"],
+        *prefix,
+        marks["<|fim_suffix|>"],
+        *suffix,
+        marks["<|fim_middle|>"],
+    ]
+    assert text.mask_id == marks["<|fim_pad|>"]
+    assert text.end_ids == frozenset(marks.values())
+
+
+def test_an_empty_suffix_is_a_line_break(text: FimText) -> None:
+    assert text.context([], []) == text.context([], text.encode("\n"))
+
+
+@pytest.mark.parametrize("are_marks_special", [True, False])
+def test_what_looks_like_a_mark_is_plain_text(are_marks_special: bool, tmp_path: Path) -> None:
+    text = saved(toy_tokenizer(are_marks_special=are_marks_special), tmp_path)
+    for mark in MARKS:
+        ids = text.encode(f"x{mark}y")
+        assert not text.end_ids & set(ids)
+        assert joined(text, ids) == f"x{mark}y"
+    assert len(text.end_ids) == len(MARKS), "each of them ends a hole, however it is listed"
+
+
+def test_a_plain_added_token_is_text(tmp_path: Path) -> None:
+    tokenizer = toy_tokenizer()
+    tokenizer.add_tokens([AddedToken("\t\té", special=False, normalized=False)])
+    text = saved(tokenizer, tmp_path)
+    ids = text.encode("a\t\té")
+    assert len(ids) == 2
+    assert joined(text, ids) == "a\t\té"
+    assert text.split_given("\t\té") == ([], "\t\té".encode())
+
+
+def test_a_tokenizer_that_cuts_long_texts_cuts_none_here(tmp_path: Path) -> None:
+    tokenizer = toy_tokenizer()
+    tokenizer.enable_truncation(8)
+    tokenizer.enable_padding(length=16)
+    text = saved(tokenizer, tmp_path)
+    assert joined(text, text.encode("x = 1\n" * 9)) == "x = 1\n" * 9
+    assert len(text.encode("x")) == 1
+
+
+def test_lone_surrogates_become_question_marks(text: FimText) -> None:
+    assert joined(text, text.encode("a\ud800b\udfff")) == "a?b?"
+
+
+@given(st.text())
+def test_encoding_loses_nothing(text: FimText, written: str) -> None:
+    ids = text.encode(written)
+    expected = written.encode("utf-8", "replace").decode()
+    assert joined(text, ids) == expected
+    assert "".join(text.pieces(ids, num_given=0)) == expected
+
+
+@given(st.text(alphabet="dé😀 \nretunv", max_size=12), st.text(alphabet="dé😀 \n", max_size=12))
+def test_pieces_leave_out_what_is_given(text: FimText, given_text: str, rest: str) -> None:
+    ids = text.encode(given_text + rest)
+    pieces = text.pieces(ids, num_given=len(given_text.encode()))
+    assert "".join(pieces) == rest
+    assert len(pieces) == len(ids)
+
+
+def test_a_character_cut_over_tokens_goes_to_the_last(text: FimText) -> None:
+    ids = text.encode(" 😀")
+    assert len(ids) > 1
+    assert text.pieces(ids, num_given=0) == [" ", *[""] * (len(ids) - 2), "😀"]
+    assert "".join(text.pieces(ids[:-1], num_given=0)) == " ", "half a character is left out"
+
+
+def test_bytes_that_are_no_utf8_become_a_replacement(text: FimText) -> None:
+    ids = [i for i in range(256) if text.bytes_of(i) == b"\xff"]
+    assert text.pieces([*ids, *text.encode("x")], num_given=0) == ["\ufffd", "x"]
+
+
+def test_continuing_names_longer_and_shorter_tokens(text: FimText) -> None:
+    found = {text.bytes_of(i) for i in text.continuing(b"re")}
+    assert found == {b"re", b"ret", b"return", b"r"}
+
+
+@given(st.binary(min_size=1, max_size=4))
+def test_continuing_names_all_that_fit_and_nothing_else(text: FimText, given_bytes: bytes) -> None:
+    found = text.continuing(given_bytes)
+    everything = {i: text.bytes_of(i) for i in range(text.num_tokens) if text.bytes_of(i)}
+    fits = {
+        i
+        for i, raw in everything.items()
+        if raw.startswith(given_bytes) or given_bytes.startswith(raw)
+    }
+    assert set(found) == fits
+    assert len(found) == len(fits)
+
+
+@given(st.text())
+def test_given_text_is_split_before_its_last_token(text: FimText, given_text: str) -> None:
+    ids, healed = text.split_given(given_text)
+    whole = b"".join(text.bytes_of(i) for i in ids) + healed
+    assert whole == given_text.encode("utf-8", "replace")
+    assert bool(healed) == bool(given_text)
+
+
+def test_a_padding_row_of_the_matrix_has_no_text(text: FimText) -> None:
+    assert text.bytes_of(text.num_tokens + 5) == b""
+
+
+def test_a_tokenizer_without_marks_is_refused(tmp_path: Path) -> None:
+    toy_tokenizer(marks=MARKS[:1]).save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(ModelError, match=r"no fill-in-the-middle model.*<\|fim_middle\|>"):
+        read_fim_text(tmp_path)
+
+
+def test_a_damaged_tokenizer_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "tokenizer.json").write_text('{"version": "1.0"')
+    with pytest.raises(ModelError, match=r"tokenizer\.json cannot be read"):
+        read_fim_text(tmp_path)
+
+
+def test_a_tokenizer_of_words_is_refused(tmp_path: Path) -> None:
+    tokenizer = Tokenizer(models.WordLevel({"x": 0, "[UNK]": 1}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.add_special_tokens(list(MARKS))
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    with pytest.raises(ModelError, match="no byte-level tokenizer"):
+        read_fim_text(tmp_path)

@@ -1,0 +1,99 @@
+"""Text that is already there at the hole's start: the answer goes on from it, never repeats it."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_text
+from toy_causal_fill import run_fill
+
+from intarsia.engine.families.fim_text import FimText
+from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.ipc.messages import Fill, Filled, SettleMode
+
+
+@pytest.fixture(scope="module")
+def filler(toy: Path, adapter: Path) -> MaskedCausalFiller:
+    return toy_filler(toy, adapter)
+
+
+@pytest.fixture(scope="module")
+def text(toy: Path) -> FimText:
+    return toy_text(toy)
+
+
+def hole_bytes(filler: MaskedCausalFiller, text: FimText, request: Fill) -> bytes:
+    """All that the model holds behind the request's last FIM mark."""
+    ids = filler._model._open.ids
+    start = len(text.context(text.encode(request.prefix), text.encode(request.suffix)))
+    return b"".join(text.bytes_of(i) for i in ids[start:])
+
+
+def check_continues(
+    filler: MaskedCausalFiller, text: FimText, request: Fill, filled: Filled
+) -> None:
+    whole = request.given.encode("utf-8", "replace")
+    held = hole_bytes(filler, text, request)
+    assert held.startswith(whole) or whole.startswith(held), "the hole begins with what is given"
+    continued = held[len(whole) :].decode("utf-8", "replace")
+    if held.startswith(whole):
+        end = min(len(continued.rstrip("\ufffd")), len(filled.text.rstrip("\ufffd")))
+        assert filled.text[:end] == continued[:end], "and the answer is what follows it"
+
+
+@settings(deadline=None, max_examples=120)
+@given(
+    given_text=st.text(max_size=12) | st.text(alphabet="def return val é😀\n", max_size=12),
+    settle=st.sampled_from(SETTLE_MODES),
+    alternative=st.integers(0, 5),
+)
+def test_the_answer_goes_on_from_any_given_text(
+    filler: MaskedCausalFiller,
+    text: FimText,
+    given_text: str,
+    settle: SettleMode,
+    alternative: int,
+) -> None:
+    request = toy_fill(given=given_text, settle=settle, alternative=alternative, max_tokens=40)
+    check_continues(filler, text, request, run_fill(filler, request))
+
+
+@pytest.mark.parametrize("settle", SETTLE_MODES)
+@pytest.mark.parametrize("given_text", ["def", " return", "é", "    "])
+def test_several_short_tokens_may_spell_what_is_given(
+    filler: MaskedCausalFiller, text: FimText, settle: SettleMode, given_text: str
+) -> None:
+    """Every first token that fits is tried: whole, longer, or one byte of it."""
+    lengths = set()
+    for alternative in range(8):
+        request = toy_fill(given=given_text, settle=settle, alternative=alternative, max_tokens=12)
+        check_continues(filler, text, request, run_fill(filler, request))
+        start = len(text.context(text.encode(request.prefix), text.encode(request.suffix)))
+        lengths.add(len(text.bytes_of(filler._model._open.ids[start])))
+    assert min(lengths) < len(given_text.encode()) <= max(lengths)
+
+
+def test_fewer_tokens_than_the_given_text_needs_give_nothing(
+    filler: MaskedCausalFiller,
+) -> None:
+    for alternative in range(8):
+        request = toy_fill(given="return", max_tokens=1, alternative=alternative)
+        filled = run_fill(filler, request)
+        assert not filled.text.startswith("r")
+        assert filled.finish_reason in ("max_tokens", "end_of_hole")
+
+
+def test_only_the_last_given_token_is_open(filler: MaskedCausalFiller, text: FimText) -> None:
+    request = toy_fill(given="val return")
+    run_fill(filler, request)
+    head, healed = text.split_given(request.given)
+    start = len(text.context(text.encode(request.prefix), text.encode(request.suffix)))
+    assert filler._model._open.ids[start : start + len(head)] == head
+    assert healed == b" return"
+
+
+def test_a_stop_text_counts_only_behind_the_given_text(filler: MaskedCausalFiller) -> None:
+    assert run_fill(filler, toy_fill(given="de\nf", stop=("\nf",))).text == (
+        run_fill(filler, toy_fill(given="de\nf")).text
+    )

@@ -1,0 +1,100 @@
+"""The default model itself, with its adapter, on holes of this project's own."""
+
+import time
+from typing import Any
+
+import pytest
+from real_holes import REAL_HOLES
+from toy_causal_fill import run_fill
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.families.loading import load_filler
+from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.filler import Filler
+from intarsia.engine.ipc.messages import Fill, Filled, Step
+
+pytestmark = [pytest.mark.model, pytest.mark.timeout(1200)]
+
+
+@pytest.fixture(scope="session")
+def filler() -> Filler:
+    config = EngineConfig()
+    return load_filler(config, config.model, lambda stage, fraction: None)
+
+
+def line(name: str, **fields: Any) -> Fill:
+    prefix, suffix = REAL_HOLES[name]
+    options: dict[str, Any] = {"stop": ("\n",), "max_tokens": 32} | fields
+    return Fill(id=1, prefix=prefix, suffix=suffix, **options)
+
+
+@pytest.fixture(scope="session")
+def verified(filler: Filler) -> dict[str, Filled]:
+    return {name: run_fill(filler, line(name)) for name in REAL_HOLES}
+
+
+def test_it_is_the_default_model_with_its_adapter(filler: Filler) -> None:
+    assert isinstance(filler, MaskedCausalFiller)
+    assert filler.info.name == EngineConfig().model
+    assert filler.info.notes == ()
+
+
+def test_verified_is_left_to_right_in_fewer_passes(
+    filler: Filler, verified: dict[str, Filled]
+) -> None:
+    slow = {name: run_fill(filler, line(name, settle="left_to_right")) for name in REAL_HOLES}
+    differing = [name for name in REAL_HOLES if slow[name].text != verified[name].text]
+    assert len(differing) <= 1, "no more than one near-tie of bfloat16"
+    assert all(filled.num_prefilled == 0 for filled in slow.values())
+    num_passes = sum(filled.steps for filled in verified.values())
+    assert num_passes < 0.85 * sum(filled.steps for filled in slow.values())
+
+
+def test_what_is_written_fits(verified: dict[str, Filled]) -> None:
+    texts = {name: filled.text.strip() for name, filled in verified.items()}
+    assert texts["running mean"] == "total += value"
+    assert texts["clamp"] == "return high"
+    assert texts["largest"].startswith("if best")
+    assert all(filled.finish_reason == "end_of_hole" for filled in verified.values())
+
+
+@pytest.mark.parametrize("name", ["running mean", "debounce"])
+def test_entropy_writes_a_line(filler: Filler, name: str) -> None:
+    filled = run_fill(filler, line(name, settle="entropy"))
+    assert filled.text.strip()
+    assert "<|" not in filled.text
+    assert filled.steps <= len(filled.tokens) + 12
+
+
+def test_a_second_request_reads_nothing_again(filler: Filler, verified: dict[str, Filled]) -> None:
+    again = run_fill(filler, line("factorial"))
+    assert again.num_prefilled == 0
+    assert again.text == verified["factorial"].text
+
+
+def test_a_short_deadline_still_gives_a_text(filler: Filler) -> None:
+    filled = run_fill(filler, line("clamp", deadline_ms=1), received_at=time.monotonic() - 1)
+    assert filled.finish_reason in ("deadline", "end_of_hole")
+    assert filled.text
+
+
+def test_a_half_typed_word_is_continued(filler: Filler) -> None:
+    filled = run_fill(filler, line("running mean", given="        tot"))
+    assert filled.text == "al += value"
+
+
+def test_steps_are_shown_until_the_answer_stands(filler: Filler) -> None:
+    steps: list[Step] = []
+    filled = run_fill(filler, line("running mean"), on_step=steps.append)
+    assert len(steps) == filled.steps + 1
+    assert "".join(token.text for token in steps[-1].tokens) == filled.text
+    assert all(token.is_settled for token in steps[-1].tokens)
+
+
+def test_the_text_behind_the_hole_is_looked_at(filler: Filler) -> None:
+    prefix = "def combine(first, second):\n    "
+    fields: dict[str, Any] = {"id": 1, "prefix": prefix, "stop": ("\n",), "max_tokens": 16}
+    total = run_fill(filler, Fill(suffix="\n    return total\n", **fields))
+    product = run_fill(filler, Fill(suffix="\n    return product\n", **fields))
+    assert total.text == "total = first + second"
+    assert product.text == "product = first * second"
