@@ -150,13 +150,12 @@ def _propose(
 ) -> _Proposal:
     ids: list[int] = []
     confidences: list[float] = []
-    logits = logits[: policy.num_rows - 1]  # one row is the anchor's
     if len(logits):
         tokens = name_tokens(logits, logits.argmax(dim=-1).tolist())
         ids, confidences = [t.id for t in tokens], [t.confidence for t in tokens]
     earlier = continue_from_earlier(
         [*context, *text.ids], policy.num_proposed, ids[0] if ids else None
-    )[: policy.num_rows - 1]
+    )[: policy.num_rows - 1]  # one row is the anchor's
     if len(earlier) > 0:
         ids = earlier
         confidences = (confidences + [0.5] * len(ids))[: len(ids)]

@@ -136,5 +136,5 @@ def _linear(
     """Multiply; canvas rows get the adapter's share on top."""
     y = F.linear(x, weight, bias)
     if low_rank is not None and num_frozen < x.shape[0]:
-        y[num_frozen:] += F.linear(F.linear(x[num_frozen:], low_rank.down), low_rank.up)
+        y[num_frozen:].addmm_(F.linear(x[num_frozen:], low_rank.down), low_rank.up.T)
     return y

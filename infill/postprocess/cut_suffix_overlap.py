@@ -61,7 +61,8 @@ def _goes_on(lines: list[str], after: Sequence[str]) -> bool:
 def _cut_rest_of_line(fill: str, context: CleaningContext) -> str:
     if _repeats_cut_word(fill, context):
         return ""
-    cuts = [fill[: len(fill) - count] for count in _overlaps(fill.rstrip(" \t"), context.rest)]
+    written = fill.rstrip(" \t")
+    cuts = [written[:-count] for count in _overlaps(written, context.rest)]
     candidates = [*cuts, fill, *_cuts_at_unmatched(fill, context)]
     return min(candidates, key=lambda kept: _num_unbalanced(kept, context))
 

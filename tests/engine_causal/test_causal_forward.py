@@ -69,11 +69,14 @@ def test_a_long_context_is_read_in_chunks(toy: Path) -> None:
 def test_frozen_rows_are_untouched_by_the_adapter(toy: Path, adapter: Path) -> None:
     pure, mixed = toy_backbone(toy), toy_backbone(toy, adapter)
     one, other = pure.new_cache(), mixed.new_cache()
-    causal = run_causally(pure, one, _IDS[:40])
-    run_causally(mixed, other, _IDS[:30])
-    rows = outcome_rows(_IDS[30:40], [2] * 10, start=30, mask_id=9, device=torch.device("cpu"))
+    ids = [*_IDS[:9], mixed.mask_id, *_IDS[10:35], mixed.mask_id, *_IDS[36:40]]
+    causal = run_causally(pure, one, ids)
+    run_causally(mixed, other, ids[:30])
+    rows = outcome_rows(
+        ids[30:], [2] * 10, start=30, mask_id=mixed.mask_id, device=torch.device("cpu")
+    )
     logits = mixed.logits(mixed.forward(rows, other))
-    other.commit(_IDS[30:40])
+    other.commit(ids[30:])
     torch.testing.assert_close(logits[:10], causal[30:], atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(held(other, 40), held(one, 40), atol=1e-5, rtol=1e-4)
 
@@ -134,6 +137,19 @@ def test_an_outcome_is_the_same_alone_and_among_others(toy: Path, adapter: Path)
     first = causal.verify(_IDS[21:23], [0, 4])  # the same place, one token further on
     torch.testing.assert_close(first.proposals[1], together.proposals[2], atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(first.causal, together.causal[1:], atol=1e-4, rtol=1e-4)
+
+
+@pytest.mark.parametrize("num_kept", [0, 1, 2])
+def test_an_outcome_is_a_canvas_behind_its_tokens(toy: Path, adapter: Path, num_kept: int) -> None:
+    causal, backbone = toy_masked_causal(toy, adapter), toy_backbone(toy, adapter)
+    causal.prefill(_IDS[:20])
+    said = causal.verify(_IDS[20:23], [2, 3, 4])
+    cache = backbone.new_cache()
+    run_causally(backbone, cache, _IDS[:20])
+    frozen, masks = _IDS[20 : 21 + num_kept], [backbone.mask_id] * (2 + num_kept)
+    rows = canvas_rows(frozen, masks, start=20, device=torch.device("cpu"))
+    expected = backbone.logits(backbone.forward(rows, cache))[len(frozen) :]
+    torch.testing.assert_close(said.proposals[num_kept], expected, atol=1e-4, rtol=1e-4)
 
 
 def settled_canvas(ids: list[int | None]) -> TokenCanvas:

@@ -77,6 +77,16 @@ def test_any_script_of_edits_says_warm_what_is_said_cold(toy: Path, adapter: Pat
     assert num_reused > 1000
 
 
+def test_an_end_that_was_cropped_is_not_taken_for_a_new_one(toy: Path) -> None:
+    head, old, new = list(range(15)), [90, 91, 92, 93, 94], list(range(100, 115))
+    warm, cold = toy_masked_causal(toy), toy_masked_causal(toy)
+    warm.prefill(head + old)
+    warm.prefill(head + new)
+    warm.prefill(head + new[:5])  # as long as the first, but not the same
+    cold.prefill(head + new[:5])
+    torch.testing.assert_close(warm.next_logits(), cold.next_logits(), atol=1e-4, rtol=1e-4)
+
+
 def test_a_cancelled_read_is_taken_up_where_it_stopped(toy: Path) -> None:
     ids = [i % 250 for i in range(1200)]
     causal, answers = toy_masked_causal(toy), iter([False, True])

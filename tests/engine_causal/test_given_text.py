@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_text
+from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_masked_causal, toy_text
 from toy_causal_fill import run_fill
 
 from intarsia.engine.families.fim_text import FimText
@@ -72,6 +72,23 @@ def test_several_short_tokens_may_spell_what_is_given(
         start = len(text.context(text.encode(request.prefix), text.encode(request.suffix)))
         lengths.add(len(text.bytes_of(filler._model._open.ids[start])))
     assert min(lengths) < len(given_text.encode()) <= max(lengths)
+
+
+def test_an_alternative_is_another_first_token_and_no_more(
+    filler: MaskedCausalFiller, text: FimText, toy: Path
+) -> None:
+    """Once it has begun otherwise, it goes on as the model likes best."""
+    for alternative in range(2):  # at once, and a blank first
+        request = toy_fill(given=" return", alternative=alternative)
+        run_fill(filler, request)
+        context = text.context(text.encode(request.prefix), text.encode(request.suffix))
+        first, second = filler._model._open.ids[len(context) : len(context) + 2]
+        pure = toy_masked_causal(toy)
+        pure.prefill([*context, first])
+        left = b" return"[len(text.bytes_of(first)) :]
+        allowed = text.continuing(left) if left else range(pure.vocab_size)
+        logits = pure.next_logits()
+        assert second == max(allowed, key=lambda token: float(logits[token]))
 
 
 def test_fewer_tokens_than_the_given_text_needs_give_nothing(

@@ -137,7 +137,6 @@ def test_another_family_is_told_those_that_we_run(folder: Path) -> None:
     [
         ({"model_type": "mistral", "sliding_window": 4096}, "a sliding window"),
         ({"model_type": "qwen2", "sliding_window": 9, "use_sliding_window": True}, "a sliding"),
-        ({"model_type": "llama", "rope_scaling": {"rope_type": "llama3"}}, "RoPE (llama3)"),
         ({"model_type": "llama", "rope_scaling": {"type": "linear"}}, "RoPE (linear)"),
         ({"model_type": "qwen2", "rope_parameters": {"rope_type": "yarn"}}, "RoPE (yarn)"),
         ({"model_type": "qwen2", "quantization_config": {"bits": 4}}, "quantised weights"),

@@ -12,6 +12,7 @@ def check(source, fill, expected, language_id="python"):
     ("source", "fill", "expected"),
     [
         ("f(║)", "x)", "x"),
+        ("f(║)", "x)  ", "x"),
         ("f(║)", "g(x)", "g(x)"),
         ("f(║)", "g(x))", "g(x)"),
         ("f(║)", "x);", "x"),
