@@ -104,7 +104,7 @@ def settle_verified(
     while True:
         if on_round:
             on_round(text.num_passes, cut(_with_proposal(text, proposal), max_tokens, "max_tokens"))
-        if (end := find_end(text.ids)) is not None:
+        if (end := find_end(text.ids[:max_tokens])) is not None:
             return cut(text, end, "end")
         if len(text.ids) >= max_tokens:
             return cut(text, max_tokens, "max_tokens")
@@ -218,7 +218,7 @@ def _unproven(
 ) -> Settled:
     """The best whole-hole answer so far: what is settled, and what is proposed behind it."""
     whole = _with_proposal(text, proposal)
-    end = find_end(whole.ids)
+    end = find_end(whole.ids[:max_tokens])
     return cut(whole, max_tokens if end is None else end, reason)
 
 

@@ -119,6 +119,8 @@ def test_no_more_tokens_than_asked_for(
     assert settled.ids == [*truth, _END][:max_tokens]
     assert all(len(text.ids) <= max_tokens for text in shown)
     assert shown[-1].ids[: len(settled.ids)] == settled.ids
+    is_whole = len(truth) < max_tokens
+    assert settled.finish_reason == ("end" if is_whole else "max_tokens")
 
 
 @settings(deadline=None)
