@@ -1,7 +1,6 @@
 """``python -m intarsia.engine.measure_passes``: what a pass over a canvas costs on this machine."""
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
@@ -10,6 +9,7 @@ import msgspec
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import ModelError
 from intarsia.engine.pass_figures import PassFigures
+from intarsia.engine.thread_waiting import spin_briefly
 
 FEWEST_REPEATS = 8
 
@@ -17,7 +17,7 @@ FEWEST_REPEATS = 8
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code."""
     wanted = _parser().parse_args(arguments)
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as in the engine, before torch is loaded
+    spin_briefly()  # as in the engine
     from intarsia.engine.time_passes import time_passes
 
     try:

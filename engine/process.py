@@ -16,6 +16,7 @@ from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE
 from intarsia.engine.log import set_up_logging
 from intarsia.engine.model_slot import LoadFiller, OnProgress
 from intarsia.engine.service import Service
+from intarsia.engine.thread_waiting import spin_briefly
 
 _log = logging.getLogger(__name__)
 
@@ -39,9 +40,7 @@ def run_engine(
     3: another engine was there first.
     """
     set_up_logging(foreground=foreground)
-    # Read when torch is loaded. Threads that spin while they wait fight the user's other work for
-    # the cores: with both cores busy a pass takes half the time without (measured).
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    spin_briefly()
     faulthandler.enable()  # a crash in native code leaves its place in the log
     try:
         address = resolve_address()
