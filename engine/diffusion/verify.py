@@ -44,10 +44,14 @@ class Verifier(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VerifyPolicy:
-    """``num_proposed`` 0 writes one token a pass, left to right."""
+    """``num_proposed`` 0 writes one token a pass, left to right.
 
-    num_proposed: int = 4
-    num_rows: int = 16
+    The defaults were fastest on two cores (40 HumanEval lines: 0.30 s a hole at 8 rows, 0.38 s at
+    16 in as many passes, 0.35 s left to right). A GPU carries more rows for nothing.
+    """
+
+    num_proposed: int = 3
+    num_rows: int = 8
     min_chance: float = 0.1  # a proposal is cut where the chance that it is kept so far is lower
 
     def __post_init__(self) -> None:

@@ -58,10 +58,12 @@ class CausalBackbone:
         """
         x = self._embed(rows)
         cosine, sine = rotation(rows.positions, self._frequencies, self.dtype)
+        bias = torch.zeros(rows.visible.shape, dtype=self.dtype, device=self.device)
+        bias = bias.masked_fill_(~rows.visible, -torch.inf).repeat(self.shape.num_groups, 1)
         cache.reserve(len(rows.ids))
         for i, layer in enumerate(self._weights.layers):
             adapter = self.adapter.layers[i] if self.adapter else None
-            x = x + self._attend(x, i, layer, adapter, rows, cache, cosine, sine)
+            x = x + self._attend(x, i, layer, adapter, rows, cache, bias, cosine, sine)
             x = x + self._feed_forward(x, layer, adapter, rows.num_frozen)
         return self._norm(x, self._weights.norm)
 
@@ -85,6 +87,7 @@ class CausalBackbone:
         adapter: LayerAdapter | None,
         rows: Rows,
         cache: KvCache,
+        bias: Tensor,
         cosine: Tensor,
         sine: Tensor,
     ) -> Tensor:
@@ -101,14 +104,9 @@ class CausalBackbone:
         if layer.q_norm is not None and layer.k_norm is not None:
             q, k = self._norm(q, layer.q_norm), self._norm(k, layer.k_norm)
         keys, values = cache.write(i, rotate(k, cosine, sine), v)
-        q = rotate(q, cosine, sine).view(shape.num_kv_heads, shape.num_groups, num_rows, -1)
-        # Expanded views: the query heads of a group read the same keys, nothing is copied.
-        mixed = F.scaled_dot_product_attention(
-            q,
-            keys[:, None].expand(-1, shape.num_groups, -1, -1),
-            values[:, None].expand(-1, shape.num_groups, -1, -1),
-            attn_mask=rows.visible,
-        )
+        # A group's query heads are laid under each other as rows: one read of the keys serves all.
+        q = rotate(q, cosine, sine).reshape(1, shape.num_kv_heads, shape.num_groups * num_rows, -1)
+        mixed = F.scaled_dot_product_attention(q, keys[None], values[None], attn_mask=bias)
         mixed = mixed.view(shape.num_heads, num_rows, -1).transpose(0, 1).reshape(num_rows, -1)
         return _linear(mixed, layer.o, None, adapter.o if adapter else None, rows.num_frozen)
 
