@@ -99,6 +99,7 @@ def settle_by_entropy(
             deadline=deadline,
             on_step=_show(on_round, text),
         )
+        num_sure = len(text.ids)
         text = _then(
             text,
             block.ids.tolist(),
@@ -109,6 +110,7 @@ def settle_by_entropy(
         if block.finish_reason == "deadline" or (
             block.finish_reason == "max_steps" and text.num_passes == max_passes
         ):
+            text.num_settled = num_sure  # which of the last canvas had settled is not told
             return cut(text, find_end(text.ids) or max_tokens, block.finish_reason)
     return cut(text, end or max_tokens, "max_tokens" if end is None else "end")
 

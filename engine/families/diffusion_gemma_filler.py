@@ -21,6 +21,7 @@ from intarsia.engine.families.diffusion_gemma_block import write_block
 from intarsia.engine.families.diffusion_gemma_layout import CanvasSizes, LaidOut, lay_out
 from intarsia.engine.families.diffusion_gemma_settings import DenoisingSettings
 from intarsia.engine.families.diffusion_gemma_text import GemmaText
+from intarsia.engine.families.request_ranges import require
 from intarsia.engine.filler import Cancelled, ModelInfo
 from intarsia.engine.ipc.messages import Fill, Filled, Step, Timing
 
@@ -106,9 +107,9 @@ class DiffusionGemmaFiller:
 
     def _read(self, request: Fill, received_at: float, is_cancelled: Callable[[], bool]) -> _Hole:
         """Encode the request; what the canvas cannot show of suffix and given text is context."""
-        _require("max_steps", 1 if request.max_steps is None else request.max_steps, least=1)
-        _require("alternative", request.alternative, least=0, most=self._backbone.vocab_size - 1)
-        _require("min_indent", request.min_indent, least=0)
+        require("max_steps", 1 if request.max_steps is None else request.max_steps, least=1)
+        require("alternative", request.alternative, least=0, most=self._backbone.vocab_size - 1)
+        require("min_indent", request.min_indent, least=0)
         given, suffix = self._text.encode(request.given), self._text.encode(request.suffix)
         is_far = len(suffix) > self._sizes.max_suffix
         num_early = max(len(given) - self._sizes.max_given, 0)
@@ -120,7 +121,7 @@ class DiffusionGemmaFiller:
                 f"{self._max_context_tokens}: send less text"
             )
         room = self._backbone.max_positions - self._backbone.canvas_length - len(context)
-        _require("max_tokens", request.max_tokens, least=1, most=room)
+        require("max_tokens", request.max_tokens, least=1, most=room)
         waiting = request.deadline_ms
         return _Hole(
             request=request,
@@ -230,10 +231,3 @@ class DiffusionGemmaFiller:
 
     def _generator(self, hole: _Hole) -> torch.Generator:
         return torch.Generator(self._backbone.device).manual_seed(hole.request.seed)
-
-
-def _require(name: str, value: int, *, least: int, most: int | None = None) -> None:
-    """The message's types are checked where it is decoded; its ranges are checked here."""
-    if value < least or (most is not None and value > most):
-        limit = f"{least} or more" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be {limit}, got {value}")

@@ -23,6 +23,7 @@ from intarsia.engine.diffusion.verify import (
 )
 from intarsia.engine.families.fim_text import FimText
 from intarsia.engine.families.masked_causal import MaskedCausal
+from intarsia.engine.families.request_ranges import require, require_temperature
 from intarsia.engine.families.text_end import find_text_end
 from intarsia.engine.filler import Cancelled, ModelInfo
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Step, Timing
@@ -99,11 +100,11 @@ class MaskedCausalFiller:
         return self._model.cached_tokens()
 
     def _read(self, request: Fill, received_at: float, is_cancelled: Callable[[], bool]) -> _Hole:
-        _require("max_tokens", request.max_tokens, least=1, most=self._max_context_tokens)
-        _require("max_steps", 1 if request.max_steps is None else request.max_steps, least=1)
-        _require("alternative", request.alternative, least=0, most=self._model.vocab_size - 1)
-        _require("min_indent", request.min_indent, least=0)
-        _require_temperature(request.temperature)
+        require("max_tokens", request.max_tokens, least=1, most=self._max_context_tokens)
+        require("max_steps", 1 if request.max_steps is None else request.max_steps, least=1)
+        require("alternative", request.alternative, least=0, most=self._model.vocab_size - 1)
+        require("min_indent", request.min_indent, least=0)
+        require_temperature(request.temperature)
         given, healed = self._text.split_given(request.given)
         prefix, suffix = self._trim(
             self._text.encode(request.prefix), self._text.encode(request.suffix)
@@ -233,16 +234,3 @@ def _take(logits: torch.Tensor, allowed: list[int], rank: int) -> NamedToken:
     rank = min(rank, len(allowed) - 1)
     chosen = ids[logits[ids].topk(rank + 1).indices[-1]]
     return name_tokens(logits[None], [int(chosen)])[0]
-
-
-def _require(name: str, value: int, *, least: int, most: int | None = None) -> None:
-    """The message's types are checked where it is decoded; its ranges are checked here."""
-    if value < least or (most is not None and value > most):
-        limit = f"{least} or more" if most is None else f"from {least} to {most}"
-        raise ValueError(f"{name} must be {limit}, got {value}")
-
-
-def _require_temperature(value: float | None) -> None:
-    """Beyond these, probabilities are none any more (or all the same)."""
-    if value and not 0.01 <= value <= 100:
-        raise ValueError(f"temperature must be 0, or from 0.01 to 100, got {value}")
