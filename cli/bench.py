@@ -19,6 +19,7 @@ from rich.table import Table
 from intarsia.cli.bench_fills import measure_fills
 from intarsia.cli.bench_passes import measure_passes
 from intarsia.cli.bench_prefill import measure_prefill
+from intarsia.cli.bench_server import measure_server
 from intarsia.cli.bench_start import measure_start
 from intarsia.cli.console import notices, output
 from intarsia.cli.figures import Bench, Figure
@@ -34,6 +35,7 @@ Section = Callable[[Bench], Awaitable[Sequence[Figure]]]
 
 SECTIONS: tuple[tuple[str, Section], ...] = (
     ("starting engines", measure_start),
+    ("starting the language server", measure_server),
     ("reading context", measure_prefill),
     ("a pass over a canvas", measure_passes),
     ("filling single lines", measure_fills),

@@ -1,0 +1,14 @@
+"""The language server's start is measured on real servers."""
+
+from intarsia.cli.bench_server import measure_server
+from intarsia.cli.figures import Bench
+from intarsia.cli.fill_hole import FillOptions
+from intarsia.engine.ipc.client import EngineClient
+
+
+async def test_servers_are_started_and_answer() -> None:
+    client = EngineClient(name="test", start=False)
+    figures = await measure_server(Bench(client=client, options=FillOptions(), repeats=1))
+    assert [figure.name for figure in figures] == ["initialize_s"]
+    assert 0 < figures[0].value < 60
+    await client.close()
