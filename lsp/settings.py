@@ -30,6 +30,11 @@ class Settings:
     disabled_languages: tuple[str, ...] = ()  # LSP language ids
     exclude: tuple[str, ...] = ()  # see exclusion.py
     exclude_secrets: bool = True
+    drafts: bool = True  # show a client that can draw it how a fill settles
+    sure_confidence: float = 0.7  # a token below this is unsure
+    preview_edits: bool = True  # have the client show an inline edit before it is applied
+    hole_marks: tuple[str, ...] = ()  # the user's own marks of a hole, besides the languages'
+    rewrite_noise: float = 0.5  # share of a selection's tokens that a rewrite masks again
 
 
 _Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=60_000)]
@@ -50,6 +55,11 @@ _OPTIONS: Mapping[str, tuple[str, Any]] = {
     "disabledLanguages": ("disabled_languages", tuple[str, ...]),
     "exclude": ("exclude", tuple[str, ...]),
     "excludeSecrets": ("exclude_secrets", bool),
+    "drafts": ("drafts", bool),
+    "sureConfidence": ("sure_confidence", Annotated[float, msgspec.Meta(ge=0, le=1)]),
+    "previewEdits": ("preview_edits", bool),
+    "holeMarks": ("hole_marks", tuple[Annotated[str, msgspec.Meta(min_length=1)], ...]),
+    "rewriteNoise": ("rewrite_noise", Annotated[float, msgspec.Meta(gt=0, le=1)]),
 }
 
 

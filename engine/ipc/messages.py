@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 1
+PROTOCOL_VERSION = 2
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -85,12 +85,18 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     the first later non-blank line that is indented by fewer columns (0: never; tabs count to the
     next multiple of 8). ``alternative`` k > 0 starts from the k-th next likely first token, so that
     several requests give different suggestions. ``model`` None takes the model that is loaded.
+
+    ``draft`` is the hole's present text, to be rewritten: a share ``noise`` (0 < noise <= 1) of its
+    tokens is masked again (or renoised, as the family has it) and settled anew between both sides;
+    the rest is the start, and may be revised too. Empty: the hole is filled from nothing.
     """
 
     id: int
     prefix: str
     suffix: str
     given: str = ""
+    draft: str = ""
+    noise: float = 1.0
     stop: tuple[str, ...] = ()
     min_indent: int = 0
     max_tokens: int = 64
