@@ -11,11 +11,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
-from intarsia.cli.fill_hole import FillOptions
-from intarsia.cli.fill_holes import fill_holes, place_at
+from intarsia.cli.fill_places import cursor_at
 from intarsia.cli.sample_holes import read_samples
 from intarsia.cli.show_filling import show_filling
 from intarsia.engine.ipc.client import EngineClient
+from intarsia.filling.fill_in_order import fill_in_order
+from intarsia.filling.options import FillOptions
 
 SHOWN = ("temperatures.py", "cart.ts", "shape.rs")
 _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
@@ -29,10 +30,12 @@ async def record(console: Console) -> None:
     async with EngineClient(name="picture") as client:
         await client.preload()
         for sample in samples:
-            places = [place_at(sample.text, sample.at)]
-            fillings = fill_holes(client, sample.text, places, sample.language, FillOptions())
+            places = [cursor_at(sample.text, sample.at)]
+            fillings = fill_in_order(
+                client.fill, sample.text, places, sample.language, FillOptions()
+            )
             async for filling in fillings:
-                show_filling(console, sample.file, filling, sample.language)
+                show_filling(console, sample.file, sample.text, filling, sample.language)
                 console.print()
 
 

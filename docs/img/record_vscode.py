@@ -1,0 +1,144 @@
+"""Draws docs/img/vscode-*.png and the extension's moving picture: VS Code itself, the real engine.
+
+Run in the repository, on an otherwise idle machine, after `make test-editors` has set it up:
+`PYTHONPATH=tests/support:tests/real_editors .venv/bin/python docs/img/record_vscode.py`
+"""
+
+import io
+import tempfile
+import time
+from pathlib import Path
+
+from installation import EXTENSION, packaged_extension
+from PIL import Image
+from playwright.sync_api import ViewportSize
+from sources import HOLES
+from vscode_bench import chromium, loaded_engine, vscode
+from vscode_window import VSCodeWindow
+from windows import Windows
+
+FOLDER = Path(__file__).parent
+MOVING_PICTURE = EXTENSION / "images" / "ghost-text.gif"
+SIZE = ViewportSize(width=720, height=400)
+NUM_COLOURS = 64
+LAST_FRAME_MS = 2500
+
+PLAIN: dict[str, object] = {
+    "breadcrumbs.enabled": False,
+    "editor.fontSize": 15,
+    "editor.lineHeight": 22,
+    "editor.overviewRulerBorder": False,
+    "editor.renderLineHighlight": "none",
+    "editor.scrollbar.vertical": "hidden",
+    "keyboard.layout": "",
+    "window.commandCenter": False,
+    "workbench.activityBar.location": "hidden",
+    "workbench.layoutControl.enabled": False,
+}
+
+STACK = '''class Stack:
+    """A last-in, first-out pile of values."""
+
+    def __init__(self):
+        self.values = []
+
+    def push(self, value):
+        self.values.append(value)
+
+    def pop(self):
+        """Return the newest value; None when the stack is empty."""║
+
+
+stack = Stack()
+'''
+
+
+def main() -> None:
+    """Record all of them."""
+    with (
+        loaded_engine() as address,
+        chromium() as browser,
+        vscode(address, packaged_extension(), PLAIN) as server,
+        tempfile.TemporaryDirectory() as folder,
+        Windows(server=server, browser=browser, folder=Path(folder), size=SIZE, scale=2) as sharp,
+    ):
+        draw_a_draft(sharp)
+        draw_ghost_text(sharp)
+        draw_a_preview(sharp)
+        draw_the_menu(sharp)
+        with Windows(server=server, browser=browser, folder=Path(folder), size=SIZE) as plain:
+            record_settling(plain)
+
+
+def draw_a_draft(windows: Windows) -> None:
+    """The first moment at which settled and unsettled text stand side by side."""
+    window = open_plainly(windows, STACK, "stack.py")
+    window.press("Enter")
+    window.page.wait_for_function("/\\w.*·/.test(intarsia.draft())")
+    window.page.screenshot(path=FOLDER / "vscode-draft.png")
+
+
+def draw_ghost_text(windows: Windows) -> None:
+    window = open_plainly(windows, STACK, "stack.py")
+    window.press("Enter")
+    window.ghost_text()
+    window.page.screenshot(path=FOLDER / "vscode-ghost-text.png")
+
+
+def draw_a_preview(windows: Windows) -> None:
+    window = open_plainly(windows, HOLES, "arithmetic.py")
+    window.command("Intarsia: Fill All Holes")
+    preview = window.page.locator(".bulk-edit-panel")
+    preview.get_by_role("checkbox").first.check()
+    window.page.screenshot(path=FOLDER / "vscode-preview.png")
+
+
+def draw_the_menu(windows: Windows) -> None:
+    window = open_plainly(windows, STACK, "stack.py")
+    window.press("Enter")
+    window.ghost_text()
+    window.status.click()
+    window.page.locator(".quick-input-list .monaco-list-row").first.wait_for()
+    window.page.screenshot(path=FOLDER / "vscode-menu.png")
+
+
+def record_settling(windows: Windows) -> None:
+    """A suggestion settles and is accepted: each frame as long as it was on show."""
+    window = open_plainly(windows, STACK, "stack.py")
+    frames = [(window.page.screenshot(), 900)]
+    window.press("Enter")
+    last, since = b"", time.monotonic()
+    while not window.page.evaluate("intarsia.ghost()"):
+        picture = window.page.screenshot()
+        if last and picture != last:
+            frames.append((last, round(1000 * (time.monotonic() - since))))
+            since = time.monotonic()
+        last = picture
+    frames.append((last, round(1000 * (time.monotonic() - since))))
+    frames.append((window.page.screenshot(), 1500))
+    window.press("Tab")
+    window.expect_ghost_text("")
+    frames.append((window.page.screenshot(), LAST_FRAME_MS))
+    images = [Image.open(io.BytesIO(png)).convert("RGB") for png, _ in frames]
+    palette = images[-2].quantize(NUM_COLOURS)
+    first, *rest = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    first.save(
+        MOVING_PICTURE,
+        save_all=True,
+        append_images=rest,
+        duration=[ms for _, ms in frames],
+        loop=0,
+        optimize=True,
+    )
+
+
+def open_plainly(windows: Windows, source: str, name: str) -> VSCodeWindow:
+    """Open a window that shows the editor and the status bar alone."""
+    window = windows.open(source, name)
+    window.press("Control+b")
+    window.page.locator(".part.sidebar").wait_for(state="hidden")
+    return window
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,98 @@
+"""A terminal editor behind a pseudo-terminal: keys go in, a screen comes out."""
+
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+import pyte
+
+_ROWS, _COLUMNS = 30, 100
+
+
+class _Screen(pyte.Screen):
+    """pyte's, which knows no private queries (an editor asks some; a terminal may stay silent)."""
+
+    def report_device_status(self, mode: int, private: bool = False) -> None:
+        if not private:
+            super().report_device_status(mode)
+
+
+class TerminalEditor:
+    """A running editor and what it shows."""
+
+    def __init__(self, process: "subprocess.Popen[bytes]", terminal: int) -> None:
+        self._process = process
+        self._terminal = terminal
+        self._screen = _Screen(_COLUMNS, _ROWS)
+        self._stream = pyte.ByteStream(self._screen)
+        # What the editor asks its terminal is answered as a terminal would.
+        self._screen.write_process_input = lambda answer: os.write(terminal, answer.encode())
+
+    def keys(self, keys: str) -> None:
+        """Type."""
+        os.write(self._terminal, keys.encode())
+
+    def screen(self) -> str:
+        """Return what is shown now."""
+        self._read(0)
+        return "\n".join(line.rstrip() for line in self._screen.display)
+
+    def until(self, holds: Callable[[], bool], seconds: float = 20) -> None:
+        """Wait until something is true, reading what the editor draws meanwhile."""
+        ends_at = time.monotonic() + seconds
+        while not holds():
+            assert time.monotonic() < ends_at, f"never came true:\n{self.screen()}"
+            assert self._process.poll() is None, f"the editor has ended:\n{self.screen()}"
+            self._read(0.05)
+
+    def shows(self, text: str, seconds: float = 20) -> None:
+        """Wait until a text stands on the screen."""
+        self.until(lambda: text in self.screen(), seconds)
+
+    def shows_soon(self, text: str, seconds: float) -> bool:
+        """Say whether a text comes to stand on the screen within this time."""
+        ends_at = time.monotonic() + seconds
+        while text not in self.screen():
+            if time.monotonic() > ends_at:
+                return False
+            self._read(0.05)
+        return True
+
+    def _read(self, seconds: float) -> None:
+        while select.select([self._terminal], [], [], seconds)[0]:
+            try:
+                drawn = os.read(self._terminal, 65536)
+            except OSError:  # it has ended
+                return
+            self._stream.feed(drawn)
+            seconds = 0
+
+
+@contextmanager
+def terminal_editor(
+    command: Sequence[str], environment: Mapping[str, str]
+) -> Iterator[TerminalEditor]:
+    """Run an editor on a terminal of its own; it is killed at the end."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", _ROWS, _COLUMNS, 0, 0))
+    process = subprocess.Popen(
+        ["setsid", "--ctty", *command],  # some editors open /dev/tty
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm-256color", **environment},
+    )
+    os.close(theirs)
+    try:
+        yield TerminalEditor(process, ours)
+    finally:
+        process.kill()
+        process.wait(20)
+        os.close(ours)
