@@ -32,6 +32,7 @@ COMMANDS: dict[str, CommandRow] = {
     "fill": CommandRow(module="intarsia.cli.fill", summary="Fill holes in a file."),
     "demo": CommandRow(module="intarsia.cli.demo", summary="Fill holes in sample files."),
     "serve": CommandRow(module="intarsia.cli.serve", summary="Serve editors (LSP)."),
+    "door": CommandRow(module="intarsia.cli.door", summary="Serve a completions API here."),
     "engine": CommandRow(module="intarsia.cli.engine", summary="Run the engine in the foreground."),
     "status": CommandRow(module="intarsia.cli.status", summary="Say what the engine is doing."),
     "stop": CommandRow(module="intarsia.cli.stop", summary="End the engine and free its memory."),

@@ -36,11 +36,21 @@ class TokenCanvas:
 
 
 def random_canvas(
-    ids: Sequence[int | None], *, vocab_size: int, generator: torch.Generator
+    ids: Sequence[int | None],
+    *,
+    vocab_size: int,
+    generator: torch.Generator,
+    start: Sequence[int | None] | None = None,
 ) -> TokenCanvas:
-    """Return a canvas with uniform noise where no id is given (uniform-state diffusion)."""
+    """Return a canvas with uniform noise where no id is given (uniform-state diffusion).
+
+    ``start`` has ids to begin with at some free positions, where there is a draft.
+    """
     given, is_fixed = _given(ids, generator.device)
     noise = torch.randint(vocab_size, given.shape, generator=generator, device=generator.device)
+    if start is not None:
+        begun, is_begun = _given(start, generator.device)
+        noise = torch.where(is_begun, begun, noise)
     return TokenCanvas(
         ids=torch.where(is_fixed, given, noise),
         is_fixed=is_fixed,

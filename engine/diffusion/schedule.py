@@ -1,5 +1,6 @@
 """Temperature of each denoising step: a step number comes in (from 1), a temperature goes out."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -37,3 +38,18 @@ class LinearTemperature:
         # In float32, as transformers computes it: the last bit can decide which token is drawn.
         steps_left = torch.tensor(max(self.num_steps - step + 1, 1), dtype=torch.int32)
         return float(self.t_min + (self.t_max - self.t_min) * (steps_left / self.num_steps))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FromStep:
+    """A schedule entered later: its first steps are left out, as a draft needs less noise."""
+
+    schedule: Callable[[int], float]
+    num_skipped: int
+
+    def __post_init__(self) -> None:
+        if self.num_skipped < 0:
+            raise ValueError(f"skipped steps must be 0 or more, got {self.num_skipped}")
+
+    def __call__(self, step: int) -> float:
+        return self.schedule(step + self.num_skipped)

@@ -22,12 +22,13 @@ def write_block(
     is_cancelled: Callable[[], bool],
     deadline: float | None,
     on_step: OnStep,
+    start: Sequence[int | None] | None = None,  # ids to begin with; elsewhere fresh noise
 ) -> Denoised:
-    """Denoise one canvas from fresh noise. Raises Cancelled between two steps."""
+    """Denoise one canvas. Raises Cancelled between two steps."""
     backbone.prefill(context, is_cancelled)
     return denoise(
         backbone.predict,
-        random_canvas(ids, vocab_size=backbone.vocab_size, generator=generator),
+        random_canvas(ids, vocab_size=backbone.vocab_size, generator=generator, start=start),
         policy,
         generator=generator,
         is_cancelled=is_cancelled,

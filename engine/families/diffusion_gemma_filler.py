@@ -15,13 +15,14 @@ from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
 from intarsia.engine.diffusion.denoise import DenoisingPolicy, OnStep, ignore_step
 from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.length import candidate_lengths, choose_length
+from intarsia.engine.diffusion.noising import any_of
 from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma_answer import HoleTokens, answer_of, finish_reason_of
 from intarsia.engine.families.diffusion_gemma_block import write_block
 from intarsia.engine.families.diffusion_gemma_layout import CanvasSizes, LaidOut, lay_out
 from intarsia.engine.families.diffusion_gemma_settings import DenoisingSettings
 from intarsia.engine.families.diffusion_gemma_text import GemmaText
-from intarsia.engine.families.request_ranges import require
+from intarsia.engine.families.request_ranges import require, require_draft
 from intarsia.engine.filler import Cancelled, ModelInfo
 from intarsia.engine.ipc.messages import Fill, Filled, Step, Timing
 
@@ -34,6 +35,7 @@ class _Hole:
     context: list[int]
     given: list[int]
     num_given_in_context: int
+    start: list[int | None]  # of a draft: its ids, None where they are noised; else empty
     suffix: list[int]
     is_cancelled: Callable[[], bool]
     deadline: float | None  # time.monotonic()
@@ -128,13 +130,26 @@ class DiffusionGemmaFiller:
             context=context,
             given=given,
             num_given_in_context=num_early,
+            start=self._read_draft(request),
             suffix=suffix,
             is_cancelled=is_cancelled,
             deadline=None if waiting is None else received_at + waiting / 1000,
         )
 
+    def _read_draft(self, request: Fill) -> list[int | None]:
+        """Return the draft's ids, a share of them noised."""
+        draft = self._text.encode(request.draft)
+        require_draft(len(draft), request)
+        is_noised = any_of(len(draft), request.noise, self._generator(request))
+        return [None if i in is_noised else token for i, token in enumerate(draft)]
+
     def _plan(self, hole: _Hole) -> tuple[tuple[LaidOut, ...], int]:
-        """Choose the hole's length and lay it out; return the canvases and the passes it took."""
+        """Choose the hole's length and lay it out; return the canvases and the passes it took.
+
+        A draft has its length already, and begins otherwise by another seed alone.
+        """
+        if hole.start:
+            return self._lay_out(hole, len(hole.start)), 0
         choice = choose_length(
             self._backbone.predict,
             # without a suffix to meet, the model itself ends the text
@@ -178,8 +193,9 @@ class DiffusionGemmaFiller:
     ) -> _Written:
         """Denoise canvas after canvas until the text has an end or the time is up."""
         written = _Written(tokens=HoleTokens(), num_steps=0, reason="settled")
-        generator, context = self._generator(hole), hole.context
+        generator, context = self._generator(hole.request), hole.context
         for place in canvases:
+            num_before = len(written.tokens.ids)
             block = write_block(
                 self._backbone,
                 context,
@@ -189,6 +205,7 @@ class DiffusionGemmaFiller:
                 is_cancelled=hole.is_cancelled,
                 deadline=hole.deadline,
                 on_step=self._show(hole, place, written, num_passes, on_step),
+                start=place.starting_with(hole.start[num_before:]) if hole.start else None,
             )
             is_settled = torch.ones_like(block.ids, dtype=torch.bool)
             written = _Written(
@@ -226,8 +243,9 @@ class DiffusionGemmaFiller:
 
     def _noisy(self, hole: _Hole, place: LaidOut) -> TokenCanvas:
         return random_canvas(
-            place.ids, vocab_size=self._backbone.vocab_size, generator=self._generator(hole)
+            place.ids, vocab_size=self._backbone.vocab_size, generator=self._generator(hole.request)
         )
 
-    def _generator(self, hole: _Hole) -> torch.Generator:
-        return torch.Generator(self._backbone.device).manual_seed(hole.request.seed)
+    def _generator(self, request: Fill) -> torch.Generator:
+        seed = request.seed + (request.alternative if request.draft else 0)
+        return torch.Generator(self._backbone.device).manual_seed(seed)

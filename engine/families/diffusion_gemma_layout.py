@@ -54,6 +54,12 @@ class LaidOut:
         ids = (*self.ids[: self.start], first_id, *self.ids[self.start + 1 :])
         return LaidOut(ids=ids, start=self.start, end=self.end)
 
+    def starting_with(self, draft: Sequence[int | None]) -> tuple[int | None, ...]:
+        """Return what the canvas begins with: the draft in the hole, None elsewhere."""
+        hole = tuple(draft[: self.end - self.start])
+        num_behind = len(self.ids) - self.start - len(hole)
+        return (*[None] * self.start, *hole, *[None] * num_behind)
+
 
 def lay_out(
     given: Sequence[int],

@@ -1,12 +1,13 @@
 """How DiffusionGemma denoises: generation config and request come in, a policy goes out."""
 
+import math
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
 from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.diffusion.sampler import take_likeliest
-from intarsia.engine.diffusion.schedule import ConstantTemperature
+from intarsia.engine.diffusion.schedule import ConstantTemperature, FromStep
 from intarsia.engine.ipc.messages import Fill
 
 
@@ -22,7 +23,22 @@ class DenoisingSettings:
     confidence_threshold: float = 0.005
 
     def policy(self, request: Fill, *, vocab_size: int) -> DenoisingPolicy:
-        """Return the policy of one request. Raises ValueError for a field out of its range."""
+        """Return the policy of one request. Raises ValueError for a field out of its range.
+
+        A draft enters the schedule where its noise stands: 0.5 leaves out the first half.
+        """
+        policy = self._whole_policy(request, vocab_size)
+        if not request.draft:
+            return policy
+        num_steps = math.ceil(request.noise * policy.max_steps)
+        skipped = policy.max_steps - num_steps
+        return replace(
+            policy,
+            max_steps=num_steps,
+            temperature=FromStep(schedule=policy.temperature, num_skipped=skipped),
+        )
+
+    def _whole_policy(self, request: Fill, vocab_size: int) -> DenoisingPolicy:
         policy = uniform_state_policy(
             vocab_size=vocab_size,
             # a smaller budget cools down within it

@@ -19,7 +19,10 @@ from intarsia.engine.families.kv_cache import KvCache
 from intarsia.engine.families.protocol import Prefilled
 from intarsia.engine.filler import Cancelled
 
-_CHUNK = 512  # context tokens a pass; a cancel is honoured between two
+# Context tokens a pass; a cancel is honoured between two. On a CPU 256 cost 5 % more time than 512,
+# and 128 cost 22 % more (1,900 tokens).
+_CHUNK = 512
+_CPU_CHUNK = 256
 
 
 class MaskedCausal:
@@ -57,11 +60,11 @@ class MaskedCausal:
         if num_held == len(context) and self._open.end_of_context(num_held) is None:
             num_reused = num_held - 1  # its last hidden state was not kept: read one token again
             self._open.crop(num_reused)
-        start = num_reused
+        start, size = num_reused, _CPU_CHUNK if self.device.type == "cpu" else _CHUNK
         while start < len(context):
             if is_cancelled():
                 raise Cancelled
-            chunk = list(context[start : start + _CHUNK])
+            chunk = list(context[start : start + size])
             hidden = self._backbone.forward(self._frozen_rows(chunk), self._open)
             self._open.commit(chunk)
             start += len(chunk)
@@ -105,6 +108,18 @@ class MaskedCausal:
     def keep(self, num_tokens: int) -> None:
         """Hold the keys and values of the first tokens of the last pass."""
         self._open.commit(self._last_tokens[:num_tokens])
+
+    # -- rewriting -------------------------------------------------------------------------------
+
+    def branch(self, branches: Sequence[Sequence[int]]) -> list[Tensor]:
+        """Return logits (tokens, vocab) after each token of each branch (rewrite.py)."""
+        rows = branch_rows(branches, start=len(self._open), device=self._backbone.device)
+        logits = self._backbone.logits(self._backbone.forward(rows, self._open))
+        return list(torch.split(logits, [len(branch) for branch in branches]))
+
+    def rewind(self) -> None:
+        """Hold no token of the hole."""
+        self._open.crop(self._context_length)
 
     # -- entropy ---------------------------------------------------------------------------------
 
@@ -198,6 +213,24 @@ def canvas_rows(
     return Rows(
         ids=torch.tensor([*frozen, *canvas], dtype=torch.long, device=device),
         positions=torch.arange(start, start + total, device=device),
+        num_frozen=num,
+        visible=visible.to(device),
+    )
+
+
+def branch_rows(branches: Sequence[Sequence[int]], *, start: int, device: torch.device) -> Rows:
+    """Return frozen rows of continuations that see the context and themselves, not each other."""
+    lengths = [len(branch) for branch in branches]
+    num = sum(lengths)
+    visible = torch.zeros(num, start + num, dtype=torch.bool)
+    visible[:, :start] = True
+    first = 0
+    for n in lengths:
+        visible[first : first + n, start + first : start + first + n] = torch.ones(n, n).tril() > 0
+        first += n
+    return Rows(
+        ids=torch.tensor([i for branch in branches for i in branch], dtype=torch.long).to(device),
+        positions=torch.cat([torch.arange(start, start + n) for n in lengths]).to(device),
         num_frozen=num,
         visible=visible.to(device),
     )

@@ -12,6 +12,7 @@ from typing import Literal
 import torch
 
 from intarsia.engine.diffusion.entropy import EntropyPolicy, settle_by_entropy
+from intarsia.engine.diffusion.rewrite import RewriteLimits, RewritePolicy, rewrite
 from intarsia.engine.diffusion.verify import (
     LEFT_TO_RIGHT,
     NamedToken,
@@ -23,7 +24,7 @@ from intarsia.engine.diffusion.verify import (
 )
 from intarsia.engine.families.fim_text import FimText
 from intarsia.engine.families.masked_causal import MaskedCausal
-from intarsia.engine.families.request_ranges import require, require_temperature
+from intarsia.engine.families.request_ranges import require, require_draft, require_temperature
 from intarsia.engine.families.text_end import find_text_end
 from intarsia.engine.filler import Cancelled, ModelInfo
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Step, Timing
@@ -45,6 +46,8 @@ class _Hole:
     request: Fill
     context: list[int]
     healed: bytes  # the last given token's bytes: the first token must continue them
+    draft: list[int]  # to be rewritten; empty: filled from nothing
+    suffix: list[int]
     is_cancelled: Callable[[], bool]
     deadline: float | None  # time.monotonic()
 
@@ -73,15 +76,15 @@ class MaskedCausalFiller:
         hole = self._read(request, received_at, is_cancelled)
         prefilled = self._model.prefill(hole.context, is_cancelled)
         prefilled_at = time.monotonic()
-        named = self._name_first(hole)
-        settled = self._settle(hole, named, self._show(hole, on_step))
+        show = self._show(hole, on_step)
+        settled = self._rewrite(hole, show) if hole.draft else self._write(hole, show)
         tokens = self._tokens(hole, settled)
         ended_at = time.monotonic()
         return Filled(
             id=request.id,
             text="".join(token.text for token in tokens),
             tokens=tokens,
-            steps=settled.num_passes + len(named) - 1,
+            steps=settled.num_passes,
             ms=Timing(
                 queue=1000 * (started_at - received_at),
                 prefill=1000 * (prefilled_at - started_at),
@@ -105,7 +108,13 @@ class MaskedCausalFiller:
         require("alternative", request.alternative, least=0, most=self._model.vocab_size - 1)
         require("min_indent", request.min_indent, least=0)
         require_temperature(request.temperature)
-        given, healed = self._text.split_given(request.given)
+        draft = self._read_draft(request)
+        # A draft stands behind whole given tokens; else the last of them is open.
+        given, healed = (
+            (self._text.encode(request.given), b"")
+            if draft
+            else self._text.split_given(request.given)
+        )
         prefix, suffix = self._trim(
             self._text.encode(request.prefix), self._text.encode(request.suffix)
         )
@@ -114,9 +123,17 @@ class MaskedCausalFiller:
             request=request,
             context=self._text.context(prefix, suffix) + given,
             healed=healed,
+            draft=draft,
+            suffix=suffix,
             is_cancelled=is_cancelled,
             deadline=None if waiting is None else received_at + waiting / 1000,
         )
+
+    def _read_draft(self, request: Fill) -> list[int]:
+        """Return the draft's ids; where all of them would be masked, nothing of it is left."""
+        draft = self._text.encode(request.draft)
+        require_draft(len(draft), request)
+        return draft if request.noise < 1 else []
 
     def _trim(self, prefix: list[int], suffix: list[int]) -> tuple[list[int], list[int]]:
         """Keep what stands nearest the hole, where the text is denser in tokens than its sender
@@ -142,6 +159,33 @@ class MaskedCausalFiller:
             left = left[len(self._text.bytes_of(named[-1].id)) :]
             rank = 0
         return named
+
+    def _rewrite(self, hole: _Hole, on_round: OnRound | None) -> Settled:
+        """Settle the draft anew. ``settle`` is not asked: no adapter takes part."""
+        request = hole.request
+        seed = request.seed + request.alternative
+        temperature = (1.0 if seed else 0.0) if request.temperature is None else request.temperature
+        return rewrite(
+            self._model,
+            hole.draft,
+            hole.suffix,
+            self._text.end_ids,
+            RewritePolicy(noise=request.noise, temperature=temperature),
+            generator=torch.Generator().manual_seed(seed),
+            limits=RewriteLimits(
+                max_passes=request.max_steps,
+                is_cancelled=hole.is_cancelled,
+                deadline=hole.deadline,
+            ),
+            on_round=on_round,
+        )
+
+    def _write(self, hole: _Hole, on_round: OnRound | None) -> Settled:
+        """Fill the hole from nothing."""
+        named = self._name_first(hole)
+        settled = self._settle(hole, named, on_round)
+        settled.num_passes += len(named) - 1
+        return settled
 
     def _settle(
         self, hole: _Hole, named: Sequence[NamedToken], on_round: OnRound | None

@@ -86,9 +86,12 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     next multiple of 8). ``alternative`` k > 0 starts from the k-th next likely first token, so that
     several requests give different suggestions. ``model`` None takes the model that is loaded.
 
-    ``draft`` is the hole's present text, to be rewritten: a share ``noise`` (0 < noise <= 1) of its
-    tokens is masked again (or renoised, as the family has it) and settled anew between both sides;
-    the rest is the start, and may be revised too. Empty: the hole is filled from nothing.
+    ``draft`` is the hole's present text (behind ``given``), to be rewritten: a share ``noise``
+    (0 < noise <= 1) of its tokens is masked again (or renoised, as the family has it) and settled
+    anew between both sides; the rest is the start, and may be revised too. It must fit into
+    ``max_tokens``, and keeps its number of tokens. Another ``seed`` masks and draws others, and so
+    does another ``alternative``; ``settle`` is not asked. Empty, or masked whole by the masked
+    family: the hole is filled from nothing.
     """
 
     id: int

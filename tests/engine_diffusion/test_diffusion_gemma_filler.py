@@ -10,6 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from tiny_diffusion_gemma import CODE, save_tiny_checkpoint
 
+from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.families.diffusion_gemma_filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma_loading import load_diffusion_gemma
 from intarsia.engine.filler import Cancelled, Filler, ModelError
@@ -220,3 +221,73 @@ def test_fills_in_bfloat16(folder: Path) -> None:
     filler = load_diffusion_gemma(folder, device="cpu", dtype=torch.bfloat16, name="tiny")
     assert filler.info.dtype == "bfloat16"
     assert fill(filler, seed=1).text == fill(filler, seed=1).text
+
+
+DRAFT = "first + second"
+
+
+def test_a_draft_is_renoised_and_settled(filler: DiffusionGemmaFiller) -> None:
+    filled = fill(filler, draft=DRAFT, noise=0.5, max_tokens=40)
+    assert filled.steps <= 3, "half of the checkpoint's six steps, and no length to choose"
+    assert len(filled.tokens) <= len(filler._text.encode(DRAFT))
+    assert "".join(token.text for token in filled.tokens) == filled.text
+
+
+def test_the_canvas_begins_with_what_is_kept_of_the_draft(
+    filler: DiffusionGemmaFiller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[int]] = []
+    predict = filler._backbone.predict
+
+    def watched(canvas: TokenCanvas, self_conditioning: torch.Tensor | None) -> torch.Tensor:
+        seen.append(canvas.ids.tolist())
+        assert not canvas.is_fixed[: len(ids)].any(), "the whole draft may be revised"
+        return predict(canvas, self_conditioning)
+
+    monkeypatch.setattr(filler._backbone, "predict", watched)
+    ids = filler._text.encode(DRAFT)
+    num_kept = []
+    for noise in (0.2, 0.8, 1.0):
+        seen.clear()
+        fill(filler, draft=DRAFT, noise=noise, max_tokens=40)
+        num_kept.append(sum(a == b for a, b in zip(seen[0], ids, strict=False)))
+    assert num_kept[0] >= round(0.8 * len(ids)) > num_kept[1] > num_kept[2]
+
+
+def test_the_same_seed_rewrites_the_same_way(filler: DiffusionGemmaFiller) -> None:
+    def text(**fields: int) -> str:
+        return fill(filler, draft=DRAFT, noise=0.8, max_tokens=40, **fields).text
+
+    assert text(seed=2) == text(seed=2) == text(alternative=2)
+    assert len({text(seed=seed) for seed in range(4)}) > 1
+
+
+@pytest.mark.parametrize("suffix", ["", SUFFIX, CODE * 3])
+@pytest.mark.parametrize("given", ["", "fir", "a_rather_long_name_that_was_already_typed"])
+@pytest.mark.parametrize("draft", ["x", CODE])
+def test_any_size_of_draft_is_rewritten(
+    filler: DiffusionGemmaFiller, suffix: str, given: str, draft: str
+) -> None:
+    filled = fill(filler, suffix=suffix, given=given, draft=draft, noise=0.4, max_tokens=300)
+    assert len(filled.tokens) <= 300
+    assert "".join(token.text for token in filled.tokens) == filled.text
+
+
+def test_without_a_draft_noise_says_nothing(filler: DiffusionGemmaFiller) -> None:
+    plain, noisy = fill(filler), fill(filler, noise=0.2)
+    assert (plain.text, plain.steps, plain.tokens) == (noisy.text, noisy.steps, noisy.tokens)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"draft": "x", "noise": 0.0}, "noise must be above 0"),
+        ({"noise": 1.5}, "noise must be above 0"),
+        ({"draft": CODE, "max_tokens": 5}, r"draft has \d+ tokens, above max_tokens 5"),
+    ],
+)
+def test_a_draft_that_cannot_be_rewritten_is_refused(
+    filler: DiffusionGemmaFiller, fields: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        fill(filler, **fields)

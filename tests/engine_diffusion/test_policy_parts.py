@@ -10,7 +10,7 @@ from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas, random_
 from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.hole_end import EndTokens, is_before_end, no_end
 from intarsia.engine.diffusion.prediction import Prediction
-from intarsia.engine.diffusion.schedule import ConstantTemperature, LinearTemperature
+from intarsia.engine.diffusion.schedule import ConstantTemperature, FromStep, LinearTemperature
 from intarsia.engine.diffusion.stopping import StableAndConfident
 
 
@@ -117,3 +117,11 @@ def test_from_left_has_nothing_to_accept_where_all_is_known() -> None:
         likeliest=torch.ones(2, dtype=torch.long),
     )
     assert not AcceptFromLeft(entropy_bound=1.0)(canvas, prediction).any()
+
+
+def test_a_schedule_entered_later_leaves_out_its_first_steps() -> None:
+    whole = LinearTemperature(t_min=0.4, t_max=0.8, num_steps=10)
+    late = FromStep(schedule=whole, num_skipped=6)
+    assert [late(step) for step in range(1, 5)] == [whole(step) for step in range(7, 11)]
+    with pytest.raises(ValueError, match="0 or more"):
+        FromStep(schedule=whole, num_skipped=-1)

@@ -76,7 +76,7 @@ async def test_the_engine_refuses_another_protocol_and_says_both(address: Addres
         answer = await client.greet(protocol=99)
         assert isinstance(answer, Refused)
         assert answer.protocol == PROTOCOL_VERSION
-        assert "protocol 1, the client 99: run `intarsia stop`" in answer.message
+        assert f"protocol {PROTOCOL_VERSION}, the client 99: run `intarsia stop`" in answer.message
         assert await client.receive() is None
 
 

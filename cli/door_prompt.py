@@ -1,0 +1,69 @@
+"""A completion request as the OpenAI-compatible API has it: JSON in, a validated request out.
+
+A prompt may hold prefix and suffix in one of the usual fill-in-the-middle formats.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+import msgspec
+
+MAX_TOKENS = 512
+
+
+class CompletionRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """The fields that are used; others are ignored. ``language`` is ours: as editors name it."""
+
+    prompt: str
+    suffix: str | None = None
+    max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    stop: str | list[str] | None = None
+    stream: bool = False
+    n: int = 1
+    seed: int | None = None
+    language: str = "plaintext"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sides:
+    """What stands before and behind the hole."""
+
+    prefix: str
+    suffix: str
+
+
+_FORMATS = (  # marks before prefix, suffix and middle
+    ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),  # Qwen, CodeGemma
+    ("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),  # StarCoder
+    ("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),  # DeepSeek-Coder
+)
+
+
+def read_completion_request(body: bytes) -> CompletionRequest:
+    """Return the request. Raises ValueError: one line, what is wrong."""
+    try:
+        request = msgspec.json.decode(body, type=CompletionRequest)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"the body is no completion request: {error}") from error
+    if request.n != 1:
+        raise ValueError("n must be 1: ask again, with another seed, for another text")
+    return request
+
+
+def sides_of(request: CompletionRequest) -> Sides:
+    """Return both sides of the hole; a prompt without marks is all prefix."""
+    if request.suffix is None:
+        for before_prefix, before_suffix, before_middle in _FORMATS:
+            prompt = request.prompt
+            if prompt.startswith(before_prefix) and prompt.endswith(before_middle):
+                inner = prompt[len(before_prefix) : -len(before_middle)]
+                prefix, mark, suffix = inner.partition(before_suffix)
+                if mark:
+                    return Sides(prefix=prefix, suffix=suffix)
+    return Sides(prefix=request.prompt, suffix=request.suffix or "")
+
+
+def stops_of(request: CompletionRequest) -> tuple[str, ...]:
+    """Return the stop texts, without empty ones."""
+    named = [request.stop] if isinstance(request.stop, str) else request.stop or []
+    return tuple(stop for stop in named if stop)

@@ -1,0 +1,90 @@
+"""``intarsia door`` as a process, and before the real engine."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from intarsia.cli.door import HOST
+from intarsia.cli.door_completions import Completions, write_fault
+from intarsia.cli.door_http import HttpDoor
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
+
+
+@pytest.fixture
+def door(start_engine: Any) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Its address, and its process."""
+    start_engine(text="a + b")
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "intarsia.cli", "door", "--port", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    try:
+        yield process.stderr.readline().split()[0], process
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def ask(url: str, fields: dict[str, Any]) -> Any:
+    """Ask by another's HTTP client."""
+    request = urllib.request.Request(
+        url, json.dumps(fields).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=60) as reply:
+        return json.load(reply)
+
+
+def test_it_says_where_it_is_and_answers_there(door: tuple[str, subprocess.Popen[str]]):
+    url, _ = door
+    assert ask(url, {"prompt": "return "})["choices"][0]["text"] == "a + b"
+    with pytest.raises(urllib.error.HTTPError, match="400"):
+        ask(url, {"prompt": None})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_it_in_good_order(
+    door: tuple[str, subprocess.Popen[str]], number: signal.Signals
+):
+    url, process = door
+    ask(url, {"prompt": "return "})
+    process.send_signal(number)
+    assert process.wait(30) == 0
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+
+
+@pytest.mark.model
+@pytest.mark.timeout(1200)
+async def test_the_real_engine_completes_what_zed_sends(real_engine_runtime: Address):
+    prompt = (
+        "<|fim_prefix|>def mean(values):\n    return <|fim_suffix|>"
+        "\n\n\nprint(mean([1, 2, 3]))\n<|fim_middle|>"
+    )
+    fields = {"model": "any", "prompt": prompt, "max_tokens": 64, "stop": ["<|endoftext|>"]}
+    async with EngineClient(name="door", start=False, address=real_engine_runtime) as client:
+        server = await asyncio.start_server(
+            HttpDoor(Completions(client).handle, write_fault).accept, HOST, 0
+        )
+        async with server:
+            url = f"http://{HOST}:{server.sockets[0].getsockname()[1]}/v1/completions"
+            answer = await asyncio.to_thread(ask, url, fields)
+    assert answer["choices"][0] | {"text": ""} == {
+        "index": 0,
+        "text": "",
+        "logprobs": None,
+        "finish_reason": "stop",
+    }
+    assert answer["choices"][0]["text"] == "sum(values) / len(values)"

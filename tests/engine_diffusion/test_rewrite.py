@@ -1,0 +1,221 @@
+"""The rewriting loop, on a causal judge of rules: what follows what is a table, without weights."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from intarsia.engine.diffusion.noising import any_of, least_sure, num_noised
+from intarsia.engine.diffusion.rewrite import RewriteLimits, RewritePolicy, rewrite
+from intarsia.engine.diffusion.verify import Settled, Verification
+from intarsia.engine.filler import Cancelled
+
+VOCAB, END = 16, 15
+BEGIN = 0  # stands before the hole
+CHAIN = {BEGIN: 1, 1: 2, 2: 3, 3: 4, 4: 5, 5: 6, 6: END}  # what follows what, surely
+RIGHT = [1, 2, 3, 4, 5, 6]
+
+
+class RuleJudge:
+    """Follows a table; it checks that it is only asked behind what it holds."""
+
+    def __init__(self, chain: dict[int, int], *, sureness: float = 8.0) -> None:
+        self._chain = chain
+        self._sureness = sureness
+        self._last: list[int] = []
+        self.held: list[int] = []
+        self.widest_pass = 0
+
+    def next_logits(self) -> Tensor:
+        return self._after(self.held[-1] if self.held else BEGIN)
+
+    def verify(self, tokens: Sequence[int], masks: Sequence[int]) -> Verification:
+        assert not any(masks), "no canvas takes part"
+        self._last = list(tokens)
+        self.widest_pass = max(self.widest_pass, len(tokens))
+        return Verification(causal=torch.stack([self._after(t) for t in tokens]), proposals=())
+
+    def keep(self, num_tokens: int) -> None:
+        self.held += self._last[:num_tokens]
+
+    def rewind(self) -> None:
+        self.held = []
+
+    def branch(self, branches: Sequence[Sequence[int]]) -> list[Tensor]:
+        return [torch.stack([self._after(t) for t in branch]) for branch in branches]
+
+    def _after(self, token: int) -> Tensor:
+        logits = torch.zeros(VOCAB)
+        if token in self._chain:
+            logits[self._chain[token]] = self._sureness
+        return logits
+
+
+def run(
+    draft: list[int],
+    *,
+    judge: RuleJudge | None = None,
+    seed: int = 0,
+    behind: Sequence[int] = (),
+    max_passes: int | None = None,
+    is_cancelled: Any = lambda: False,
+    deadline: float | None = None,
+    on_round: Any = None,
+    **policy: Any,
+) -> Settled:
+    return rewrite(
+        judge or RuleJudge(CHAIN),
+        draft,
+        behind,
+        frozenset({END}),
+        RewritePolicy(**({"noise": 0.2} | policy)),
+        generator=torch.Generator().manual_seed(seed),
+        limits=RewriteLimits(max_passes=max_passes, is_cancelled=is_cancelled, deadline=deadline),
+        on_round=on_round,
+    )
+
+
+@pytest.mark.parametrize("noise", [0.1, 0.3, 0.5, 0.99])
+def test_a_right_draft_comes_back(noise: float) -> None:
+    settled = run(RIGHT, noise=noise)
+    assert settled.ids == RIGHT
+    assert settled.finish_reason == "end"
+    assert settled.num_settled == len(RIGHT)
+    assert all(confidence > 0.9 for confidence in settled.confidences)
+
+
+@pytest.mark.parametrize("position", range(6))
+def test_one_wrong_token_is_found_and_made_right(position: int) -> None:
+    draft = list(RIGHT)
+    draft[position] = 9
+    # what follows a wrong token is as unsure as the token itself: masked together
+    assert run(draft, noise=0.34).ids == RIGHT
+
+
+def test_a_kept_token_that_a_change_made_unlikely_is_revised_too() -> None:
+    """10 follows 9 surely, so it is kept at first; behind 3 it has no place."""
+
+    class SureOfThree(RuleJudge):
+        def _after(self, token: int) -> Tensor:
+            return super()._after(token) * (3 if token == 2 else 1)
+
+    judge = SureOfThree(CHAIN | {9: 10}, sureness=6.0)
+    shown: list[Settled] = []
+    settled = run(
+        [1, 2, 9, 10, 5, 6], judge=judge, noise=0.17, on_round=lambda _, text: shown.append(text)
+    )
+    assert settled.ids == RIGHT
+    assert [1, 2, 3, 10, 5, 6] in [text.ids for text in shown], "one after the other"
+
+
+def test_tokens_behind_a_run_decide_as_well() -> None:
+    """Alone, 2 and 7 are as likely behind 1; only 7 leads to the 8 that is kept."""
+    chain = {BEGIN: 1, 7: 8, 8: END}
+
+    class Torn(RuleJudge):
+        def _after(self, token: int) -> Tensor:
+            logits = super()._after(token)
+            if token == 1:
+                logits[2], logits[7] = 5.0, 4.9
+            return logits
+
+    assert run([1, 9, 8], judge=Torn(chain), noise=0.3, margin=0.0).ids == [1, 7, 8]
+
+
+def test_what_is_not_much_likelier_than_the_draft_stays_out() -> None:
+    class Torn(RuleJudge):
+        def _after(self, token: int) -> Tensor:
+            logits = super()._after(token)
+            if token == 1:
+                logits[2], logits[9] = 5.0, 4.5
+            return logits
+
+    def second(margin: float) -> int:
+        judge = Torn({BEGIN: 1, 2: 11, 9: 11, 11: END})
+        return run([1, 9, 11], judge=judge, noise=0.3, margin=margin).ids[1]
+
+    assert (second(0.0), second(1.0)) == (2, 9)
+
+
+def test_at_the_holes_end_the_text_behind_counts() -> None:
+    """All tokens are as likely, but only 4 runs on into the text behind the hole."""
+    judge = RuleJudge({4: 5, 5: 6})
+    assert run([9], judge=judge, behind=[5, 6], num_beginnings=15).ids == [4]
+
+
+def test_the_number_of_tokens_stays() -> None:
+    for draft in ([9], [9] * 7, [9] * 150):
+        assert len(run(draft, noise=0.6).ids) == len(draft)
+
+
+def test_a_long_draft_is_judged_in_pieces() -> None:
+    judge = RuleJudge({i: (i + 1) % 10 for i in range(10)})
+    draft = [(i + 1) % 10 for i in range(300)]
+    assert run(draft, judge=judge, noise=0.01).ids == draft
+    assert judge.widest_pass <= 64 + RewritePolicy(noise=1).max_run
+
+
+def test_seed_zero_is_certain_and_others_draw() -> None:
+    draft = [1, 9, 9, 9, 9, 9, 9, 9]
+
+    def drawn(seed: int, temperature: float) -> tuple[int, ...]:
+        judge = RuleJudge(CHAIN, sureness=1.0)
+        return tuple(run(draft, judge=judge, noise=0.5, seed=seed, temperature=temperature).ids)
+
+    assert drawn(0, 0.0) == drawn(5, 0.0), "without temperature"
+    assert drawn(1, 1.0) == drawn(1, 1.0)
+    assert len({drawn(seed, 1.0) for seed in range(1, 5)}) > 1
+
+
+@pytest.mark.parametrize("max_passes", [1, 2, 3])
+def test_the_draft_is_a_whole_answer_after_every_pass(max_passes: int) -> None:
+    draft = [1, 9, 3, 9, 5, 9]
+    settled = run(draft, noise=0.9, max_passes=max_passes, max_run=1)
+    assert settled.num_passes == max_passes
+    assert settled.finish_reason == "max_steps"
+    assert len(settled.ids) == len(draft)
+    assert settled.ids[settled.num_settled :] == draft[settled.num_settled :]
+
+
+def test_a_deadline_leaves_the_rest_as_it_was() -> None:
+    settled = run(RIGHT, deadline=time.monotonic() - 1)
+    assert (settled.finish_reason, settled.num_passes, settled.ids) == ("deadline", 1, RIGHT)
+
+
+def test_a_cancel_counts_between_any_two_passes() -> None:
+    whole = run([1, 9, 3, 9, 5, 9], noise=0.9).num_passes
+    for num in range(whole):
+        asked = iter(range(whole + 1))
+        with pytest.raises(Cancelled):
+            run([1, 9, 3, 9, 5, 9], noise=0.9, is_cancelled=lambda: next(asked) == num)  # noqa: B023
+
+
+def test_what_has_settled_is_shown_from_left_to_right() -> None:
+    shown: list[Settled] = []
+    settled = run([1, 9, 3, 9, 5, 6], noise=0.6, on_round=lambda _, text: shown.append(text))
+    assert [text.num_settled for text in shown] == sorted(text.num_settled for text in shown)
+    assert len(shown) > 2
+    assert (shown[0].num_settled, shown[-1]) == (0, settled)
+
+
+def test_the_judge_holds_just_what_has_settled() -> None:
+    judge = RuleJudge(CHAIN)
+    settled = run([1, 9, 3, 4, 5, 6], judge=judge, noise=0.34)
+    assert settled.ids[: len(judge.held)] == judge.held
+
+
+@pytest.mark.parametrize(("noise", "count"), [(0.001, 1), (0.25, 2), (0.5, 5), (1.0, 10)])
+def test_noise_is_a_share_and_at_least_one_token(noise: float, count: int) -> None:
+    generator = torch.Generator().manual_seed(0)
+    assert num_noised(10, noise) == count
+    assert len(any_of(10, noise, generator)) == count
+    unsure = torch.arange(10).flip(0) * -1.0  # the first is the least sure
+    chosen = least_sure(unsure, noise, temperature=0.0, generator=generator)
+    assert chosen == set(range(count))
+
+
+def test_nothing_to_noise_is_no_fault() -> None:
+    assert any_of(0, 0.5, torch.Generator()) == set()
