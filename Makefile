@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := torch==2.13.0
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
-PARTS := lsp infill engine cli
+PARTS := lsp infill filling engine cli
 
 .PHONY: demo test setup lint types pull bench eval clean
 
@@ -39,7 +39,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# The type checker sees the four folders under their one import name through links.
+# The type checker sees the five folders under their one import name through links.
 types: setup
 	@mkdir -p build/typecheck/intarsia
 	@for part in $(PARTS); do ln -sfn ../../../$$part build/typecheck/intarsia/$$part; done

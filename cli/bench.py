@@ -19,17 +19,18 @@ from rich.table import Table
 from intarsia.cli.bench_fills import measure_fills
 from intarsia.cli.bench_passes import measure_passes
 from intarsia.cli.bench_prefill import measure_prefill
+from intarsia.cli.bench_requests import measure_requests
 from intarsia.cli.bench_server import measure_server
 from intarsia.cli.bench_start import measure_start
 from intarsia.cli.console import notices, output
 from intarsia.cli.figures import Bench, Figure
-from intarsia.cli.fill_hole import FillOptions
 from intarsia.cli.fill_options import fill_options
 from intarsia.cli.load_bar import LoadBar
 from intarsia.cli.machine import describe_machine
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.engine.ipc.address import resolve_address
 from intarsia.engine.ipc.client import EngineClient, NoEngine
+from intarsia.filling.options import FillOptions
 
 Section = Callable[[Bench], Awaitable[Sequence[Figure]]]
 
@@ -39,6 +40,7 @@ SECTIONS: tuple[tuple[str, Section], ...] = (
     ("reading context", measure_prefill),
     ("a pass over a canvas", measure_passes),
     ("filling single lines", measure_fills),
+    ("asking the language server", measure_requests),
 )
 """In this order: the first leaves a warm engine to the others."""
 
@@ -70,7 +72,7 @@ async def _measure(options: FillOptions, repeats: int) -> list[Figure]:
         own = Path(folder) / "run"
         address = replace(resolve_address(), directory=own, log_directory=own)
         async with EngineClient(name="bench", address=address) as client:
-            bench = Bench(client=client, options=options, repeats=repeats)
+            bench = Bench(client=client, address=address, options=options, repeats=repeats)
             try:
                 for done, (words, measure) in enumerate(SECTIONS):
                     bar.update(words, done / len(SECTIONS))

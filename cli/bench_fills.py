@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from intarsia.cli.bench_sources import CutLine, cut_lines
 from intarsia.cli.figures import Bench, Figure, percentile
-from intarsia.cli.fill_hole import FillOutcome, fill_hole
+from intarsia.filling.fill_hole import FillOutcome, fill_hole
 from intarsia.infill.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
 
@@ -55,7 +55,8 @@ async def _fill(bench: Bench, line: CutLine) -> TimedFill:
     python = language_for_id("python")
     started = time.perf_counter()
     hole = hole_for_range(line.text, line.start, line.end, python)
-    outcome = await fill_hole(bench.client, line.text, hole, python, bench.options)
+    outcome = await fill_hole(bench.client.fill, line.text, hole, python, bench.options)
+    assert isinstance(outcome, FillOutcome), "a client that gets no answer raises"
     return TimedFill(outcome=outcome, ms=(time.perf_counter() - started) * 1000)
 
 

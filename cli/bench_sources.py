@@ -35,6 +35,16 @@ def cut_lines(count: int) -> list[CutLine]:
     return list(islice(_cut_each(files, chosen), count))
 
 
+def long_source(num_lines: int) -> str:
+    """Return the first so many lines of the first standard-library file that has them."""
+    folder = Path(sysconfig.get_path("stdlib"))
+    for file in sorted(folder.glob("[a-z]*.py")):
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
+        if len(lines) >= num_lines:
+            return "".join(lines[:num_lines])
+    raise FileNotFoundError(f"no file of {num_lines:,} lines in {folder}: install all of Python")
+
+
 def _cut_each(files: list[Path], chosen: random.Random) -> Iterator[CutLine]:
     for file in files:
         text = file.read_text(encoding="utf-8", errors="replace")

@@ -13,14 +13,17 @@ from rich.text import Text
 
 from intarsia.cli.console import notices, output
 from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.fill_hole import FillOptions, FillOutcome
-from intarsia.cli.fill_holes import Filling, fill_holes, place_at
 from intarsia.cli.fill_options import fill_options
+from intarsia.cli.fill_places import cursor_at
 from intarsia.cli.sample_holes import Sample, read_samples
 from intarsia.cli.show_filling import show_filling
 from intarsia.cli.switches import debug_option
 from intarsia.cli.waiting_view import WaitingView
 from intarsia.engine.ipc.client import EngineClient
+from intarsia.filling.fill_hole import FillOutcome
+from intarsia.filling.fill_in_order import fill_in_order
+from intarsia.filling.filling import Filling
+from intarsia.filling.options import FillOptions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,9 +58,9 @@ async def _fill_samples(
         async with EngineClient(name="cli", on_load_progress=view.on_load_progress) as client:
             await client.preload(options.model)  # so that no fill's time holds the load
             for sample in read_samples():
-                places = [place_at(sample.text, sample.at)]
-                fillings = fill_holes(
-                    client, sample.text, places, sample.language, options, view.on_step
+                places = [cursor_at(sample.text, sample.at)]
+                fillings = fill_in_order(
+                    client.fill, sample.text, places, sample.language, options, view.on_step
                 )
                 async for filling in fillings:
                     view.hide()
@@ -68,7 +71,7 @@ async def _fill_samples(
 
 def _show(console: Console, sample: Sample, filling: Filling) -> None:
     console.rule(Text(f"{sample.shows} · {sample.language.id}"), align="left", style="dim")
-    show_filling(console, sample.file, filling, sample.language)
+    show_filling(console, sample.file, sample.text, filling, sample.language)
     console.print()
 
 

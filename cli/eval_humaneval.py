@@ -17,11 +17,11 @@ from intarsia.cli.eval_problems import Problem, read_problems
 from intarsia.cli.eval_report import report
 from intarsia.cli.eval_trials import Answer, Trial, run_trials
 from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.fill_hole import FillOptions
 from intarsia.cli.load_bar import LoadBar
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill, SettleMode
+from intarsia.filling.options import FillOptions
 
 _MAX_TOKENS = 40
 _METHOD = (

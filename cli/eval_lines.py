@@ -15,10 +15,11 @@ from intarsia.cli.eval_options import eval_options
 from intarsia.cli.eval_report import report
 from intarsia.cli.eval_trials import Answer, run_trials
 from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.fill_hole import FillOptions, fill_hole
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import SettleMode
+from intarsia.filling.fill_hole import FillOutcome, fill_hole
+from intarsia.filling.options import FillOptions
 from intarsia.infill.suggestion import Suggestion
 
 _METHOD = (
@@ -60,6 +61,7 @@ def lines(
 
 
 async def _ask(client: EngineClient, line: CutLine, options: FillOptions) -> Answer:
-    outcome = await fill_hole(client, line.text, line.hole, line.language, options)
+    outcome = await fill_hole(client.fill, line.text, line.hole, line.language, options)
+    assert isinstance(outcome, FillOutcome), "a client that gets no answer raises"
     text = outcome.found.text if isinstance(outcome.found, Suggestion) else ""
     return Answer(text=text, filled=outcome.filled)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypeVar
 
 from intarsia.cli.console import notices
-from intarsia.cli.fill_hole import FillOptions
 from intarsia.cli.load_bar import LoadBar
 from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import Filled, SettleMode
+from intarsia.filling.options import FillOptions
 
 
 class Case(Protocol):

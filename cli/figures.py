@@ -4,8 +4,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intarsia.cli.fill_hole import FillOptions
+from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
+from intarsia.filling.options import FillOptions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -13,6 +14,7 @@ class Bench:
     """An engine of the benchmark's own, and how to use it."""
 
     client: EngineClient
+    address: Address  # of that engine
     options: FillOptions
     repeats: int
 

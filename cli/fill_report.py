@@ -2,11 +2,11 @@
 
 import msgspec
 
-from intarsia.cli.fill_hole import FillOutcome
-from intarsia.cli.fill_holes import Filling
-from intarsia.cli.text_positions import Range
+from intarsia.cli.text_positions import Range, range_of
 from intarsia.engine.ipc.messages import Timing
-from intarsia.infill.suggestion import NoSuggestion, Suggestion
+from intarsia.filling.fill_hole import FillOutcome
+from intarsia.filling.filling import Filling
+from intarsia.infill.suggestion import NoSuggestion
 
 
 class FillReport(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,17 +26,18 @@ class FillReport(msgspec.Struct, frozen=True, kw_only=True):
     num_reused: int | None = None
 
 
-def report_filling(file: str, filling: Filling) -> FillReport:
-    """Return what became of a hole of this file."""
+def report_filling(file: str, text: str, filling: Filling) -> FillReport:
+    """Return what became of a hole of this file; ``text`` is the file's as it was."""
+    where = range_of(text, *filling.where)
     match filling.outcome:
         case NoSuggestion(reason=reason):
-            return FillReport(file=file, reason=reason, range=filling.where)
+            return FillReport(file=file, reason=reason, range=where)
         case FillOutcome(hole=hole, found=found, filled=filled):
             return FillReport(
                 file=file,
-                text=found.text if isinstance(found, Suggestion) else None,
+                text=filling.change.new if filling.change else None,
                 reason=found.reason if isinstance(found, NoSuggestion) else None,
-                range=filling.where,
+                range=where,
                 kind=hole.kind,
                 steps=filled.steps,
                 ms=filled.ms,

@@ -5,11 +5,13 @@ from rich.text import Text
 
 from intarsia.cli.before_after import Change, draw_change
 from intarsia.cli.displayable import displayable
-from intarsia.cli.fill_hole import FillOutcome
-from intarsia.cli.fill_holes import Filling
+from intarsia.cli.text_positions import position_of
 from intarsia.engine.ipc.messages import Filled
+from intarsia.filling.fill_hole import FillOutcome
+from intarsia.filling.filling import Filling
+from intarsia.filling.replacement import Replacement
 from intarsia.infill.languages import Language
-from intarsia.infill.suggestion import NoSuggestion, Suggestion
+from intarsia.infill.suggestion import NoSuggestion
 
 _LEXERS = {
     "javascriptreact": "javascript",
@@ -20,24 +22,25 @@ _LEXERS = {
 """Where the colouring has another name for a language."""
 
 
-def show_filling(console: Console, file: str, filling: Filling, language: Language) -> None:
-    """Print what became of a hole of this file."""
-    console.print(Text(f"{displayable(file)}:{filling.where.start}", style="bold"), soft_wrap=True)
-    match filling.outcome:
-        case NoSuggestion() as refusal:
-            console.print(_refusal(refusal), soft_wrap=True)
-        case FillOutcome(found=NoSuggestion() as refusal, filled=filled):
-            console.print(_refusal(refusal), soft_wrap=True)
-            console.print(_cost(filled), soft_wrap=True)
-        case FillOutcome(text=text, found=Suggestion() as found, filled=filled):
-            console.print(_picture(text, found, language), soft_wrap=True)
-            console.print(_cost(filled), soft_wrap=True)
+def show_filling(
+    console: Console, file: str, text: str, filling: Filling, language: Language
+) -> None:
+    """Print what became of a hole of this file; ``text`` is the file's as it was."""
+    where = position_of(text, filling.where[0])
+    console.print(Text(f"{displayable(file)}:{where}", style="bold"), soft_wrap=True)
+    if filling.refusal is not None:
+        console.print(_refusal(filling.refusal), soft_wrap=True)
+    if filling.change is not None:
+        console.print(_picture(filling.text, filling.change, language), soft_wrap=True)
+    if isinstance(filling.outcome, FillOutcome):
+        console.print(_cost(filling.outcome.filled), soft_wrap=True)
 
 
-def _picture(text: str, found: Suggestion, language: Language) -> Text:
+def _picture(text: str, change: Replacement, language: Language) -> Text:
     lexer = _LEXERS.get(language.id, language.id)
-    change = Change(text=text, start=found.start, end=found.end, fill=found.text, lexer=lexer)
-    return draw_change(change)
+    return draw_change(
+        Change(text=text, start=change.start, end=change.end, fill=change.new, lexer=lexer)
+    )
 
 
 def _refusal(refusal: NoSuggestion) -> Text:

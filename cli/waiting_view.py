@@ -5,10 +5,11 @@ from typing import Self
 
 from rich.console import Console
 
-from intarsia.cli.fill_holes import OnStep
 from intarsia.cli.load_bar import LoadBar
 from intarsia.cli.watch import LiveCanvas
 from intarsia.engine.ipc.messages import LoadProgress, Step
+from intarsia.filling.fill_all import Progress
+from intarsia.filling.fill_in_order import OnHoleStep
 from intarsia.infill.hole import Hole
 
 
@@ -18,11 +19,15 @@ class WaitingView:
     def __init__(self, console: Console, *, watch: bool) -> None:
         self._bar = LoadBar(console)
         self._canvas = LiveCanvas(console)
-        self.on_step: OnStep | None = self._show_step if watch else None
+        self.on_step: OnHoleStep | None = self._show_step if watch else None
 
     def on_load_progress(self, progress: LoadProgress) -> None:
         self._canvas.hide()
         self._bar.update(progress.stage, progress.fraction)
+
+    def on_fill_progress(self, progress: Progress) -> None:
+        self._canvas.hide()
+        self._bar.update(progress.in_words, progress.share)
 
     def hide(self) -> None:
         """Leave the terminal to the results."""

@@ -33,6 +33,10 @@ def min_indent(text: str, hole: Hole, language: Language, syntax: Syntax | None)
     if hole.kind == "block":
         header = opened_block(text, hole.start, language, syntax)
         return 0 if header is None or header.is_flush else _body_columns(header, language)
+    if hole.kind == "statements":
+        return columns(text[line_start(text, hole.start) : hole.start])
+    if hole.kind == "span" and language.block_style == "indent":
+        return _least_columns(text, hole)
     if hole.kind == "span" and _is_whole(text, hole, syntax):
         return _scope_columns(text, hole)
     return 0
@@ -76,6 +80,12 @@ def _first_line_after(text: str, hole: Hole) -> str | None:
         return None
     line = line.rstrip().removeprefix("\ufeff")
     return "\n" + line + ("" if line.endswith(_ENDS_STATEMENT) else "\n")
+
+
+def _least_columns(text: str, hole: Hole) -> int:
+    """Where indentation makes the scopes, what replaces whole lines is no further out than they."""
+    lines = text[line_start(text, hole.start) : hole.end].splitlines()
+    return min((columns(line) for line in lines if line.strip()), default=0)
 
 
 def _is_whole(text: str, hole: Hole, syntax: Syntax | None) -> bool:

@@ -15,7 +15,7 @@ from intarsia.infill.lines import BYTE_ORDER_MARK, line_end, line_start, splits_
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax import MAX_LINE_CHARS, parse
 
-HoleKind = Literal["line", "block", "span"]
+HoleKind = Literal["line", "block", "span", "statements"]
 
 MAX_LINES = 32
 """The most lines that a fill of unknown length may have."""
@@ -27,9 +27,9 @@ class Hole:
 
     ``text[start:end]`` is replaced. ``line``: the rest of one line; ``block``: the body that a
     header has just opened; ``span``: a range named by the user, of unknown length when it is
-    empty. ``given_start`` ≤ ``start``: ``text[given_start:start]`` is already typed and stays (a
-    half word, the blank before it), but the model reads it as the beginning of its own fill, so
-    that no token is cut.
+    empty; ``statements``: any number of lines at the indentation of their own. ``given_start`` ≤
+    ``start``: ``text[given_start:start]`` is already typed and stays (a half word, the blank before
+    it), but the model reads it as the beginning of its own fill, so that no token is cut.
     """
 
     start: int

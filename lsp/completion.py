@@ -3,20 +3,19 @@
 The list is always incomplete, so that the client asks again as the user types.
 """
 
-import logging
 import re
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.answer import Answer
+from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.suggest import Ask, suggest
 
 if TYPE_CHECKING:
     from intarsia.lsp.server import IntarsiaServer
-
-logger = logging.getLogger(__name__)
 
 _HALF_WORD = re.compile(r"\w*\Z")
 _MAX_LABEL = 60
@@ -30,27 +29,28 @@ async def completion(
     uri = params.text_document.uri
     snapshot = take_snapshot(session.documents, uri, params.position)
     if isinstance(snapshot, NoSuggestion):
-        return _empty(snapshot)
+        session.report(uri, Answer(reason=snapshot.reason))
+        return _list([])
     settings = session.settings
     ask = Ask(num_candidates=1, debounce_ms=settings.debounce_ms, deadline_ms=settings.deadline_ms)
-    ghosts = await session.latest.run(uri, suggest(session, snapshot, ask))
-    if ghosts is None:
+    answer = await session.latest.run(uri, suggest(session, snapshot, ask))
+    if answer is None:
         return None  # a newer request of this document has taken its place
-    if isinstance(ghosts, NoSuggestion):
-        return _empty(ghosts)
-    return types.CompletionList(is_incomplete=True, items=[_item(snapshot, ghosts[0])])
+    session.report(uri, answer)
+    return _list([_item(snapshot, ghost) for ghost in answer.ghosts[:1]])
 
 
-def _item(snapshot: Snapshot, ghost: str) -> types.CompletionItem:
+def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:
     """The item takes in the half word at the cursor: menus filter by it."""
     word = _half_word(snapshot)
-    text = word + ghost
+    text = word + ghost.text
+    first_line = text.strip().splitlines()[0]
     return types.CompletionItem(
-        label=_label(text),
+        label=_label(first_line, has_more=first_line != text.strip()),
         kind=types.CompletionItemKind.Text,
         detail="intarsia",
         documentation=text,
-        filter_text=word or None,
+        filter_text=first_line,  # the half word alone would be dropped at the next letter
         sort_text="!",  # before any item that a language server sends
         preselect=True,
         insert_text_format=types.InsertTextFormat.PlainText,
@@ -65,11 +65,10 @@ def _half_word(snapshot: Snapshot) -> str:
     return found.group() if found else ""
 
 
-def _label(text: str) -> str:
-    first, *more = text.strip().splitlines()
-    return first[:_MAX_LABEL] + ("…" if more or len(first) > _MAX_LABEL else "")
+def _label(first_line: str, *, has_more: bool) -> str:
+    is_cut = has_more or len(first_line) > _MAX_LABEL
+    return first_line[:_MAX_LABEL] + ("…" if is_cut else "")
 
 
-def _empty(why: NoSuggestion) -> types.CompletionList:
-    logger.info("no suggestion: %s", why.reason)
-    return types.CompletionList(is_incomplete=True, items=[])
+def _list(items: list[types.CompletionItem]) -> types.CompletionList:
+    return types.CompletionList(is_incomplete=True, items=items)

@@ -1,9 +1,25 @@
-"""Wait for a pause in typing: the next key cancels the wait along with its request."""
+"""How long a request waits for a pause in typing: the next key cancels the wait along with it.
 
-import asyncio
+A lone key is a pause already and waits for nothing; of keys in quick succession only the last one
+is worth the engine's time.
+"""
+
+import time
+from collections.abc import Callable
+
+QUICK_SUCCESSION_S = 0.3
 
 
-async def pause(debounce_ms: int) -> None:
-    """Return after so many milliseconds."""
-    if debounce_ms:
-        await asyncio.sleep(debounce_ms / 1000)
+class Debounce:
+    """Knows when the last request came, and for which document."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._last: tuple[str, float] | None = None
+
+    def seconds_to_wait(self, uri: str, debounce_ms: int) -> float:
+        """Take note of a request for this document; return how long it waits."""
+        now, last = self._clock(), self._last
+        self._last = (uri, now)
+        is_lone = last is None or last[0] != uri or now - last[1] > QUICK_SUCCESSION_S
+        return 0.0 if is_lone else debounce_ms / 1000

@@ -4,40 +4,51 @@ The engine's client is imported on first use, so that ``initialize`` does not wa
 """
 
 import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.engine_status import EngineStatus
+from intarsia.lsp.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from intarsia.engine.ipc.client import EngineClient
+    from intarsia.engine.ipc.client import EngineClient, EngineError
     from intarsia.engine.ipc.launch import LaunchOptions
-    from intarsia.engine.ipc.messages import Fill, Filled
+    from intarsia.engine.ipc.messages import Fill, Filled, LoadProgress, Step
 
 logger = logging.getLogger(__name__)
 
 _FAILURES_TO_TELL = ("model", "out_of_memory")
 """The user can do something about these; the others are for the log alone."""
 
+_ANSWERS_OF_A_SOUND_ENGINE = ("bad_request", "cancelled")
+
 
 class EngineLink:
     """Fills through the shared engine."""
 
-    def __init__(self, status: EngineStatus, launch: "LaunchOptions | None") -> None:
+    def __init__(
+        self, told: EngineStatus, status: StatusLine, launch: "LaunchOptions | None"
+    ) -> None:
+        self._told = told
         self._status = status
         self._launch = launch  # how to start an engine; None: as the client does
         self._client: EngineClient | None = None
 
-    async def fill(self, request: "Fill") -> "Filled | NoSuggestion":
+    async def fill(
+        self, request: "Fill", on_step: "Callable[[Step], None] | None" = None
+    ) -> "Filled | NoSuggestion":
         """Return the engine's answer; cancelling the await cancels it in the engine."""
         from intarsia.engine.ipc.client import EngineError
 
         try:
-            with self._status.waiting():
-                filled = await self._connected().fill(request)
+            with self._asking(request.model, is_fill=True) as client:
+                filled = await client.fill(request, on_step)
         except EngineError as error:
             self._tell(error)
             return NoSuggestion(reason=f"the engine gave no answer: {error}")
+        self._status.engine_answered(filled.model)
         _log_figures(filled)
         return filled
 
@@ -46,10 +57,12 @@ class EngineLink:
         from intarsia.engine.ipc.client import EngineError
 
         try:
-            with self._status.waiting():
-                await self._connected().preload(model)
+            with self._asking(model, is_fill=False) as client:
+                loaded = await client.preload(model)
         except EngineError as error:
             self._tell(error)
+        else:
+            self._status.engine_answered(loaded.model)
 
     async def close(self) -> None:
         """End the connection; the engine goes on for others."""
@@ -57,22 +70,38 @@ class EngineLink:
             await self._client.close()
             self._client = None
 
+    @contextmanager
+    def _asking(self, model: str | None, *, is_fill: bool) -> "Iterator[EngineClient]":
+        client = self._connected()
+        is_connected = client.welcome is not None
+        with (
+            self._told.waiting(),
+            self._status.asking(model, is_connected=is_connected, is_fill=is_fill),
+        ):
+            yield client
+
     def _connected(self) -> "EngineClient":
         from intarsia.engine.ipc.client import EngineClient
 
         if self._client is None:
             self._client = EngineClient(
-                name="lsp",
-                launch=self._launch,
-                on_load_progress=self._status.on_load_progress,
+                name="lsp", launch=self._launch, on_load_progress=self._on_load_progress
             )
         return self._client
 
-    def _tell(self, error: Exception) -> None:
+    def _on_load_progress(self, progress: "LoadProgress") -> None:
+        self._status.loading(progress)
+        if not self._status.is_started:
+            self._told.on_load_progress(progress)
+
+    def _tell(self, error: "EngineError") -> None:
         from intarsia.engine.ipc.client import FillFailed
 
-        if not isinstance(error, FillFailed) or error.code in _FAILURES_TO_TELL:
-            self._status.tell_failure(str(error))
+        code = error.code if isinstance(error, FillFailed) else None
+        if code not in _ANSWERS_OF_A_SOUND_ENGINE:
+            self._status.failed(str(error))
+        if code is None or code in _FAILURES_TO_TELL:
+            self._told.tell_failure(str(error))
 
 
 def _log_figures(filled: "Filled") -> None:

@@ -1,20 +1,19 @@
-"""What to ask the engine for one snapshot, and how to read its answer.
+"""What to ask the engine for one snapshot, and how to read its answer as ghost text.
 
-The only file of the server that needs the infill package's grammars: imported on first use.
+Needs the infill package's grammars, which the server loads on first use.
 """
 
 from dataclasses import dataclass
 
-from pygls.uris import to_fs_path
-
 from intarsia.engine.ipc.messages import Fill, Filled
-from intarsia.infill.canvas import Budget, Canvas, build_canvas
-from intarsia.infill.hole import Hole, find_hole
-from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
-from intarsia.infill.postprocess import clean
+from intarsia.filling import planned_fill
+from intarsia.filling.planned_fill import PlannedFill
+from intarsia.infill.confidence import ConfidentToken
+from intarsia.infill.hole import find_hole
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents import Document
-from intarsia.lsp.ghost_text import ghost_text
+from intarsia.infill.token_alignment import align
+from intarsia.lsp.fill_options import language_of, options_of
+from intarsia.lsp.ghost_text import GhostText, ghost_text
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.snapshot import Snapshot
 
@@ -25,53 +24,36 @@ class FillPlan:
 
     snapshot: Snapshot
     settings: Settings
-    language: Language
-    hole: Hole
-    canvas: Canvas
+    planned: PlannedFill
 
-    def request(self, alternative: int, deadline_ms: int) -> Fill:
+    @property
+    def is_at_cursor(self) -> bool:
+        """Whether the engine's text, as it is, would be inserted at the cursor."""
+        return self.planned.hole.start == self.snapshot.offset
+
+    def request(self, alternative: int, deadline_ms: int, *, is_watched: bool = False) -> Fill:
         """Return the message for the engine; alternative 0 is the greedy fill."""
-        return Fill(
-            id=0,
-            prefix=self.canvas.prefix,
-            suffix=self.canvas.suffix,
-            given=self.canvas.given,
-            stop=self.canvas.stop,
-            min_indent=self.canvas.min_indent,
-            max_tokens=self.canvas.max_tokens,
-            deadline_ms=deadline_ms,
-            settle=self.settings.settle,
-            alternative=alternative,
-            model=self.settings.model,
-        )
+        options = options_of(self.settings, deadline_ms)
+        return self.planned.request(options, alternative=alternative, is_watched=is_watched)
 
-    def read(self, filled: Filled) -> str | NoSuggestion:
+    def read(self, filled: Filled) -> GhostText | NoSuggestion:
         """Clean the engine's text and place it at the cursor."""
-        source = self.snapshot.text
-        cleaned = clean(filled.text, source, self.hole, self.canvas, self.language)
+        cleaned = self.planned.read(filled)
         if isinstance(cleaned, NoSuggestion):
             return cleaned
-        return ghost_text(cleaned, source, self.snapshot.offset)
+        text = ghost_text(cleaned, self.snapshot.text, self.snapshot.offset)
+        if isinstance(text, NoSuggestion):
+            return text
+        written = [ConfidentToken(token.text, token.confidence) for token in filled.tokens]
+        return GhostText(text, align(written, text))
 
 
 def plan_fill(snapshot: Snapshot, settings: Settings) -> FillPlan | NoSuggestion:
     """Find the hole at the cursor and cut the text round it to the budget."""
-    language = _language(snapshot.document)
+    language = language_of(snapshot.document)
     hole = find_hole(snapshot.text, snapshot.offset, language)
     if isinstance(hole, NoSuggestion):
         return hole
-    budget = Budget(
-        prefix_tokens=settings.max_prefix_tokens,
-        suffix_tokens=settings.max_suffix_tokens,
-        hole_tokens=settings.max_hole_tokens,
-    )
-    canvas = build_canvas(snapshot.text, hole, language, budget)
-    return FillPlan(
-        snapshot=snapshot, settings=settings, language=language, hole=hole, canvas=canvas
-    )
-
-
-def _language(document: Document) -> Language:
-    """An editor that does not know a language calls it plain text; the file's name may tell."""
-    named = language_for_id(document.language_id)
-    return language_for_path(to_fs_path(document.uri) or "") if named is PLAIN_TEXT else named
+    options = options_of(settings, settings.deadline_ms)
+    planned = planned_fill.plan_fill(snapshot.text, hole, language, options)
+    return FillPlan(snapshot=snapshot, settings=settings, planned=planned)

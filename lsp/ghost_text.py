@@ -4,7 +4,27 @@ Editors refuse or garble an inline completion that changes what stands left of t
 deletes what stands right of it.
 """
 
+from dataclasses import dataclass
+
+from intarsia.infill.confidence import ConfidentToken, without_start
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
+
+
+@dataclass(frozen=True, slots=True)
+class GhostText:
+    """What to insert at the cursor; the tokens' texts joined are the text."""
+
+    text: str
+    tokens: tuple[ConfidentToken, ...]
+
+    def typed_along(self, typed: str) -> "GhostText | None":
+        """Return what is left once ``typed`` has been typed, None if it is another text."""
+        if not typed:
+            return self
+        rest = self.text[len(typed) :]
+        if not (rest.strip() and self.text.startswith(typed)):
+            return None
+        return GhostText(rest, without_start(self.tokens, len(typed)))
 
 
 def ghost_text(suggestion: Suggestion, source: str, cursor: int) -> str | NoSuggestion:
@@ -19,9 +39,3 @@ def ghost_text(suggestion: Suggestion, source: str, cursor: int) -> str | NoSugg
         return NoSuggestion(reason="the suggestion would change text right of the cursor")
     text = text.removesuffix(right)
     return text if text.strip() else NoSuggestion(reason="the suggestion adds nothing")
-
-
-def typed_along(text: str, typed: str) -> str | None:
-    """Return what is left of a ghost text once ``typed`` has been typed, None if it is another."""
-    rest = text[len(typed) :]
-    return rest if rest.strip() and text.startswith(typed) else None

@@ -4,56 +4,60 @@ Comes in: the request's parameters; goes out: one item for an automatic request,
 that the user asked for, or null.
 """
 
-import logging
 from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.settings import Settings
+from intarsia.lsp.answer import Answer
+from intarsia.lsp.confident_item import ConfidentList, confident_list
+from intarsia.lsp.ghost_text import GhostText
+from intarsia.lsp.session import Session
 from intarsia.lsp.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.suggest import Ask, suggest
 
 if TYPE_CHECKING:
     from intarsia.lsp.server import IntarsiaServer
 
-logger = logging.getLogger(__name__)
-
 
 async def inline_completion(
     ls: "IntarsiaServer", params: types.InlineCompletionParams
-) -> types.InlineCompletionList | None:
-    """Answer with items, or with null and a reason in the log."""
+) -> types.InlineCompletionList | ConfidentList | None:
+    """Answer with items, or with null and a reason in the log and in the status."""
     session, context = ls.session, params.context
     uri = params.text_document.uri
     snapshot = take_snapshot(
         session.documents, uri, params.position, context.selected_completion_info
     )
     if isinstance(snapshot, NoSuggestion):
-        logger.info("no suggestion: %s", snapshot.reason)
+        session.report(uri, Answer(reason=snapshot.reason))
         return None
-    ask = _ask(session.settings, context.trigger_kind)
-    ghosts = await session.latest.run(uri, suggest(session, snapshot, ask))
-    if ghosts is None:
+    ask = _ask(session, snapshot, context.trigger_kind)
+    answer = await session.latest.run(uri, suggest(session, snapshot, ask))
+    if answer is None:
         return None  # a newer request of this document has taken its place
-    if isinstance(ghosts, NoSuggestion):
-        logger.info("no suggestion: %s", ghosts.reason)
+    session.report(uri, answer)
+    if not answer.ghosts:
         return None
-    return types.InlineCompletionList([_item(snapshot, ghost) for ghost in ghosts])
+    if session.extensions.confidence:
+        return confident_list(snapshot, answer.ghosts, session.settings.sure_confidence)
+    return types.InlineCompletionList([_item(snapshot, ghost) for ghost in answer.ghosts])
 
 
-def _ask(settings: Settings, kind: types.InlineCompletionTriggerKind) -> Ask:
-    if kind == types.InlineCompletionTriggerKind.Invoked:
-        return Ask(
-            num_candidates=settings.max_candidates,
-            debounce_ms=0,
-            deadline_ms=settings.invoked_deadline_ms,
-        )
-    return Ask(num_candidates=1, debounce_ms=settings.debounce_ms, deadline_ms=settings.deadline_ms)
+def _ask(session: Session, snapshot: Snapshot, kind: types.InlineCompletionTriggerKind) -> Ask:
+    """While the client's own menu has a word selected, a draft would have nowhere to be drawn."""
+    settings = session.settings
+    is_invoked = kind == types.InlineCompletionTriggerKind.Invoked
+    return Ask(
+        num_candidates=settings.max_candidates if is_invoked else 1,
+        debounce_ms=0 if is_invoked else settings.debounce_ms,
+        deadline_ms=settings.invoked_deadline_ms if is_invoked else settings.deadline_ms,
+        shows_draft=session.extensions.drafts and settings.drafts and snapshot.selected is None,
+    )
 
 
-def _item(snapshot: Snapshot, ghost: str) -> types.InlineCompletionItem:
+def _item(snapshot: Snapshot, ghost: GhostText) -> types.InlineCompletionItem:
     return types.InlineCompletionItem(
-        insert_text=snapshot.selected_text + ghost,
+        insert_text=snapshot.selected_text + ghost.text,
         range=snapshot.range_at_cursor(),
     )

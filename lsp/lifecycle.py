@@ -9,6 +9,7 @@ from lsprotocol import types
 
 from intarsia.lsp.completion import completion
 from intarsia.lsp.configuration import load_configuration
+from intarsia.lsp.extensions import asked_for
 
 if TYPE_CHECKING:
     from intarsia.lsp.server import IntarsiaServer
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 def initialize(ls: "IntarsiaServer", params: types.InitializeParams) -> None:
     """Take what the client says of itself; pygls answers with the capabilities that follow."""
     ls.session.documents.encoding = ls.position_encoding
+    ls.session.extensions = asked_for(params.capabilities.experimental)
     ls.session.start_with(params.initialization_options)
     if not _shows_ghost_text(params.capabilities):
         ls.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(completion)
@@ -25,8 +27,11 @@ def initialize(ls: "IntarsiaServer", params: types.InitializeParams) -> None:
 async def initialized(ls: "IntarsiaServer", _params: types.InitializedParams) -> None:
     """Get ready in the background, so that the first request is a quick one."""
     await load_configuration(ls)
+    if ls.session.extensions.status:
+        ls.session.status.start()
     ls.session.preload()
-    await asyncio.to_thread(importlib.import_module, "intarsia.lsp.fill_plan")
+    for module in ("intarsia.lsp.fill_plan", "intarsia.lsp.edit_work"):
+        await asyncio.to_thread(importlib.import_module, module)
     # What is loaded now stays: a full collection among LSP's types costs a keystroke 20 ms.
     gc.freeze()
 

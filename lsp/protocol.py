@@ -6,8 +6,10 @@ parameters without an answer; here every request is answered.
 """
 
 import logging
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from lsprotocol import types
 from pygls.exceptions import (
     JsonRpcException,
@@ -15,6 +17,10 @@ from pygls.exceptions import (
     JsonRpcServerNotInitialized,
 )
 from pygls.protocol import LanguageServerProtocol, lsp_method
+
+from intarsia.lsp.edit_arguments import EDIT_COMMAND
+from intarsia.lsp.edit_command import execute_command
+from intarsia.lsp.extensions import answer_to
 
 if TYPE_CHECKING:
     from intarsia.lsp.server import IntarsiaServer
@@ -58,6 +64,30 @@ class IntarsiaProtocol(LanguageServerProtocol):
         if method != types.INITIALIZE and not is_initialized:
             return JsonRpcServerNotInitialized(message="the server is not initialized yet")
         return None
+
+    def _serialize_message(self, data: Any) -> Any:
+        """What LSP does not know is written down as msgspec structs."""
+        if isinstance(data, msgspec.Struct):
+            return msgspec.to_builtins(data)
+        return super()._serialize_message(data)
+
+    @lsp_method(types.INITIALIZE)
+    def lsp_initialize(
+        self, params: types.InitializeParams
+    ) -> Generator[Any, Any, types.InitializeResult]:
+        result = yield from super().lsp_initialize(params)
+        result.capabilities.experimental = answer_to(self._server.session.extensions)
+        result.capabilities.execute_command_provider = types.ExecuteCommandOptions(
+            commands=[EDIT_COMMAND], work_done_progress=True
+        )
+        return result
+
+    @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
+    async def lsp_workspace__execute_command(  # type: ignore[override]
+        self, params: types.ExecuteCommandParams
+    ) -> Any:
+        """Run it as the request's own task: pygls' way is out of the reach of a cancel."""
+        return await execute_command(self._server, params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:

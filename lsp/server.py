@@ -8,6 +8,7 @@ from lsprotocol import types
 from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
+from intarsia.lsp import code_action
 from intarsia.lsp.client_log import log_to_client
 from intarsia.lsp.configuration import did_change_configuration
 from intarsia.lsp.inline_completion import inline_completion
@@ -37,6 +38,8 @@ class IntarsiaServer(LanguageServer):
         self.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(
             inline_completion
         )
+        self.feature(types.TEXT_DOCUMENT_CODE_ACTION, code_action.OPTIONS)(code_action.code_action)
+        self.feature(types.CODE_ACTION_RESOLVE)(code_action.resolve_code_action)
 
     @property
     def position_encoding(self) -> PositionEncoding:

@@ -5,11 +5,16 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from intarsia.lsp.answer import Answer
+from intarsia.lsp.debounce import Debounce
 from intarsia.lsp.documents import Documents
+from intarsia.lsp.draft import Drafts
 from intarsia.lsp.engine_link import EngineLink
 from intarsia.lsp.engine_status import EngineStatus
+from intarsia.lsp.extensions import Extensions
 from intarsia.lsp.latest_request import LatestRequest
 from intarsia.lsp.settings import Settings, resolve_settings
+from intarsia.lsp.status_line import StatusLine
 from intarsia.lsp.suggestion_cache import SuggestionCache
 
 if TYPE_CHECKING:
@@ -25,10 +30,14 @@ class Session:
 
     def __init__(self, server: "LanguageServer", launch: "LaunchOptions | None") -> None:
         self.settings = Settings()
+        self.extensions = Extensions()  # that the client asked for
         self.documents = Documents()
         self.cache = SuggestionCache()
         self.latest = LatestRequest()
-        self.engine = EngineLink(EngineStatus(server), launch)
+        self.debounce = Debounce()
+        self.drafts = Drafts(server.protocol.notify, self.documents)
+        self.status = StatusLine(server.protocol.notify)
+        self.engine = EngineLink(EngineStatus(server), self.status, launch)
         self._problems: tuple[str, ...] = ()  # of the options that hold now; each is logged once
         self._initial_options: Mapping[str, object] = {}
         self._background: set[asyncio.Task[None]] = set()
@@ -46,6 +55,7 @@ class Session:
             if problem not in self._problems:
                 logger.warning("%s", problem)
         self._problems = problems
+        self.status.enabled(self.settings.enabled)
         self.cache.clear()
 
     def preload(self) -> None:
@@ -55,8 +65,15 @@ class Session:
             self._background.add(task)
             task.add_done_callback(self._background.discard)
 
+    def report(self, uri: str, answer: Answer) -> None:
+        """A request has been answered: say so in the status, and log why if with nothing."""
+        if not answer.ghosts:
+            logger.info("no suggestion: %s", answer.reason)
+        self.status.request_answered(answer.for_status(uri))
+
     async def close(self) -> None:
         """End all work, then the connection to the engine."""
+        self.status.stop()
         self.latest.end_all()
         for task in self._background:
             task.cancel()

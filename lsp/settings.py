@@ -34,7 +34,7 @@ class Settings:
     sure_confidence: float = 0.7  # a token below this is unsure
     preview_edits: bool = True  # have the client show an inline edit before it is applied
     hole_marks: tuple[str, ...] = ()  # the user's own marks of a hole, besides the languages'
-    rewrite_noise: float = 0.5  # share of a selection's tokens that a rewrite masks again
+    rewrite_noise: float = 0.4  # share of a selection's tokens that a rewrite masks again
 
 
 _Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=60_000)]

@@ -3,21 +3,27 @@
 Shared by inline completion and completion; knows nothing of how either answers.
 """
 
+import asyncio
 import logging
 import time
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.debounce import pause
+from intarsia.lsp.answer import Answer, EngineWork
 from intarsia.lsp.refusal import refusal
 from intarsia.lsp.session import Session
 from intarsia.lsp.snapshot import Snapshot
 from intarsia.lsp.suggestion_cache import Known
 
+if TYPE_CHECKING:
+    from intarsia.engine.ipc.messages import Filled
+    from intarsia.lsp.fill_plan import FillPlan
+
 logger = logging.getLogger(__name__)
 
-_STALE = NoSuggestion(reason="the document has changed meanwhile")
-_TOO_LATE = NoSuggestion(reason="the deadline passed before the engine was asked")
+_STALE = "the document has changed meanwhile"
+_TOO_LATE = "the deadline passed before the engine was asked"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,61 +33,71 @@ class Ask:
     num_candidates: int
     debounce_ms: int
     deadline_ms: int
+    shows_draft: bool = False
 
 
-async def suggest(session: Session, snapshot: Snapshot, ask: Ask) -> tuple[str, ...] | NoSuggestion:
+async def suggest(session: Session, snapshot: Snapshot, ask: Ask) -> Answer:
     """Return what fits at the snapshot's cursor, best first; a fault of ours is a reason too."""
     try:
         return await _suggest(session, snapshot, ask)
     except Exception as error:  # the one guard: typing goes on whatever happens
         logger.exception("a suggestion failed")
-        return NoSuggestion(reason=f"an error in intarsia itself: {error!r}")
+        return Answer(reason=f"an error in intarsia itself: {error!r}")
 
 
-async def _suggest(
-    session: Session, snapshot: Snapshot, ask: Ask
-) -> tuple[str, ...] | NoSuggestion:
+async def _suggest(session: Session, snapshot: Snapshot, ask: Ask) -> Answer:
+    wait_s = session.debounce.seconds_to_wait(snapshot.document.uri, ask.debounce_ms)
     if refused := refusal(session.settings, snapshot.document):
-        return refused
+        return Answer(reason=refused.reason)
     known = session.cache.lookup(snapshot)
     if known.is_complete or len(known.ghosts) >= ask.num_candidates:
-        return known.ghosts[: ask.num_candidates]
-    await pause(ask.debounce_ms)
+        return Answer(ghosts=known.ghosts[: ask.num_candidates], is_known=True)
+    if wait_s:
+        await asyncio.sleep(wait_s)
     if not snapshot.is_current(session.documents):
-        return _STALE
-    found = await _ask_engine(session, snapshot, ask, known.ghosts)
-    if isinstance(found, NoSuggestion):
-        return found
-    if not snapshot.is_current(session.documents):
-        return _STALE
-    session.cache.store(snapshot, found)
-    return found.ghosts
+        return Answer(reason=_STALE)
+    return await _ask_engine(session, snapshot, ask, known)
 
 
-async def _ask_engine(
-    session: Session, snapshot: Snapshot, ask: Ask, known: tuple[str, ...]
-) -> Known | NoSuggestion:
+async def _ask_engine(session: Session, snapshot: Snapshot, ask: Ask, known: Known) -> Answer:
     """Add to what is known: the greedy fill, then its alternatives, until one of them fails."""
     from intarsia.lsp.fill_plan import plan_fill
 
     plan = plan_fill(snapshot, session.settings)
     if isinstance(plan, NoSuggestion):
-        return plan
+        return Answer(reason=plan.reason)
     ends_at = time.monotonic() + ask.deadline_ms / 1000
-    ghosts, reason, is_complete = list(known), _TOO_LATE, False
-    for alternative in range(len(known), ask.num_candidates):
+    ghosts, reason, work, is_complete = list(known.ghosts), _TOO_LATE, None, False
+    for alternative in range(len(ghosts), ask.num_candidates):
         left_ms = round(1000 * (ends_at - time.monotonic()))
         if left_ms <= 0 or not snapshot.is_current(session.documents):
             break
-        filled = await session.engine.fill(plan.request(alternative, left_ms))
+        filled = await _fill(session, plan, alternative, left_ms, shows_draft=ask.shows_draft)
         if isinstance(filled, NoSuggestion):
-            reason = filled
+            reason = filled.reason
             break
+        work = (work or EngineWork()).and_then(filled)
         found = plan.read(filled)
         if isinstance(found, NoSuggestion):
-            reason = found
-        elif found not in ghosts:
+            reason = found.reason
+        elif found.text not in [ghost.text for ghost in ghosts]:
             ghosts.append(found)
     else:
         is_complete = ask.num_candidates > 1
-    return Known(ghosts=tuple(ghosts), is_complete=is_complete) if ghosts else reason
+    if not snapshot.is_current(session.documents):
+        return Answer(reason=_STALE, work=work)
+    if not ghosts:
+        return Answer(reason=reason, work=work)
+    session.cache.store(snapshot, Known(ghosts=tuple(ghosts), is_complete=is_complete))
+    return Answer(ghosts=tuple(ghosts), work=work)
+
+
+async def _fill(
+    session: Session, plan: "FillPlan", alternative: int, left_ms: int, *, shows_draft: bool
+) -> "Filled | NoSuggestion":
+    """Only of the first fill is the draft shown: the others are what may stand in its place."""
+    if alternative or not (shows_draft and plan.is_at_cursor):
+        return await session.engine.fill(plan.request(alternative, left_ms))
+    with session.drafts.of(plan.snapshot) as on_step:
+        request = plan.request(alternative, left_ms, is_watched=True)
+        return await session.engine.fill(request, on_step)

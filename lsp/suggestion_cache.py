@@ -6,8 +6,9 @@ it miss rather than answer wrongly. The entry found last is asked first: what is
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cache
 
-from intarsia.lsp.ghost_text import typed_along
+from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.snapshot import Snapshot
 
 
@@ -15,7 +16,7 @@ from intarsia.lsp.snapshot import Snapshot
 class Known:
     """What is known for a cursor: best first. ``is_complete``: alternatives have been asked for."""
 
-    ghosts: tuple[str, ...] = ()
+    ghosts: tuple[GhostText, ...] = ()
     is_complete: bool = False
 
 
@@ -35,7 +36,13 @@ class SuggestionCache:
         self._entries: OrderedDict[_Place, Known] = OrderedDict()
 
     def store(self, snapshot: Snapshot, known: Known) -> None:
-        place = _place(snapshot, snapshot.offset, hash(snapshot.text[snapshot.offset :]))
+        text, offset = snapshot.text, snapshot.offset
+        place = _Place(
+            uri=snapshot.document.uri,
+            cursor=offset,
+            before=hash(text[:offset]),
+            after=hash(text[offset:]),
+        )
         self._entries[place] = known
         self._entries.move_to_end(place)
         if len(self._entries) > self._capacity:
@@ -43,12 +50,14 @@ class SuggestionCache:
 
     def lookup(self, snapshot: Snapshot) -> Known:
         """Return what was suggested here, or further left and typed along since."""
-        after = hash(snapshot.text[snapshot.offset :])
+        uri, text, offset = snapshot.document.uri, snapshot.text, snapshot.offset
+        after = hash(text[offset:])
+        before = cache(lambda cursor: hash(text[:cursor]))  # many entries have the same cursor
         for place, known in reversed(self._entries.items()):
-            if place.after != after or place.cursor > snapshot.offset:
+            if place.uri != uri or place.after != after or place.cursor > offset:
                 continue
-            ghosts = _left_of(known, snapshot.text[place.cursor : snapshot.offset])
-            if ghosts and place == _place(snapshot, place.cursor, after):
+            ghosts = _left_of(known, text[place.cursor : offset])
+            if ghosts and place.before == before(place.cursor):
                 self._entries.move_to_end(place)
                 return Known(ghosts=ghosts, is_complete=known.is_complete)
         return Known()
@@ -57,11 +66,6 @@ class SuggestionCache:
         self._entries.clear()
 
 
-def _place(snapshot: Snapshot, cursor: int, after: int) -> _Place:
-    before = hash(snapshot.text[:cursor])
-    return _Place(uri=snapshot.document.uri, cursor=cursor, before=before, after=after)
-
-
-def _left_of(known: Known, typed: str) -> tuple[str, ...]:
-    left = (typed_along(ghost, typed) for ghost in known.ghosts)
+def _left_of(known: Known, typed: str) -> tuple[GhostText, ...]:
+    left = (ghost.typed_along(typed) for ghost in known.ghosts)
     return tuple(ghost for ghost in left if ghost is not None)

@@ -11,15 +11,14 @@ from pathlib import Path
 
 from installation import EXTENSION, packaged_extension
 from PIL import Image
-from playwright.sync_api import ViewportSize
-from sources import HOLES
+from playwright.sync_api import ViewportSize, expect
 from vscode_bench import chromium, loaded_engine, vscode
 from vscode_window import VSCodeWindow
 from windows import Windows
 
 FOLDER = Path(__file__).parent
 MOVING_PICTURE = EXTENSION / "images" / "ghost-text.gif"
-SIZE = ViewportSize(width=720, height=400)
+SIZE = ViewportSize(width=720, height=430)
 NUM_COLOURS = 64
 LAST_FRAME_MS = 2500
 
@@ -29,7 +28,9 @@ PLAIN: dict[str, object] = {
     "editor.lineHeight": 22,
     "editor.overviewRulerBorder": False,
     "editor.renderLineHighlight": "none",
+    "editor.scrollBeyondLastLine": False,
     "editor.scrollbar.vertical": "hidden",
+    "editor.stickyScroll.enabled": False,
     "keyboard.layout": "",
     "window.commandCenter": False,
     "workbench.activityBar.location": "hidden",
@@ -46,10 +47,27 @@ STACK = '''class Stack:
         self.values.append(value)
 
     def pop(self):
-        """Return the newest value; None when the stack is empty."""║
+        """Return the newest value, or None."""║
 
 
 stack = Stack()
+'''
+
+
+EMPTY_STACK = '''class Stack:
+    """A last-in, first-out pile of values."""
+
+    def __init__(self):
+        self.values = []
+
+    def push(self, value):
+        ...║
+
+    def pop(self):
+        ...
+
+    def is_empty(self):
+        ...
 '''
 
 
@@ -74,7 +92,7 @@ def draw_a_draft(windows: Windows) -> None:
     """The first moment at which settled and unsettled text stand side by side."""
     window = open_plainly(windows, STACK, "stack.py")
     window.press("Enter")
-    window.page.wait_for_function("/\\w.*·/.test(intarsia.draft())")
+    window.page.wait_for_function("/\\w{4}.*·{3}/.test(intarsia.draft())")
     window.page.screenshot(path=FOLDER / "vscode-draft.png")
 
 
@@ -86,10 +104,11 @@ def draw_ghost_text(windows: Windows) -> None:
 
 
 def draw_a_preview(windows: Windows) -> None:
-    window = open_plainly(windows, HOLES, "arithmetic.py")
+    window = open_plainly(windows, EMPTY_STACK, "stack.py")
     window.command("Intarsia: Fill All Holes")
-    preview = window.page.locator(".bulk-edit-panel")
-    preview.get_by_role("checkbox").first.check()
+    preview = window.page.locator(".monaco-diff-editor .editor.modified")
+    preview.locator(".view-line", has_text="self.values.append(value)").wait_for(timeout=60_000)
+    expect(window.message()).to_have_count(0)
     window.page.screenshot(path=FOLDER / "vscode-preview.png")
 
 

@@ -1,6 +1,7 @@
 """Drops the last lines of a fill where the model was stopped in the middle of something."""
 
 from intarsia.infill.postprocess.context import CleaningContext
+from intarsia.infill.postprocess.keep_line_end import keep_line_end
 from intarsia.infill.postprocess.parse_errors import is_no_worse
 
 MAX_DROPPED_LINES = 8
@@ -15,6 +16,6 @@ def drop_broken_tail(fill: str, context: CleaningContext) -> str:
         kept = "\n".join(lines[: len(lines) - num_dropped]).rstrip()
         if not kept.strip():
             break
-        if is_no_worse(kept, context):
+        if is_no_worse(keep_line_end(kept, context), context):
             return kept
     return fill

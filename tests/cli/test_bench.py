@@ -8,10 +8,10 @@ from intarsia.cli.bench_prefill import measure_prefill
 from intarsia.cli.bench_sources import cut_lines
 from intarsia.cli.bench_start import measure_start
 from intarsia.cli.figures import Bench, percentile
-from intarsia.cli.fill_hole import FillOptions
 from intarsia.cli.machine import describe_machine
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
+from intarsia.filling.options import FillOptions
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ async def test_every_section_that_asks_the_engine_finds_figures_of_its_own(addre
     sections = (measure_start, measure_prefill, measure_fills)
     launch = rule_engine_launch(text="return value")
     async with EngineClient(name="test", launch=launch, address=address) as client:
-        bench = Bench(client=client, options=FillOptions(), repeats=2)
+        bench = Bench(client=client, address=address, options=FillOptions(), repeats=2)
         figures = [figure for measure in sections for figure in await measure(bench)]
     names = [figure.name for figure in figures]
     assert len(set(names)) == len(names)

@@ -2,13 +2,16 @@
 
 from intarsia.cli.bench_server import measure_server
 from intarsia.cli.figures import Bench
-from intarsia.cli.fill_hole import FillOptions
+from intarsia.engine.ipc.address import resolve_address
 from intarsia.engine.ipc.client import EngineClient
+from intarsia.filling.options import FillOptions
 
 
 async def test_servers_are_started_and_answer() -> None:
     client = EngineClient(name="test", start=False)
-    figures = await measure_server(Bench(client=client, options=FillOptions(), repeats=1))
+    figures = await measure_server(
+        Bench(client=client, address=resolve_address(), options=FillOptions(), repeats=1)
+    )
     assert [figure.name for figure in figures] == ["initialize_s"]
     assert 0 < figures[0].value < 60
     await client.close()

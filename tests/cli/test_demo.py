@@ -3,7 +3,7 @@
 import pytest
 from command_line import run
 
-from intarsia.cli.fill_holes import place_at
+from intarsia.cli.fill_places import cursor_at
 from intarsia.cli.sample_holes import Sample, read_samples
 from intarsia.infill.hole import Hole, find_hole
 
@@ -20,7 +20,7 @@ def test_the_samples_show_every_kind_of_hole_in_several_languages():
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.file)
 def test_each_position_is_a_hole_of_the_kind_that_is_said(sample: Sample):
-    start = place_at(sample.text, sample.at).start
+    start = cursor_at(sample.text, sample.at).start
     hole = find_hole(sample.text, start, sample.language)
     assert isinstance(hole, Hole)
     line = sample.text[: hole.start].rsplit("\n", 1)[-1] + sample.text[hole.end :].split("\n")[0]

@@ -10,9 +10,10 @@ from intarsia.cli.bench_passes import figures_of, measure_passes
 from intarsia.cli.exit_codes import ExitCode
 from intarsia.cli.faults import CliError
 from intarsia.cli.figures import Bench
-from intarsia.cli.fill_hole import FillOptions
+from intarsia.engine.ipc.address import resolve_address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.pass_figures import PassFigures
+from intarsia.filling.options import FillOptions
 
 
 def test_what_was_measured_becomes_figures():
@@ -39,7 +40,9 @@ def test_what_was_measured_becomes_figures():
 
 async def test_a_model_that_is_none_is_one_line():
     client = EngineClient(name="test", start=False)
-    bench = Bench(client=client, options=FillOptions(model="none"), repeats=1)
+    bench = Bench(
+        client=client, address=resolve_address(), options=FillOptions(model="none"), repeats=1
+    )
     with pytest.raises(CliError, match=r"passes could not be measured: no model 'none'") as found:
         await measure_passes(bench)
     assert found.value.code is ExitCode.MODEL

@@ -6,10 +6,10 @@ from rule_engine import rule_engine_launch
 
 from intarsia.cli.eval_figures import evaluate
 from intarsia.cli.eval_trials import Answer, run_trials
-from intarsia.cli.fill_hole import FillOptions
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import Fill
+from intarsia.filling.options import FillOptions
 
 MODES = ("left_to_right", "verified")
 

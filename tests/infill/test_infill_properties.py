@@ -1,24 +1,15 @@
 """Whatever text, place and fill: nothing raises, and nothing outside the hole changes."""
 
+from code_like_text import languages, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intarsia.infill.canvas import Budget, build_canvas
 from intarsia.infill.hole import Hole, find_hole, hole_for_range
-from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT
 from intarsia.infill.lines import with_plain_newlines
 from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
-PIECES = [
-    *"\n\n\n    \t()[]{}<>:;,.'\"`=+-*/#$@!&|\\",
-    *("\r\n", "\r", "\ufeff", "\0", "\ud83d", "\ude00", "😀", "e\u0301", "\u2028", "\x0c", "ü"),
-    *("def f(x):", "class A {", "if x then", "end", "} else {", "return x", "for (;;) {", "do |a|"),
-    *("<div>", "</div>", "/*", "*/", '"""', "<?php", "${", "#{", "<<EOF", "x = 1", "foo(bar)"),
-    *("switch x {", "case 1:", "fi", "done", "<|endoftext|>", "```\n", "    foo()\n", "}\n"),
-]
-texts = st.lists(st.sampled_from(PIECES), max_size=25).map("".join) | st.text(max_size=40)
-languages = st.sampled_from([*LANGUAGES, PLAIN_TEXT])
 budgets = st.builds(
     Budget,
     prefix_tokens=st.integers(0, 60),

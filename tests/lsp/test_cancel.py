@@ -47,9 +47,10 @@ async def test_a_cancel_ends_the_wait_for_a_pause(runtime: Address) -> None:
     command = rule_server_command(text="x")
     async with editing(vscode(), runtime, command=command, options=options) as client:
         uri = open_document(client, "a.py", "y = ")
-        answer = send_inline(client, ask_inline(uri, 0, 4), "first")
+        send_inline(client, ask_inline(uri, 0, 3), "lone")
+        answer = send_inline(client, ask_inline(uri, 0, 4), "quick")
         await asyncio.sleep(0)
-        client.cancel_request(types.CancelParams("first"))
+        client.cancel_request(types.CancelParams("quick"))
         with pytest.raises(JsonRpcException) as raised:
             await asyncio.wait_for(answer, 5)
         assert raised.value.code == REQUEST_CANCELLED
@@ -68,9 +69,9 @@ async def test_a_newer_request_ends_the_older_which_is_answered_with_null(runtim
             await answered(newer)
 
 
-async def test_only_the_last_of_a_burst_of_keys_asks_the_engine(runtime: Address) -> None:
+async def test_only_the_last_of_a_burst_of_keys_is_filled(runtime: Address) -> None:
     options = {"debounceMs": 300}
-    command = rule_server_command(text="x")
+    command = rule_server_command(text="x", step_seconds=0.3)
     async with editing(vscode(), runtime, command=command, options=options) as client:
         await engine_once(runtime, lambda status: status.state == "ready")
         uri = open_document(client, "a.py", "")

@@ -25,7 +25,11 @@ async def test_the_menu_gets_one_preselected_item_and_is_asked_again(runtime: Ad
         assert isinstance(answer, types.CompletionList)
         assert answer.is_incomplete
         (item,) = answer.items
-        assert (item.label, item.filter_text, item.detail) == ("value + 1", "val", "intarsia")
+        assert (item.label, item.filter_text, item.detail) == (
+            "value + 1",
+            "value + 1",
+            "intarsia",
+        )
         assert item.preselect
         word = types.Range(types.Position(0, 4), types.Position(0, 7))
         assert item.text_edit == types.TextEdit(range=word, new_text="value + 1")

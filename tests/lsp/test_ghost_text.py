@@ -2,8 +2,9 @@
 
 import pytest
 
+from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
-from intarsia.lsp.ghost_text import ghost_text, typed_along
+from intarsia.lsp.ghost_text import GhostText, ghost_text
 
 
 def place(drawing: str, text: str) -> str | NoSuggestion:
@@ -12,6 +13,12 @@ def place(drawing: str, text: str) -> str | NoSuggestion:
     start, end = bare.index("["), bare.index("]") - 1
     suggestion = Suggestion(text=text, start=start, end=end)
     return ghost_text(suggestion, plain.replace("|", ""), plain.index("|"))
+
+
+def ghost(*texts: str) -> GhostText:
+    """Return a ghost text of these tokens, each surer than the one before."""
+    tokens = (ConfidentToken(text, number / 10) for number, text in enumerate(texts))
+    return GhostText("".join(texts), tuple(tokens))
 
 
 @pytest.mark.parametrize(
@@ -50,9 +57,17 @@ def test_what_would_change_text_is_no_ghost_text(drawing: str, suggested: str, r
 
 @pytest.mark.parametrize(("typed", "rest"), [("", "a + 1"), ("a", " + 1"), ("a + ", "1")])
 def test_typing_along_leaves_the_rest(typed: str, rest: str) -> None:
-    assert typed_along("a + 1", typed) == rest
+    left = ghost("a", " +", " 1").typed_along(typed)
+    assert left is not None
+    assert left.text == rest
+
+
+def test_typing_along_cuts_a_token_in_two_and_keeps_its_confidence() -> None:
+    left = ghost("ab", "cd", "ef").typed_along("abc")
+    assert left is not None
+    assert left.tokens == (ConfidentToken("d", 0.1), ConfidentToken("ef", 0.2))
 
 
 @pytest.mark.parametrize("typed", ["b", "a + 1", "a + 1x"])
 def test_typing_something_else_or_all_of_it_leaves_nothing(typed: str) -> None:
-    assert typed_along("a + 1", typed) is None
+    assert ghost("a", " +", " 1").typed_along(typed) is None

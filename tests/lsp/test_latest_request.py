@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from intarsia.lsp.debounce import pause
 from intarsia.lsp.latest_request import LatestRequest
 
 
@@ -67,9 +66,3 @@ async def test_end_all_ends_every_request() -> None:
     await asyncio.sleep(0)
     latest.end_all()
     assert [await request for request in requests] == [None, None]
-
-
-async def test_a_pause_of_nothing_does_not_yield() -> None:
-    waiting = pause(0)
-    with pytest.raises(StopIteration):
-        waiting.send(None)

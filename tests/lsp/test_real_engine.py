@@ -3,8 +3,10 @@
 from collections.abc import Callable
 
 import pytest
+from beyond_lsp import asking_for, last_items, notified, record
 from editor_clients import (
     ask_inline,
+    connected,
     editing,
     inline_items,
     log_of,
@@ -81,3 +83,41 @@ async def test_two_servers_share_one_engine_and_its_prefix(real_engine_runtime: 
         assert status is not None
         assert status.num_clients == 3
         assert status.cached_tokens > 0
+
+
+async def test_a_draft_settles_into_the_answer(real_engine_runtime: Address) -> None:
+    async with connected(real_engine_runtime) as client:
+        messages = record(client)
+        who = asking_for(vscode(), drafts=True)
+        who.initialization_options = PATIENT
+        await client.initialize_session(who)
+        uri = open_document(client, "arithmetic.py", SOURCE.format("le"))
+        (item,) = await inline_items(client, ask_inline(uri, 5, 13))
+        drafts = notified(messages, "intarsia/draft")
+        await client.shutdown_session()
+    assert item.insert_text == "ft + right"
+    settled = [
+        "".join(token["text"] for token in draft["tokens"] if token["settled"]) for draft in drafts
+    ]
+    assert settled[0]
+    assert all(item.insert_text.startswith(text) for text in settled)
+    assert [len(text) for text in settled] == sorted(len(text) for text in settled)
+
+
+async def test_confidences_are_probabilities_of_the_parts_of_the_text(
+    real_engine_runtime: Address,
+) -> None:
+    async with connected(real_engine_runtime) as client:
+        messages = record(client)
+        who = asking_for(vscode(), confidence=True)
+        who.initialization_options = PATIENT
+        await client.initialize_session(who)
+        uri = open_document(client, "arithmetic.py", SOURCE.format(""))
+        assert await inline_items(client, ask_inline(uri, 5, 11))
+        await client.shutdown_session()
+    (item,) = last_items(messages)
+    tokens = item["intarsia"]["tokens"]
+    assert len(tokens) > 1
+    assert "".join(token["text"] for token in tokens) == item["insertText"]
+    assert all(0 <= token["confidence"] <= 1 for token in tokens)
+    assert item["insertText"].startswith(item["intarsia"]["sure"])

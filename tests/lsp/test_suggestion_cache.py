@@ -1,6 +1,11 @@
 """The cache answers typing along, and nothing else."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intarsia.infill.confidence import ConfidentToken
 from intarsia.lsp.documents import Document
+from intarsia.lsp.ghost_text import GhostText
 from intarsia.lsp.positions import line_starts
 from intarsia.lsp.snapshot import Snapshot
 from intarsia.lsp.suggestion_cache import Known, SuggestionCache
@@ -20,7 +25,8 @@ def seen(drawing: str, uri: str = "file:///a.py") -> Snapshot:
 
 
 def known(*texts: str, is_complete: bool = False) -> Known:
-    return Known(ghosts=texts, is_complete=is_complete)
+    ghosts = (GhostText(text, (ConfidentToken(text, 0.5),)) for text in texts)
+    return Known(ghosts=tuple(ghosts), is_complete=is_complete)
 
 
 def test_the_same_place_gives_the_same_suggestion() -> None:
@@ -67,3 +73,19 @@ def test_the_least_recently_used_entry_goes_first() -> None:
     cache.store(seen("c|"), known("3"))
     assert cache.lookup(seen("a|")) == known("1")
     assert cache.lookup(seen("b|")) == Known()
+
+
+texts = st.lists(st.text("ab( )\n\u00fc\U0001f600", min_size=1, max_size=4), min_size=1, max_size=6)
+
+
+@given(texts.filter(lambda parts: bool("".join(parts).strip())))
+def test_typing_along_sign_by_sign_keeps_tokens_and_text_together(parts: list[str]) -> None:
+    text = "".join(parts)
+    tokens = tuple(ConfidentToken(part, 1 / (at + 1)) for at, part in enumerate(parts))
+    cache = SuggestionCache()
+    cache.store(seen("x = |\n"), Known(ghosts=(GhostText(text, tokens),)))
+    for typed in range(len(text.rstrip())):
+        (left,) = cache.lookup(seen(f"x = {text[:typed]}|\n")).ghosts
+        assert left.text == text[typed:]
+        assert "".join(token.text for token in left.tokens) == left.text
+        assert left.tokens[-1].confidence == tokens[-1].confidence

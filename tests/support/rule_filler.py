@@ -5,7 +5,7 @@ For tests of the logic around the model: steps, cancel, deadlines, drafts and li
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from intarsia.engine.filler import Cancelled, ModelInfo
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Step, Timing
@@ -18,6 +18,8 @@ class RuleFiller:
 
     ``step_seconds``: how long a step takes. ``num_steps``: so many steps instead of one a token.
     ``between_steps`` is called with the step's number just before the cancel flag is read.
+    ``unsure``: words that it settles with a confidence of 0.25; all others with 1. Of a draft, the
+    share ``noise`` of the words comes back in capitals, beginning with word number ``seed``.
     """
 
     def __init__(
@@ -27,6 +29,7 @@ class RuleFiller:
         *,
         num_steps: int | None = None,
         between_steps: Callable[[int], None] | None = None,
+        unsure: Collection[str] = (),
         name: str = "rules",
     ) -> None:
         self.info = ModelInfo(
@@ -36,6 +39,7 @@ class RuleFiller:
         self._step_seconds = step_seconds
         self._num_steps = num_steps
         self._between_steps = between_steps
+        self._unsure = unsure
         self._last_prefix = ""
 
     def fill(
@@ -50,7 +54,7 @@ class RuleFiller:
         started_at = time.monotonic()
         num_reused = _common_length(self._last_prefix, request.prefix)
         self._last_prefix = request.prefix
-        tokens, reason = _limit(_cut_at_stop(self._rules(request), request.stop), request)
+        tokens, reason = _limit(_cut_at_stop(self._write(request), request.stop), request)
         budget = len(tokens) if self._num_steps is None else self._num_steps
         step = 0
         while step < budget:
@@ -68,7 +72,7 @@ class RuleFiller:
         return Filled(
             id=request.id,
             text="".join(tokens),
-            tokens=tuple(CanvasToken(text, 1.0, True) for text in tokens),
+            tokens=tuple(CanvasToken(text, self._confidence(text), True) for text in tokens),
             steps=step,
             ms=Timing(
                 queue=1000 * (started_at - received_at),
@@ -83,10 +87,17 @@ class RuleFiller:
             num_reused=num_reused,
         )
 
+    def _write(self, request: Fill) -> str:
+        text = self._rules(request)
+        return _rewritten(request.draft, request.noise, request.seed) if request.draft else text
+
     def _pass(self, step: int) -> None:
         time.sleep(self._step_seconds)
         if self._between_steps is not None:
             self._between_steps(step)
+
+    def _confidence(self, token: str) -> float:
+        return 0.25 if token.strip() in self._unsure else 1.0
 
     def cached_tokens(self) -> int:
         return len(self._last_prefix)
@@ -95,6 +106,15 @@ class RuleFiller:
 def _check(request: Fill) -> None:
     if request.max_tokens < 1:
         raise ValueError(f"max_tokens must be 1 or more, got {request.max_tokens}")
+
+
+def _rewritten(draft: str, noise: float, seed: int) -> str:
+    words = list(re.finditer(r"\w+", draft))
+    masked = {(seed + at) % len(words) for at in range(round(noise * len(words)))} if words else ()
+    for at in sorted(masked, reverse=True):
+        start, end = words[at].span()
+        draft = draft[:start] + draft[start:end].upper() + draft[end:]
+    return draft
 
 
 def _cut_at_stop(text: str, stop: Sequence[str]) -> str:

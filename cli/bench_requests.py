@@ -1,0 +1,95 @@
+"""What the language server adds to the engine's time, as an editor meets it.
+
+A real server is asked over stdio for the end of a line of a long file, each time after an edit.
+"""
+
+import re
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from intarsia.cli.bench_sources import long_source
+from intarsia.cli.figures import Bench, Figure, percentile
+from intarsia.cli.server_process import ServerProcess, serving
+
+NUM_LINES = 2_000
+NUM_REQUESTS = 200
+NUM_PLACES = 10
+
+_URI = "file:///bench/long_source.py"
+_ASSIGNMENT = re.compile(r"( {8})\w+ = \S")
+
+
+async def measure_requests(bench: Bench, num_requests: int = NUM_REQUESTS) -> Sequence[Figure]:
+    """Write a line anew at some places; no two lines are the same, so none is known already."""
+    source = long_source(NUM_LINES)
+    places = _places(source)
+    milliseconds, last = [], None
+    async with serving(bench.address.as_environment()) as server:
+        await _open(server, source, bench.options.model)
+        for number in range(num_requests):
+            line = places[number * len(places) // num_requests]
+            waited_ms = await _ask(server, number, line)
+            last = await _next_last(server, last)
+            if last["ms"] is not None:
+                milliseconds.append(waited_ms - last["ms"])
+    return [
+        Figure(
+            name=f"server_p{percent}_ms",
+            words=f"the language server's part, p{percent}",
+            value=percentile(milliseconds, percent),
+            unit="ms",
+            method=f"edit and request to answer, less the engine's time; "
+            f"{len(milliseconds)} requests in a file of {NUM_LINES:,} lines",
+        )
+        for percent in (50, 95)
+    ]
+
+
+def _places(source: str) -> list[int]:
+    """Return lines that assign something inside a method, from all over the file."""
+    lines = source.split("\n")
+    found = [number for number, line in enumerate(lines) if _ASSIGNMENT.match(line)]
+    return found[:: max(1, len(found) // NUM_PLACES)][:NUM_PLACES]
+
+
+async def _open(server: ServerProcess, source: str, model: str | None) -> None:
+    """Return once the document is open and the model loaded."""
+    await server.request(
+        "initialize",
+        {
+            "processId": None,
+            "rootUri": None,
+            "capabilities": {
+                "textDocument": {"inlineCompletion": {}},
+                "experimental": {"intarsia": {"status": True}},
+            },
+            "initializationOptions": {"debounceMs": 0, "deadlineMs": 1_000, "model": model},
+        },
+    )
+    server.notify("initialized", {})
+    while (await server.notified("intarsia/status"))["model"] is None:
+        pass  # it is being loaded
+    item = {"uri": _URI, "languageId": "python", "version": 0, "text": source}
+    server.notify("textDocument/didOpen", {"textDocument": item})
+
+
+async def _ask(server: ServerProcess, number: int, line: int) -> float:
+    """Write the beginning of a line and ask for its end; return the milliseconds to the answer."""
+    typed = f"        value_{number} = "
+    start, end = {"line": line, "character": 0}, {"line": line, "character": 1_000}
+    edit = {"range": {"start": start, "end": end}, "text": typed}
+    document = {"uri": _URI, "version": number + 1}
+    cursor = {"line": line, "character": len(typed)}
+    request = {"textDocument": document, "position": cursor, "context": {"triggerKind": 2}}
+    started = time.perf_counter()
+    server.notify("textDocument/didChange", {"textDocument": document, "contentChanges": [edit]})
+    await server.request("textDocument/inlineCompletion", request)
+    return 1000 * (time.perf_counter() - started)
+
+
+async def _next_last(server: ServerProcess, last: Any) -> Any:
+    """Return what the server says of the request that it has answered just now."""
+    while (told := (await server.notified("intarsia/status"))["last"]) in (None, last):
+        pass
+    return told

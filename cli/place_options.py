@@ -1,0 +1,114 @@
+"""The options of ``fill`` that say what is to be filled, and what they ask for."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from intarsia.cli.text_positions import Position, Range, parse_position, parse_range
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+USUAL_NOISE = 0.5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Where:
+    """Exactly one of ``at``, ``ranges``, ``all_holes`` and ``rewrite`` is given."""
+
+    at: Position | None
+    ranges: Sequence[Range]
+    all_holes: bool
+    marks: Sequence[str]
+    once: bool
+    rewrite: Range | None
+    noise: float | None
+
+
+def place_options(command: _F) -> _F:
+    """Add the options whose names are the fields of Where."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def read_where(options: dict[str, Any]) -> Where:
+    """Take the fields of Where out of a command's options. Raises UsageError."""
+    where = Where(**{name: options.pop(name) for name in Where.__dataclass_fields__})
+    kinds = (where.at is not None, bool(where.ranges), where.all_holes, where.rewrite is not None)
+    if sum(kinds) != 1:
+        raise click.UsageError("give one of --at, --hole, --all-holes and --rewrite")
+    if (where.marks or where.once) and not where.all_holes:
+        raise click.UsageError("--mark and --once go with --all-holes")
+    if where.noise is not None and where.rewrite is None:
+        raise click.UsageError("--noise goes with --rewrite")
+    return where
+
+
+def _position(ctx: click.Context, _: click.Parameter, word: str | None) -> Position | None:
+    return None if word is None else _parsed(parse_position, word)
+
+
+def _range(ctx: click.Context, _: click.Parameter, word: str | None) -> Range | None:
+    return None if word is None else _parsed(parse_range, word)
+
+
+def _ranges(ctx: click.Context, _: click.Parameter, words: Sequence[str]) -> list[Range]:
+    return [_parsed(parse_range, word) for word in words]
+
+
+_P = TypeVar("_P", Position, Range)
+
+
+def _parsed(parse: Callable[[str], _P], word: str) -> _P:
+    try:
+        return parse(word)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+_OPTIONS = (
+    click.option(
+        "--at",
+        metavar="LINE:COL",
+        callback=_position,
+        help="Fill at this cursor: the rest of the line, or the block that its header opens.",
+    ),
+    click.option(
+        "--hole",
+        "ranges",
+        metavar="L:C-L:C",
+        multiple=True,
+        callback=_ranges,
+        help="Replace this range; the same position twice is a hole of any length. Repeatable.",
+    ),
+    click.option(
+        "--all-holes",
+        is_flag=True,
+        help="Fill all that asks for it: unwritten bodies, placeholders, your marks.",
+    ),
+    click.option(
+        "--mark",
+        "marks",
+        metavar="TEXT",
+        multiple=True,
+        help="With --all-holes: this text is a hole too. Repeatable.",
+    ),
+    click.option(
+        "--once",
+        is_flag=True,
+        help="With --all-holes: leave out the second sweep, which fills each seeing all others.",
+    ),
+    click.option(
+        "--rewrite",
+        metavar="L:C-L:C",
+        callback=_range,
+        help="Write this range anew from what stands in it.",
+    ),
+    click.option(
+        "--noise",
+        type=click.FloatRange(min=0, min_open=True, max=1),
+        help=f"With --rewrite: the share of it that may change.  [default: {USUAL_NOISE}]",
+    ),
+)

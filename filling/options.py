@@ -1,0 +1,20 @@
+"""What a user may say about a fill."""
+
+from dataclasses import dataclass, field
+
+from intarsia.engine.ipc.messages import SettleMode
+from intarsia.infill.canvas import Budget
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FillOptions:
+    """What is None is left to the canvas or the engine."""
+
+    settle: SettleMode = "verified"
+    seed: int = 0
+    temperature: float | None = None
+    max_tokens: int | None = None
+    max_steps: int | None = None
+    deadline_ms: int | None = None
+    model: str | None = None
+    budget: Budget = field(default_factory=Budget)

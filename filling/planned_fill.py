@@ -1,0 +1,95 @@
+"""One hole of one text as the engine gets to see it, and how its answer is read.
+
+Comes in: text, hole, language, options; goes out: the engine's message, then a suggestion.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from intarsia.engine.ipc.messages import Fill, Filled
+from intarsia.filling.options import FillOptions
+from intarsia.infill.canvas import Canvas, build_canvas
+from intarsia.infill.hole import Hole
+from intarsia.infill.languages import Language
+from intarsia.infill.lines import with_plain_newlines
+from intarsia.infill.model_view import without_note, without_others
+from intarsia.infill.postprocess import clean
+from intarsia.infill.suggestion import NoSuggestion, Suggestion
+
+DRAFT_BYTES_PER_TOKEN = 2
+"""Fewer than code has: a draft must fit into its hole whole."""
+
+DRAFT_ROOM_TOKENS = 16
+"""By so much a rewritten text may be longer than its draft."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlannedFill:
+    """``text`` with its ``hole``, cut to ``canvas``."""
+
+    text: str
+    hole: Hole
+    language: Language
+    canvas: Canvas
+
+    def request(
+        self, options: FillOptions, *, alternative: int = 0, is_watched: bool = False
+    ) -> Fill:
+        """Return the message for the engine; alternative 0 is the likeliest fill."""
+        canvas = self.canvas
+        return Fill(
+            id=0,  # the client numbers its requests
+            prefix=canvas.prefix,
+            suffix=canvas.suffix,
+            given=canvas.given,
+            stop=canvas.stop,
+            min_indent=canvas.min_indent,
+            max_tokens=options.max_tokens or canvas.max_tokens,
+            max_steps=options.max_steps,
+            deadline_ms=options.deadline_ms,
+            settle=options.settle,
+            temperature=options.temperature,
+            seed=options.seed,
+            alternative=alternative,
+            watch=is_watched,
+            model=options.model,
+        )
+
+    def rewriting(self, options: FillOptions, noise: float, *, is_watched: bool = False) -> Fill:
+        """Return the message by which a share ``noise`` of what stands in the hole is masked."""
+        draft = with_plain_newlines(self.text[self.hole.start : self.hole.end])
+        request = self.request(options, is_watched=is_watched)
+        room = len(draft.encode("utf-8", "replace")) // DRAFT_BYTES_PER_TOKEN + DRAFT_ROOM_TOKENS
+        return msgspec.structs.replace(
+            request,
+            draft=draft,
+            noise=noise,
+            max_tokens=options.max_tokens or max(request.max_tokens, room),
+        )
+
+    def read(self, filled: Filled) -> Suggestion | NoSuggestion:
+        """Clean the engine's text."""
+        return clean(filled.text, self.text, self.hole, self.canvas, self.language)
+
+
+def plan_fill(text: str, hole: Hole, language: Language, options: FillOptions) -> PlannedFill:
+    """Cut the text round the hole to the budget."""
+    canvas = build_canvas(text, hole, language, options.budget)
+    return PlannedFill(text=text, hole=hole, language=language, canvas=canvas)
+
+
+def plan_unwritten(
+    text: str,
+    hole: Hole,
+    language: Language,
+    options: FillOptions,
+    others: Sequence[tuple[int, int]],
+) -> PlannedFill:
+    """Do the same for one of several places that are unwritten: the model sees no other of them."""
+    plan = plan_fill(text, hole, language, options)
+    seen, moved = without_others(text, hole, others)
+    view = plan.canvas if seen == text else build_canvas(seen, moved, language, options.budget)
+    canvas = replace(plan.canvas, prefix=view.prefix, suffix=view.suffix)
+    return replace(plan, canvas=without_note(canvas))

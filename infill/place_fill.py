@@ -1,0 +1,79 @@
+"""Says what a fill replaces and what goes round it, so that a body stands on lines of its own.
+
+Comes in: a parsed text, a body or a statement in it; goes out: a place in characters. Comments
+stay: one behind what is replaced goes above the fill.
+"""
+
+from intarsia.infill.body import Body, Stretch, trailing_comment
+from intarsia.infill.indentation import indent_unit
+from intarsia.infill.lines import leading_blank, line_end, line_start, newline_of
+from intarsia.infill.marked_hole import MarkedHole
+from intarsia.infill.syntax import Syntax
+
+USUAL_UNIT = "    "
+
+
+def at_empty_body(syntax: Syntax, body: Body) -> MarkedHole:
+    """Return the inside of a body in which nothing stands."""
+    start, end = _offsets(syntax, body.inside)
+    if not body.is_closed:
+        start = end = line_end(syntax.text, start)
+    return _on_own_line(syntax, body, start, end)
+
+
+def below_comments(syntax: Syntax, body: Body) -> MarkedHole:
+    """Return the place below the comments that are all that a body holds."""
+    text = syntax.text
+    start, end = _offsets(syntax, body.comments[-1])
+    end = start + len(text[start:end].rstrip())  # some grammars take the line end in
+    closer = syntax.offset_at(body.inside.end)
+    if body.is_closed and not text[end:closer].strip(" \t"):
+        return _on_own_line(syntax, body, end, closer)
+    blank = text[line_start(text, start) : start]
+    indent = body.indent + _unit(syntax) if blank.strip() else blank
+    return MarkedHole(start=end, end=end, before=newline_of(text) + indent)
+
+
+def at_statement(syntax: Syntax, statement: Stretch, body: Body | None = None) -> MarkedHole:
+    """Return the place of a statement or expression; ``body``: the one that holds nothing else."""
+    text = syntax.text
+    start, end = _offsets(syntax, statement)
+    comment = trailing_comment(syntax, statement)
+    words, last = "", end
+    if comment is not None:
+        first, last = _offsets(syntax, comment)
+        words = text[first:last].rstrip()
+        last = first + len(words)
+    lead = text[line_start(text, start) : start]
+    is_at_line_end = not text[last : line_end(text, last)].strip()
+    if not lead.strip(" \t\ufeff") and is_at_line_end:
+        before = words and words + newline_of(text) + leading_blank(lead)
+        return MarkedHole(start=start, end=last, before=before)
+    if body is not None and not body.is_closed and is_at_line_end:
+        hole = _on_own_line(syntax, body, syntax.offset_at(body.inside.start), last)
+        return hole if not words else _with_comment(hole, words)
+    if body is not None and body.is_closed and not body.comments:
+        return _on_own_line(syntax, body, *_offsets(syntax, body.inside))
+    return MarkedHole(start=start, end=end)
+
+
+def _on_own_line(syntax: Syntax, body: Body, start: int, end: int) -> MarkedHole:
+    newline = newline_of(syntax.text)
+    return MarkedHole(
+        start=start,
+        end=end,
+        before=newline + body.indent + _unit(syntax),
+        after=newline + body.indent if body.is_closed else "",
+    )
+
+
+def _with_comment(hole: MarkedHole, words: str) -> MarkedHole:
+    return MarkedHole(start=hole.start, end=hole.end, before=f"  {words}{hole.before}")
+
+
+def _unit(syntax: Syntax) -> str:
+    return indent_unit(syntax.text) or USUAL_UNIT
+
+
+def _offsets(syntax: Syntax, stretch: Stretch) -> tuple[int, int]:
+    return syntax.offset_at(stretch.start), syntax.offset_at(stretch.end)

@@ -1,0 +1,143 @@
+"""Finds the bodies, statements and expressions of a parsed text that are still to be written.
+
+Comes in: a parsed text; goes out: places, bodies before what stands in them. The language's row
+says where to look, this file what is a hole and what is meant to be so.
+"""
+
+from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import cache
+
+import tree_sitter
+
+from intarsia.infill.body import Body, Stretch, read_body, trailing_comment
+from intarsia.infill.grammar import load_grammar
+from intarsia.infill.hole_rules import LATER, PLACEHOLDERS, UNWRITTEN, HoleRules, rules_for
+from intarsia.infill.languages import Language
+from intarsia.infill.marked_hole import MarkedHole
+from intarsia.infill.place_fill import at_empty_body, at_statement, below_comments
+from intarsia.infill.syntax import Syntax
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A block and whom it belongs to (itself, where that is nobody in particular)."""
+
+    node: tree_sitter.Node
+    owner: tree_sitter.Node
+    is_function: bool = False
+    is_named: bool = False
+
+
+@dataclass(slots=True)
+class _Captures:
+    """What the query found, by place: of two captures of a block the one that says more."""
+
+    blocks: dict[Stretch, _Block] = field(default_factory=dict)
+    meant: set[Stretch] = field(default_factory=set)
+    anywhere: set[Stretch] = field(default_factory=set)
+
+    def add_block(self, stretch: Stretch, block: _Block) -> None:
+        known = self.blocks.get(stretch)
+        if known is None or block.is_named or (block.is_function and not known.is_named):
+            self.blocks[stretch] = block
+
+
+def unwritten_holes(syntax: Syntax) -> Iterator[MarkedHole]:
+    """Return the places; two of them may overlap, and the first one then counts."""
+    rules = rules_for(syntax.language)
+    if rules is None:
+        return
+    captures = _capture(syntax, rules)
+    meant: set[Stretch] = set()
+    for stretch, block in captures.blocks.items():
+        body = read_body(syntax, block.node, block.owner)
+        if body is None:
+            continue
+        if stretch in captures.meant and not _says_later(syntax, body):
+            meant.update(body.statements)
+        elif (hole := _hole_in(syntax, block, body, captures.anywhere)) is not None:
+            yield hole
+    for stretch in sorted(captures.anywhere - meant, key=lambda it: (it.start, -it.end)):
+        yield at_statement(syntax, stretch)
+
+
+def _hole_in(
+    syntax: Syntax, block: _Block, body: Body, anywhere: AbstractSet[Stretch]
+) -> MarkedHole | None:
+    """Return the hole that a body is, if it is one."""
+    statements = _without_docstring(syntax, body)
+    if len(statements) > 1:
+        return None
+    if statements:
+        is_hole = statements[0] in anywhere or _is_unwritten(syntax, block, body, statements[0])
+        return at_statement(syntax, statements[0], body) if is_hole else None
+    is_broken = not body.is_closed and not body.statements  # a header without any body
+    if body.comments:
+        is_hole = is_broken or _says_later(syntax, body)
+        return below_comments(syntax, body) if is_hole else None
+    is_hole = is_broken or (block.is_named and not body.statements)
+    return at_empty_body(syntax, body) if is_hole else None
+
+
+def _is_unwritten(syntax: Syntax, block: _Block, body: Body, statement: Stretch) -> bool:
+    words = _text(syntax, statement)
+    if words.strip() in PLACEHOLDERS:
+        return _says_later(syntax, body)
+    return block.is_function and UNWRITTEN.fullmatch(words) is not None
+
+
+def _says_later(syntax: Syntax, body: Body) -> bool:
+    """Whether a comment in the body, or behind its last statement, says that it is unwritten."""
+    comments = list(body.comments)
+    if body.statements and (behind := trailing_comment(syntax, body.statements[-1])) is not None:
+        comments.append(behind)
+    return any(LATER.search(_text(syntax, comment)) for comment in comments)
+
+
+def _without_docstring(syntax: Syntax, body: Body) -> tuple[Stretch, ...]:
+    is_python = syntax.language.id == "python"
+    first = body.statements[0] if body.statements else None
+    if is_python and first and _text(syntax, first).lstrip("rRuU").startswith(('"', "'")):
+        return body.statements[1:]
+    return body.statements
+
+
+def _capture(syntax: Syntax, rules: HoleRules) -> _Captures:
+    captures = _Captures()
+    root = syntax.tree.root_node
+    for _, found in tree_sitter.QueryCursor(_query(rules, syntax.language)).matches(root):
+        for name, (node, *_) in found.items():
+            stretch = Stretch(node.start_byte, node.end_byte)
+            match name:
+                case "block":
+                    captures.add_block(stretch, _Block(node, node))
+                case "named" | "function":
+                    owner = found["owner"][0]
+                    is_named = name == "named" and not _is_named_by(owner, rules.names)
+                    captures.add_block(stretch, _Block(node, owner, True, is_named))
+                case "meant":
+                    captures.meant.add(stretch)
+                case "anywhere" if _is_wanted(syntax, stretch, rules):
+                    captures.anywhere.add(stretch)
+    return captures
+
+
+def _is_named_by(owner: tree_sitter.Node, names: frozenset[str]) -> bool:
+    name = owner.child_by_field_name("name")
+    return name is not None and name.text is not None and name.text.decode() in names
+
+
+def _is_wanted(syntax: Syntax, stretch: Stretch, rules: HoleRules) -> bool:
+    return rules.anywhere is None or rules.anywhere.fullmatch(_text(syntax, stretch)) is not None
+
+
+def _text(syntax: Syntax, stretch: Stretch) -> str:
+    return syntax.data[stretch.start : stretch.end].decode("utf-8", "replace")
+
+
+@cache
+def _query(rules: HoleRules, language: Language) -> tree_sitter.Query:
+    assert language.grammar is not None, "a text without a grammar is not parsed"
+    return tree_sitter.Query(load_grammar(language.grammar), rules.query)

@@ -1,0 +1,82 @@
+"""``intarsia/draft``: how a suggestion settles, for clients that asked to see it.
+
+The engine's steps come in, at most 20 notifications a second go out: none after the request has
+ended, none once the document has moved.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import msgspec
+from lsprotocol import types
+
+from intarsia.infill.lines import newline_of
+from intarsia.lsp.documents import Documents
+from intarsia.lsp.extensions import DRAFT
+from intarsia.lsp.pacing import Paced
+from intarsia.lsp.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from intarsia.engine.ipc.messages import Step
+
+INTERVAL_S = 1 / 20
+
+
+class DraftToken(msgspec.Struct, frozen=True):
+    text: str
+    confidence: float  # 0 to 1
+    settled: bool
+
+
+class Draft(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The suggestion after so many passes of the model."""
+
+    text_document: types.VersionedTextDocumentIdentifier
+    range: types.Range
+    step: int
+    tokens: tuple[DraftToken, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    snapshot: Snapshot
+    step: "Step"
+
+
+class Drafts:
+    """Sends the drafts of one client's requests."""
+
+    def __init__(self, notify: Callable[[str, object], None], documents: Documents) -> None:
+        self._notify = notify
+        self._documents = documents
+        self._paced: Paced[_Shown] = Paced(self._send, INTERVAL_S)
+
+    @contextmanager
+    def of(self, snapshot: Snapshot) -> "Iterator[Callable[[Step], None]]":
+        """Return what takes the steps of a fill at the snapshot's cursor, until the block ends."""
+        try:
+            yield lambda step: self._paced.put(_Shown(snapshot, step))
+        finally:
+            self._paced.drop()
+
+    def _send(self, shown: _Shown) -> None:
+        if shown.snapshot.is_current(self._documents):
+            self._notify(DRAFT, _draft(shown.snapshot, shown.step))
+
+
+def _draft(snapshot: Snapshot, step: "Step") -> Draft:
+    document = snapshot.document
+    newline = newline_of(document.text)
+    return Draft(
+        text_document=types.VersionedTextDocumentIdentifier(
+            uri=document.uri, version=document.version
+        ),
+        range=snapshot.range_at_cursor(),
+        step=step.step,
+        tokens=tuple(
+            DraftToken(token.text.replace("\n", newline), token.confidence, token.is_settled)
+            for token in step.tokens
+        ),
+    )

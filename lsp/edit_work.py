@@ -1,0 +1,131 @@
+"""One inline edit, worked out: arguments → replacements in one version of a document, or why none.
+
+Needs the infill package's grammars, which the server loads on first use. Sends nothing to the
+client; a document that moves on meanwhile ends the work.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from pygls.uris import to_fs_path
+
+from intarsia.engine.ipc.messages import Fill, Filled
+from intarsia.filling.ask_engine import AskEngine, OnStep
+from intarsia.filling.fill_all import FillAll, Progress, fill_all
+from intarsia.filling.filling import Filling
+from intarsia.filling.place import Stretch
+from intarsia.filling.replacement import Replacement
+from intarsia.filling.selection import fill_selection, rewrite_selection
+from intarsia.infill.find_holes import find_holes, holes_within
+from intarsia.infill.hole_rules import is_stub
+from intarsia.infill.languages import Language
+from intarsia.infill.marked_hole import MarkedHole
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.documents import Document
+from intarsia.lsp.edit_arguments import EditArguments
+from intarsia.lsp.fill_options import language_of, options_of
+from intarsia.lsp.refusal import refusal
+from intarsia.lsp.session import Session
+from intarsia.lsp.settings import Settings
+
+MOVED = NoSuggestion(reason="the document has changed meanwhile: ask again")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EditWork:
+    """What an edit came to. ``reason``: why not all holes are filled, or none."""
+
+    document: Document | None
+    replacements: tuple[Replacement, ...] = ()
+    num_holes: int = 0
+    reason: str | None = None
+
+
+async def work_out(
+    session: Session, arguments: EditArguments, on_progress: Callable[[Progress], None]
+) -> EditWork:
+    """Have the model fill what is asked for."""
+    document = session.documents.current(arguments.text_document.uri)
+    if document is None:
+        return EditWork(document=None, reason="the document is not open")
+    if refused := _why_not(session, document, arguments):
+        return EditWork(document=document, reason=refused.reason)
+    fillings = await _fill(session, document, arguments, on_progress)
+    if session.documents.current(document.uri) is not document:
+        return EditWork(document=document, num_holes=len(fillings), reason=MOVED.reason)
+    changes = [filling.replacement for filling in fillings]
+    reasons = [filling.refusal.reason for filling in fillings if filling.refusal]
+    if not fillings:
+        reasons = ["nothing here asks to be filled"]
+    return EditWork(
+        document=document,
+        replacements=tuple(change for change in changes if change),
+        num_holes=len(fillings),
+        reason="; ".join(dict.fromkeys(reasons)) or None,
+    )
+
+
+def holes_of(settings: Settings, document: Document) -> tuple[MarkedHole, ...]:
+    """Return all that asks to be filled in a document."""
+    path = to_fs_path(document.uri) or ""
+    return _holes(document.text, language_of(document), settings.hole_marks, is_stub(path))
+
+
+@lru_cache(maxsize=2)  # actions are asked for again at every move of the selection
+def _holes(
+    text: str, language: Language, marks: tuple[str, ...], is_declared: bool
+) -> tuple[MarkedHole, ...]:
+    return find_holes(text, language, marks=marks, is_stub=is_declared)
+
+
+def _why_not(session: Session, document: Document, arguments: EditArguments) -> NoSuggestion | None:
+    if arguments.text_document.version not in (None, document.version):
+        return MOVED
+    return refusal(session.settings, document)
+
+
+async def _fill(
+    session: Session,
+    document: Document,
+    arguments: EditArguments,
+    on_progress: Callable[[Progress], None],
+) -> Sequence[Filling]:
+    settings, language = session.settings, language_of(document)
+    options = options_of(settings, settings.invoked_deadline_ms, seed=arguments.seed)
+    ask, selection = _asking(session, document), _selection(document, arguments)
+    match arguments.kind:
+        case "fill":
+            return [await fill_selection(ask, document.text, selection, language, options)]
+        case "rewrite":
+            noise = arguments.noise or settings.rewrite_noise
+            return [
+                await rewrite_selection(ask, document.text, selection, language, options, noise)
+            ]
+        case "fillAll":
+            holes = holes_of(settings, document)
+            wanted = holes_within(holes, selection.start, selection.end)
+            others = [hole for hole in holes if hole not in wanted]
+            how = FillAll(ask=ask, language=language, options=options, on_progress=on_progress)
+            return await fill_all(how, document.text, wanted, others)
+
+
+def _selection(document: Document, arguments: EditArguments) -> Stretch:
+    """No range is the whole document; one from right to left is empty."""
+    where = arguments.lsp_range
+    if where is None:
+        return Stretch(start=0, end=len(document.text))
+    start = document.offset_at(where.start)
+    return Stretch(start=start, end=max(start, document.offset_at(where.end)))
+
+
+def _asking(session: Session, document: Document) -> AskEngine:
+    """Return what asks the engine for as long as the document stays as it is."""
+
+    async def ask(request: Fill, on_step: OnStep | None = None) -> Filled | NoSuggestion:
+        if session.documents.current(document.uri) is not document:
+            return MOVED
+        filled = await session.engine.fill(request, on_step)
+        return filled if session.documents.current(document.uri) is document else MOVED
+
+    return ask

@@ -1,0 +1,130 @@
+"""``intarsia fill --all-holes`` and ``--rewrite``: what is filled, shown, reported and written."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import run
+
+from intarsia.cli.exit_codes import ExitCode
+
+TEXT = "def one():\n    ...\n\n\ndef two():\n    pass  # TODO: the second number\n"
+RULES = [("one():\n   ", "return 1"), ("# the second number\n   ", "return 2")]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "numbers.py"
+    path.write_text(TEXT)
+    return path
+
+
+def test_all_holes_are_filled_and_written(start_engine, source: Path):
+    start_engine(rules=RULES)
+    result = run("fill", source, "--all-holes", "--write")
+    assert result.exit_code == 0, result.stderr
+    assert source.read_text() == (
+        "def one():\n    return 1\n\n\ndef two():\n    # TODO: the second number\n    return 2\n"
+    )
+    assert f"{source}:2:5" in result.stdout
+    assert "-     2 │     ...\n+     2 │     return 1" in result.stdout
+    assert "-     6 │     pass  # TODO: the second number" in result.stdout
+    assert "+     7 │     return 2" in result.stdout
+
+
+def test_every_hole_is_one_object_whose_text_replaces_its_range(start_engine, source: Path):
+    start_engine(rules=RULES)
+    result = run("fill", source, "--all-holes", "--json")
+    first, second = (json.loads(line) for line in result.stdout.splitlines())
+    assert (first["text"], first["kind"], first["reason"]) == ("return 1", "block", None)
+    assert second["text"] == "# TODO: the second number\n    return 2"
+    assert second["range"] == {
+        "start": {"line": 6, "column": 5},
+        "end": {"line": 6, "column": 36},
+    }
+
+
+def test_marks_of_ones_own_are_holes_too(start_engine, tmp_path: Path):
+    start_engine(rules=[("Dear", "all"), ("Yours,\n", "me")])
+    path = tmp_path / "letter.txt"
+    path.write_text("Dear @@!\n\nYours,\n<me>\n")
+    result = run("fill", path, "--all-holes", "--mark", "@@", "--mark", "<me>", "--write")
+    assert result.exit_code == 0, result.stdout
+    assert path.read_text() == "Dear all!\n\nYours,\nme\n"
+
+
+@pytest.mark.parametrize(("words", "num_fills"), [((), 3), (("--once",), 2)])
+def test_the_second_sweep_can_be_left_out(start_engine, source: Path, words, num_fills):
+    start_engine(rules=RULES)
+    run("fill", source, "--all-holes", *words)
+    assert json.loads(run("status", "--json").stdout)["num_fills"] == num_fills
+
+
+def test_all_holes_are_written_or_none(start_engine, source: Path):
+    start_engine(rules=RULES[:1])
+    result = run("fill", source, "--all-holes", "--write")
+    assert result.exit_code == ExitCode.NOTHING
+    assert "no suggestion: the model wrote nothing" in result.stdout
+    assert source.read_text() == TEXT
+
+
+def test_a_file_without_holes_says_what_would_be_one(tmp_path: Path):
+    path = tmp_path / "done.py"
+    path.write_text("x = 1\n")
+    result = run("fill", path, "--all-holes", "--json")
+    assert result.exit_code == ExitCode.NOTHING
+    assert "asks to be filled" in json.loads(result.stdout)["reason"]
+    assert "--mark" in result.stderr
+
+
+def test_a_stub_file_has_none(tmp_path: Path):
+    path = tmp_path / "numbers.pyi"
+    path.write_text("def one() -> int: ...\n")
+    assert run("fill", path, "--all-holes").exit_code == ExitCode.NOTHING
+
+
+def test_a_range_is_rewritten_with_noise_and_seed(start_engine, source: Path):
+    start_engine()
+    words = ("fill", source, "--rewrite", "1:5-1:8", "--json")
+    assert json.loads(run(*words, "--noise", 1).stdout)["text"] == "ONE"
+    source.write_text("one, two = 3, 4\n")
+    words = ("fill", source, "--rewrite", "1:1-1:16", "--json")
+    assert json.loads(run(*words).stdout)["text"] == "ONE, TWO = 3, 4"
+    report = json.loads(run(*words, "--noise", 0.25, "--seed", 1).stdout)
+    assert report["text"] == "one, TWO = 3, 4"
+
+
+def test_a_rewrite_is_written(start_engine, source: Path):
+    start_engine()
+    result = run("fill", source, "--rewrite", "1:5-1:8", "--noise", 1, "--write")
+    assert result.exit_code == 0, result.stdout
+    assert source.read_text() == TEXT.replace("one", "ONE")
+
+
+def test_a_rewrite_that_changes_nothing_says_so(start_engine, tmp_path: Path):
+    start_engine()
+    path = tmp_path / "loud.txt"
+    path.write_text("LOUD\n")
+    result = run("fill", path, "--rewrite", "1:1-1:5")
+    assert result.exit_code == ExitCode.NOTHING
+    assert "no suggestion: the model would write the same" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--all-holes", "--at", "1:1"), "give one of"),
+        (("--all-holes", "--rewrite", "1:1-1:2"), "give one of"),
+        (("--at", "1:1", "--mark", "x"), "--mark and --once go with --all-holes"),
+        (("--at", "1:1", "--once"), "--mark and --once go with --all-holes"),
+        (("--all-holes", "--noise", "0.5"), "--noise goes with --rewrite"),
+        (("--rewrite", "1:1-1:2", "--noise", "0"), "0<x<=1"),
+        (("--rewrite", "1:1-1:2", "--noise", "2"), "0<x<=1"),
+        (("--rewrite", "here"), "is no range"),
+        (("--rewrite", "1:1-99:1"), "outside the text"),
+    ],
+)
+def test_what_does_not_go_together_is_bad_usage(source: Path, words: tuple[str, ...], says: str):
+    result = run("fill", source, *words)
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert says in result.stderr

@@ -1,0 +1,67 @@
+"""Whole files filled by the real engine with the real default model: what comes out is code."""
+
+import ast
+
+import pytest
+
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
+from intarsia.filling.fill_all import FillAll, fill_all
+from intarsia.filling.options import FillOptions
+from intarsia.filling.place import Stretch
+from intarsia.filling.selection import fill_selection
+from intarsia.infill.find_holes import find_holes
+from intarsia.infill.languages import Language, language_for_id
+from intarsia.infill.nodes import num_errors
+from intarsia.infill.syntax import parse
+
+pytestmark = [pytest.mark.model, pytest.mark.timeout(240)]
+
+PYTHON, RUST = language_for_id("python"), language_for_id("rust")
+
+
+async def filled(address: Address, text: str, language: Language) -> str:
+    """Return the text with all its holes filled."""
+    holes = find_holes(text, language)
+    async with EngineClient(name="test", address=address) as client:
+        how = FillAll(ask=client.fill, language=language, options=FillOptions())
+        fillings = await fill_all(how, text, holes)
+    assert [filling.refusal for filling in fillings] == [None] * len(holes)
+    return fillings[-1].result
+
+
+async def test_two_functions_of_a_python_file(real_engine_runtime: Address) -> None:
+    text = (
+        'def add(left, right):\n    """Return the sum of left and right."""\n    ...\n\n\n'
+        "def mean(values):\n    # TODO: the sum by the number of values\n    pass\n"
+    )
+    result = await filled(real_engine_runtime, text, PYTHON)
+    names: dict[str, object] = {}
+    exec(compile(ast.parse(result), "filled", "exec"), names)
+    assert names["add"](1, 2) == 3  # type: ignore[operator]
+    assert names["mean"]([1, 2, 6]) == 3  # type: ignore[operator]
+
+
+async def test_a_todo_of_a_rust_file(real_engine_runtime: Address) -> None:
+    text = (
+        "struct Rect {\n    width: f64,\n    height: f64,\n}\n\n"
+        "impl Rect {\n    fn area(&self) -> f64 {\n        todo!()\n    }\n}\n"
+    )
+    result = await filled(real_engine_runtime, text, RUST)
+    assert "self.width * self.height" in result
+    syntax = parse(result, RUST)
+    assert syntax is not None and num_errors(syntax) == 0
+
+
+async def test_a_selection_of_whole_lines_in_a_function(real_engine_runtime: Address) -> None:
+    text = (
+        "def count_vowels(text):\n    count = 0\n    for sign in text:\n"
+        "        pass\n    return count\n\n\nprint(count_vowels('intarsia'))\n"
+    )
+    start, end = text.index("    for"), text.index("    return")
+    async with EngineClient(name="test", address=real_engine_runtime) as client:
+        selection = Stretch(start=start, end=end)
+        filling = await fill_selection(client.fill, text, selection, PYTHON, FillOptions())
+    assert filling.refusal is None
+    ast.parse(filling.result)
+    assert filling.result.startswith(text[:start]) and filling.result.endswith(text[end:])

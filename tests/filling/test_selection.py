@@ -1,0 +1,90 @@
+"""A selection filled or rewritten, against an engine that answers from a script."""
+
+import pytest
+from scripted_engine import ScriptedEngine
+
+from intarsia.filling.options import FillOptions
+from intarsia.filling.place import Stretch
+from intarsia.filling.selection import MAX_DRAFT_CHARS, fill_selection, rewrite_selection
+from intarsia.infill.languages import language_for_id
+from intarsia.infill.suggestion import NoSuggestion
+
+PYTHON = language_for_id("python")
+TEXT = "def f(xs):\r\n    n = 0\r\n    for x in xs:\r\n        n += x\r\n    return n\r\n"
+START, END = TEXT.index("    for"), TEXT.index("    return")
+
+
+async def rewrite(script, text=TEXT, start=START, end=END, options=None, on_step=None):
+    engine = ScriptedEngine(script)
+    filling = await rewrite_selection(
+        engine.fill,
+        text,
+        Stretch(start=start, end=end),
+        PYTHON,
+        options or FillOptions(),
+        0.25,
+        on_step,
+    )
+    return engine, filling
+
+
+async def test_a_selection_is_filled_as_if_nothing_stood_in_it():
+    engine = ScriptedEngine(lambda request: "    n = sum(xs)\n")
+    selection = Stretch(start=START, end=END)
+    filling = await fill_selection(engine.fill, TEXT, selection, PYTHON, FillOptions())
+    assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
+    (request,) = engine.requests
+    assert "for x" not in request.prefix + request.suffix
+    assert request.draft == ""
+    assert request.min_indent == 4
+
+
+async def test_a_rewrite_starts_from_the_selection_with_plain_line_ends():
+    engine, filling = await rewrite(lambda request: request.draft.replace("x", "y"))
+    (request,) = engine.requests
+    assert request.draft == "    for x in xs:\n        n += x\n"
+    assert request.noise == 0.25
+    assert request.prefix.endswith("n = 0\n")
+    assert request.suffix.startswith("    return n")
+    assert filling.result == TEXT.replace("for x in xs", "for y in ys").replace("+= x", "+= y")
+
+
+async def test_a_long_draft_fits_into_its_hole():
+    text = "total = 0\n" * 200 + "\nprint(total)\n"
+    engine, _ = await rewrite(lambda request: "x", text, 0, text.index("\nprint"))
+    assert engine.requests[0].max_tokens >= len(text) // 2
+
+
+async def test_the_options_limit_a_rewrite_too():
+    engine, _ = await rewrite(lambda request: "x", options=FillOptions(max_tokens=7, seed=3))
+    assert (engine.requests[0].max_tokens, engine.requests[0].seed) == (7, 3)
+
+
+async def test_a_text_that_stays_the_same_is_no_edit():
+    _, filling = await rewrite(lambda request: request.draft)
+    assert filling.refusal == NoSuggestion(reason="the model would write the same")
+    assert (filling.change, filling.replacement, filling.result) == (None, None, TEXT)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [(" \n \n", "nothing is selected"), ("x = 1\n" * 2_000, "too long to be rewritten: 12,000")],
+)
+async def test_what_cannot_be_rewritten_is_refused_before_the_engine_is_asked(text, reason):
+    assert len("x = 1\n" * 2_000) > MAX_DRAFT_CHARS
+    engine, filling = await rewrite(lambda request: "y", text, 0, len(text))
+    assert filling.refusal is not None and reason in filling.refusal.reason
+    assert engine.requests == []
+
+
+async def test_an_engine_that_gives_no_answer_is_the_reason():
+    _, filling = await rewrite(lambda request: NoSuggestion(reason="gone"))
+    assert filling.refusal == NoSuggestion(reason="gone")
+
+
+async def test_steps_are_told_with_the_text_and_the_hole():
+    told = []
+    engine, _ = await rewrite(lambda request: "y", on_step=lambda *step: told.append(step))
+    ((text, hole, step),) = told
+    assert (text, hole.start, hole.end, step.step) == (TEXT, START, END, 1)
+    assert engine.requests[0].watch

@@ -1,0 +1,82 @@
+"""What a model does not get to see: places that are unwritten too, and notes that say so."""
+
+import pytest
+
+from intarsia.infill.canvas import Budget, build_canvas
+from intarsia.infill.find_holes import find_holes
+from intarsia.infill.hole import Hole, find_hole
+from intarsia.infill.languages import language_for_id
+from intarsia.infill.model_view import without_note, without_others
+
+PYTHON = language_for_id("python")
+TEXT = "def f():\n    @1\n\ndef g():\n    \n\ndef h():\n    @2\n\nx = @3\n"
+
+
+def hole_at(text, offset):
+    hole = find_hole(text, offset, PYTHON)
+    assert isinstance(hole, Hole)
+    return hole
+
+
+def test_other_places_before_are_left_out_and_the_view_ends_before_the_first_behind():
+    offset = TEXT.index("    \n") + 4
+    others = [(TEXT.index(mark), TEXT.index(mark) + 2) for mark in ("@3", "@1", "@2")]
+    seen, hole = without_others(TEXT, hole_at(TEXT, offset), others)
+    assert seen == "def f():\n    \n\ndef g():\n    \n\n"
+    assert hole.start == hole.end == offset - 2
+    assert seen[hole.given_start : hole.start] == " "
+
+
+def test_a_text_without_other_places_is_seen_as_it_is():
+    hole = hole_at(TEXT, 13)
+    assert without_others(TEXT, hole, []) == (TEXT, hole)
+
+
+@pytest.mark.parametrize(
+    ("comment", "seen"),
+    [
+        ("# TODO: the sum", "# the sum"),
+        ("# TODO(me): the sum", "# the sum"),
+        ("# FIXME the sum\n    # of all", "# the sum\n    # of all"),
+        ("# a comment", "# a comment"),
+    ],
+)
+def test_the_comment_above_the_hole_says_what_but_not_that_it_is_to_be_done(comment, seen):
+    text = f"# TODO: more\nimport os\n\n\ndef f():\n    {comment}\n    "
+    canvas = build_canvas(text, hole_at(text, len(text)), PYTHON, Budget())
+    shown = without_note(canvas)
+    assert (shown.prefix + shown.given) == text.replace(comment, seen)
+
+
+def test_a_note_further_up_stays():
+    text = "def f():\n    # TODO: the sum\n    x = 1\n    "
+    canvas = build_canvas(text, hole_at(text, len(text)), PYTHON, Budget())
+    assert without_note(canvas) == canvas
+
+
+def test_every_place_of_a_text_can_be_left_out():
+    text = "def f():\n    ...\n\n\ndef g():\n    ...\n"
+    first, second = find_holes(text, PYTHON)
+    hole = hole_at(text, first.start)
+    seen, _ = without_others(text, hole, [(second.start, second.end)])
+    assert seen == "def f():\n    ...\n\n\n"
+
+
+@pytest.mark.parametrize(
+    ("behind", "seen"),
+    [
+        ("    x = 1\n    @\n", "    x = 1\n"),  # in the hole's own scope
+        ("\ny = 2\n\ndef g():\n    if y:\n        @\n", "\ny = 2\n\n"),
+        ("x = 1\n@decorated\n# says what\ndef g(): @\n", "x = 1\n"),
+        ("\nclass A:\n    x = 1\n\n    def g():\n        @\n", "\n"),
+        ("\nint g()\n{\n    @\n}\n", "\n"),
+        ("}\n/// Says what.\nfn g() {\n    @\n}\n", "}\n"),
+        ("z = f(@)\n", ""),
+        ("@", ""),
+    ],
+)
+def test_a_scope_whose_body_is_unwritten_is_left_out_from_its_header_on(behind, seen):
+    text = "def f():\n    \n" + behind
+    hole = hole_at(text, text.index("    \n") + 4)
+    place = text.rindex("@")
+    assert without_others(text, hole, [(place, place + 1)])[0] == "def f():\n    \n" + seen

@@ -1,0 +1,123 @@
+"""Whatever text, holes, fills, encoding and typing: an edit changes the holes, or it is refused."""
+
+import asyncio
+from dataclasses import replace
+
+from client_edits import apply_edits, text_edits
+from code_like_text import texts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lsprotocol import types
+from scripted_engine import ScriptedEngine
+
+from intarsia.engine.ipc.messages import Fill
+from intarsia.filling.replacement import with_replaced
+from intarsia.lsp.edit_arguments import read_edit_arguments
+from intarsia.lsp.edit_work import MOVED, EditWork, work_out
+from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.session import Session
+from intarsia.lsp.workspace_edit import EditShape, workspace_edit
+
+MARK = "@@"
+URI = "file:///tmp/any.txt"
+SHAPES = st.builds(
+    EditShape,
+    has_versions=st.booleans(),
+    has_annotations=st.booleans(),
+    needs_confirmation=st.booleans(),
+)
+encodings = st.sampled_from(["utf-8", "utf-16", "utf-32"])
+language_ids = st.sampled_from(["python", "rust", "javascript", "plaintext"])
+
+
+def opened(text: str, language_id: str, encoding: str) -> Session:
+    session = IntarsiaServer().session
+    session.settings = replace(session.settings, hole_marks=(MARK,))
+    session.documents.encoding = encoding  # type: ignore[assignment]
+    session.documents.open(types.TextDocumentItem(URI, language_id, 1, text))
+    return session
+
+
+def worked_out(
+    session: Session, fills: list[str], arguments: dict[str, object], typed_at: int | None = None
+) -> EditWork:
+    """Work an edit out; at request number ``typed_at``, the user types."""
+
+    def script(request: Fill) -> str:
+        number = len(engine.requests) - 1
+        if number == typed_at:
+            place = types.Range(types.Position(0, 0), types.Position(0, 0))
+            change = types.TextDocumentContentChangePartial(place, "typed")
+            document = types.VersionedTextDocumentIdentifier(version=2, uri=URI)
+            session.documents.change(types.DidChangeTextDocumentParams(document, [change]))
+        return fills[number % len(fills)]
+
+    engine = ScriptedEngine(script)
+    session.engine = engine  # type: ignore[assignment]
+    asked = read_edit_arguments({"textDocument": {"uri": URI, "version": 1}, **arguments})
+    return asyncio.run(work_out(session, asked, lambda progress: None))
+
+
+def as_client_applies_it(text: str, work: EditWork, shape: EditShape, encoding: str) -> str:
+    assert work.document is not None
+    edit = workspace_edit(work.document, work.replacements, "label", shape)
+    return apply_edits(text, text_edits(edit), encoding)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(texts, min_size=1, max_size=4),
+    st.lists(texts, min_size=1),
+    language_ids,
+    encodings,
+    SHAPES,
+)
+def test_an_edit_of_all_holes_changes_the_holes_and_nothing_else(
+    pieces, fills, language_id, encoding, shape
+):
+    text = MARK.join(pieces)
+    work = worked_out(opened(text, language_id, encoding), fills, {"kind": "fillAll"})
+    expected = with_replaced(text, work.replacements)
+    assert as_client_applies_it(text, work, shape, encoding) == expected
+    assert len(work.replacements) <= work.num_holes
+    for one in work.replacements:  # outside of marks only what asks for a fill by itself
+        assert text[one.start : one.end] == MARK or MARK not in text[one.start : one.end]
+    assert (work.reason is None) == (0 < len(work.replacements) == work.num_holes)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    texts, texts, language_ids, encodings, SHAPES, st.sampled_from(["fill", "rewrite"]), st.data()
+)
+def test_an_edit_of_a_selection_changes_the_selection_and_nothing_else(
+    text, fill, language_id, encoding, shape, kind, data
+):
+    session = opened(text, language_id, encoding)
+    document = session.documents.current(URI)
+    assert document is not None
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    place = {
+        name: {"line": at.line, "character": at.character}
+        for name, at in (("start", document.position_at(start)), ("end", document.position_at(end)))
+    }
+    work = worked_out(session, [fill], {"kind": kind, "range": place})
+    expected = with_replaced(text, work.replacements)
+    assert as_client_applies_it(text, work, shape, encoding) == expected
+    for one in work.replacements:  # the inside of a CRLF is no place: its end is taken instead
+        assert start - 1 <= one.start <= start + 1 and end - 1 <= one.end <= end + 1
+        assert text[one.start : one.end] != one.new
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(texts, min_size=2, max_size=4), st.lists(texts, min_size=1), st.integers(0, 5))
+def test_an_edit_of_a_text_that_is_typed_in_meanwhile_is_refused(pieces, fills, typed_at):
+    text = MARK.join(pieces)
+    session = opened(text, "plaintext", "utf-16")
+    work = worked_out(session, fills, {"kind": "fillAll"}, typed_at)
+    current = session.documents.current(URI)
+    assert current is not None
+    if current.version == 2:
+        assert (work.replacements, work.reason) == ((), MOVED.reason)
+    else:
+        assert work.reason != MOVED.reason

@@ -1,0 +1,287 @@
+"""A client that asked knows how suggestions are doing, and why there was none."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from beyond_lsp import Message, asking_for, notified, record
+from editor_clients import (
+    ask_inline,
+    change_document,
+    connected,
+    inline_items,
+    neovim,
+    open_document,
+    vscode,
+)
+from engine_watch import engine_once, until
+from lsprotocol import types
+from pytest_lsp import LanguageClient
+from rule_server import rule_server_command
+
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.messages import LoadProgress
+from intarsia.lsp.status import Facts, LastAnswer, status_of
+from intarsia.lsp.status_line import StatusLine
+
+STATUS = "intarsia/status"
+FAST = {"debounceMs": 0, "deadlineMs": 60_000}
+LOADING = LoadProgress(stage="reading weights", fraction=0.5)
+LAST = LastAnswer(
+    uri="file:///a.py",
+    shown=True,
+    reason=None,
+    ms=12.5,
+    passes=3,
+    tokens_read=10,
+    tokens_reused=90,
+    from_cache=False,
+)
+
+
+@pytest.mark.parametrize(
+    ("facts", "state"),
+    [
+        (Facts(), "ready"),
+        (Facts(is_enabled=False, failure="no", num_waiting=1), "off"),
+        (Facts(num_waiting=1), "starting"),
+        (Facts(num_waiting=1, num_fills=1), "starting"),
+        (Facts(num_waiting=1, is_up=True), "ready"),
+        (Facts(num_waiting=1, num_fills=1, is_up=True), "working"),
+        (Facts(num_waiting=1, num_fills=1, loading=LOADING), "loading"),
+        (Facts(failure="no"), "failed"),
+        (Facts(failure="no", num_waiting=1, num_fills=1), "failed"),
+    ],
+)
+def test_the_state_is_what_tells_most(facts: Facts, state: str) -> None:
+    assert status_of(facts).state == state
+
+
+def test_a_failure_and_a_load_say_more() -> None:
+    assert status_of(Facts(failure="do this")).message == "do this"
+    loading = status_of(Facts(num_waiting=1, loading=LOADING))
+    assert (loading.message, loading.progress) == ("reading weights", 0.5)
+
+
+class Told:
+    """What a status line has sent."""
+
+    def __init__(self) -> None:
+        self.all: list[Any] = []
+        self.line = StatusLine(lambda method, status: self.all.append(status))
+
+    @property
+    def states(self) -> list[str]:
+        return [status.state for status in self.all]
+
+
+async def test_a_line_that_was_not_started_is_silent() -> None:
+    told = Told()
+    told.line.failed("no")
+    assert told.all == []
+
+
+async def test_what_does_not_change_is_not_told_again() -> None:
+    told = Told()
+    told.line.start()
+    told.line.enabled(True)
+
+    async def is_quiet() -> bool:
+        told.line.request_answered(LAST)
+        return told.all[-1].last == LAST
+
+    await until(is_quiet)
+    assert len(told.all) == 2
+
+
+async def test_a_failure_holds_until_something_goes_right() -> None:
+    told = Told()
+    line = told.line
+    line.failed("the model is missing: pull it")
+    with line.asking(None, is_connected=True, is_fill=True):
+        line.start()
+    assert told.states == ["failed"]
+    line.engine_answered("m")
+
+    async def is_ready() -> bool:
+        return told.all[-1].state == "ready"
+
+    await until(is_ready)
+    assert told.all[-1].model == "m"
+    assert told.all[-1].message is None
+
+
+async def test_an_engine_that_went_away_meanwhile_is_started_again() -> None:
+    told = Told()
+    told.line.engine_answered("m")
+    with told.line.asking(None, is_connected=False, is_fill=True):
+        told.line.start()
+    assert told.states == ["starting"]
+
+
+async def test_a_load_that_nobody_here_waits_for_is_not_shown() -> None:
+    told = Told()
+    told.line.loading(LOADING)
+    told.line.start()
+    assert told.states == ["ready"]
+
+
+async def test_a_late_report_of_a_load_is_not_shown_but_another_models_load_is() -> None:
+    told = Told()
+    with told.line.asking("m", is_connected=True, is_fill=False):
+        told.line.engine_answered("m")
+    with told.line.asking("m", is_connected=True, is_fill=True):
+        told.line.loading(LOADING)
+        told.line.start()
+        assert told.states == ["working"]
+    with told.line.asking("n", is_connected=True, is_fill=False):
+        told.line.loading(LOADING)
+        told.line.start()
+    assert told.states == ["working", "loading"]
+
+
+@asynccontextmanager
+async def watching(
+    runtime: Address,
+    command: tuple[str, ...],
+    options: dict[str, Any] | None = None,
+    who: Callable[[], types.InitializeParams] = vscode,
+) -> AsyncIterator[tuple[LanguageClient, list[Message]]]:
+    """Run a server for a client that asked for the status."""
+    async with connected(runtime, command) as client:
+        messages = record(client)
+        params = asking_for(who(), status=True)
+        params.initialization_options = {**FAST, **(options or {})}
+        await client.initialize_session(params)
+        yield client, messages
+        await client.shutdown_session()
+
+
+async def status_once(messages: list[Message], holds: Callable[[Any], bool]) -> Any:
+    """Return the newest status once it is so."""
+
+    async def is_so() -> bool:
+        told = notified(messages, STATUS)
+        return bool(told) and holds(told[-1])
+
+    await until(is_so)
+    return notified(messages, STATUS)[-1]
+
+
+def states(messages: list[Message]) -> list[str]:
+    """Return the states one after the other, each once."""
+    told = [status["state"] for status in notified(messages, STATUS)]
+    return [state for at, state in enumerate(told) if at == 0 or state != told[at - 1]]
+
+
+async def test_a_load_is_followed_from_start_to_ready(runtime: Address) -> None:
+    command = rule_server_command(text="1", load_seconds=1)
+    async with watching(runtime, command) as (client, messages):
+        status = await status_once(messages, lambda status: status["state"] == "loading")
+        assert status["message"] == "loading"
+        assert 0 <= status["progress"] <= 1
+        status = await status_once(messages, lambda status: status["model"] is not None)
+        assert states(messages)[-3:] == ["starting", "loading", "ready"]
+        assert (status["message"], status["progress"], status["last"]) == (None, None, None)
+        assert client.progress_reports == {}  # not told a second time in LSP's own words
+
+
+async def test_a_request_is_work_and_then_the_last_one(runtime: Address) -> None:
+    command = rule_server_command(text="a + b", num_steps=4, step_seconds=0.1)
+    async with watching(runtime, command) as (client, messages):
+        await status_once(messages, lambda status: status["model"] is not None)
+        uri = open_document(client, "a.py", "y = ")
+        assert await inline_items(client, ask_inline(uri, 0, 4))
+        status = await status_once(messages, lambda status: status["last"] is not None)
+        assert states(messages)[-2:] == ["working", "ready"]
+        last = status["last"]
+        assert last.pop("ms") >= 400
+        assert last == {
+            "uri": uri,
+            "shown": True,
+            "reason": None,
+            "passes": 4,
+            "tokensRead": 3,
+            "tokensReused": 0,
+            "fromCache": False,
+        }
+        assert await inline_items(client, ask_inline(uri, 0, 4))
+        status = await status_once(messages, lambda status: status["last"]["fromCache"])
+        assert (status["last"]["shown"], status["last"]["ms"]) == (True, None)
+
+
+@pytest.mark.parametrize("who", [vscode, neovim])
+async def test_why_nothing_was_shown_is_told(
+    runtime: Address, who: Callable[[], types.InitializeParams]
+) -> None:
+    command = rule_server_command(text="")
+    async with watching(runtime, command, who=who) as (client, messages):
+        uri = open_document(client, "a.py", "y = ")
+        if who is vscode:
+            assert await inline_items(client, ask_inline(uri, 0, 4)) == []
+        else:
+            place = types.TextDocumentIdentifier(uri), types.Position(0, 4)
+            await client.text_document_completion_async(types.CompletionParams(*place))
+        status = await status_once(messages, lambda status: status["last"] is not None)
+        assert (status["last"]["shown"], status["last"]["fromCache"]) == (False, False)
+        assert status["last"]["reason"] == "the model wrote nothing"
+
+
+async def test_off_is_told_and_ready_again(runtime: Address) -> None:
+    off = {"enabled": False}
+    async with watching(runtime, rule_server_command(text="1"), off) as (client, messages):
+        await status_once(messages, lambda status: status["state"] == "off")
+        client.set_configuration({**FAST, "enabled": True}, section="intarsia")
+        client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+        status = await status_once(messages, lambda status: status["model"] is not None)
+        assert status["state"] == "ready"
+
+
+@pytest.mark.parametrize(
+    ("model", "said"), [("missing-model", "intarsia pull"), ("huge-model", "memory")]
+)
+async def test_a_model_that_cannot_be_loaded_has_failed(
+    runtime: Address, model: str, said: str
+) -> None:
+    command = rule_server_command(text="1")
+    async with watching(runtime, command, {"model": model}) as (client, messages):
+        status = await status_once(messages, lambda status: status["state"] == "failed")
+        assert said in status["message"]
+        uri = open_document(client, "a.py", "y = ")
+        assert await inline_items(client, ask_inline(uri, 0, 4)) == []
+        assert said in client.messages[0].message
+        assert len(client.messages) == 1
+
+
+async def test_an_engine_that_dies_has_failed_until_the_next_answer(runtime: Address) -> None:
+    command = rule_server_command(rules=[("hang =", "x" * 9)], text="1", step_seconds=1)
+    async with watching(runtime, command) as (client, messages):
+        uri = open_document(client, "a.py", "hang = ")
+        answer = asyncio.create_task(inline_items(client, ask_inline(uri, 0, 7)))
+        engine = await engine_once(runtime, lambda status: status.state == "filling")
+        os.kill(engine.pid, signal.SIGKILL)
+        assert await asyncio.wait_for(answer, 20) == []
+        status = await status_once(messages, lambda status: status["state"] == "failed")
+        assert "try again" in status["message"]
+        change_document(client, uri, "y = ", 2)
+        assert await inline_items(client, ask_inline(uri, 0, 4))
+        status = await status_once(messages, lambda status: status["state"] == "ready")
+        assert status["message"] is None
+
+
+async def test_an_engine_that_cannot_start_has_failed_and_says_what_to_do(
+    runtime: Address,
+) -> None:
+    script = (
+        "import sys; from intarsia.engine.ipc.client import LaunchOptions; "
+        "from intarsia.lsp.server import serve_stdio; "
+        "serve_stdio(LaunchOptions(command=(sys.executable, '-c', 'raise SystemExit(1)')))"
+    )
+    async with watching(runtime, (sys.executable, "-c", script)) as (_, messages):
+        status = await status_once(messages, lambda status: status["state"] == "failed")
+        assert "the engine did not start" in status["message"]

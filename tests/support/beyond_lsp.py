@@ -1,0 +1,46 @@
+"""What a client asks for beyond LSP, and all that it is sent, as it came over the wire."""
+
+from typing import Any
+
+from lsprotocol import types
+from pytest_lsp import LanguageClient
+
+Message = dict[str, Any]
+
+
+def asking_for(
+    who: types.InitializeParams,
+    *,
+    drafts: bool = False,
+    status: bool = False,
+    confidence: bool = False,
+) -> types.InitializeParams:
+    """Return the editor, opted in."""
+    asked = {"drafts": drafts, "status": status, "confidence": confidence}
+    who.capabilities.experimental = {"intarsia": asked}
+    return who
+
+
+def record(client: LanguageClient) -> list[Message]:
+    """Return a list that grows with each message that the client gets, before it is read."""
+    messages: list[Message] = []
+    read = client.protocol.structure_message
+
+    def structure_message(data: dict[str, Any]) -> Any:
+        if "jsonrpc" in data:
+            messages.append(dict(data))
+        return read(data)
+
+    client.protocol.structure_message = structure_message  # type: ignore[method-assign]
+    return messages
+
+
+def notified(messages: list[Message], method: str) -> list[Any]:
+    """Return the parameters of the notifications of this method, in order."""
+    return [message["params"] for message in messages if message.get("method") == method]
+
+
+def last_items(messages: list[Message]) -> Any:
+    """Return the items of the last answer that had any, as they came over the wire."""
+    results = (message.get("result") for message in reversed(messages))
+    return next(result["items"] for result in results if result and "items" in result)

@@ -1,0 +1,49 @@
+"""An engine that answers from a script, for what happens round it. Remembers what it was asked."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, Step, Timing
+from intarsia.infill.suggestion import NoSuggestion
+
+
+@dataclass
+class ScriptedEngine:
+    """``script`` sees the request; returns a text, or a text with its mean entropy, or a reason."""
+
+    script: Callable[[Fill], str | tuple[str, float] | NoSuggestion]
+    requests: list[Fill] = field(default_factory=list)
+
+    async def fill(
+        self, request: Fill, on_step: Callable[[Step], None] | None = None
+    ) -> Filled | NoSuggestion:
+        self.requests.append(request)
+        answer = self.script(request)
+        if isinstance(answer, NoSuggestion):
+            return answer
+        text, entropy = answer if isinstance(answer, tuple) else (answer, 0.0)
+        tokens = (CanvasToken(text, 1.0, True),)
+        if on_step is not None:
+            on_step(Step(id=request.id, step=1, tokens=tokens))
+        return Filled(
+            id=request.id,
+            text=text,
+            tokens=tokens,
+            steps=1,
+            ms=Timing(queue=0.0, prefill=0.0, denoise=0.0, total=0.0),
+            mean_entropy=entropy,
+            finish_reason="end_of_hole",
+            model="script",
+            num_prefilled=0,
+            num_reused=0,
+        )
+
+
+def by_prefix(rules: dict[str, str]) -> Callable[[Fill], str]:
+    """Return a script that answers by the end of prefix and given text; else with nothing."""
+
+    def script(request: Fill) -> str:
+        before = (request.prefix + request.given).rstrip()
+        return next((text for end, text in rules.items() if before.endswith(end)), "")
+
+    return script
