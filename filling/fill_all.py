@@ -17,7 +17,7 @@ from intarsia.filling.filling import Filling
 from intarsia.filling.options import FillOptions
 from intarsia.filling.place import open_place
 from intarsia.filling.planned_fill import plan_unwritten
-from intarsia.filling.replacement import Replacement, with_replaced
+from intarsia.filling.replacement import Moves, Replacement, with_replaced
 from intarsia.infill.languages import Language
 from intarsia.infill.marked_hole import MarkedHole, OpenHole
 from intarsia.infill.suggestion import NoSuggestion
@@ -92,14 +92,11 @@ class _State:
         self.others = others
         self.fillings: list[Filling | None] = [None] * len(holes)
 
-    def text_without(self, number: int) -> str:
-        """Return the text with all fills but that of one hole."""
-        return with_replaced(self.text, self._replacements(number))
-
-    def shift_of(self, hole: MarkedHole, number: int) -> int:
-        """Return by how much a hole has moved in that text."""
-        behind = (one for one in self._replacements(number) if one.end <= hole.start)
-        return sum(one.growth for one in behind)
+    def replacements_but(self, number: int) -> list[Replacement]:
+        """Return all fills but that of one hole."""
+        fillings = [it for at, it in enumerate(self.fillings) if at != number and it is not None]
+        changes = [filling.replacement for filling in fillings]
+        return [change for change in changes if change is not None]
 
     def unwritten_but(self, number: int) -> list[MarkedHole]:
         """Return the holes that have no fill, and the others."""
@@ -128,20 +125,17 @@ class _State:
                 now = ordered[-1].result
         return tuple(ordered)
 
-    def _replacements(self, without: int) -> list[Replacement]:
-        fillings = [it for at, it in enumerate(self.fillings) if at != without and it is not None]
-        return [filling.replacement for filling in fillings if filling.replacement is not None]
-
 
 async def _fill(how: FillAll, state: _State, number: int) -> Filling:
     """Fill one hole of the text as it is by now."""
     started = time.perf_counter()
-    place, text = state.holes[number], state.text_without(number)
-    shift = state.shift_of(place, number)
+    place, replacements = state.holes[number], state.replacements_but(number)
+    text, moves = with_replaced(state.text, replacements), Moves(replacements)
+    shift = moves.at(place.start)
     opened = open_place(place, text, how.language, shift=shift)
     if isinstance(opened, NoSuggestion):
         return Filling(place=place, text=text, shift=shift, opened=None, outcome=opened)
-    others = [_moved(it, state, number, opened) for it in state.unwritten_but(number)]
+    others = [_moved(it, moves, opened) for it in state.unwritten_but(number)]
     plan = plan_unwritten(opened.shown, opened.hole, how.language, how.options, others)
     request = plan.request(how.options, is_watched=how.on_step is not None)
     watch = bound_to(how.on_step, opened)
@@ -149,9 +143,9 @@ async def _fill(how: FillAll, state: _State, number: int) -> Filling:
     return Filling(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 
 
-def _moved(other: MarkedHole, state: _State, number: int, opened: OpenHole) -> tuple[int, int]:
+def _moved(other: MarkedHole, moves: Moves, opened: OpenHole) -> tuple[int, int]:
     """Return where another hole stands in the text in which this one is open."""
-    by = state.shift_of(other, number)
+    by = moves.at(other.start)
     if other.start + by >= opened.end:
         by += len(opened.before) + len(opened.after) - (opened.end - opened.start)
     return other.start + by, other.end + by

@@ -1,4 +1,7 @@
-"""The server's own log, shown in the editor: records become ``window/logMessage``."""
+"""The server's own log, shown in the editor: records become ``window/logMessage``.
+
+pygls' warnings go the same way: written to standard error, editors take them for errors.
+"""
 
 import logging
 from typing import TYPE_CHECKING
@@ -23,10 +26,18 @@ class ClientLogHandler(logging.Handler):
 
 def log_to_client(server: "LanguageServer") -> None:
     """Send what intarsia logs (from INFO) to the client, and no longer to standard error."""
-    log = logging.getLogger("intarsia")
-    log.addHandler(ClientLogHandler(server))
-    log.setLevel(logging.INFO)
-    log.propagate = False
+    handler = ClientLogHandler(server)
+    for name, level in (("intarsia", logging.INFO), ("pygls", logging.WARNING)):
+        log = logging.getLogger(name)
+        log.addHandler(handler)
+        log.setLevel(level)
+        log.propagate = False
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_worth_telling)
+
+
+def _is_worth_telling(record: logging.LogRecord) -> bool:
+    """A cancel that crosses its answer is no fault: no client can avoid it."""
+    return not str(record.msg).startswith("Cancel notification for unknown message id")
 
 
 def _message_type(record: logging.LogRecord) -> types.MessageType:

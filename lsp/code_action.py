@@ -103,6 +103,8 @@ def _offers(
         place = types.Range(document.position_at(hole.start), document.position_at(hole.end))
         if place.start.line <= where.start.line <= place.end.line:
             yield _Offer("Fill this hole", "fill", "fillAll", place)
+            if len(holes) == 1:
+                return
     if holes:
         yield _Offer(_all(len(holes), ""), "fillAll", "fillAll", None)
 

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from intarsia.lsp.server import IntarsiaServer
 
 _HALF_WORD = re.compile(r"\w*\Z")
+_NAME = re.compile(r"[^\W\d]\w*")
+_CALL = re.compile(r"[^\W\d]\w*\(")
 _MAX_LABEL = 60
 
 
@@ -47,7 +49,7 @@ def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:
     first_line = text.strip().splitlines()[0]
     return types.CompletionItem(
         label=_label(first_line, has_more=first_line != text.strip()),
-        kind=types.CompletionItemKind.Text,
+        kind=_kind(text.strip()),
         detail="intarsia",
         documentation=text,
         filter_text=first_line,  # the half word alone would be dropped at the next letter
@@ -63,6 +65,15 @@ def _half_word(snapshot: Snapshot) -> str:
     line_start = 1 + max(snapshot.text.rfind(end, 0, snapshot.offset) for end in "\r\n")
     found = _HALF_WORD.search(snapshot.text, line_start, snapshot.offset)
     return found.group() if found else ""
+
+
+def _kind(text: str) -> types.CompletionItemKind:
+    """Menus show the kind, and put plain text last."""
+    if _NAME.fullmatch(text):
+        return types.CompletionItemKind.Variable
+    if _CALL.match(text):
+        return types.CompletionItemKind.Function
+    return types.CompletionItemKind.Snippet
 
 
 def _label(first_line: str, *, has_more: bool) -> str:

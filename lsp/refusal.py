@@ -16,8 +16,10 @@ def refusal(settings: Settings, document: Document) -> NoSuggestion | None:
         return NoSuggestion(reason="suggestions are switched off (option enabled)")
     if document.language_id in settings.disabled_languages:
         return NoSuggestion(reason=f"{document.language_id} is among disabledLanguages")
-    path = to_fs_path(document.uri)
-    if uri_scheme(document.uri) != "file" or path is None:
+    scheme, path = uri_scheme(document.uri), to_fs_path(document.uri)
+    if scheme == "untitled":  # a new file, not saved yet
+        return None
+    if scheme != "file" or path is None:
         return NoSuggestion(reason="the document is no file on disk")
     return _excluded(settings, PurePath(path))
 

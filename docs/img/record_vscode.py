@@ -18,12 +18,15 @@ from windows import Windows
 
 FOLDER = Path(__file__).parent
 MOVING_PICTURE = EXTENSION / "images" / "ghost-text.gif"
-SIZE = ViewportSize(width=720, height=430)
-NUM_COLOURS = 64
+SIZE = ViewportSize(width=720, height=450)
+NUM_COLOURS = 128
+FIRST_FRAME_MS = 900
+GHOST_FRAME_MS = 1500
 LAST_FRAME_MS = 2500
 
 PLAIN: dict[str, object] = {
     "breadcrumbs.enabled": False,
+    "editor.cursorBlinking": "solid",
     "editor.fontSize": 15,
     "editor.lineHeight": 22,
     "editor.overviewRulerBorder": False,
@@ -64,9 +67,6 @@ EMPTY_STACK = '''class Stack:
         ...║
 
     def pop(self):
-        ...
-
-    def is_empty(self):
         ...
 '''
 
@@ -118,29 +118,38 @@ def draw_the_menu(windows: Windows) -> None:
     window.ghost_text()
     window.status.click()
     window.page.locator(".quick-input-list .monaco-list-row").first.wait_for()
-    window.page.screenshot(path=FOLDER / "vscode-menu.png")
+    window.page.screenshot(path=FOLDER / "vscode-menu.png", animations="disabled")
 
 
 def record_settling(windows: Windows) -> None:
     """A suggestion settles and is accepted: each frame as long as it was on show."""
     window = open_plainly(windows, STACK, "stack.py")
-    frames = [(window.page.screenshot(), 900)]
+    frames = [(window.page.screenshot(), FIRST_FRAME_MS)]
     window.press("Enter")
-    last, since = b"", time.monotonic()
+    drawn, since = "", time.monotonic()
+    picture = window.page.screenshot()
     while not window.page.evaluate("intarsia.ghost()"):
-        picture = window.page.screenshot()
-        if last and picture != last:
-            frames.append((last, round(1000 * (time.monotonic() - since))))
-            since = time.monotonic()
-        last = picture
-    frames.append((last, round(1000 * (time.monotonic() - since))))
-    frames.append((window.page.screenshot(), 1500))
+        now = window.page.evaluate("intarsia.draft()")
+        if now != drawn:
+            frames.append((picture, round(1000 * (time.monotonic() - since))))
+            drawn, since, picture = now, time.monotonic(), window.page.screenshot()
+    frames.append((picture, round(1000 * (time.monotonic() - since))))
+    frames.append((window.page.screenshot(), GHOST_FRAME_MS))
     window.press("Tab")
     window.expect_ghost_text("")
     frames.append((window.page.screenshot(), LAST_FRAME_MS))
+    write_moving_picture(frames)
+
+
+def write_moving_picture(frames: list[tuple[bytes, int]]) -> None:
+    """Write the frames, each a picture and its milliseconds, with the colours of the last two."""
     images = [Image.open(io.BytesIO(png)).convert("RGB") for png, _ in frames]
-    palette = images[-2].quantize(NUM_COLOURS)
-    first, *rest = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    both = Image.new("RGB", (images[-1].width, 2 * images[-1].height))
+    for half, image in enumerate(images[-2:]):
+        both.paste(image, (0, half * image.height))
+    palette = both.quantize(NUM_COLOURS)
+    images = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    first, *rest = images
     first.save(
         MOVING_PICTURE,
         save_all=True,

@@ -3,7 +3,15 @@
 import asyncio
 
 import pytest
-from editor_clients import ask_inline, change_document, editing, inline_items, open_document, vscode
+from editor_clients import (
+    ask_inline,
+    change_document,
+    editing,
+    inline_items,
+    log_of,
+    open_document,
+    vscode,
+)
 from engine_watch import engine_once
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -140,3 +148,13 @@ async def test_a_deadline_gives_what_there_is(runtime: Address) -> None:
         uri = open_document(client, "a.py", "y = ")
         await asyncio.wait_for(inline_items(client, ask_inline(uri, 0, 4)), 10)
         await engine_once(runtime, lambda status: status.state == "ready")
+
+
+async def test_a_cancel_that_crosses_its_answer_is_no_warning(runtime: Address) -> None:
+    command = rule_server_command(text="x")
+    async with editing(vscode(), runtime, command=command, options=PATIENT) as client:
+        uri = open_document(client, "a.py", "y = ")
+        await answered(send_inline(client, ask_inline(uri, 0, 4), "answered"))
+        client.cancel_request(types.CancelParams("answered"))
+        assert await inline_items(client, ask_inline(uri, 0, 4))
+        assert "answered" not in log_of(client)

@@ -103,7 +103,7 @@ async def test_a_client_gets_only_the_kinds_that_it_asks_for(
 
 @pytest.mark.parametrize(
     ("place", "reason"),
-    [("file:///home/me/.env", "excluded by the pattern"), ("untitled:1", "no file on disk")],
+    [("file:///home/me/.env", "excluded by the pattern"), ("git:/a.py", "no file on disk")],
 )
 async def test_a_refused_document_gets_none_and_the_log_says_why(
     runtime: Address, place: str, reason: str

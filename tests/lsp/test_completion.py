@@ -1,5 +1,6 @@
 """The menu item for clients without ghost text."""
 
+import pytest
 from editor_clients import ask_inline, editing, inline_items, log_of, neovim, open_document
 from lsprotocol import types
 from rule_server import rule_server_command
@@ -45,6 +46,25 @@ async def test_several_lines_are_shown_as_their_first(runtime: Address) -> None:
         assert item.label == "x = 1…"
         assert isinstance(item.text_edit, types.TextEdit)
         assert item.text_edit.new_text == "    x = 1\n    return x"
+
+
+@pytest.mark.parametrize(
+    ("fill", "kind"),
+    [
+        ("ue", types.CompletionItemKind.Variable),
+        ("ue(x)", types.CompletionItemKind.Function),
+        ("ue + 1", types.CompletionItemKind.Snippet),
+    ],
+)
+async def test_the_menu_is_told_what_kind_of_thing_it_is(
+    runtime: Address, fill: str, kind: types.CompletionItemKind
+) -> None:
+    command = rule_server_command(text=fill)
+    async with editing(neovim(), runtime, command=command, options=FAST) as client:
+        uri = open_document(client, "a.py", "y = val\n")
+        answer = await client.text_document_completion_async(ask(uri, 0, 7))
+        assert isinstance(answer, types.CompletionList)
+        assert answer.items[0].kind == kind
 
 
 async def test_no_suggestion_is_an_empty_list_that_is_asked_for_again(runtime: Address) -> None:

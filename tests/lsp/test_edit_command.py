@@ -155,7 +155,7 @@ async def test_what_could_not_be_filled_is_told(runtime: Address) -> None:
     [
         ("a.py", "x = 1\n", 1, "nothing here asks to be filled"),
         ("a.py", TEXT, 2, "the document has changed meanwhile: ask again"),
-        ("untitled:1", TEXT, 1, "the document is no file on disk"),
+        ("git:/a.py", TEXT, 1, "the document is no file on disk"),
         ("file:///home/me/.env", TEXT, 1, "excluded by the pattern"),
     ],
 )

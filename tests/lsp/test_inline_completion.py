@@ -127,10 +127,18 @@ async def test_edits_reach_the_model_as_the_client_made_them(runtime: Address) -
         assert item.insert_text == "1"
 
 
+async def test_a_new_file_that_is_not_saved_yet_gets_one(runtime: Address) -> None:
+    command = rule_server_command(text="1")
+    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+        uri = open_document(client, "untitled:Untitled-1", "y = ")
+        (item,) = await inline_items(client, ask_inline(uri, 0, 4))
+        assert item.insert_text == "1"
+
+
 @pytest.mark.parametrize(
     ("place", "language", "reason"),
     [
-        ("untitled:Untitled-1", "python", "no file on disk"),
+        ("git:/old.py", "python", "no file on disk"),
         ("file:///home/me/project/.env", "dotenv", "excluded by the pattern"),
         ("file:///home/me/a.sql", "sql", "excluded by the pattern '*.sql'"),
         ("file:///home/me/a.md", "markdown", "disabledLanguages"),

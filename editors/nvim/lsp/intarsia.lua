@@ -2,10 +2,33 @@
 
 ---@type vim.lsp.Config
 return {
-  cmd = { "intarsia", "serve" },
-  root_markers = { ".git" },
-  -- Says that this client shows ghost text: the server then leaves the completion menu alone.
-  capabilities = { textDocument = { inlineCompletion = { dynamicRegistration = false } } },
-  -- Options of the server, as in initializationOptions: debounceMs, settle, model, …
+  cmd = function(dispatchers)
+    return vim.lsp.rpc.start(assert(require("intarsia.server").command()), dispatchers)
+  end,
+  root_dir = function(buffer, on_dir)
+    if require("intarsia.server").is_found() then
+      on_dir(vim.fs.root(buffer, ".git") or vim.fn.getcwd())
+    end
+  end,
+  -- One server for all files of this Neovim, wherever they lie.
+  reuse_client = function(client, config)
+    return client.name == config.name and not client:is_stopped()
+  end,
+  before_init = function(params)
+    require("intarsia.capabilities").declare(params.capabilities)
+  end,
+  handlers = {
+    ["intarsia/draft"] = function(_, draft)
+      require("intarsia.ghost_text").show_draft(draft)
+    end,
+    ["intarsia/status"] = function(_, status)
+      require("intarsia.status").receive(status)
+    end,
+    ["window/logMessage"] = function(error, message, context)
+      require("intarsia.log").keep(message)
+      return vim.lsp.handlers["window/logMessage"](error, message, context)
+    end,
+  },
+  -- Options of the server: debounceMs, settle, model, …
   settings = { intarsia = vim.empty_dict() },
 }

@@ -1,191 +1,238 @@
--- Ghost text: asks the server while the user types, draws the answer at the cursor, takes it over.
--- Neovim 0.11 has no inline completion of its own. The server waits for a pause in typing by itself.
+-- Ghost text: asks while the user types, draws the answer at the cursor, keeps what is typed along.
+-- The server waits for a pause in typing by itself.
+
+local candidate = require("intarsia.candidate")
+local cursor = require("intarsia.cursor")
+local drawing = require("intarsia.drawing")
+local request = require("intarsia.request")
 
 local M = {}
 
-local namespace = vim.api.nvim_create_namespace("intarsia")
-local AUTOMATIC, INVOKED = 2, 1
-
----@class intarsia.Ghost what is drawn, in bytes of the buffer
----@field row integer
----@field col integer
----@field text string
-
 ---@class intarsia.State of one buffer
----@field ghosts intarsia.Ghost[] candidates, best first
----@field index integer the one that is shown
+---@field candidates intarsia.Candidate[] best first
+---@field anchor? intarsia.Anchor where they begin
+---@field index integer the candidate that is shown
 ---@field has_all boolean several candidates have been asked for
----@field place? string where the cursor was when the server was asked last
----@field token? table of the request that runs
----@field cancel? fun() ends the request that runs
+---@field place? string the state of text and cursor that was looked at last
+---@field request? intarsia.Request that runs
+---@field draft_widths integer[] of the draft that is drawn; none: no draft is
+---@field on_answer? fun() what the user wants done with what the draft will become
 
 ---@type table<integer, intarsia.State>
 local states = {}
 
----@return vim.lsp.Client?
-local function client_of(buffer)
-  return vim.lsp.get_clients({ bufnr = buffer, name = "intarsia" })[1]
+---@return intarsia.State
+local function nothing()
+  return { candidates = {}, index = 1, has_all = false, draft_widths = {} }
 end
 
----@return integer row, integer col from 0, in bytes
-local function cursor()
-  local place = vim.api.nvim_win_get_cursor(0)
-  return place[1] - 1, place[2]
-end
-
----Return what tells one state of text and cursor from another.
-local function place_of(buffer)
-  local row, col = cursor()
-  return ("%d:%d:%d"):format(vim.api.nvim_buf_get_changedtick(buffer), row, col)
-end
-
-local function line_at(buffer, row)
-  return vim.api.nvim_buf_get_lines(buffer, row, row + 1, false)[1] or ""
+---Whether ghost text may be drawn here and now.
+---@param buffer integer
+---@return boolean
+local function is_wanted(buffer)
+  if vim.api.nvim_get_current_buf() ~= buffer or not vim.bo[buffer].modifiable then
+    return false
+  end
+  local is_inserting = vim.startswith(vim.api.nvim_get_mode().mode, "i")
+  local is_macro = vim.fn.reg_recording() ~= "" or vim.fn.reg_executing() ~= ""
+  local is_beyond_line = vim.fn.getcurpos()[4] > 0 -- 'virtualedit'
+  local has_selected = vim.fn.pumvisible() == 1
+    and vim.fn.complete_info({ "selected" }).selected >= 0
+  return is_inserting
+    and not (is_macro or is_beyond_line or has_selected)
+    and require("intarsia.switch").is_on()
 end
 
 ---@param state intarsia.State
-local function draw(buffer, state)
-  if not vim.api.nvim_buf_is_loaded(buffer) then
-    return
+local function cancel(state)
+  if state.request then
+    state.request.cancel()
+    state.request = nil
   end
-  vim.api.nvim_buf_clear_namespace(buffer, namespace, 0, -1)
-  local ghost = state.ghosts[state.index]
-  if not ghost then
-    return
-  end
-  local lines = vim.split(ghost.text:gsub("\r\n", "\n"), "\n", { plain = true })
-  local below = vim.tbl_map(function(line)
-    return { { line, "IntarsiaGhostText" } }
-  end, vim.list_slice(lines, 2))
-  vim.api.nvim_buf_set_extmark(buffer, namespace, ghost.row, ghost.col, {
-    virt_text = { { lines[1], "IntarsiaGhostText" } },
-    virt_text_pos = "inline",
-    virt_lines = #below > 0 and below or nil,
-  })
+  state.draft_widths = {}
+  state.on_answer = nil
 end
 
+---Take the ghost text away; what is known stays known.
+---@param buffer integer
+local function hide(buffer)
+  local state = states[buffer]
+  cancel(state)
+  state.place = nil
+  drawing.clear(buffer)
+end
+
+---Forget what is known, too.
+---@param buffer integer
 local function clear(buffer)
-  local state = states[buffer]
-  if state then
-    if state.cancel then
-      state.cancel()
+  if states[buffer] then
+    hide(buffer)
+    states[buffer] = nothing()
+  end
+end
+
+---Return the numbers of the candidates that begin with what has been typed, and that.
+---@param buffer integer
+---@param state intarsia.State
+---@return integer[] numbers, string typed
+local function fitting(buffer, state)
+  local typed = state.anchor and cursor.typed_since(buffer, state.anchor)
+  local numbers = {}
+  for number, known in ipairs(typed and state.candidates or {}) do
+    if candidate.rest(known.text, typed) then
+      table.insert(numbers, number)
     end
-    states[buffer] = { ghosts = {}, index = 1, has_all = false }
-    draw(buffer, states[buffer])
   end
+  return numbers, typed or ""
 end
 
----Return the items as ghosts at the cursor: this server's items only insert, and do it there.
----@return intarsia.Ghost[]
-local function as_ghosts(result)
-  local row, col = cursor()
-  return vim.tbl_map(function(item)
-    return { row = row, col = col, text = item.insertText }
-  end, result and result.items or {})
-end
-
----Whether ghost text may be drawn: not over the completion menu.
-local function is_typing_in(buffer)
-  local is_inserting = vim.startswith(vim.api.nvim_get_mode().mode, "i")
-  return is_inserting and vim.api.nvim_get_current_buf() == buffer and vim.fn.pumvisible() == 0
-end
-
----Ask, and show the candidate with this number (counted round) once they are there.
----@param kind integer
----@param index integer
-local function request(buffer, kind, index)
-  local client, state = client_of(buffer), states[buffer]
-  if not client or not state then
-    return
-  end
-  if state.cancel then
-    state.cancel()
-  end
-  local place, token = place_of(buffer), {}
-  state.place, state.token = place, token
-  local params = vim.lsp.util.make_position_params(0, client.offset_encoding)
-  params.context = { triggerKind = kind }
-  local is_sent, id = client:request("textDocument/inlineCompletion", params, function(_, result)
-    if states[buffer] ~= state or state.token ~= token then
-      return -- a newer request has taken its place
-    end
-    if not is_typing_in(buffer) or place_of(buffer) ~= place then
-      return -- the user has gone on meanwhile
-    end
-    state.cancel = nil
-    state.ghosts = as_ghosts(result)
-    state.has_all = kind == INVOKED
-    state.index = (index - 1) % math.max(1, #state.ghosts) + 1
-    draw(buffer, state)
-  end, buffer)
-  state.cancel = is_sent and function()
-    state.cancel = nil
-    client:cancel_request(id)
-  end or nil
-end
-
----Return the ghost less what has been typed along it, nil when something else was typed.
----@param ghost intarsia.Ghost
----@return intarsia.Ghost?
-local function typed_along(buffer, ghost)
-  local row, col = cursor()
-  local typed = line_at(buffer, row):sub(ghost.col + 1, col)
-  local is_along = row == ghost.row and col >= ghost.col and #typed < #ghost.text
-  if is_along and vim.startswith(ghost.text, typed) then
-    return { row = row, col = col, text = ghost.text:sub(#typed + 1) }
-  end
-end
-
----After every key: keep what was typed along, else ask anew.
-local function update(buffer)
+---Draw the candidate that is shown, or the first that still fits.
+---@param buffer integer
+---@return boolean # whether there is one
+local function draw(buffer)
   local state = states[buffer]
-  local place = place_of(buffer)
-  if not state or state.place == place or not is_typing_in(buffer) then
-    return
-  end
-  local shown = state.ghosts[state.index]
-  local rest = shown and typed_along(buffer, shown)
-  clear(buffer)
-  if rest then
-    states[buffer].ghosts = { rest }
-    states[buffer].place = place
-    draw(buffer, states[buffer])
-  else
-    request(buffer, AUTOMATIC, 1)
-  end
-end
-
----Insert the ghost text and put the cursor behind it.
----@return boolean whether there was one
-function M.accept()
-  local buffer = vim.api.nvim_get_current_buf()
-  local state = states[buffer]
-  local ghost = state and state.ghosts[state.index]
-  if not ghost or state.place ~= place_of(buffer) then
+  local numbers, typed = fitting(buffer, state)
+  if #numbers == 0 then
+    drawing.clear(buffer)
     return false
   end
-  clear(buffer)
-  local lines = vim.split(ghost.text:gsub("\r\n", "\n"), "\n", { plain = true })
-  vim.api.nvim_buf_set_text(buffer, ghost.row, ghost.col, ghost.row, ghost.col, lines)
-  local col = #lines == 1 and ghost.col + #lines[1] or #lines[#lines]
-  vim.api.nvim_win_set_cursor(0, { ghost.row + #lines, col })
+  local order = vim.iter(numbers):enumerate():find(function(_, number)
+    return number == state.index
+  end) or 1
+  state.index = numbers[order]
+  local is_counted = state.has_all and #numbers > 1
+  local count = is_counted and ("(%d/%d)"):format(order, #numbers) or nil
+  local row, col = cursor.position()
+  local runs = candidate.runs(state.candidates[state.index], typed)
+  drawing.draw(buffer, row, col, drawing.split(runs), count)
   return true
 end
 
----Show the next suggestion; the first time the server is asked for several.
----@return boolean
-function M.next()
-  local buffer = vim.api.nvim_get_current_buf()
+---@param buffer integer
+---@param kind integer
+---@param index integer the candidate to show, counted round
+local function ask(buffer, kind, index)
+  local state = states[buffer]
+  cancel(state)
+  state.request = request.send(buffer, kind, function(answered, candidates, col)
+    if states[buffer] ~= state or state.request ~= answered then
+      return -- a newer request has taken its place
+    end
+    local on_answer = state.on_answer
+    state.request, state.draft_widths, state.on_answer = nil, {}, nil
+    if not is_wanted(buffer) or cursor.place(buffer) ~= answered.place then
+      return -- the user has gone on meanwhile
+    end
+    state.candidates = candidates
+    state.anchor = cursor.anchor(buffer, col)
+    state.has_all = kind == request.INVOKED
+    state.index = (index - 1) % math.max(1, #candidates) + 1
+    if draw(buffer) and on_answer then
+      on_answer()
+    end
+  end)
+end
+
+---Look at the buffer anew: keep what was typed along, else ask.
+---@param buffer integer
+function M.update(buffer)
   local state = states[buffer]
   if not state then
+    return
+  end
+  if not is_wanted(buffer) then
+    hide(buffer)
+    return
+  end
+  local place = cursor.place(buffer)
+  if state.place == place then
+    return
+  end
+  state.place = place
+  cancel(state)
+  if not draw(buffer) then
+    ask(buffer, request.AUTOMATIC, 1)
+  end
+end
+
+---Draw a draft of the request that runs.
+---@param draft intarsia.Draft
+function M.show_draft(draft)
+  local buffer = vim.api.nvim_get_current_buf()
+  local state = states[buffer]
+  local running = state and state.request
+  if not running or draft.textDocument.uri ~= vim.uri_from_bufnr(buffer) then
+    return
+  end
+  local is_current = draft.textDocument.version == running.version
+    and vim.deep_equal(draft.range.start, running.position)
+    and cursor.place(buffer) == running.place
+  if is_current and is_wanted(buffer) and #fitting(buffer, state) == 0 then
+    local row, col = cursor.position()
+    drawing.draw(buffer, row, col, require("intarsia.draft").lines(draft, state.draft_widths))
+  end
+end
+
+---Return what is shown: all that is left of it, and as much of that as the model is sure of.
+---@param buffer integer
+---@return string? rest
+---@return string? sure
+function M.shown(buffer)
+  local state = states[buffer]
+  if not state or not is_wanted(buffer) then
+    return nil
+  end
+  local numbers, typed = fitting(buffer, state)
+  if vim.list_contains(numbers, state.index) then
+    local known = state.candidates[state.index]
+    return candidate.rest(known.text, typed), candidate.rest(known.sure, typed)
+  end
+end
+
+---Do something once the draft that is shown has become the answer, unless the user goes on before.
+---@param buffer integer
+---@param act fun()
+---@return boolean # whether a draft is shown
+function M.on_answer(buffer, act)
+  local state = states[buffer]
+  if not state or not state.request or #state.draft_widths == 0 then
     return false
   end
-  if state.has_all and #state.ghosts > 1 and state.place == place_of(buffer) then
-    state.index = state.index % #state.ghosts + 1
-    draw(buffer, state)
-  else
-    request(buffer, INVOKED, #state.ghosts + 1)
+  state.on_answer = act
+  return true
+end
+
+---Show the next or the previous candidate; the first time the server is asked for several.
+---@param step 1|-1
+---@return boolean # whether ghost text may be shown here
+function M.cycle(step)
+  local buffer = vim.api.nvim_get_current_buf()
+  local state = states[buffer]
+  if not state or not is_wanted(buffer) then
+    return false
   end
+  local numbers = fitting(buffer, state)
+  if state.has_all and #numbers > 1 then
+    local order = vim.fn.index(numbers, state.index)
+    state.index = numbers[(order + step) % #numbers + 1]
+    draw(buffer)
+  else
+    state.place = cursor.place(buffer)
+    ask(buffer, request.INVOKED, step > 0 and #numbers + 1 or 0)
+  end
+  return true
+end
+
+---Take the ghost text away until the text or the cursor changes.
+---@return boolean # whether there was one
+function M.dismiss()
+  local buffer = vim.api.nvim_get_current_buf()
+  if not M.shown(buffer) then
+    return false
+  end
+  local place = states[buffer].place
+  clear(buffer)
+  states[buffer].place = place
   return true
 end
 
@@ -195,20 +242,20 @@ function M.attach(buffer)
   if states[buffer] then
     return
   end
-  states[buffer] = { ghosts = {}, index = 1, has_all = false }
-  local group = vim.api.nvim_create_augroup("intarsia." .. buffer, {})
+  states[buffer] = nothing()
+  local group = vim.api.nvim_create_augroup("intarsia.ghost_text." .. buffer, {})
   local function on(events, act)
     vim.api.nvim_create_autocmd(events, { group = group, buffer = buffer, callback = act })
   end
-  on({ "TextChangedI", "CursorMovedI" }, function()
-    update(buffer)
-  end)
-  on("InsertEnter", function()
-    vim.schedule(function() -- the cursor is not yet where it will be
-      update(buffer)
-    end)
-  end)
-  on({ "InsertLeave", "BufLeave", "TextChangedP", "CompleteChanged" }, function()
+  local function update()
+    M.update(buffer)
+  end
+  local function update_soon() -- cursor and menu are not yet as they will be
+    vim.schedule(update)
+  end
+  on({ "TextChangedI", "TextChangedP", "CursorMovedI" }, update)
+  on({ "InsertEnter", "CompleteChanged", "CompleteDone" }, update_soon)
+  on({ "InsertLeave", "BufLeave" }, function()
     clear(buffer)
   end)
   on("LspDetach", function(event)
@@ -219,6 +266,7 @@ function M.attach(buffer)
       vim.api.nvim_del_augroup_by_id(group)
     end
   end)
+  update_soon() -- the user may be typing already
 end
 
 return M

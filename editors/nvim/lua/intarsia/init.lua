@@ -1,55 +1,88 @@
--- Starts the server for every file and shows its suggestions as ghost text.
-
-local ghost_text = require("intarsia.ghost_text")
+-- What users call. Everything behind it is loaded when it is called.
 
 local M = {}
 
----@class intarsia.Keys
----@field accept string takes the ghost text over
----@field next string shows the next suggestion; the first time it asks for several
-
----@class intarsia.Options
----@field cmd? string[] command of the server
----@field settings? table options of the server
----@field keys? intarsia.Keys
-
----@type intarsia.Keys
-local default_keys = { accept = "<M-l>", next = "<M-]>" }
-
----Press the key itself where there is nothing to do for it.
----@param key string
----@param act fun(): boolean
-local function map(key, act)
-  vim.keymap.set("i", key, function()
-    if not act() then
-      vim.api.nvim_feedkeys(vim.keycode(key), "n", false)
-    end
-  end, { desc = "intarsia" })
+---@return table # what draws the ghost text
+local function drawn_by()
+  local is_native = require("intarsia.capabilities").is_native()
+  return require(is_native and "intarsia.native" or "intarsia.ghost_text")
 end
 
+---Set options, all of them optional, and start the server for every file.
 ---@param options? intarsia.Options
 function M.setup(options)
-  options = options or {}
-  vim.lsp.config("intarsia", {
-    cmd = options.cmd,
-    settings = options.settings and { intarsia = options.settings },
-  })
-  vim.api.nvim_set_hl(0, "IntarsiaGhostText", { link = "NonText", default = true })
-
-  local keys = vim.tbl_extend("force", default_keys, options.keys or {})
-  map(keys.accept, ghost_text.accept)
-  map(keys.next, ghost_text.next)
-
-  vim.api.nvim_create_autocmd("LspAttach", {
-    group = vim.api.nvim_create_augroup("intarsia", {}),
-    callback = function(event)
-      local client = vim.lsp.get_client_by_id(event.data.client_id)
-      if client and client.name == "intarsia" then
-        ghost_text.attach(event.buf)
-      end
-    end,
-  })
+  local current = require("intarsia.options").set(options or {})
+  vim.cmd.runtime("plugin/intarsia.lua") -- where a plugin manager adds this folder late
+  vim.lsp.config("intarsia", { settings = { intarsia = current.settings } })
   vim.lsp.enable("intarsia")
+end
+
+---Take the whole ghost text over.
+---@return boolean # whether there was one
+function M.accept()
+  if require("intarsia.capabilities").is_native() then
+    return require("intarsia.native").accept()
+  end
+  return require("intarsia.accept").all()
+end
+
+---Take the next word of the ghost text over.
+---@return boolean # whether there was one
+function M.accept_word()
+  return require("intarsia.accept").word()
+end
+
+---Take the ghost text over up to the end of its line.
+---@return boolean # whether there was one
+function M.accept_line()
+  return require("intarsia.accept").line()
+end
+
+---Take the ghost text over up to the first token that the model is unsure of.
+---@return boolean # whether there was one
+function M.accept_sure()
+  return require("intarsia.accept").sure()
+end
+
+---Show the next suggestion; the first time the server is asked for several.
+---@return boolean # whether the server is attached here
+function M.next()
+  return drawn_by().cycle(1)
+end
+
+---Show the previous suggestion; the first time the server is asked for several.
+---@return boolean # whether the server is attached here
+function M.previous()
+  return drawn_by().cycle(-1)
+end
+
+---Take the ghost text away; it stays away until something is typed.
+---@return boolean # whether there was one
+function M.dismiss()
+  return require("intarsia.ghost_text").dismiss()
+end
+
+---Whether ghost text is shown at the cursor.
+---@return boolean
+function M.is_shown()
+  return require("intarsia.ghost_text").shown(vim.api.nvim_get_current_buf()) ~= nil
+end
+
+---Switch ghost text off, or on again.
+function M.toggle()
+  require("intarsia.switch").toggle()
+end
+
+---What a status line shows; empty where the server is not attached.
+---@return string
+function M.status()
+  return require("intarsia.status").line()
+end
+
+---What the server said last of itself, as in the notification intarsia/status.
+---@return intarsia.Status?
+function M.info()
+  return require("intarsia.status").info()
 end
 
 return M

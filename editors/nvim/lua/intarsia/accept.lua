@@ -1,0 +1,68 @@
+-- Takes ghost text over, all of it or a part. It goes in as if it were pasted: `.` repeats it with
+-- what was typed around it, and `u` takes back what was accepted and nothing else.
+
+local M = {}
+
+local WORD = vim.regex([[^\_s*\%(\k\+\|\%(\k\@!\S\)\+\)]]) -- of 'iskeyword', or punctuation
+local pending ---@type string? what goes in next
+
+---Insert what was accepted; called by the keys that `take` presses.
+function M.insert()
+  local text = pending
+  pending = nil
+  if text then
+    vim.api.nvim_paste(text, false, -1)
+  end
+end
+
+local take
+---Take a part of the ghost text over; of a draft, once it has become the answer.
+---@param part fun(rest: string, sure?: string): string
+---@return boolean # whether there was anything to take from
+function take(part)
+  local ghost_text, buffer = require("intarsia.ghost_text"), vim.api.nvim_get_current_buf()
+  local rest, sure = ghost_text.shown(buffer)
+  if not rest then
+    return ghost_text.on_answer(buffer, function()
+      take(part)
+    end)
+  end
+  pending = part(rest, sure)
+  if pending ~= "" then
+    local keys = "<C-g>u<Cmd>lua require('intarsia.accept').insert()<CR><C-g>u"
+    vim.api.nvim_feedkeys(vim.keycode(keys), "in", false)
+  end
+  return true
+end
+
+---@return boolean # whether there was ghost text
+function M.all()
+  return take(function(rest)
+    return rest
+  end)
+end
+
+---@return boolean # whether there was ghost text
+function M.word()
+  return take(function(rest)
+    local _, last = WORD:match_str(rest)
+    return last and rest:sub(1, last) or rest
+  end)
+end
+
+---@return boolean # whether there was ghost text
+function M.line()
+  return take(function(rest)
+    return rest:match("^\n?[^\n]*")
+  end)
+end
+
+---Takes nothing where the next token is an unsure one already.
+---@return boolean # whether there was ghost text
+function M.sure()
+  return take(function(_, sure)
+    return sure or ""
+  end)
+end
+
+return M

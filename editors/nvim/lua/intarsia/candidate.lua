@@ -1,0 +1,72 @@
+-- One suggestion: its text, and how sure the model is of its parts.
+
+local M = {}
+
+---@class intarsia.Candidate
+---@field text string with \n at line ends
+---@field sure string the beginning of it that the model is sure of
+---@field tokens intarsia.Token[] the texts joined are the text
+
+---@class intarsia.Token
+---@field text string
+---@field confidence number
+
+local SURE_CONFIDENCE = 0.7 -- the server's default of the option sureConfidence
+
+---@param text string
+---@return string
+function M.with_plain_ends(text)
+  return (text:gsub("\r\n?", "\n"))
+end
+
+---Read an item of textDocument/inlineCompletion.
+---@param item table
+---@return intarsia.Candidate
+function M.read(item)
+  local text = M.with_plain_ends(item.insertText)
+  local more = item.intarsia or {}
+  local tokens, joined = {}, {}
+  for _, token in ipairs(more.tokens or {}) do
+    local plain = token.text:gsub("\r", "")
+    table.insert(joined, plain)
+    table.insert(tokens, { text = plain, confidence = token.confidence })
+  end
+  if table.concat(joined) ~= text then
+    tokens = { { text = text, confidence = 1 } }
+  end
+  return { text = text, sure = M.with_plain_ends(more.sure or text), tokens = tokens }
+end
+
+---Return what is left of a text once some of it has been typed; nil where it is none of it or all.
+---@param text string
+---@param typed string
+---@return string?
+function M.rest(text, typed)
+  if #typed < #text and vim.startswith(text, typed) then
+    return text:sub(#typed + 1)
+  end
+end
+
+---Return what is left of a candidate as runs of text of one highlight group.
+---@param candidate intarsia.Candidate
+---@param typed string
+---@return [string, string][]
+function M.runs(candidate, typed)
+  local settings = require("intarsia.options").current.settings
+  local limit = settings.sureConfidence or SURE_CONFIDENCE
+  local runs, num_typed = {}, #typed
+  for _, token in ipairs(candidate.tokens) do
+    local left = token.text:sub(num_typed + 1)
+    num_typed = math.max(0, num_typed - #token.text)
+    local group = token.confidence < limit and "IntarsiaUnsure" or "IntarsiaGhostText"
+    local last = runs[#runs]
+    if last and last[2] == group then
+      last[1] = last[1] .. left
+    elseif left ~= "" then
+      table.insert(runs, { left, group })
+    end
+  end
+  return runs
+end
+
+return M

@@ -1,0 +1,133 @@
+-- :Intarsia and what it can do.
+
+local M = {}
+
+local PAUSE_MINUTES = 10
+
+---@class intarsia.Subcommand
+---@field run fun(words: string[], arguments: table)
+---@field values? string[] offered behind its name
+
+---@param words string
+local function fail(words)
+  vim.notify("intarsia: " .. words, vim.log.levels.ERROR)
+end
+
+---Act on what was selected, else on what `otherwise` gives.
+---@param arguments table
+---@param otherwise fun(): intarsia.Selection?
+---@param act fun(selection?: intarsia.Selection)
+local function on_selection(arguments, otherwise, act)
+  local selection, problem = require("intarsia.selection").of_command(arguments)
+  if problem then
+    return fail(problem)
+  end
+  act(selection or otherwise())
+end
+
+---@type table<string, intarsia.Subcommand>
+local subcommands = {
+  status = {
+    run = function()
+      vim.api.nvim_echo({ { table.concat(require("intarsia.status").lines(), "\n") } }, false, {})
+    end,
+  },
+  fill = {
+    run = function(_, arguments)
+      on_selection(arguments, require("intarsia.selection").at_cursor, function(selection)
+        require("intarsia.edit").start("fill", selection)
+      end)
+    end,
+  },
+  fillall = {
+    run = function(_, arguments)
+      on_selection(arguments, function() end, function(selection)
+        require("intarsia.edit").start("fillAll", selection)
+      end)
+    end,
+  },
+  rewrite = {
+    values = { "0.3", "0.5", "0.8" },
+    run = function(words, arguments)
+      local noise = tonumber(words[1])
+      if words[1] and not (noise and noise > 0 and noise <= 1) then
+        return fail(("the noise of a rewrite is above 0 up to 1, not %q"):format(words[1]))
+      end
+      on_selection(arguments, require("intarsia.selection").cursor_line, function(selection)
+        require("intarsia.edit").start("rewrite", selection, noise)
+      end)
+    end,
+  },
+  cancel = {
+    run = function()
+      require("intarsia.edit").cancel()
+    end,
+  },
+  toggle = {
+    run = function()
+      require("intarsia.switch").toggle()
+      local is_on = require("intarsia.switch").is_on()
+      vim.notify("intarsia: ghost text is " .. (is_on and "on" or "off"))
+    end,
+  },
+  pause = {
+    values = { "5", "10", "60" },
+    run = function(words)
+      local minutes = tonumber(words[1] or PAUSE_MINUTES)
+      if not (minutes and minutes > 0) then
+        return fail(("a pause is a number of minutes, not %q"):format(words[1]))
+      end
+      require("intarsia.switch").pause(minutes)
+      vim.notify(("intarsia: no ghost text for %s minutes"):format(minutes))
+    end,
+  },
+  log = {
+    run = function()
+      require("intarsia.log").show()
+    end,
+  },
+  why = {
+    run = function()
+      vim.notify("intarsia: " .. require("intarsia.status").why())
+    end,
+  },
+  restart = {
+    run = function()
+      require("intarsia.server").restart()
+    end,
+  },
+}
+
+---@return string[]
+local function names()
+  local sorted = vim.tbl_keys(subcommands)
+  table.sort(sorted)
+  return sorted
+end
+
+---@param arguments table as nvim_create_user_command gives them
+function M.run(arguments)
+  local words = vim.list_slice(arguments.fargs)
+  local name = table.remove(words, 1) or "status"
+  local subcommand = subcommands[name]
+  if not subcommand then
+    return fail(("no command %q; there are: %s"):format(name, table.concat(names(), ", ")))
+  end
+  subcommand.run(words, arguments)
+end
+
+---@param lead string
+---@param line string
+---@return string[]
+function M.complete(lead, line)
+  local named = line:match("Intarsia%s+(%S+)%s")
+  local found = names()
+  if named then
+    found = subcommands[named] and subcommands[named].values or {}
+  end
+  return vim.tbl_filter(function(name)
+    return vim.startswith(name, lead)
+  end, found)
+end
+
+return M

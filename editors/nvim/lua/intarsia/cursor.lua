@@ -1,0 +1,67 @@
+-- Where the cursor is, and what has been typed since it was somewhere else.
+
+local M = {}
+
+---@class intarsia.Anchor a place that text was suggested for; rows and columns from 0, in bytes
+---@field row integer
+---@field col integer
+---@field head string the line before it
+---@field tail string the line behind it
+---@field num_lines integer of the buffer
+
+---@return integer row, integer col from 0, in bytes
+function M.position()
+  local place = vim.api.nvim_win_get_cursor(0)
+  return place[1] - 1, place[2]
+end
+
+---Return what tells one state of text and cursor from another.
+---@param buffer integer
+---@return string
+function M.place(buffer)
+  local row, col = M.position()
+  return ("%d:%d:%d"):format(vim.api.nvim_buf_get_changedtick(buffer), row, col)
+end
+
+---@param buffer integer
+---@param row integer
+---@return string
+local function line_at(buffer, row)
+  return vim.api.nvim_buf_get_lines(buffer, row, row + 1, false)[1] or ""
+end
+
+---Return the cursor's place, or one in its line.
+---@param buffer integer
+---@param col? integer
+---@return intarsia.Anchor
+function M.anchor(buffer, col)
+  local row, cursor_col = M.position()
+  local line = line_at(buffer, row)
+  return {
+    row = row,
+    col = col or cursor_col,
+    head = line:sub(1, col or cursor_col),
+    tail = line:sub(cursor_col + 1),
+    num_lines = vim.api.nvim_buf_line_count(buffer),
+  }
+end
+
+---Return the text from the anchor to the cursor; nil where anything else has changed.
+---@param buffer integer
+---@param anchor intarsia.Anchor
+---@return string?
+function M.typed_since(buffer, anchor)
+  local row, col = M.position()
+  local num_new = vim.api.nvim_buf_line_count(buffer) - anchor.num_lines
+  if row - anchor.row ~= num_new or num_new < 0 or (num_new == 0 and col < anchor.col) then
+    return nil
+  end
+  local is_around_unchanged = vim.startswith(line_at(buffer, anchor.row), anchor.head)
+    and line_at(buffer, row):sub(col + 1) == anchor.tail
+  if is_around_unchanged then
+    local lines = vim.api.nvim_buf_get_text(buffer, anchor.row, anchor.col, row, col, {})
+    return table.concat(lines, "\n")
+  end
+end
+
+return M

@@ -1,0 +1,143 @@
+-- Inline edits: asks the server for one, shows how far it is, and applies it if the text is still
+-- the one that was asked about.
+
+local M = {}
+
+local COMMAND = "intarsia.edit"
+local TITLES = { fill = "filling", fillAll = "filling all holes", rewrite = "rewriting" }
+
+---@class intarsia.RunningEdit
+---@field cancel fun()
+
+local running ---@type intarsia.RunningEdit?
+
+---@param level integer
+---@param words string
+local function say(level, words)
+  vim.notify("intarsia: " .. words, level)
+end
+
+---Whether each document is still what the edit was made for.
+---@param edit table a WorkspaceEdit
+---@return boolean
+local function is_current(edit)
+  return vim.iter(edit.documentChanges or {}):all(function(change)
+    local document = change.textDocument
+    local version = vim.lsp.util.buf_versions[vim.uri_to_bufnr(document.uri)]
+    return document.version == vim.NIL or document.version == nil or document.version == version
+  end)
+end
+
+---@param client vim.lsp.Client
+---@param result table an EditResult
+local function apply(client, result)
+  local reason = type(result.reason) == "string" and result.reason or nil
+  if type(result.edit) ~= "table" then
+    say(vim.log.levels.WARN, reason or "nothing to change")
+  elseif not is_current(result.edit) then
+    say(vim.log.levels.WARN, "the text has changed meanwhile, nothing was replaced: try again")
+  else
+    vim.lsp.util.apply_workspace_edit(result.edit, client.offset_encoding)
+    if result.holes > 1 or reason then
+      local count = ("%d of %d filled"):format(result.filled, result.holes)
+      say(vim.log.levels.INFO, reason and ("%s: %s"):format(count, reason) or count)
+    end
+  end
+end
+
+---Let <C-c> end the edit while it runs.
+---@param buffer integer
+---@return fun() # gives the key back
+local function map_cancel(buffer)
+  if not require("intarsia.options").current.keys then
+    return function() end
+  end
+  vim.keymap.set("n", "<C-c>", M.cancel, { buffer = buffer, desc = "intarsia: cancel the edit" })
+  return function()
+    pcall(vim.keymap.del, "n", "<C-c>", { buffer = buffer })
+  end
+end
+
+---@param buffer integer
+---@return vim.lsp.Client? client
+---@return string? problem
+local function client_for(buffer)
+  local client = require("intarsia.server").client(buffer)
+  local provider = client and client.server_capabilities.executeCommandProvider
+  if not client then
+    return nil, "the server is not attached to this buffer (see :checkhealth intarsia)"
+  elseif not provider or not vim.list_contains(provider.commands, COMMAND) then
+    return nil, "this server makes no edits: bring server and plugin to the same version"
+  elseif not vim.bo[buffer].modifiable then
+    return nil, "this buffer cannot be changed ('nomodifiable')"
+  elseif running then
+    return nil, "another edit runs: :Intarsia cancel ends it"
+  end
+  return client
+end
+
+---Ask for an edit.
+---@param kind "fill"|"fillAll"|"rewrite"
+---@param selection? intarsia.Selection fillAll: nil is the whole file
+---@param noise? number of a rewrite, above 0 up to 1
+function M.start(kind, selection, noise)
+  local buffer = vim.api.nvim_get_current_buf()
+  local client, problem = client_for(buffer)
+  if not client then
+    return say(vim.log.levels.ERROR, problem --[[@as string]])
+  end
+  require("intarsia.highlights").define()
+  local progress = require("intarsia.progress").begin(client, buffer, selection, TITLES[kind])
+  local unmap = map_cancel(buffer)
+  local range = selection
+    and require("intarsia.selection").as_range(selection, client.offset_encoding)
+  local asked = {
+    kind = kind,
+    textDocument = {
+      uri = vim.uri_from_bufnr(buffer),
+      version = vim.lsp.util.buf_versions[buffer],
+    },
+    range = range or vim.NIL,
+    noise = noise,
+    apply = false,
+  }
+  ---@type intarsia.RunningEdit
+  local this = { cancel = function() end }
+  local function finish()
+    running = nil
+    progress.finish()
+    unmap()
+  end
+  local params = { command = COMMAND, arguments = { asked }, workDoneToken = progress.token }
+  local is_sent, id = client:request("workspace/executeCommand", params, function(error, result)
+    if running ~= this then
+      return -- it was cancelled when it was almost done
+    end
+    finish()
+    if error then
+      say(vim.log.levels.ERROR, error.message)
+    else
+      apply(client, result)
+    end
+  end, buffer)
+  if not is_sent then
+    return finish()
+  end
+  running = this
+  function this.cancel()
+    client:cancel_request(id) -- Neovim calls no handler once this is answered
+    finish()
+    say(vim.log.levels.INFO, "cancelled, nothing was replaced")
+  end
+end
+
+---End the edit that runs; nothing is replaced.
+function M.cancel()
+  if running then
+    running.cancel()
+  else
+    say(vim.log.levels.INFO, "no edit runs")
+  end
+end
+
+return M

@@ -1,0 +1,64 @@
+-- The keys in insert mode, in buffers that the server is attached to. Where there is nothing to do
+-- for a key, it does what it does elsewhere.
+
+local M = {}
+
+---Return what the key does without this plugin, nil where it is not mapped.
+---@param key string
+---@param earlier table what maparg() said of it before it was mapped here
+---@return table?
+local function other_mapping(key, earlier)
+  if earlier.buffer == 1 then
+    return earlier
+  end
+  return vim.iter(vim.api.nvim_get_keymap("i")):find(function(mapping)
+    return vim.keycode(mapping.lhs) == vim.keycode(key)
+  end)
+end
+
+---Press a key as if it were not mapped here.
+---@param key string
+---@param earlier table
+local function press(key, earlier)
+  local mapping = other_mapping(key, earlier)
+  if not mapping then
+    -- An Alt key that comes a moment too late is not to end insert mode, as it would by itself.
+    local is_alt = key:match("^<[MmAa]%-") ~= nil
+    vim.api.nvim_feedkeys(is_alt and "" or vim.keycode(key), "in", false)
+    return
+  end
+  local keys = mapping.rhs
+  if mapping.callback then
+    keys = mapping.callback()
+  elseif mapping.expr == 1 then
+    keys = vim.api.nvim_eval(mapping.rhs)
+  end
+  if mapping.callback and mapping.expr == 0 or not keys then
+    return
+  end
+  if mapping.expr == 0 or mapping.replace_keycodes == 1 then
+    keys = vim.keycode(keys)
+  end
+  vim.api.nvim_feedkeys(keys, mapping.noremap == 1 and "in" or "im", false)
+end
+
+---Map the keys of the options in a buffer.
+---@param buffer integer
+function M.map(buffer)
+  for name, key in pairs(require("intarsia.options").current.keys or {}) do
+    if key then
+      local earlier = vim.api.nvim_buf_call(buffer, function()
+        return vim.fn.maparg(key, "i", false, true)
+      end)
+      if earlier.desc ~= "intarsia: " .. name then
+        vim.keymap.set("i", key, function()
+          if not require("intarsia")[name]() then
+            press(key, earlier)
+          end
+        end, { buffer = buffer, desc = "intarsia: " .. name })
+      end
+    end
+  end
+end
+
+return M

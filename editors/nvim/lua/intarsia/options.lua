@@ -1,0 +1,92 @@
+-- What setup takes: checked, and completed by the defaults.
+
+local M = {}
+
+---@class intarsia.Keys keys in insert mode; false: not mapped
+---@field accept? string|false takes the whole ghost text over
+---@field accept_word? string|false its next word
+---@field accept_line? string|false up to the end of its line
+---@field accept_sure? string|false up to the first token that the model is unsure of
+---@field next? string|false shows the next suggestion
+---@field previous? string|false shows the previous one
+---@field dismiss? string|false takes the ghost text away
+
+---@class intarsia.Options
+---@field cmd? string[] command of the server; else it is searched for
+---@field settings? table<string, any> options of the server
+---@field keys? intarsia.Keys|false false: nothing is mapped
+---@field drafts? boolean show how a suggestion settles
+---@field completion? boolean items in the completion menu in place of ghost text
+---@field native? boolean leave ghost text to vim.lsp.inline_completion (Neovim 0.12)
+
+---@type intarsia.Options
+local defaults = {
+  settings = vim.empty_dict(),
+  keys = {
+    accept = "<M-l>",
+    accept_word = "<M-w>",
+    accept_line = "<M-j>",
+    accept_sure = "<M-s>",
+    next = "<M-n>",
+    previous = "<M-p>",
+    dismiss = "<M-e>",
+  },
+  drafts = true,
+  completion = false,
+  native = false,
+}
+
+local kinds = {
+  cmd = { "table" },
+  settings = { "table" },
+  keys = { "table", "boolean" },
+  drafts = { "boolean" },
+  completion = { "boolean" },
+  native = { "boolean" },
+}
+
+M.current = defaults
+
+---Return one line for each option that cannot be used.
+---@param given table<string, any>
+---@return string[]
+local function problems_of(given)
+  local problems = {}
+  for name, value in vim.spairs(given) do
+    if not kinds[name] then
+      local known = table.concat(vim.tbl_keys(kinds), ", ")
+      table.insert(problems, ("unknown option %q; known are: %s"):format(name, known))
+    elseif not vim.list_contains(kinds[name], type(value)) then
+      table.insert(problems, ("option %q cannot be a %s"):format(name, type(value)))
+    end
+  end
+  for name in vim.spairs(type(given.keys) == "table" and given.keys or {}) do
+    if defaults.keys[name] == nil then
+      local known = table.concat(vim.tbl_keys(defaults.keys), ", ")
+      table.insert(problems, ("unknown key %q; known are: %s"):format(name, known))
+    end
+  end
+  return problems
+end
+
+---Take the options over; what cannot be used is reported.
+---@param given intarsia.Options
+---@return intarsia.Options
+function M.set(given)
+  for _, problem in ipairs(problems_of(given)) do
+    vim.notify("intarsia: " .. problem, vim.log.levels.ERROR)
+  end
+  local usable = {}
+  for name, value in pairs(given) do
+    if kinds[name] and vim.list_contains(kinds[name], type(value)) then
+      usable[name] = value
+    end
+  end
+  if usable.keys == true then
+    usable.keys = nil
+  end
+  M.current = vim.tbl_deep_extend("force", defaults, usable)
+  return M.current
+end
+
+return M

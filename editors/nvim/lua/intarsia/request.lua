@@ -1,0 +1,76 @@
+-- Asks the server for suggestions at the cursor.
+
+local M = {}
+
+M.INVOKED, M.AUTOMATIC = 1, 2 -- InlineCompletionTriggerKind
+
+---@class intarsia.Request that runs
+---@field place string where the cursor was
+---@field position lsp.Position the same, as the server counts
+---@field version integer of the document
+---@field cancel fun()
+
+---Return the byte column of a position in the cursor's line.
+---@param client vim.lsp.Client
+---@param position lsp.Position
+---@return integer
+local function column(client, position)
+  local line = vim.api.nvim_get_current_line()
+  return vim.str_byteindex(line, client.offset_encoding, position.character, false)
+end
+
+---Return the items that begin in the cursor's line and end at the cursor, and where they begin.
+---@param client vim.lsp.Client
+---@param request intarsia.Request
+---@param items table[]
+---@return intarsia.Candidate[], integer?
+local function read(client, request, items)
+  local begin ---@type lsp.Position?
+  local candidates = {}
+  for _, item in ipairs(items) do
+    local range = item.range or { start = request.position, ["end"] = request.position }
+    begin = begin or range.start
+    local is_here = begin.line == request.position.line
+      and vim.deep_equal(range.start, begin)
+      and vim.deep_equal(range["end"], request.position)
+    if is_here and type(item.insertText) == "string" then
+      table.insert(candidates, require("intarsia.candidate").read(item))
+    end
+  end
+  return candidates, begin and column(client, begin)
+end
+
+---Ask. An answer of no use is one without candidates.
+---@param buffer integer the current one
+---@param kind integer
+---@param on_answer fun(request: intarsia.Request, candidates: intarsia.Candidate[], col?: integer)
+---@return intarsia.Request?
+function M.send(buffer, kind, on_answer)
+  local client = require("intarsia.server").client(buffer)
+  if not client then
+    return nil
+  end
+  local params = vim.lsp.util.make_position_params(0, client.offset_encoding)
+  params.context = { triggerKind = kind }
+  ---@type intarsia.Request
+  local request = {
+    place = require("intarsia.cursor").place(buffer),
+    position = params.position,
+    version = vim.lsp.util.buf_versions[buffer],
+    cancel = function() end,
+  }
+  local is_sent, id = client:request("textDocument/inlineCompletion", params, function(_, result)
+    if vim.api.nvim_get_current_buf() == buffer then
+      on_answer(request, read(client, request, result and result.items or result or {}))
+    end
+  end, buffer)
+  if not is_sent then
+    return nil
+  end
+  request.cancel = function()
+    client:cancel_request(id)
+  end
+  return request
+end
+
+return M

@@ -1,0 +1,85 @@
+-- Where the server's command is found.
+
+local M = {}
+
+local NOT_FOUND = "intarsia: the command `intarsia` is not on the PATH; put it there, "
+  .. 'or name it: require("intarsia").setup({ cmd = { "/path/to/.venv/bin/intarsia", "serve" } })'
+
+---Return the program in the checkout that this plugin lies in, if it has been set up.
+---@return string?
+local function checkout_program()
+  local here = vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))
+  local root = here and vim.fs.normalize(vim.fs.dirname(here) .. "/../../../..")
+  local is_windows = vim.fn.has("win32") == 1
+  local program = root
+    and vim.fs.joinpath(root, ".venv", is_windows and "Scripts/intarsia.exe" or "bin/intarsia")
+  return program and vim.fn.executable(program) == 1 and program or nil
+end
+
+---Return the command: the user's, else `intarsia` on the PATH, else the checkout's own.
+---@return string[]?
+function M.command()
+  local named = require("intarsia.options").current.cmd
+  if named then
+    return vim.fn.executable(named[1]) == 1 and named or nil
+  end
+  local program = vim.fn.executable("intarsia") == 1 and "intarsia" or checkout_program()
+  return program and { program, "serve" } or nil
+end
+
+---Return what to run for another of the program's commands, such as doctor.
+---@param name string
+---@return string[]? # nil where the server is started in some other way
+function M.sibling(name)
+  local command = M.command()
+  if command and command[#command] == "serve" then
+    return vim.list_extend(vim.list_slice(command, 1, #command - 1), { name })
+  end
+end
+
+---Whether there is a server to start; where there is none, the user is told once.
+---@return boolean
+function M.is_found()
+  if M.command() then
+    return true
+  end
+  local named = require("intarsia.options").current.cmd
+  local missing = named and ("intarsia: cannot run %q, the option `cmd`"):format(named[1])
+  vim.schedule(function() -- not inside of the autocommand that opens a file
+    vim.notify_once(missing or NOT_FOUND, vim.log.levels.ERROR)
+  end)
+  return false
+end
+
+---Return the running client, of this buffer if one is given.
+---@param buffer? integer
+---@return vim.lsp.Client?
+function M.client(buffer)
+  return vim.lsp.get_clients({ name = "intarsia", bufnr = buffer })[1]
+end
+
+---End the server and start it anew; the engine goes on.
+function M.restart()
+  local clients = vim.lsp.get_clients({ name = "intarsia" })
+  for _, client in ipairs(clients) do
+    client:stop()
+  end
+  local timer, waited_ms = assert(vim.uv.new_timer()), 0
+  local function look()
+    waited_ms = waited_ms + 50
+    local has_ended = vim.iter(clients):all(function(client)
+      return vim.lsp.get_client_by_id(client.id) == nil
+    end)
+    if has_ended then
+      timer:close()
+      vim.lsp.enable("intarsia")
+    elseif waited_ms == 2000 then
+      for _, client in ipairs(clients) do
+        client:stop(true)
+      end
+    end
+  end
+  timer:start(0, 50, vim.schedule_wrap(look))
+end
+
+return M

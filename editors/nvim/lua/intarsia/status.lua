@@ -1,0 +1,122 @@
+-- What the server says of itself, for a status line.
+
+local M = {}
+
+---@class intarsia.Status as in the notification intarsia/status
+---@field state "off"|"starting"|"loading"|"ready"|"working"|"failed"
+---@field model? string
+---@field message? string
+---@field progress? number
+---@field last? intarsia.LastRequest
+
+---@class intarsia.LastRequest the last request that was answered
+---@field uri string
+---@field shown boolean
+---@field reason? string why nothing was shown
+---@field ms? number of the engine
+---@field passes? number
+---@field tokensRead? number
+---@field tokensReused? number
+---@field fromCache boolean
+
+local last ---@type intarsia.Status?
+
+---Say that something of the status has changed.
+function M.announce()
+  vim.api.nvim_exec_autocmds("User", { pattern = "IntarsiaStatus", data = M.info() })
+end
+
+---@param value any
+---@return any # the same without vim.NIL
+local function without_null(value)
+  if type(value) ~= "table" then
+    return value
+  end
+  return vim.iter(value):fold({}, function(plain, name, part)
+    if part ~= vim.NIL then
+      plain[name] = without_null(part)
+    end
+    return plain
+  end)
+end
+
+---@param status intarsia.Status
+function M.receive(status)
+  last = without_null(status)
+  M.announce()
+end
+
+---@return intarsia.Status? # nil before the server has said anything, and once it has ended
+function M.info()
+  return require("intarsia.server").client() and last or nil
+end
+
+---@param status intarsia.Status?
+---@return string
+local function in_a_word(status)
+  if not require("intarsia.switch").is_on() then
+    return require("intarsia.switch").is_paused() and "paused" or "off"
+  elseif not status or status.state == "off" then
+    return "idle"
+  elseif status.state == "loading" and status.progress then
+    return ("loading %d%%"):format(100 * status.progress)
+  elseif status.state ~= "ready" then
+    return status.state
+  end
+  local request = status.last
+  if request and request.shown and request.ms then
+    return ("%d ms"):format(request.ms)
+  end
+  return "ready"
+end
+
+---Return a few words for a status line; empty where the server is not attached.
+---@return string
+function M.line()
+  if not require("intarsia.server").client(vim.api.nvim_get_current_buf()) then
+    return ""
+  end
+  return "intarsia: " .. in_a_word(M.info())
+end
+
+---Return why nothing was shown last, or that something was.
+---@return string
+function M.why()
+  if not require("intarsia.server").client(vim.api.nvim_get_current_buf()) then
+    return "the server is not attached to this buffer (see :checkhealth intarsia)"
+  elseif not require("intarsia.switch").is_on() then
+    return "it is switched off (:Intarsia toggle)"
+  end
+  local status = M.info()
+  local request = status and status.last
+  if status and status.state == "failed" then
+    return status.message or "the engine has failed"
+  elseif not request then
+    return "nothing has been asked for yet"
+  end
+  return request.shown and "the last request has been answered"
+    or request.reason
+    or "no reason given"
+end
+
+---Return the whole of it in lines.
+---@return string[]
+function M.lines()
+  local status = M.info() or {}
+  local request = status.last or {}
+  local lines = { "intarsia: " .. in_a_word(M.info()) }
+  local function add(format, ...)
+    if (...) ~= nil then
+      table.insert(lines, format:format(...))
+    end
+  end
+  add("model: %s", status.model)
+  add("engine: %s", status.message)
+  add("last answer: %d ms in the engine", request.ms)
+  add("passes of the model: %d", request.passes)
+  add("context: %d tokens read, %d held already", request.tokensRead, request.tokensReused or 0)
+  add("nothing was shown: %s", request.reason)
+  return lines
+end
+
+return M

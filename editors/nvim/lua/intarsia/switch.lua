@@ -1,0 +1,52 @@
+-- Ghost text on, off, or off for a while.
+
+local M = {}
+
+local is_on = true
+local timer ---@type uv.uv_timer_t? runs while paused
+
+local function stop_timer()
+  if timer then
+    timer:close()
+    timer = nil
+  end
+end
+
+---@param on boolean
+local function set(on)
+  stop_timer()
+  is_on = on
+  require("intarsia.ghost_text").update(vim.api.nvim_get_current_buf())
+  require("intarsia.status").announce()
+end
+
+---@return boolean
+function M.is_on()
+  return is_on
+end
+
+---@return boolean
+function M.is_paused()
+  return timer ~= nil
+end
+
+function M.toggle()
+  set(not is_on)
+end
+
+---Switch off, and on again by itself.
+---@param minutes number
+function M.pause(minutes)
+  set(false)
+  timer = assert(vim.uv.new_timer())
+  timer:start(
+    math.floor(minutes * 60000),
+    0,
+    vim.schedule_wrap(function()
+      set(true)
+    end)
+  )
+  require("intarsia.status").announce()
+end
+
+return M

@@ -1,0 +1,66 @@
+// Accepts a suggestion up to its first unsure token. What is left of it stays as ghost text.
+
+import { commands, EndOfLine, Range, Selection, type TextEditor, window } from "vscode";
+import type { GhostText, Shown } from "./ghostText";
+import { unitsBroughtAgain } from "./typedAlong";
+
+const MESSAGE_MS = 4000;
+const ACCEPT_ALL = "editor.action.inlineSuggest.commit";
+
+export async function acceptSure(ghostText: GhostText): Promise<void> {
+  const shown = ghostText.shown();
+  const [first] = shown?.rests ?? [];
+  if (shown === null || first === undefined) {
+    return;
+  }
+  if (shown.rests.every(({ sure }) => sure === "")) {
+    window.setStatusBarMessage("Intarsia: nothing of this suggestion is sure", MESSAGE_MS);
+  } else if (shown.rests.length > 1) {
+    await acceptThenCut(shown);
+  } else {
+    await insert(shown, first.sure);
+  }
+}
+
+async function insert({ editor, behind }: Shown, text: string): Promise<void> {
+  const cursor = editor.selection.active;
+  const end = cursor.translate(0, unitsBroughtAgain(text, behind));
+  const isDone = await editor.edit((edit) => edit.replace(new Range(cursor, end), text));
+  if (isDone) {
+    const after = editor.document.positionAt(
+      editor.document.offsetAt(cursor) + inDocument(editor, text).length,
+    );
+    editor.selection = new Selection(after, after);
+  }
+}
+
+/** VS Code does not tell which of several candidates is on show: have it accepted, then cut it. */
+async function acceptThenCut({ editor, rests, behind }: Shown): Promise<void> {
+  const { document } = editor;
+  const start = document.offsetAt(editor.selection.active);
+  await commands.executeCommand(ACCEPT_ALL);
+  const textFrom = (length: number) =>
+    document.getText(new Range(document.positionAt(start), document.positionAt(start + length)));
+  const taken = rests.find(({ text }) => {
+    const inserted = inDocument(editor, text);
+    return textFrom(inserted.length) === inserted;
+  });
+  if (taken === undefined) {
+    return;
+  }
+  const all = inDocument(editor, taken.text);
+  const sure = inDocument(editor, taken.sure);
+  const kept = sure + behind.slice(unitsBroughtAgain(sure, behind));
+  const range = new Range(document.positionAt(start), document.positionAt(start + all.length));
+  await editor.edit((edit) => edit.replace(range, kept), {
+    undoStopBefore: false,
+    undoStopAfter: true,
+  });
+  const after = document.positionAt(start + sure.length);
+  editor.selection = new Selection(after, after);
+}
+
+/** Return the text with the document's own line ends. */
+function inDocument({ document }: TextEditor, text: string): string {
+  return document.eol === EndOfLine.CRLF ? text.replaceAll("\n", "\r\n") : text;
+}

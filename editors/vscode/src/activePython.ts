@@ -1,0 +1,30 @@
+// The interpreter that the user chose in the Python extension, where that is installed.
+
+import { extensions, window, workspace } from "vscode";
+
+const EXTENSION = "ms-python.python";
+
+interface PythonApi {
+  environments: {
+    getActiveEnvironmentPath(resource?: unknown): { path: string };
+    resolveEnvironment(path: {
+      path: string;
+    }): Promise<{ executable: { uri?: { fsPath: string } } } | undefined>;
+  };
+}
+
+/** Return the interpreter's path. A Python extension that nobody needs yet is not started for it. */
+export async function activePython(): Promise<string | null> {
+  const extension = extensions.getExtension<PythonApi>(EXTENSION);
+  const isPython = window.activeTextEditor?.document.languageId === "python";
+  if (extension === undefined || !(extension.isActive || isPython)) {
+    return null;
+  }
+  try {
+    const { environments } = await extension.activate();
+    const active = environments.getActiveEnvironmentPath(workspace.workspaceFolders?.[0]?.uri);
+    return (await environments.resolveEnvironment(active))?.executable.uri?.fsPath ?? null;
+  } catch {
+    return null;
+  }
+}

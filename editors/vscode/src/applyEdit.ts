@@ -1,0 +1,56 @@
+// Applies an edit of the server: to the version it was made for, after a preview where one is wanted.
+
+import { type TextDocument, type TextEdit, WorkspaceEdit, window, workspace } from "vscode";
+import type * as lsp from "vscode-languageclient/node";
+import { type LanguageClient, TextDocumentEdit } from "vscode-languageclient/node";
+import type { EditPreview } from "./editPreview";
+import { type Replacement, textWith } from "./textWith";
+
+const STALE = "the document has changed meanwhile, so nothing was changed: run it again";
+
+/** @param title what the edit does, for the preview */
+export async function applyEdit(
+  client: LanguageClient,
+  preview: EditPreview,
+  edit: lsp.WorkspaceEdit,
+  title: string,
+): Promise<void> {
+  const change = edit.documentChanges?.find(TextDocumentEdit.is);
+  if (change === undefined) {
+    return;
+  }
+  const uri = client.protocol2CodeConverter.asUri(change.textDocument.uri);
+  const document = await workspace.openTextDocument(uri);
+  const isCurrent = () => document.version === change.textDocument.version;
+  const edits = await client.protocol2CodeConverter.asTextEdits(change.edits as lsp.TextEdit[]);
+  if (isCurrent() && asksFirst(edit)) {
+    const text = textWith(
+      document.getText(),
+      edits.map((one) => asReplacement(document, one)),
+    );
+    if (!(await preview.ask(document, text, `${title} (preview)`))) {
+      return;
+    }
+  }
+  if (!isCurrent()) {
+    void window.showWarningMessage(`Intarsia: ${STALE}`);
+    return;
+  }
+  const all = new WorkspaceEdit();
+  all.set(uri, edits);
+  if (await workspace.applyEdit(all)) {
+    await window.showTextDocument(document);
+  }
+}
+
+function asksFirst({ changeAnnotations }: lsp.WorkspaceEdit): boolean {
+  return Object.values(changeAnnotations ?? {}).some(({ needsConfirmation }) => needsConfirmation);
+}
+
+function asReplacement(document: TextDocument, { range, newText }: TextEdit): Replacement {
+  return {
+    start: document.offsetAt(range.start),
+    end: document.offsetAt(range.end),
+    text: newText,
+  };
+}

@@ -1,0 +1,61 @@
+// Draws a draft behind the cursor, in the colour of ghost text, until the suggestion takes its place.
+
+import {
+  type DecorationOptions,
+  type Disposable,
+  type Position,
+  Range,
+  type TextEditor,
+  ThemeColor,
+  window,
+} from "vscode";
+import { draftLine } from "./draftLine";
+import type { DraftToken } from "./protocol";
+
+const GHOST = new ThemeColor("editorGhostText.foreground");
+
+export class DraftView implements Disposable {
+  private readonly type = window.createTextEditorDecorationType({});
+  private drawn: { editor: TextEditor; position: Position; line: string } | null = null;
+  private readonly subscriptions: Disposable[];
+
+  constructor() {
+    const clear = () => this.clear();
+    this.subscriptions = [
+      window.onDidChangeTextEditorSelection(clear),
+      window.onDidChangeActiveTextEditor(clear),
+    ];
+  }
+
+  draw(editor: TextEditor, position: Position, tokens: readonly DraftToken[]): void {
+    const { selection, options } = editor;
+    if (!selection.isEmpty || !selection.active.isEqual(position)) {
+      return;
+    }
+    const line = draftLine(tokens, Number(options.tabSize));
+    if (this.drawn?.line === line && this.drawn.position.isEqual(position)) {
+      return;
+    }
+    if (this.drawn !== null && this.drawn.editor !== editor) {
+      this.clear();
+    }
+    const decoration: DecorationOptions = {
+      range: new Range(position, position),
+      renderOptions: { after: { contentText: line, color: GHOST, fontStyle: "italic" } },
+    };
+    editor.setDecorations(this.type, [decoration]);
+    this.drawn = { editor, position, line };
+  }
+
+  clear(): void {
+    this.drawn?.editor.setDecorations(this.type, []);
+    this.drawn = null;
+  }
+
+  dispose(): void {
+    this.type.dispose();
+    for (const subscription of this.subscriptions) {
+      subscription.dispose();
+    }
+  }
+}

@@ -1,0 +1,86 @@
+// Shows an edit as a diff before it is applied. Its buttons are in the diff's title; closing discards.
+
+import {
+  commands,
+  type Disposable,
+  TabInputTextDiff,
+  type TextDocument,
+  type Uri,
+  window,
+  workspace,
+} from "vscode";
+
+const SCHEME = "intarsia-preview";
+const HOW = "$(check) Ctrl+Enter (Cmd+Enter) applies, Escape discards";
+
+interface Pending {
+  uri: Uri;
+  text: string;
+  decide: (isWanted: boolean) => void;
+}
+
+export class EditPreview implements Disposable {
+  private pending: Pending | null = null;
+  private count = 0;
+  private readonly subscriptions: Disposable[];
+
+  constructor() {
+    const isPending = (uri: Uri) => uri.toString() === this.pending?.uri.toString();
+    this.subscriptions = [
+      workspace.registerTextDocumentContentProvider(SCHEME, {
+        provideTextDocumentContent: (uri) => (isPending(uri) ? this.pending?.text : ""),
+      }),
+      commands.registerCommand("intarsia.applyEdit", () => this.pending?.decide(true)),
+      commands.registerCommand("intarsia.discardEdit", () => this.pending?.decide(false)),
+      window.tabGroups.onDidChangeTabs(({ closed }) => {
+        if (
+          closed.some(({ input }) => input instanceof TabInputTextDiff && isPending(input.modified))
+        ) {
+          this.pending?.decide(false);
+        }
+      }),
+    ];
+  }
+
+  /** Show the document beside what it would be; return whether the user wants it so. */
+  async ask(document: TextDocument, text: string, title: string): Promise<boolean> {
+    this.pending?.decide(false);
+    this.count += 1;
+    const uri = document.uri.with({ scheme: SCHEME, query: String(this.count) });
+    let pending: Pending | undefined;
+    const decided = new Promise<boolean>((resolve) => {
+      pending = { uri, text, decide: resolve };
+      this.pending = pending;
+    });
+    await setPreviewing(true);
+    await commands.executeCommand("vscode.diff", document.uri, uri, title, { preview: true });
+    window.setStatusBarMessage(HOW, decided);
+    const isWanted = await decided;
+    if (this.pending === pending) {
+      this.pending = null;
+      await setPreviewing(false);
+    }
+    await close(uri);
+    return isWanted;
+  }
+
+  dispose(): void {
+    this.pending?.decide(false);
+    for (const subscription of this.subscriptions) {
+      subscription.dispose();
+    }
+  }
+}
+
+async function close(uri: Uri): Promise<void> {
+  const tabs = window.tabGroups.all.flatMap(({ tabs }) => tabs);
+  const own = tabs.filter(
+    ({ input }) =>
+      input instanceof TabInputTextDiff && input.modified.toString() === uri.toString(),
+  );
+  await window.tabGroups.close(own);
+}
+
+async function setPreviewing(isOn: boolean): Promise<void> {
+  await commands.executeCommand("setContext", "intarsia.previewing", isOn);
+}

@@ -1,0 +1,149 @@
+// Inline edits by command: fill a selection, rewrite it, fill all holes. The server works it out, the user sees it first.
+
+import { randomUUID } from "node:crypto";
+
+import {
+  ProgressLocation,
+  Range,
+  type Selection,
+  type TextEditor,
+  window,
+  workspace,
+} from "vscode";
+import {
+  ExecuteCommandRequest,
+  type LanguageClient,
+  WorkDoneProgress,
+} from "vscode-languageclient/node";
+import { applyEdit } from "./applyEdit";
+import type { EditPreview } from "./editPreview";
+import { isCancelled, reasonOf } from "./failures";
+import { EDIT_COMMAND, type EditArguments, type EditResult } from "./protocol";
+
+const TITLES: Readonly<Record<EditArguments["kind"], string>> = {
+  fill: "Fill the selection",
+  fillAll: "Fill all holes",
+  rewrite: "Rewrite the selection",
+};
+
+export interface EditTools {
+  client: LanguageClient;
+  preview: EditPreview;
+}
+
+export async function fillSelection(tools: EditTools): Promise<void> {
+  const editor = editorWithSelection();
+  if (editor !== null) {
+    await edit(tools, editor, "fill", editor.selection);
+  }
+}
+
+export async function rewriteSelection(tools: EditTools): Promise<void> {
+  const editor = editorWithSelection();
+  const noise = editor === null ? undefined : await askForNoise();
+  if (editor !== null && noise !== undefined) {
+    await edit(tools, editor, "rewrite", editor.selection, noise);
+  }
+}
+
+/** Fill the holes of the selection, or of the whole file where nothing is selected. */
+export async function fillAllHoles(tools: EditTools): Promise<void> {
+  const editor = window.activeTextEditor;
+  if (editor !== undefined) {
+    await edit(tools, editor, "fillAll", editor.selection.isEmpty ? null : editor.selection);
+  }
+}
+
+async function edit(
+  { client, preview }: EditTools,
+  editor: TextEditor,
+  kind: EditArguments["kind"],
+  selection: Selection | null,
+  noise?: number,
+): Promise<void> {
+  const { document } = editor;
+  const { version } = document;
+  const converter = client.code2ProtocolConverter;
+  const order: EditArguments = {
+    kind,
+    textDocument: { uri: converter.asUri(document.uri), version },
+    range: selection && converter.asRange(new Range(selection.start, selection.end)),
+    apply: false,
+    ...(noise === undefined ? {} : { noise }),
+  };
+  const result = await ask(client, order);
+  if (result === null) {
+    return;
+  }
+  if (result.edit !== null) {
+    await applyEdit(client, preview, result.edit, TITLES[kind]);
+  }
+  if (result.reason !== null) {
+    const part = result.edit === null ? "" : `${result.filled} of ${result.holes} filled: `;
+    tell(part + result.reason);
+  }
+}
+
+/** Send it with a notification that shows progress and can be cancelled; null: no answer. */
+async function ask(client: LanguageClient, order: EditArguments): Promise<EditResult | null> {
+  const options = {
+    location: ProgressLocation.Notification,
+    title: `Intarsia: ${TITLES[order.kind]}`,
+    cancellable: true,
+  };
+  return window.withProgress(options, async (progress, token) => {
+    const workDoneToken = randomUUID();
+    let reported = 0;
+    const subscription = client.onProgress(WorkDoneProgress.type, workDoneToken, (value) => {
+      const percentage = "percentage" in value ? (value.percentage ?? reported) : reported;
+      const message = "message" in value ? value.message : undefined;
+      progress.report({ message, increment: percentage - reported });
+      reported = percentage;
+    });
+    try {
+      const params = { command: EDIT_COMMAND, arguments: [order], workDoneToken };
+      return (await client.sendRequest(ExecuteCommandRequest.type, params, token)) as EditResult;
+    } catch (error) {
+      if (!token.isCancellationRequested && !isCancelled(error)) {
+        tell(reasonOf(error));
+      }
+      return null;
+    } finally {
+      subscription.dispose();
+    }
+  });
+}
+
+function editorWithSelection(): TextEditor | null {
+  const editor = window.activeTextEditor;
+  if (editor === undefined || editor.selection.isEmpty) {
+    tell("select the code first");
+    return null;
+  }
+  return editor;
+}
+
+async function askForNoise(): Promise<number | undefined> {
+  const usual = workspace.getConfiguration("intarsia").get<number>("rewriteNoise", 0.4);
+  const levels = [
+    { label: "Touch up", noise: 0.25, description: "a quarter is written anew" },
+    { label: "Rework", noise: 0.5, description: "half is written anew" },
+    { label: "Recast", noise: 0.75, description: "three quarters are written anew" },
+    { label: "From scratch", noise: 1, description: "everything is written anew" },
+  ];
+  const own = { label: "As set", noise: usual, description: `${Math.round(usual * 100)} %` };
+  const items = levels.some(({ noise }) => noise === usual) ? levels : [own, ...levels];
+  const sorted = [
+    ...items.filter(({ noise }) => noise === usual),
+    ...items.filter(({ noise }) => noise !== usual),
+  ];
+  const picked = await window.showQuickPick(sorted, {
+    title: "Rewrite the selection",
+    placeHolder: "How much of it may change?",
+  });
+  return picked?.noise;
+}
+
+function tell(message: string): void {
+  void window.showWarningMessage(`Intarsia: ${message}`);
+}

@@ -1,0 +1,109 @@
+// Entry point. What is loaded here is small; the language client is loaded when a server was found.
+
+import { commands, type ExtensionContext, Selection, Uri, window, workspace } from "vscode";
+import type { WorkspaceEdit } from "vscode-languageclient/node";
+import { runDoctor } from "./doctor";
+import { EditPreview } from "./editPreview";
+import type { EditTools } from "./edits";
+import { toggleLanguage } from "./language";
+import { showMenu } from "./menu";
+import { Pause } from "./pause";
+import { Session } from "./session";
+import { StatusItem } from "./statusItem";
+import { whyText } from "./statusText";
+
+type Edits = typeof import("./edits");
+
+const PAUSE_MINUTES = 10;
+const SAMPLE_PLACE = /for word in text/; // the cursor is put on the line below
+
+let session: Session | null = null;
+
+export function activate(context: ExtensionContext): void {
+  const log = window.createOutputChannel("Intarsia", { log: true });
+  const pause = new Pause();
+  const item = new StatusItem();
+  const own = new Session(context, log, pause, () => show());
+  session = own;
+  const show = () => item.show(own.state, pause.minutesLeft);
+  const clock = setInterval(() => (pause.isOver ? setPaused(false) : pause.isOn && show()), 5_000);
+
+  const setPaused = (isOn: boolean) => {
+    if (isOn) {
+      pause.start(PAUSE_MINUTES);
+    } else {
+      pause.end();
+    }
+    void commands.executeCommand("setContext", "intarsia.paused", isOn);
+    void commands.executeCommand("editor.action.inlineSuggest.hide");
+    show();
+  };
+
+  const preview = new EditPreview();
+  const withEdits = async (act: (edits: Edits, tools: EditTools) => Promise<void>) => {
+    const edits = await import("./edits");
+    await (own.client && act(edits, { client: own.client, preview }));
+  };
+
+  const table: Record<string, (...args: never[]) => unknown> = {
+    menu: () => showMenu({ session: own.state, pausedMinutes: pause.minutesLeft }),
+    pause: () => setPaused(true),
+    resume: () => setPaused(false),
+    toggleLanguage,
+    showWhy: () =>
+      window.showInformationMessage(`Intarsia: ${whyText(own.state, pause.minutesLeft)}`),
+    openLog: () => log.show(),
+    restart: () => own.restart(),
+    setUpServer: () => own.setUp(),
+    reinstallServer: () => own.setUp(),
+    doctor: () => own.program && runDoctor(own.program, own.folder),
+    openSample: () => openSample(context),
+    acceptSure: async () => {
+      const { acceptSure } = await import("./acceptSure");
+      await (own.ghostText && acceptSure(own.ghostText));
+    },
+    fillSelection: () => withEdits(({ fillSelection }, tools) => fillSelection(tools)),
+    rewriteSelection: () => withEdits(({ rewriteSelection }, tools) => rewriteSelection(tools)),
+    fillAllHoles: () => withEdits(({ fillAllHoles }, tools) => fillAllHoles(tools)),
+    applyCodeAction: async (edit: WorkspaceEdit, title: string) => {
+      const { applyEdit } = await import("./applyEdit");
+      await (own.client && applyEdit(own.client, preview, edit, title));
+    },
+  };
+  for (const [name, run] of Object.entries(table)) {
+    context.subscriptions.push(commands.registerCommand(`intarsia.${name}`, run));
+  }
+  context.subscriptions.push(
+    log,
+    item,
+    own,
+    preview,
+    { dispose: () => clearInterval(clock) },
+    workspace.onDidGrantWorkspaceTrust(() => own.reconsider()),
+    workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration("intarsia.serverCommand")) {
+        void own.reconsider();
+      }
+    }),
+  );
+  show();
+  void own.start();
+}
+
+export async function deactivate(): Promise<void> {
+  await session?.stop();
+}
+
+/** Open a fresh copy of the sample, the cursor on its empty line, and ask for a suggestion there. */
+async function openSample(context: ExtensionContext): Promise<void> {
+  const source = Uri.joinPath(context.extensionUri, "walkthrough", "sample.py");
+  const copy = Uri.joinPath(context.globalStorageUri, "first_minutes.py");
+  await workspace.fs.copy(source, copy, { overwrite: true });
+  const document = await workspace.openTextDocument(copy);
+  const editor = await window.showTextDocument(document);
+  const at = document.getText().search(SAMPLE_PLACE);
+  const end = document.lineAt(document.positionAt(at).line + 1).range.end;
+  editor.selection = new Selection(end, end);
+  editor.revealRange(editor.selection);
+  await commands.executeCommand("type", { text: " " }); // as a user does: one suggestion is enough
+}

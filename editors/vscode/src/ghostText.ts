@@ -1,0 +1,185 @@
+// Ghost text: asks the server when VS Code asks, and remembers what is on show for drafts and keys.
+
+import {
+  type CancellationToken,
+  type Disposable,
+  type InlineCompletionContext,
+  type InlineCompletionItem,
+  type InlineCompletionList,
+  InlineCompletionTriggerKind,
+  type Position,
+  type TextDocument,
+  type TextEditor,
+  window,
+  workspace,
+} from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { InlineCompletionRequest } from "vscode-languageclient/node";
+import type { DraftView } from "./draftView";
+import type { Pause } from "./pause";
+import type { Draft, Item } from "./protocol";
+import { asCandidate, plainLines, restAfter, type Suggested } from "./typedAlong";
+
+type Answer = InlineCompletionItem[] | InlineCompletionList | null | undefined;
+
+/** Where one suggestion stands now. */
+export interface Shown {
+  editor: TextEditor;
+  /** What is left of each candidate; the first is shown unless the user went on to another. */
+  rests: { text: string; sure: string }[];
+  /** Text after the cursor that the candidates bring again. */
+  behind: string;
+}
+
+export class GhostText implements Disposable {
+  /** The request that runs, for which drafts may be drawn. */
+  private running: { document: TextDocument; version: number; position: Position } | null = null;
+  private suggested: Suggested | null = null;
+  private readonly subscriptions: Disposable[];
+
+  /** @param onSuggestion told whether there is a suggestion of ours */
+  constructor(
+    private readonly client: () => LanguageClient,
+    private readonly pause: Pause,
+    private readonly drafts: DraftView,
+    private readonly onSuggestion: (hasSuggestion: boolean) => void,
+  ) {
+    const forget = () => {
+      if (this.suggested !== null && this.shown() === null) {
+        this.remember(null);
+      }
+    };
+    this.subscriptions = [
+      window.onDidChangeTextEditorSelection(forget),
+      window.onDidChangeActiveTextEditor(forget),
+    ];
+  }
+
+  readonly provide = async (
+    document: TextDocument,
+    position: Position,
+    context: InlineCompletionContext,
+    token: CancellationToken,
+  ): Promise<Answer> => {
+    if (!this.mayAsk(document, context)) {
+      return null;
+    }
+    const request = { document, version: document.version, position };
+    this.running = request;
+    const ended = token.onCancellationRequested(() => this.end(request));
+    const client = this.client();
+    try {
+      const params = client.code2ProtocolConverter.asInlineCompletionParams(
+        document,
+        position,
+        context,
+      );
+      const answer = await client.sendRequest(InlineCompletionRequest.type, params, token);
+      if (token.isCancellationRequested || document.version !== request.version) {
+        return null;
+      }
+      const items = Array.isArray(answer) ? answer : (answer?.items ?? []);
+      this.remember(asSuggested(document, position, items));
+      return await client.protocol2CodeConverter.asInlineCompletionResult(answer, token);
+    } catch (error) {
+      return client.handleFailedRequest(InlineCompletionRequest.type, token, error, null, false);
+    } finally {
+      ended.dispose();
+      this.end(request); // before the answer is on its way: they are never drawn together
+    }
+  };
+
+  /** Draw a draft of the request that runs, unless VS Code already shows a suggestion there. */
+  readonly draw = (draft: Draft): void => {
+    const editor = window.activeTextEditor;
+    const running = this.running;
+    if (running === null || editor?.document !== running.document) {
+      return;
+    }
+    const uri = this.client().code2ProtocolConverter.asUri(running.document.uri);
+    const isForIt =
+      draft.textDocument.uri === uri && draft.textDocument.version === running.version;
+    if (isForIt && this.shown() === null) {
+      this.drafts.draw(editor, running.position, draft.tokens);
+    }
+  };
+
+  /** Return what VS Code shows of the last answer; null when the cursor is elsewhere by now. */
+  shown(): Shown | null {
+    const editor = window.activeTextEditor;
+    const suggested = this.suggested;
+    if (editor === undefined || suggested === null || !editor.selection.isEmpty) {
+      return null;
+    }
+    const { document, selection } = editor;
+    const { line, character } = selection.active;
+    const isElsewhere =
+      document.uri.toString() !== suggested.uri ||
+      line < suggested.line ||
+      (line === suggested.line && character < suggested.character);
+    if (isElsewhere) {
+      return null;
+    }
+    const start = selection.active.with(suggested.line, suggested.character);
+    const typed = plainLines(document.getText(selection.with(start)));
+    const text = document.lineAt(line).text;
+    const end = text.length - suggested.unitsBehind;
+    const rests = suggested.candidates.flatMap(({ text, sure }) => {
+      const rest = restAfter(text, typed);
+      return rest === null ? [] : [{ text: rest, sure: restAfter(sure, typed) ?? "" }];
+    });
+    return rests.length > 0 && end >= character
+      ? { editor, rests, behind: text.slice(character, end) }
+      : null;
+  }
+
+  dispose(): void {
+    this.remember(null);
+    for (const subscription of this.subscriptions) {
+      subscription.dispose();
+    }
+  }
+
+  private mayAsk(document: TextDocument, context: InlineCompletionContext): boolean {
+    const isAsked = context.triggerKind === InlineCompletionTriggerKind.Invoke;
+    const editor = workspace.getConfiguration("editor", document);
+    return !this.pause.isOn && (isAsked || editor.get<boolean>("inlineSuggest.enabled", true));
+  }
+
+  private end(request: NonNullable<typeof this.running>): void {
+    if (this.running === request) {
+      this.running = null;
+      this.drafts.clear();
+    }
+  }
+
+  private remember(suggested: Suggested | null): void {
+    this.suggested = suggested;
+    this.onSuggestion(suggested !== null);
+  }
+}
+
+function asSuggested(
+  document: TextDocument,
+  position: Position,
+  items: readonly Item[],
+): Suggested | null {
+  const [first] = items;
+  if (first === undefined) {
+    return null;
+  }
+  const start = first.range?.start ?? position;
+  const end = first.range?.end ?? position;
+  const alike = items.filter(
+    ({ range }) => range === undefined || range.start.character === start.character,
+  );
+  return {
+    uri: document.uri.toString(),
+    line: start.line,
+    character: start.character,
+    unitsBehind: document.lineAt(end.line).text.length - end.character,
+    candidates: alike.map(({ insertText, intarsia }) =>
+      asCandidate(typeof insertText === "string" ? insertText : insertText.value, intarsia),
+    ),
+  };
+}

@@ -1,0 +1,57 @@
+// The menu behind the status item.
+
+import { commands, type QuickPickItem, QuickPickItemKind, window } from "vscode";
+import { disabledLanguages } from "./language";
+import type { SessionState } from "./sessionState";
+import { statusText } from "./statusText";
+
+interface Choice extends QuickPickItem {
+  run?: () => unknown;
+}
+
+export interface MenuState {
+  session: SessionState;
+  pausedMinutes: number;
+}
+
+export async function showMenu({ session, pausedMinutes }: MenuState): Promise<void> {
+  const isRunning = session.kind === "running";
+  const choices: Choice[] = [
+    ...(isRunning ? suggestionChoices(pausedMinutes) : []),
+    ...(session.kind === "missing"
+      ? [choice("cloud-download", "Set up the server…", "setUpServer")]
+      : []),
+    { label: "", kind: QuickPickItemKind.Separator },
+    choice("output", "Open the log", "openLog"),
+    ...(isRunning ? [choice("heart", "Doctor: what works, what is missing", "doctor")] : []),
+    choice("debug-restart", "Restart the server", "restart"),
+    {
+      label: "$(gear) Settings",
+      run: () => commands.executeCommand("workbench.action.openSettings", "intarsia."),
+    },
+  ];
+  const [placeHolder] = statusText(session, pausedMinutes).tooltip;
+  const picked = await window.showQuickPick(choices, { title: "Intarsia", placeHolder });
+  await picked?.run?.();
+}
+
+function suggestionChoices(pausedMinutes: number): Choice[] {
+  const language = window.activeTextEditor?.document.languageId;
+  const toggle = language === undefined ? [] : [toggleChoice(language)];
+  const pause =
+    pausedMinutes > 0
+      ? choice("debug-start", "Resume", "resume", `paused for ${pausedMinutes} more min`)
+      : choice("debug-pause", "Pause for 10 minutes", "pause");
+  return [pause, ...toggle, choice("question", "Why was nothing shown?", "showWhy")];
+}
+
+function toggleChoice(language: string): Choice {
+  return disabledLanguages().includes(language)
+    ? choice("circle-large-outline", `Turn on for ${language}`, "toggleLanguage")
+    : choice("circle-slash", `Turn off for ${language}`, "toggleLanguage");
+}
+
+function choice(icon: string, label: string, command: string, description?: string): Choice {
+  const run = () => commands.executeCommand(`intarsia.${command}`);
+  return { label: `$(${icon}) ${label}`, description, run };
+}

@@ -1,0 +1,29 @@
+// A pause of suggestions in this window: until a point in time, then they come back by themselves.
+
+export class Pause {
+  private until: number | null = null;
+
+  constructor(private readonly now: () => number = Date.now) {}
+
+  start(minutes: number): void {
+    this.until = this.now() + minutes * 60_000;
+  }
+
+  end(): void {
+    this.until = null;
+  }
+
+  get isOn(): boolean {
+    return this.until !== null && this.now() < this.until;
+  }
+
+  /** Whether it has been started and its time is over. */
+  get isOver(): boolean {
+    return this.until !== null && this.now() >= this.until;
+  }
+
+  /** Whole minutes that are left, at least 1 while it is on. */
+  get minutesLeft(): number {
+    return this.until === null ? 0 : Math.max(0, Math.ceil((this.until - this.now()) / 60_000));
+  }
+}

@@ -1,0 +1,66 @@
+// What the server speaks beyond standard LSP (docs/protocol.md of the project).
+
+import type { InlineCompletionItem, Range, WorkspaceEdit } from "vscode-languageclient/node";
+
+export const DRAFT = "intarsia/draft";
+export const STATUS = "intarsia/status";
+export const EDIT_COMMAND = "intarsia.edit";
+
+export interface DraftToken {
+  text: string;
+  confidence: number;
+  settled: boolean;
+}
+
+export interface Draft {
+  textDocument: { uri: string; version: number };
+  range: Range;
+  step: number;
+  tokens: DraftToken[];
+}
+
+export interface Confidence {
+  tokens: { text: string; confidence: number }[];
+  sure: string;
+}
+
+/** An item of the answer to `textDocument/inlineCompletion`. */
+export interface Item extends InlineCompletionItem {
+  intarsia?: Confidence;
+}
+
+export interface LastRequest {
+  uri: string;
+  shown: boolean;
+  reason: string | null;
+  ms: number | null;
+  passes: number | null;
+  tokensRead: number | null;
+  tokensReused: number | null;
+  fromCache: boolean;
+}
+
+export interface Status {
+  state: "off" | "starting" | "loading" | "ready" | "working" | "failed";
+  model: string | null;
+  message: string | null;
+  progress: number | null;
+  last: LastRequest | null;
+}
+
+export interface EditArguments {
+  kind: "fill" | "fillAll" | "rewrite";
+  textDocument: { uri: string; version: number | null };
+  range: Range | null;
+  noise?: number;
+  seed?: number;
+  apply?: boolean;
+}
+
+export interface EditResult {
+  applied: boolean;
+  edit: WorkspaceEdit | null;
+  holes: number;
+  filled: number;
+  reason: string | null;
+}

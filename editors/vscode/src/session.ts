@@ -1,0 +1,191 @@
+// From nothing to a running server, and back: find it, offer to set it up, start, restart, stop.
+
+import {
+  commands,
+  type Disposable,
+  type ExtensionContext,
+  type LogOutputChannel,
+  workspace,
+} from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
+import { activePython } from "./activePython";
+import { DraftView } from "./draftView";
+import { findServer } from "./findServer";
+import type { GhostText } from "./ghostText";
+import type { Pause } from "./pause";
+import { run } from "./run";
+import type { ServerProgram } from "./serverProgram";
+import type { SessionState } from "./sessionState";
+import { readBundle } from "./setup/bundle";
+import { offerSetUp } from "./setup/consent";
+import { setUpServer } from "./setup/setUp";
+import { currentPath } from "./setup/uv";
+import { hasAnyEnvironment } from "./stations/privateEnvironment";
+
+export class Session implements Disposable {
+  client: LanguageClient | null = null;
+  program: ServerProgram | null = null;
+  ghostText: GhostText | null = null;
+  private readonly drafts = new DraftView();
+  private readonly bundle;
+  private current: SessionState = { kind: "searching" };
+  private turn: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly context: ExtensionContext,
+    private readonly log: LogOutputChannel,
+    private readonly pause: Pause,
+    private readonly onState: (state: SessionState) => void,
+  ) {
+    this.bundle = readBundle(context.extensionPath);
+  }
+
+  get state(): SessionState {
+    return this.current;
+  }
+
+  /** Folder that programs run in: never an opened one. */
+  get folder(): string {
+    return this.context.globalStorageUri.fsPath;
+  }
+
+  /** Find a server and start it; where there is none, offer to set one up. */
+  start(): Promise<void> {
+    return this.inTurn(async () => {
+      const program = await this.find();
+      if (program !== null) {
+        await this.run(program);
+      } else if (await hasAnyEnvironment(this.folder)) {
+        await this.setUpAndRun(false); // another version of what the user has agreed to
+      } else {
+        this.become({ kind: "missing" });
+        void this.offer();
+      }
+    });
+  }
+
+  restart(): Promise<void> {
+    void this.inTurn(() => this.stop());
+    return this.start();
+  }
+
+  /** Start another server where another is found by now: after a change of settings or trust. */
+  async reconsider(): Promise<void> {
+    const program = await this.find();
+    if (JSON.stringify(program) !== JSON.stringify(this.program)) {
+      await this.restart();
+    }
+  }
+
+  setUp(): Promise<void> {
+    return this.inTurn(async () => {
+      await this.stop();
+      await this.setUpAndRun(true);
+    });
+  }
+
+  async stop(): Promise<void> {
+    const { client } = this;
+    this.client = null;
+    this.ghostText?.dispose();
+    this.ghostText = null;
+    await client?.dispose().catch((error: unknown) => this.log.warn(String(error)));
+  }
+
+  dispose(): void {
+    this.drafts.dispose();
+  }
+
+  private async find(): Promise<ServerProgram | null> {
+    return findServer({
+      run,
+      bundle: this.bundle,
+      storage: this.folder,
+      serverCommand: workspace.getConfiguration("intarsia").get<string[]>("serverCommand", []),
+      isTrusted: workspace.isTrusted,
+      workspaceFolders: (workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath),
+      path: currentPath(),
+      activePython,
+    });
+  }
+
+  private async offer(): Promise<void> {
+    if (await offerSetUp(this.context)) {
+      await this.setUp();
+    }
+  }
+
+  private async setUpAndRun(needsConsent: boolean): Promise<void> {
+    this.become({ kind: "settingUp", message: "Asking first." });
+    await setUpServer({
+      bundle: this.bundle,
+      storage: this.folder,
+      log: this.log,
+      report: (message) => this.become({ kind: "settingUp", message }),
+      needsConsent,
+    });
+    const program = await this.find();
+    if (program === null) {
+      this.become({ kind: "missing" });
+    } else {
+      await this.run(program);
+    }
+  }
+
+  private async run(program: ServerProgram): Promise<void> {
+    this.program = program;
+    this.become({ kind: "starting", origin: program.origin });
+    this.log.info(`starting ${[program.command, ...program.args].join(" ")} (${program.origin})`);
+    const { createClient } = await import("./client");
+    const { GhostText } = await import("./ghostText");
+    await workspace.fs.createDirectory(this.context.globalStorageUri);
+    const ghostText = new GhostText(() => client, this.pause, this.drafts, setHasSuggestion);
+    const { origin } = program;
+    const client: LanguageClient = createClient({
+      program,
+      cwd: this.folder,
+      log: this.log,
+      ghostText,
+      onStatus: (status) => this.become({ kind: "running", origin, status }),
+      onEnded: (isStartedAgain) =>
+        isStartedAgain
+          ? this.become({ kind: "starting", origin })
+          : this.fail("the server ended again and again: see the log, then restart it"),
+    });
+    this.client = client;
+    this.ghostText = ghostText;
+    try {
+      await client.start();
+    } catch (error) {
+      this.client = null;
+      this.fail(`the server of ${origin} did not start: ${String(error)}`);
+      return;
+    }
+    if (this.current.kind === "starting") {
+      this.become({ kind: "running", origin, status: null });
+    }
+  }
+
+  private fail(message: string): void {
+    this.log.error(message);
+    this.become({ kind: "failed", message });
+  }
+
+  private become(state: SessionState): void {
+    this.current = state;
+    const isRunning = state.kind === "running";
+    void commands.executeCommand("setContext", "intarsia.ready", isRunning);
+    void commands.executeCommand("setContext", "intarsia.hasServer", this.program !== null);
+    this.onState(state);
+  }
+
+  /** One change at a time: a restart waits for the start before it. */
+  private inTurn(act: () => Promise<void>): Promise<void> {
+    this.turn = this.turn.then(act).catch((error: unknown) => this.fail(String(error)));
+    return this.turn;
+  }
+}
+
+function setHasSuggestion(hasSuggestion: boolean): void {
+  void commands.executeCommand("setContext", "intarsia.hasSuggestion", hasSuggestion);
+}

@@ -1,0 +1,47 @@
+// Asks before anything is fetched: what, how much, from where, where to.
+
+import { type ExtensionContext, window } from "vscode";
+
+const ASKED = "intarsia.askedForSetUp";
+
+/** Offer the set-up once, without a dialog in the way; true: the user wants to hear more. */
+export async function offerSetUp(context: ExtensionContext): Promise<boolean> {
+  if (context.globalState.get<boolean>(ASKED)) {
+    return false; // the status item goes on saying so
+  }
+  const setUp = "Set Up…";
+  const later = "Not Now";
+  const picked = await window.showInformationMessage(
+    "Intarsia needs its language server, which runs on this machine.",
+    setUp,
+    later,
+  );
+  if (picked === later) {
+    await context.globalState.update(ASKED, true);
+  }
+  return picked === setUp;
+}
+
+export type TorchWheels = keyof typeof PACKAGES;
+
+const PACKAGES = {
+  small: "Python packages, about 260 MB, from PyPI",
+  "small, from its own index":
+    "Python packages, about 260 MB: torch's CPU build from download.pytorch.org, the rest from PyPI",
+  "for NVIDIA cards": "Python packages, about 3 GB with torch for your NVIDIA card, from PyPI",
+} as const;
+
+export async function mayFetch(folder: string, torch: TorchWheels): Promise<boolean> {
+  const detail = [
+    "What is fetched, once:",
+    `• ${PACKAGES[torch]} (or from the index that pip or uv is set to)`,
+    "• the model, 491 MB, from huggingface.co",
+    "• uv, 25 MB, from PyPI, unless you have it; and a Python, if uv finds none from 3.11 on",
+    "",
+    `The packages are kept in ${folder}, the model in your cache.`,
+    "Afterwards nothing leaves this machine.",
+  ].join("\n");
+  const yes = "Download and Set Up";
+  const message = "Set up Intarsia's language server?";
+  return (await window.showInformationMessage(message, { modal: true, detail }, yes)) === yes;
+}

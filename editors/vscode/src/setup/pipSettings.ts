@@ -1,0 +1,51 @@
+// Where the user has pip look for packages → the same for uv, which does not read pip's settings.
+
+import type { Run } from "../run";
+
+const NAMES: Readonly<Record<string, string>> = {
+  "index-url": "UV_DEFAULT_INDEX",
+  "extra-index-url": "UV_INDEX",
+  "find-links": "UV_FIND_LINKS",
+  cert: "SSL_CERT_FILE",
+};
+
+/** Words that one variable takes, and what stands between them there. */
+const SEPARATORS: Readonly<Record<string, string>> = { UV_INDEX: " ", UV_FIND_LINKS: "," };
+
+/** Return variables for uv that say what pip's files and PIP_* say; the user's own go before. */
+export async function uvSettingsFromPip(
+  run: Run,
+  python: string,
+  env: NodeJS.ProcessEnv,
+): Promise<Record<string, string>> {
+  const { code, stdout } = await run(python, ["-m", "pip", "config", "list"], {
+    timeoutMs: 20_000,
+  });
+  const settings = code === 0 ? translate(stdout) : {};
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => env[name] === undefined));
+}
+
+/** Translate lines like `global.find-links='/wheels'`; PIP_* (`:env:`) go before files. */
+export function translate(list: string): Record<string, string> {
+  const lines = list
+    .split(/\r?\n/)
+    .sort((a, b) => Number(b.startsWith(":env:")) - Number(a.startsWith(":env:")));
+  const settings: Record<string, string> = {};
+  for (const line of lines) {
+    const match = /^(?::env:|global|site|user|install)\.([\w-]+)='(.*)'$/.exec(line.trim());
+    const name = match?.[1] === undefined ? undefined : NAMES[match[1]];
+    const value = match?.[2];
+    if (name !== undefined && value !== undefined && settings[name] === undefined) {
+      const words = value
+        .replaceAll("\\n", " ")
+        .split(/\s+/)
+        .filter((word) => word !== "");
+      settings[name] = words.join(SEPARATORS[name] ?? " ");
+    }
+  }
+  if (settings.UV_INDEX !== undefined) {
+    // pip takes the best version of all indexes; uv by itself looks at the first that has any.
+    settings.UV_INDEX_STRATEGY = "unsafe-best-match";
+  }
+  return settings;
+}

@@ -1,0 +1,78 @@
+// The set-up as the user sees it: consent, progress that can be cancelled, what went wrong.
+
+import { type LogOutputChannel, ProgressLocation, window } from "vscode";
+import { run } from "../run";
+import type { Bundle } from "./bundle";
+import { mayFetch, type TorchWheels } from "./consent";
+import { install } from "./install";
+import { SetUpCancelled, SetUpFailed } from "./setUpFailed";
+import { currentPath } from "./uv";
+
+export interface SetUp {
+  bundle: Bundle;
+  storage: string;
+  log: LogOutputChannel;
+  report: (message: string) => void;
+  /** Whether the user has to be asked; not for another version of what was agreed to. */
+  needsConsent: boolean;
+}
+
+/** Make the private environment. What goes wrong is told to the user here. */
+export async function setUpServer(order: SetUp): Promise<void> {
+  const torch = await torchWheels();
+  if (order.needsConsent && !(await mayFetch(order.storage, torch))) {
+    return;
+  }
+  const options = {
+    location: ProgressLocation.Notification,
+    title: "Intarsia: setting up the server",
+    cancellable: true,
+  };
+  await window.withProgress(options, async (progress, token) => {
+    const controller = new AbortController();
+    token.onCancellationRequested(() => controller.abort());
+    const report = (message: string) => {
+      progress.report({ message });
+      order.report(message);
+    };
+    try {
+      await install({
+        run,
+        bundle: order.bundle,
+        storage: order.storage,
+        path: currentPath(),
+        env: process.env,
+        usesCpuIndex: torch === "small, from its own index",
+        signal: controller.signal,
+        report,
+        log: (line) => order.log.info(line),
+      });
+    } catch (error) {
+      tell(error, order.log);
+    }
+  });
+}
+
+function tell(error: unknown, log: LogOutputChannel): void {
+  if (error instanceof SetUpCancelled) {
+    return;
+  }
+  const message =
+    error instanceof SetUpFailed ? error.message : `the set-up failed: ${String(error)}`;
+  log.error(message);
+  const openLog = "Open Log";
+  void window.showErrorMessage(`Intarsia: ${message}`, openLog).then((picked) => {
+    if (picked === openLog) {
+      log.show();
+    }
+  });
+}
+
+/** torch's plain wheels carry the code for NVIDIA cards on Linux alone: most of their size. */
+async function torchWheels(): Promise<TorchWheels> {
+  if (process.platform !== "linux") {
+    return "small";
+  }
+  const hasCard = (await run("nvidia-smi", ["-L"], { timeoutMs: 10_000 })).code === 0;
+  return hasCard ? "for NVIDIA cards" : "small, from its own index";
+}

@@ -1,0 +1,120 @@
+// State → the words of the status item. Pure: no VS Code in here.
+
+import type { LastRequest, Status } from "./protocol";
+import type { SessionState } from "./sessionState";
+
+export interface StatusText {
+  text: string;
+  /** Lines of Markdown, one paragraph each. */
+  tooltip: string[];
+  isWarning: boolean;
+}
+
+const NAME = "Intarsia";
+
+/** @param pausedMinutes minutes that a pause goes on; 0: none */
+export function statusText(state: SessionState, pausedMinutes: number): StatusText {
+  switch (state.kind) {
+    case "searching":
+      return calm(`$(sync~spin) ${NAME}`, "Looking for the language server.");
+    case "missing":
+      return calm(`$(cloud-download) ${NAME}: set up`, "Its language server is not set up yet.");
+    case "settingUp":
+      return calm(`$(sync~spin) ${NAME}: setting up`, state.message);
+    case "starting":
+      return calm(`$(sync~spin) ${NAME}`, `Starting the server of ${state.origin}.`);
+    case "failed":
+      return warning(`$(warning) ${NAME}`, state.message);
+    case "running":
+      return running(state.status, state.origin, pausedMinutes);
+  }
+}
+
+function running(status: Status | null, origin: string, pausedMinutes: number): StatusText {
+  const server = `Server: ${origin}`;
+  if (status === null) {
+    return calm(`$(check) ${NAME}`, server);
+  }
+  const model = status.model ?? NAME;
+  const last = status.last === null ? [] : lastLines(status.last);
+  if (pausedMinutes > 0) {
+    return calm(`$(debug-pause) ${NAME}`, `Paused for ${pausedMinutes} more min.`, server);
+  }
+  switch (status.state) {
+    case "off":
+      return calm(
+        `$(circle-slash) ${NAME}`,
+        status.message ?? "Turned off in the settings.",
+        server,
+      );
+    case "starting":
+      return calm(`$(sync~spin) ${NAME}`, status.message ?? "The engine is starting.", server);
+    case "loading":
+      return calm(`$(sync~spin) ${model}${percent(status)}`, loading(status), server);
+    case "ready":
+      return calm(`$(check) ${model}`, `Ready: ${model}`, ...last, server);
+    case "working":
+      return calm(`$(loading~spin) ${model}`, `Working: ${model}`, ...last, server);
+    case "failed":
+      return warning(`$(warning) ${NAME}`, status.message ?? "The engine has failed.", server);
+  }
+}
+
+/** Return what happened to the last request, in lines. */
+export function lastLines(last: LastRequest): string[] {
+  return [whatWasShown(last), figures(last)].filter((line) => line !== "");
+}
+
+export function whatWasShown(last: LastRequest): string {
+  return last.shown
+    ? "Last: a suggestion was shown."
+    : `Last: nothing was shown${last.reason === null ? "." : `: ${last.reason}`}`;
+}
+
+function figures(last: LastRequest): string {
+  const words: string[] = [];
+  if (last.ms !== null) {
+    words.push(`${Math.round(last.ms)} ms`);
+  }
+  if (last.passes !== null) {
+    words.push(`${last.passes} passes`);
+  }
+  if (last.tokensRead !== null) {
+    words.push(`${last.tokensRead} tokens read`);
+  }
+  if (last.tokensReused !== null) {
+    words.push(`${last.tokensReused} reused`);
+  }
+  if (last.fromCache) {
+    words.push("known from before");
+  }
+  return words.join(" · ");
+}
+
+function loading(status: Status): string {
+  return status.message ?? "Loading the model.";
+}
+
+function percent({ progress }: Status): string {
+  return progress === null ? "" : ` ${Math.round(progress * 100)} %`;
+}
+
+function calm(text: string, ...tooltip: string[]): StatusText {
+  return { text, tooltip, isWarning: false };
+}
+
+function warning(text: string, ...tooltip: string[]): StatusText {
+  return { text, tooltip, isWarning: true };
+}
+
+/** Return one line that says why there was no suggestion, or what became of the last one. */
+export function whyText(state: SessionState, pausedMinutes: number): string {
+  if (state.kind !== "running" || pausedMinutes > 0 || state.status === null) {
+    return statusText(state, pausedMinutes).tooltip[0] ?? "";
+  }
+  const { status } = state;
+  if (status.state === "failed" || status.state === "off" || status.last === null) {
+    return status.message ?? "Nothing was asked for yet.";
+  }
+  return lastLines(status.last).join(" ");
+}

@@ -1,0 +1,163 @@
+import assert from "node:assert/strict";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Finished, Run } from "../run";
+import { type Installation, install } from "../setup/install";
+import { SetUpCancelled, SetUpFailed } from "../setup/setUpFailed";
+import {
+  environmentFolder,
+  fromPrivateEnvironment,
+  hasAnyEnvironment,
+  markWhole,
+} from "../stations/privateEnvironment";
+
+const BUNDLE = {
+  version: "0.3.1",
+  wheel: "/bundle/intarsia.whl",
+  sha256: "ab".repeat(32),
+  constraints: "/bundle/requirements.lock",
+  torch: "torch==2.13.0",
+};
+
+const DONE: Finished = { code: 0, stdout: "", stderr: "" };
+const FAILED: Finished = { code: 2, stdout: "", stderr: "error: no such package\n" };
+
+/** A machine with a Python, on which everything works but what `changes` says. */
+function machine(changes: (words: string) => Finished | null = () => null): {
+  run: Run;
+  ran: string[];
+} {
+  const ran: string[] = [];
+  const run: Run = async (command, args) => {
+    const words = [command, ...args].join(" ");
+    ran.push(words);
+    const other = changes(words);
+    if (other !== null) {
+      return other;
+    }
+    if (words.includes(" venv --no-project ")) {
+      await mkdir(args.at(-1) ?? "", { recursive: true });
+    }
+    if (words.includes("sys.executable")) {
+      return { ...DONE, stdout: "/usr/bin/python3.12\n" };
+    }
+    return words.endsWith("intarsia.cli --version")
+      ? { ...DONE, stdout: "intarsia 0.3.1\n" }
+      : DONE;
+  };
+  return { run, ran };
+}
+
+async function order(changes: Partial<Installation>): Promise<Installation> {
+  return {
+    run: machine().run,
+    bundle: BUNDLE,
+    storage: await mkdtemp(join(tmpdir(), "intarsia-test-")),
+    path: "",
+    env: {},
+    usesCpuIndex: true,
+    signal: new AbortController().signal,
+    report: () => undefined,
+    log: () => undefined,
+    ...changes,
+  };
+}
+
+test("an environment is whole once everything is in it", async () => {
+  const { run, ran } = machine();
+  const installation = await order({ run });
+  await install(installation);
+  assert.notEqual(await fromPrivateEnvironment(installation.storage, BUNDLE), null);
+  const fetched = ran.filter((words) => words.includes("pip install --python"));
+  assert.match(fetched[0] ?? "", /--torch-backend cpu torch==2\.13\.0$/);
+  assert.match(
+    fetched[1] ?? "",
+    /--constraints \/bundle\/requirements\.lock \/bundle\/intarsia\.whl$/,
+  );
+});
+
+test("the CPU index is not used where it does not answer, nor with an NVIDIA card", async () => {
+  const offline = machine((words) => (words.includes("urlopen") ? FAILED : null));
+  await install(await order({ run: offline.run }));
+  const withCard = machine();
+  await install(await order({ run: withCard.run, usesCpuIndex: false }));
+  for (const { ran } of [offline, withCard]) {
+    assert.ok(!ran.some((words) => words.includes("--torch-backend")));
+  }
+});
+
+test("what the tested versions cannot give comes from the supported ranges", async () => {
+  const { run, ran } = machine((words) => (words.includes("--constraints") ? FAILED : null));
+  await install(await order({ run }));
+  assert.ok(ran.some((words) => /pip install --python \S+ \/bundle\/intarsia\.whl$/.test(words)));
+});
+
+test("a failed set-up leaves nothing that counts as an environment, and says why", async () => {
+  const { run } = machine((words) => (words.endsWith("intarsia.whl") ? FAILED : null));
+  const installation = await order({ run });
+  await assert.rejects(install(installation), (error: unknown) => {
+    assert.ok(error instanceof SetUpFailed);
+    assert.match(error.message, /fetching packages failed: error: no such package/);
+    return true;
+  });
+  assert.equal(await fromPrivateEnvironment(installation.storage, BUNDLE), null);
+});
+
+test("a server that does not start is not taken", async () => {
+  const { run } = machine((words) =>
+    words.endsWith("--version") && words.includes("-m") ? FAILED : null,
+  );
+  await assert.rejects(install(await order({ run })), SetUpFailed);
+});
+
+test("a cancelled set-up ends at once and leaves nothing that counts", async () => {
+  const controller = new AbortController();
+  const { run, ran } = machine((words) => {
+    if (words.endsWith("torch==2.13.0")) {
+      controller.abort();
+      return FAILED;
+    }
+    return null;
+  });
+  const installation = await order({ run, signal: controller.signal });
+  await assert.rejects(install(installation), SetUpCancelled);
+  assert.ok(!ran.some((words) => words.endsWith("intarsia.whl")));
+  assert.equal(await fromPrivateEnvironment(installation.storage, BUNDLE), null);
+});
+
+test("environments of other versions are removed, but only when the new one is whole", async () => {
+  const broken = machine((words) => (words.endsWith("intarsia.whl") ? FAILED : null));
+  const installation = await order({ run: broken.run });
+  const old = { ...BUNDLE, version: "0.3.0", sha256: "cd".repeat(32) };
+  const folder = environmentFolder(installation.storage, old);
+  await mkdir(folder, { recursive: true });
+  await markWhole(folder, old);
+  assert.ok(await hasAnyEnvironment(installation.storage));
+  await assert.rejects(install(installation), SetUpFailed);
+  assert.ok(existsSync(folder));
+  await mkdir(environmentFolder(installation.storage, BUNDLE), { recursive: true });
+  await install({ ...installation, run: machine().run });
+  assert.ok(!existsSync(folder));
+});
+
+test("two set-ups do not run at once; one that died does not stand in the way", async () => {
+  const installation = await order({});
+  const lock = join(installation.storage, "set-up.lock");
+  await mkdir(lock);
+  await writeFile(join(lock, "process"), String(process.pid));
+  await assert.rejects(install(installation), /another window/);
+  await writeFile(join(lock, "process"), "999999999");
+  await install(installation);
+  assert.ok(!existsSync(lock));
+});
+
+test("without Python and without uv it says what to install", async () => {
+  const run: Run = async () => FAILED;
+  await assert.rejects(
+    install(await order({ run })),
+    /no Python 3\.11 or newer was found: install/,
+  );
+});

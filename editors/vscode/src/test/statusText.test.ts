@@ -1,0 +1,72 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { LastRequest, Status } from "../protocol";
+import { statusText, whyText } from "../statusText";
+
+const ready: Status = {
+  state: "ready",
+  model: "small-model",
+  message: null,
+  progress: null,
+  last: null,
+};
+const last: LastRequest = {
+  uri: "file:///a.py",
+  shown: true,
+  reason: null,
+  ms: 212.4,
+  passes: 9,
+  tokensRead: 14,
+  tokensReused: 950,
+  fromCache: false,
+};
+const running = (status: Status | null) =>
+  ({ kind: "running", origin: "the PATH", status }) as const;
+
+test("a ready server shows its model, and its last answer's figures in the tooltip", () => {
+  const { text, tooltip, isWarning } = statusText(running({ ...ready, last }), 0);
+  assert.match(text, /small-model/);
+  assert.ok(!isWarning);
+  assert.match(tooltip.join("\n"), /212 ms · 9 passes · 14 tokens read · 950 reused/);
+});
+
+test("the reason why nothing was shown is told", () => {
+  const none = { ...last, shown: false, reason: "the file looks like a secret" };
+  const state = running({ ...ready, last: none });
+  assert.match(statusText(state, 0).tooltip.join("\n"), /the file looks like a secret/);
+  assert.match(whyText(state, 0), /the file looks like a secret/);
+});
+
+test("an answer from the cache says so, without figures of the engine", () => {
+  const known = { ...last, ms: null, passes: null, tokensRead: null, tokensReused: null };
+  const state = running({ ...ready, last: { ...known, fromCache: true } });
+  assert.match(whyText(state, 0), /known from before/);
+  assert.doesNotMatch(whyText(state, 0), /null|NaN/);
+});
+
+test("loading shows how far it is, where that is known", () => {
+  const loading: Status = { ...ready, state: "loading", message: "downloading the model" };
+  assert.match(statusText(running({ ...loading, progress: 0.427 }), 0).text, /43 %/);
+  assert.doesNotMatch(statusText(running(loading), 0).text, /%/);
+  assert.equal(whyText(running(loading), 0), "downloading the model");
+});
+
+test("a failure is a warning and says what to do", () => {
+  const message = "no memory for the model: close other programs";
+  const state = running({ ...ready, state: "failed", message });
+  const { isWarning, tooltip } = statusText(state, 0);
+  assert.ok(isWarning);
+  assert.equal(tooltip[0], message);
+  assert.equal(whyText(state, 0), message);
+  assert.ok(statusText({ kind: "failed", message }, 0).isWarning);
+});
+
+test("a pause shows above what the server says, and for how long", () => {
+  assert.match(statusText(running(ready), 7).tooltip[0] ?? "", /7 more min/);
+  assert.match(whyText(running({ ...ready, last }), 7), /7 more min/);
+});
+
+test("a server that tells no status is still shown as running", () => {
+  assert.match(statusText(running(null), 0).text, /Intarsia/);
+  assert.match(whyText(running(null), 0), /the PATH/);
+});

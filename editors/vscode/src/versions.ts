@@ -1,0 +1,34 @@
+// Which versions of the server fit the extension's.
+
+import type { Run } from "./run";
+
+/** Ask a Python interpreter for the version of intarsia in its environment; null: it has none. */
+export async function versionInPython(run: Run, python: string): Promise<string | null> {
+  const program = "import importlib.metadata as m; print(m.version('intarsia'))";
+  const { code, stdout } = await run(python, ["-P", "-c", program], { timeoutMs: 10_000 });
+  return code === 0 ? stdout.trim() : null;
+}
+
+/** Ask the command line for its version; null: it does not run. */
+export async function versionOfProgram(
+  run: Run,
+  program: string,
+  args: readonly string[] = [],
+): Promise<string | null> {
+  const { code, stdout } = await run(program, [...args, "--version"], { timeoutMs: 20_000 });
+  return code === 0 ? (/(\d+\.\d+\.\d+\S*)\s*$/.exec(stdout)?.[1] ?? null) : null;
+}
+
+/** Whether a server speaks as this extension expects: the same minor version, no older patch. */
+export function fits(found: string, pinned: string): boolean {
+  const [major, minor, patch] = numbers(found);
+  const [wantedMajor, wantedMinor, wantedPatch] = numbers(pinned);
+  return major === wantedMajor && minor === wantedMinor && patch >= wantedPatch;
+}
+
+function numbers(version: string): [number, number, number] {
+  const [major = NaN, minor = NaN, patch = NaN] = version
+    .split(".")
+    .map((part) => Number.parseInt(part, 10));
+  return [major, minor, patch];
+}

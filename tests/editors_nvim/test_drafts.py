@@ -1,0 +1,108 @@
+"""How a suggestion settles: settled tokens as text, the others as a mark, nothing flickers."""
+
+from collections.abc import Callable
+
+from headless_nvim import GHOST_TEXT, Neovim
+
+RULES = {"rules": [("one =", "alpha + größe\n")], "text": "1", "step_seconds": 0.25}
+# Everything that is drawn or taken away, in order.
+AFTER = """
+  _G.drawn = {}
+  local set, delete = vim.api.nvim_buf_set_extmark, vim.api.nvim_buf_del_extmark
+  vim.api.nvim_buf_set_extmark = function(buffer, namespace, row, col, options)
+    if namespace == vim.api.nvim_create_namespace("intarsia") then
+      local texts = vim.tbl_map(function(chunk) return chunk[1] end, options.virt_text)
+      table.insert(_G.drawn, table.concat(texts))
+    end
+    return set(buffer, namespace, row, col, options)
+  end
+  vim.api.nvim_buf_del_extmark = function(buffer, namespace, id)
+    if namespace == vim.api.nvim_create_namespace("intarsia") then
+      table.insert(_G.drawn, false)
+    end
+    return delete(buffer, namespace, id)
+  end
+"""
+Edit = Callable[..., Neovim]
+
+
+def lines(nvim: Neovim, *drafts: list[tuple[str, bool]]) -> list[str]:
+    """Return what is drawn of the last of these drafts of one request."""
+    return nvim.run(
+        """
+        local widths, lines = {}, nil
+        for _, tokens in ipairs(...) do
+          tokens = vim.tbl_map(function(token)
+            return { text = token[1], settled = token[2], confidence = 1 }
+          end, tokens)
+          lines = require("intarsia.draft").lines({ tokens = tokens }, widths)
+        end
+        return vim.tbl_map(function(line)
+          return table.concat(vim.tbl_map(function(run) return run[1] end, line))
+        end, lines)
+        """,
+        drafts,
+    )
+
+
+def test_it_settles_in_place_and_becomes_the_answer(edit: Edit) -> None:
+    nvim = edit("one =\n")
+    nvim.run("_G.drawn = {}")
+    nvim.keys("A<Space>")
+    nvim.shows("alpha + größe")
+    drawn = nvim.lua("_G.drawn")
+    first = next(number for number, text in enumerate(drawn) if text)
+    assert False not in drawn[first:]  # never taken away meanwhile
+    seen = list(dict.fromkeys(drawn[first:]))
+    assert seen[-1] == "alpha + größe"
+    assert "alpha · ·····" in seen
+    assert "alpha + ·····" in seen
+
+
+def test_a_key_takes_the_draft_away_and_no_late_one_is_drawn(edit: Edit) -> None:
+    nvim = edit("one =\n")
+    nvim.keys("A<Space>")
+    nvim.until(GHOST_TEXT)
+    nvim.keys("<Esc>")
+    nvim.shows(None)
+    nvim.run("_G.drawn = {}")
+    nvim.keys(":sleep 600m<CR>")
+    assert not any(nvim.lua("_G.drawn"))
+
+
+def test_a_draft_that_is_accepted_goes_in_once_it_has_settled(edit: Edit) -> None:
+    nvim = edit("one =\n")
+    nvim.keys("A<Space>")
+    nvim.drafts("alpha · ·····")
+    nvim.keys("<M-w>")
+    nvim.holds("one = alpha")
+    nvim.shows(" + größe")
+
+
+def test_a_key_behind_an_accepted_draft_calls_it_off(edit: Edit) -> None:
+    nvim = edit("one =\n")
+    nvim.keys("A<Space>")
+    nvim.drafts("alpha · ·····")
+    nvim.keys("<M-l>al")
+    nvim.shows("alpha + größe")  # the answer for the new place
+    nvim.holds("one = al")
+
+
+def test_guesses_are_marked_by_their_width_and_blanks_stay_blank(edit: Edit) -> None:
+    nvim = edit("")
+    assert lines(nvim, [("if", True), (" 語é:\n", False), ("    x", False)]) == [
+        "if ····",
+        "    ·",
+    ]
+
+
+def test_what_is_marked_never_gets_narrower_or_lower(edit: Edit) -> None:
+    nvim = edit("")
+    wide = [("a", True), ("bcdef\n", False), ("gh", False)]
+    assert lines(nvim, wide, [("a", True), ("b", False)]) == ["a·····", "··"]
+
+
+def test_a_line_that_has_settled_is_as_wide_as_its_text(edit: Edit) -> None:
+    nvim = edit("")
+    wide = [("abc", False), ("def\n", False), ("ghi", False)]
+    assert lines(nvim, wide, [("ab", True), ("\n", True), ("g", False)]) == ["ab", "···"]
