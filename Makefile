@@ -7,12 +7,12 @@ TORCH := torch==2.13.0
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
 PARTS := lsp infill filling engine cli
 
-.PHONY: demo test setup lint types pull bench eval clean
+.PHONY: demo test setup lint types pull extension-check bench eval clean
 
 demo: setup
 	$(BIN)/intarsia demo
 
-test: setup lint types pull
+test: setup lint types pull extension-check
 	$(BIN)/python -m pytest
 
 setup: $(READY)
@@ -31,6 +31,12 @@ $(READY): pyproject.toml requirements.lock
 	$(BIN)/python -m pip install -q -r requirements.lock
 	$(BIN)/python -m pip install -q --no-deps -e .
 	@touch $(READY)
+
+# The VS Code extension's own checks, where there is npm to run them.
+extension-check:
+	@if command -v npm >/dev/null; \
+	  then cd editors/vscode && npm ci --no-audit --no-fund && npm run check; \
+	  else echo "npm is missing: the VS Code extension is not checked"; fi
 
 pull: setup
 	$(BIN)/intarsia pull
@@ -54,5 +60,7 @@ eval: setup
 	  --settle left_to_right --settle verified --settle entropy
 	$(BIN)/intarsia eval lines "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"
 
+include tests/real_editors/setup.mk
+
 clean:
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) build editors/vscode/node_modules editors/vscode/dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

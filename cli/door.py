@@ -36,6 +36,8 @@ async def _serve(port: int) -> None:
         click.echo(f"http://{HOST}:{bound}/v1/completions answers; Ctrl-C ends it", err=True)
         async with server:
             await _until_interrupted()
+            server.close()
+            await door.close()
 
 
 async def _until_interrupted() -> None:

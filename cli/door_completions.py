@@ -62,7 +62,7 @@ class Completions:
         except ValueError as error:
             raise HttpFault(400, str(error)) from error
         text, filled = await self._fill(wanted)
-        return self._completion(text, filled, is_stream=wanted.stream)
+        return self._completion(text, filled, is_stream=bool(wanted.stream))
 
     async def _fill(self, wanted: CompletionRequest) -> tuple[str, Filled | None]:
         """Return the cleaned text; empty where there is nothing to suggest."""

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import h11
 
@@ -57,29 +57,41 @@ class HttpDoor:
     def __init__(self, handle: Handler, write_fault: WriteFault) -> None:
         self._handle = handle
         self._write_fault = write_fault
-        self._num_open = 0
+        self._open: set[asyncio.Task[Any]] = set()
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request, and close."""
-        http = h11.Connection(h11.SERVER)
-        self._num_open += 1
+        http, task = h11.Connection(h11.SERVER), asyncio.current_task()
+        assert task is not None, "a stream server runs it as a task of its own"
+        self._open.add(task)
         try:
-            answer = await self._answer(http, reader)
+            answer = await self._answer(http, reader, writer)
             if answer is not None:
                 await _send(http, writer, answer)
                 await _until_read(reader, writer)
         except OSError:
             pass  # the client vanished
+        except asyncio.CancelledError:
+            pass  # the door closes; asyncio would print a traceback
         finally:
-            self._num_open -= 1
+            self._open.discard(task)
             writer.close()
 
-    async def _answer(self, http: h11.Connection, reader: asyncio.StreamReader) -> Answer | None:
+    async def close(self) -> None:
+        """End all requests without an answer."""
+        while self._open:
+            for task in self._open:
+                task.cancel()
+            await asyncio.wait(self._open)
+
+    async def _answer(
+        self, http: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> Answer | None:
         """Return the answer, None where nobody waits for one any more."""
         try:
-            if self._num_open > MAX_CONNECTIONS:
+            if len(self._open) > MAX_CONNECTIONS:
                 raise HttpFault(503, f"{MAX_CONNECTIONS} requests are open: wait for answers")
-            request = await _read(http, reader)
+            request = await _read(http, reader, writer)
             if request is None:
                 return None
             _require_own(request)
@@ -88,7 +100,9 @@ class HttpDoor:
             return self._write_fault(fault)
 
 
-async def _read(http: h11.Connection, reader: asyncio.StreamReader) -> Request | None:
+async def _read(
+    http: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> Request | None:
     """Read one request; None where the connection ends first. Raises HttpFault."""
     head, body = None, bytearray()
     try:
@@ -96,6 +110,8 @@ async def _read(http: h11.Connection, reader: asyncio.StreamReader) -> Request |
             while True:
                 event = http.next_event()
                 if event is h11.NEED_DATA:
+                    if http.they_are_waiting_for_100_continue:  # curl waits a second for it
+                        _write(http, writer, h11.InformationalResponse(status_code=100, headers=[]))
                     http.receive_data(await reader.read(_READ_BYTES))
                 elif isinstance(event, h11.Request):
                     head = event
@@ -167,11 +183,17 @@ async def _send(http: h11.Connection, writer: asyncio.StreamWriter, answer: Answ
         ("Content-Length", str(len(answer.body))),
         ("Connection", "close"),
     ]
-    for event in (
-        h11.Response(status_code=answer.status, headers=headers),
-        h11.Data(data=answer.body),
-        h11.EndOfMessage(),
-    ):
-        if data := http.send(event):
-            writer.write(data)
+    _write(http, writer, h11.Response(status_code=answer.status, headers=headers))
+    with contextlib.suppress(h11.LocalProtocolError):  # the answer to a HEAD has no body
+        _write(http, writer, h11.Data(data=answer.body))
+        _write(http, writer, h11.EndOfMessage())
     await writer.drain()
+
+
+def _write(
+    http: h11.Connection,
+    writer: asyncio.StreamWriter,
+    event: h11.InformationalResponse | h11.Response | h11.Data | h11.EndOfMessage,
+) -> None:
+    if data := http.send(event):
+        writer.write(data)

@@ -18,9 +18,9 @@ class CompletionRequest(msgspec.Struct, frozen=True, kw_only=True):
     suffix: str | None = None
     max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
     stop: str | list[str] | None = None
-    stream: bool = False
-    n: int = 1
-    seed: int | None = None
+    stream: bool | None = None
+    n: int | None = None
+    seed: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] | None = None
     language: str = "plaintext"
 
 
@@ -43,9 +43,9 @@ def read_completion_request(body: bytes) -> CompletionRequest:
     """Return the request. Raises ValueError: one line, what is wrong."""
     try:
         request = msgspec.json.decode(body, type=CompletionRequest)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ValueError(f"the body is no completion request: {error}") from error
-    if request.n != 1:
+    if request.n not in (None, 1):
         raise ValueError("n must be 1: ask again, with another seed, for another text")
     return request
 

@@ -24,6 +24,9 @@ DRAFT_BYTES_PER_TOKEN = 2
 DRAFT_ROOM_TOKENS = 16
 """By so much a rewritten text may be longer than its draft."""
 
+MAX_DRAFT_TOKENS = 8_000
+"""An engine, as it is by default, takes no more in one hole."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedFill:
@@ -61,7 +64,8 @@ class PlannedFill:
         """Return the message by which a share ``noise`` of what stands in the hole is masked."""
         draft = with_plain_newlines(self.text[self.hole.start : self.hole.end])
         request = self.request(options, is_watched=is_watched)
-        room = len(draft.encode("utf-8", "replace")) // DRAFT_BYTES_PER_TOKEN + DRAFT_ROOM_TOKENS
+        num_bytes = len(draft.encode("utf-8", "replace"))
+        room = min(num_bytes // DRAFT_BYTES_PER_TOKEN + DRAFT_ROOM_TOKENS, MAX_DRAFT_TOKENS)
         return msgspec.structs.replace(
             request,
             draft=draft,

@@ -44,7 +44,14 @@ class IntarsiaProtocol(LanguageServerProtocol):
         except JsonRpcException as error:
             if "id" in data and "method" in data:
                 self._send_response(data["id"], error=error.to_response_error())
+            elif isinstance(id := data.get("id"), str):  # as all of ours are
+                self._end_unanswered(id)
             raise
+
+    def _end_unanswered(self, id: str) -> None:
+        """Whoever waits for an answer that cannot be read would wait for ever."""
+        if asked := self._request_futures.pop(id, None):
+            asked.set_exception(JsonRpcException("its answer cannot be read"))
 
     def handle_message(self, message: Any) -> None:
         method = getattr(message, "method", None)

@@ -107,7 +107,7 @@ def draw_a_preview(windows: Windows) -> None:
     window = open_plainly(windows, EMPTY_STACK, "stack.py")
     window.command("Intarsia: Fill All Holes")
     preview = window.page.locator(".monaco-diff-editor .editor.modified")
-    preview.locator(".view-line", has_text="self.values.append(value)").wait_for(timeout=60_000)
+    preview.locator(".line-insert").first.wait_for(timeout=60_000)
     expect(window.message()).to_have_count(0)
     window.page.screenshot(path=FOLDER / "vscode-preview.png")
 

@@ -186,6 +186,11 @@ async def test_where_nothing_fits_the_text_is_empty(open_door: OpenDoor):
         assert (reply.status, reply.json["choices"][0]["text"]) == (200, "")
 
 
+async def test_null_is_the_same_as_no_field(desk: Desk):
+    nothing = dict.fromkeys(("suffix", "max_tokens", "stop", "stream", "n", "seed"))
+    assert (await desk.complete(prompt=QWEN, **nothing)).json["choices"][0]["text"] == "a + b"
+
+
 async def test_a_stream_is_one_event_and_its_end(desk: Desk):
     reply = await desk.complete(prompt=QWEN, stream=True)
     assert reply.headers["content-type"] == "text/event-stream"
@@ -231,6 +236,9 @@ async def test_closing_the_connection_cancels_the_fill(open_door: OpenDoor):
         (b'{"prompt": 1}', "prompt"),
         (b'{"prompt": "x", "max_tokens": 0}', "max_tokens"),
         (b'{"prompt": "x", "n": 2}', "n must be 1"),
+        (b'{"prompt": "x", "seed": 18446744073709551616}', "seed"),
+        (b'{"prompt": "x", "seed": -9223372036854775809}', "seed"),
+        (b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "recursion"),
         (b'{"prompt": "\xff"}', "no completion request"),
     ],
 )
@@ -277,6 +285,25 @@ async def test_web_pages_are_refused_and_told_nothing(desk: Desk):
 )
 async def test_other_paths_and_methods_are_refused(desk: Desk, method: str, path: str, status: int):
     assert (await desk.ask(method, path)).status == status
+
+
+async def test_a_client_that_waits_to_be_told_may_send_its_body(desk: Desk):
+    body = json.dumps({"prompt": QWEN}).encode()
+    head = desk.request("POST", "/v1/completions", body, Expect="100-continue").removesuffix(body)
+    reader, writer = await asyncio.open_connection(HOST, desk.port)
+    writer.write(head)
+    assert (await reader.readuntil(b"\r\n\r\n")).startswith(b"HTTP/1.1 100 ")
+    writer.write(body)
+    assert (await reader.read()).startswith(b"HTTP/1.1 200 ")
+    writer.close()
+
+
+async def test_the_answer_to_a_head_request_has_no_body(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+):
+    reply = await desk.ask("HEAD", "/v1/models")
+    assert (reply.status, reply.body) == (405, b"")
+    assert not caplog.records, "nothing went wrong in the door"
 
 
 async def test_a_body_that_is_too_long_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch):

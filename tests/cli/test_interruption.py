@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import socket
 import sys
 from pathlib import Path
 
@@ -44,6 +45,27 @@ def test_ctrl_c_cancels_the_fill_in_the_engine(
     assert errors.decode().strip() == "intarsia: interrupted"
     assert asyncio.run(wait_for(address, "ready")).num_clients == 1
     assert source.read_text() == "x = \n"
+
+
+def test_ctrl_c_ends_a_door_with_open_requests_without_a_traceback(start_engine, address: Address):
+    start_engine(text="1", num_steps=1_000_000, step_seconds=0.001)
+    process = spawn("door", "--port", "0")
+    assert process.stderr is not None
+    port = int(process.stderr.readline().split(b":")[2].partition(b"/")[0])
+    body = b'{"prompt": "x = "}'
+    head = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    whole = head.replace(b"/ ", b"/v1/completions ", 1) + b"Content-Length: 18\r\n\r\n" + body
+    with (
+        socket.create_connection(("127.0.0.1", port)) as half,
+        socket.create_connection(("127.0.0.1", port)) as filling,
+    ):
+        half.sendall(head)
+        filling.sendall(whole)
+        asyncio.run(wait_for(address, "filling"))
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert (process.returncode, errors) == (ExitCode.OK, b"")
+    assert asyncio.run(wait_for(address, "ready")).num_clients == 1
 
 
 def test_a_closed_pipe_is_no_traceback(start_engine, source: Path):

@@ -120,13 +120,14 @@ def test_an_edit_ends_with_its_server(edit: Edit) -> None:
     nvim = edit("slow = two; x\n")
     nvim.keys("ftve:Intarsia fill<CR>")
     nvim.until(PROGRESS)
-    nvim.keys(":Intarsia restart<CR>")
+    nvim.run("require('intarsia.server').client().rpc.terminate()")
     nvim.until(f"{PROGRESS} == nil")
     nvim.tells("the server has left")
     assert not nvim.lua(MAPPED)
-    nvim.until(ATTACHED)
     nvim.keys(":Intarsia cancel<CR>")
     nvim.tells("no edit runs")
+    nvim.keys(":Intarsia restart<CR>")
+    nvim.until(ATTACHED)
 
 
 def test_an_edit_ends_with_its_buffer(edit: Edit) -> None:

@@ -5,8 +5,9 @@ from scripted_engine import ScriptedEngine, by_prefix
 
 from intarsia.engine.ipc.messages import Fill
 from intarsia.filling.fill_all import FillAll, Progress, fill_all
+from intarsia.filling.filling import Filling
 from intarsia.filling.options import FillOptions
-from intarsia.filling.replacement import with_replaced
+from intarsia.filling.replacement import Replacement, with_replaced
 from intarsia.infill.find_holes import find_holes
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
@@ -41,6 +42,23 @@ async def test_every_hole_gets_its_fill_and_nothing_else_changes():
     assert text == expected
     assert fillings[-1].result == expected
     assert [TEXT[slice(*filling.where)] for filling in fillings] == ["..."] * 3
+
+
+async def test_fills_are_not_compared_hole_by_hole(monkeypatch: pytest.MonkeyPatch):
+    """The event loop is held between two fills: by work that grows with the holes, not squared."""
+    num_read, read = 0, Filling.replacement.fget
+    assert read is not None
+
+    def counted(filling: Filling) -> Replacement | None:
+        nonlocal num_read
+        num_read += 1
+        return read(filling)
+
+    monkeypatch.setattr(Filling, "replacement", property(counted))
+    num_holes = 20
+    text = "".join(f"def f{number}():\n    ...\n\n\n" for number in range(num_holes))
+    await fill(by_prefix({"():": "return 1"}), text, num_sweeps=1)
+    assert num_read <= num_holes * num_holes
 
 
 async def test_in_the_first_sweep_a_hole_sees_the_fills_before_it_and_no_unwritten_place():

@@ -3,6 +3,7 @@
 import pytest
 from scripted_engine import ScriptedEngine
 
+from intarsia.engine.config import EngineConfig
 from intarsia.filling.options import FillOptions
 from intarsia.filling.place import Stretch
 from intarsia.filling.selection import MAX_DRAFT_CHARS, fill_selection, rewrite_selection
@@ -53,6 +54,12 @@ async def test_a_long_draft_fits_into_its_hole():
     text = "total = 0\n" * 200 + "\nprint(total)\n"
     engine, _ = await rewrite(lambda request: "x", text, 0, text.index("\nprint"))
     assert engine.requests[0].max_tokens >= len(text) // 2
+
+
+async def test_no_draft_asks_for_more_tokens_than_an_engine_takes():
+    text = "s = '" + "漢" * (MAX_DRAFT_CHARS - 10) + "'\n"
+    engine, _ = await rewrite(lambda request: "x", text, 0, len(text))
+    assert engine.requests[0].max_tokens <= EngineConfig().max_context_tokens
 
 
 async def test_the_options_limit_a_rewrite_too():

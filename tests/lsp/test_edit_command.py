@@ -68,6 +68,15 @@ async def test_all_holes_are_filled_in_one_edit(
         assert told(client) == []
 
 
+async def test_an_answer_of_the_editor_that_cannot_be_read_ends_the_edit(runtime: Address) -> None:
+    async with editing(vscode(), runtime, command=COMMAND) as client:
+        client.feature(types.WORKSPACE_APPLY_EDIT)(lambda params: None)
+        uri = open_document(client, "a.py", TEXT)
+        answer = await answered(asyncio.ensure_future(run_edit(client, "fillAll", uri, None)))
+        assert not answer["applied"]
+        assert "its answer cannot be read" in answer["reason"]
+
+
 async def test_only_the_holes_of_the_range_are_filled(runtime: Address) -> None:
     async with editing(vscode(), runtime, command=COMMAND) as client:
         applied = Applied(client)

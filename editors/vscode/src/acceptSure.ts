@@ -30,7 +30,7 @@ async function insert({ editor, behind }: Shown, text: string): Promise<void> {
     const after = editor.document.positionAt(
       editor.document.offsetAt(cursor) + inDocument(editor, text).length,
     );
-    editor.selection = new Selection(after, after);
+    editor.selections = [new Selection(after, after), ...editor.selections.slice(1)];
   }
 }
 

@@ -9,9 +9,10 @@ import {
   type LanguageClientOptions,
 } from "vscode-languageclient/node";
 import { IntarsiaCapabilities } from "./capabilities";
-import { resolveCodeAction } from "./codeActions";
+import { withCommands } from "./codeActions";
 import type { GhostText } from "./ghostText";
 import { DRAFT, STATUS, type Status } from "./protocol";
+import { Restarts } from "./restarts";
 import { serverOptions } from "./serverOptions";
 import { argsOf, type ServerProgram } from "./serverProgram";
 
@@ -22,22 +23,21 @@ export interface ClientParts {
   log: LogOutputChannel;
   ghostText: GhostText;
   onStatus: (status: Status) => void;
-  /** The server has ended by itself. One that did so too often is not started again. */
+  /** The server has ended by itself. */
   onEnded: (isStartedAgain: boolean) => void;
 }
-
-const MAX_RESTARTS = 4;
-const RESTART_WINDOW_MS = 3 * 60_000;
 
 export function createClient(parts: ClientParts): LanguageClient {
   const options: LanguageClientOptions = {
     documentSelector: [{ scheme: "file" }, { scheme: "untitled" }],
     outputChannel: parts.log,
-    errorHandler: restarting(parts.onEnded),
+    errorHandler: restarting(parts.onEnded, () => client.isRunning()),
     initializationFailedHandler: () => false,
     middleware: {
       provideInlineCompletionItems: parts.ghostText.provide,
-      resolveCodeAction: (action, token) => resolveCodeAction(client, action, token),
+      provideCodeActions: async (document, range, context, token, next) =>
+        withCommands(client, await next(document, range, context, token)),
+      resolveCodeAction: (action) => action, // its command does
       workspace: {
         configuration: ({ items }) =>
           items.map(() => serverOptions(workspace.getConfiguration().get("intarsia"))),
@@ -56,15 +56,13 @@ export function createClient(parts: ClientParts): LanguageClient {
   return client;
 }
 
-/** Start a server again that ended, silently, but not one that ends again and again. */
-function restarting(onEnded: ClientParts["onEnded"]): ErrorHandler {
-  let ends: number[] = [];
+/** Start a server again that ended, silently. */
+function restarting(onEnded: ClientParts["onEnded"], isRunning: () => boolean): ErrorHandler {
+  const restarts = new Restarts();
   return {
     error: () => ({ action: ErrorAction.Continue, handled: true }),
     closed: () => {
-      const now = Date.now();
-      ends = [...ends.filter((end) => now - end < RESTART_WINDOW_MS), now];
-      const isStartedAgain = ends.length <= MAX_RESTARTS;
+      const isStartedAgain = restarts.afterEnd(isRunning());
       onEnded(isStartedAgain);
       const action = isStartedAgain ? CloseAction.Restart : CloseAction.DoNotRestart;
       return { action, handled: true };

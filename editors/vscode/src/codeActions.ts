@@ -1,24 +1,36 @@
 // Code actions are worked out when they are chosen: with progress, and with a word when refused.
 
-import {
-  type CancellationToken,
-  CancellationTokenSource,
-  type CodeAction,
-  ProgressLocation,
-  window,
-} from "vscode";
+import { CodeAction, type Command, ProgressLocation, window } from "vscode";
+import type * as lsp from "vscode-languageclient/node";
 import { CodeActionResolveRequest, type LanguageClient } from "vscode-languageclient/node";
 import { isCancelled, reasonOf } from "./failures";
 
-export const APPLY_COMMAND = "intarsia.applyCodeAction";
+export const RUN_COMMAND = "intarsia.runCodeAction";
 
-/** Return the action with a command that previews and applies its edit; without one, as it was. */
-export async function resolveCodeAction(
+/**
+ * Give each action that is still to be worked out a command that does it.
+ *
+ * Left to VS Code's own resolving, the work of seconds is lost when the menu's actions have been
+ * replaced meanwhile.
+ */
+export function withCommands<Actions extends (Command | CodeAction)[] | null | undefined>(
   client: LanguageClient,
-  action: CodeAction,
-  token: CancellationToken,
-): Promise<CodeAction> {
-  const params = client.code2ProtocolConverter.asCodeActionSync(action);
+  actions: Actions,
+): Actions {
+  for (const action of actions ?? []) {
+    if (action instanceof CodeAction && !action.edit && !action.command) {
+      const unresolved = client.code2ProtocolConverter.asCodeActionSync(action);
+      action.command = { title: action.title, command: RUN_COMMAND, arguments: [unresolved] };
+    }
+  }
+  return actions;
+}
+
+/** Return the edit of an action; null when there is none, which the user has been told. */
+export async function workOut(
+  client: LanguageClient,
+  action: lsp.CodeAction,
+): Promise<lsp.WorkspaceEdit | null> {
   try {
     const resolved = await window.withProgress(
       {
@@ -26,25 +38,13 @@ export async function resolveCodeAction(
         title: `Intarsia: ${action.title}`,
         cancellable: true,
       },
-      (_progress, cancel) =>
-        client.sendRequest(CodeActionResolveRequest.type, params, either(token, cancel)),
+      (_progress, cancel) => client.sendRequest(CodeActionResolveRequest.type, action, cancel),
     );
-    if (resolved.edit) {
-      const { title } = action;
-      action.command = { title, command: APPLY_COMMAND, arguments: [resolved.edit, title] };
-    }
+    return resolved.edit ?? null;
   } catch (error) {
-    if (!token.isCancellationRequested && !isCancelled(error)) {
+    if (!isCancelled(error)) {
       void window.showWarningMessage(`Intarsia: ${reasonOf(error)}`);
     }
+    return null;
   }
-  return action;
-}
-
-function either(...tokens: CancellationToken[]): CancellationToken {
-  const source = new CancellationTokenSource();
-  for (const token of tokens) {
-    token.onCancellationRequested(() => source.cancel());
-  }
-  return source.token;
 }

@@ -1,7 +1,7 @@
 // Entry point. What is loaded here is small; the language client is loaded when a server was found.
 
 import { commands, type ExtensionContext, Selection, Uri, window, workspace } from "vscode";
-import type { WorkspaceEdit } from "vscode-languageclient/node";
+import type { CodeAction } from "vscode-languageclient/node";
 import { runDoctor } from "./doctor";
 import { EditPreview } from "./editPreview";
 import type { EditTools } from "./edits";
@@ -65,9 +65,13 @@ export function activate(context: ExtensionContext): void {
     fillSelection: () => withEdits(({ fillSelection }, tools) => fillSelection(tools)),
     rewriteSelection: () => withEdits(({ rewriteSelection }, tools) => rewriteSelection(tools)),
     fillAllHoles: () => withEdits(({ fillAllHoles }, tools) => fillAllHoles(tools)),
-    applyCodeAction: async (edit: WorkspaceEdit, title: string) => {
-      const { applyEdit } = await import("./applyEdit");
-      await (own.client && applyEdit(own.client, preview, edit, title));
+    runCodeAction: async (action: CodeAction) => {
+      const [{ applyEdit }, { workOut }] = await Promise.all([
+        import("./applyEdit"),
+        import("./codeActions"),
+      ]);
+      const edit = own.client && (await workOut(own.client, action));
+      await (own.client && edit && applyEdit(own.client, preview, edit, action.title));
     },
   };
   for (const [name, run] of Object.entries(table)) {

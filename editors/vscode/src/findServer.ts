@@ -15,7 +15,7 @@ export interface Surroundings {
   storage: string;
   serverCommand: readonly string[];
   isTrusted: boolean;
-  workspaceFolders: readonly string[];
+  /** PATH, without what is not to be run. */
   path: string;
   /** Absolute path of the active environment's interpreter. */
   activePython: () => Promise<string | null>;
@@ -24,11 +24,10 @@ export interface Surroundings {
 /** Return the server to start; null: none is there yet, one can be set up. */
 export async function findServer(at: Surroundings): Promise<ServerProgram | null> {
   const { run, bundle } = at;
-  const untrusted = at.isTrusted ? [] : at.workspaceFolders;
   return (
     fromSetting(at.serverCommand) ??
     (at.isTrusted ? await fromActivePython(run, at.activePython, bundle.version) : null) ??
-    (await fromPath(run, at.path, untrusted, bundle.version)) ??
+    (await fromPath(run, at.path, bundle.version)) ??
     (await fromPrivateEnvironment(at.storage, bundle))
   );
 }

@@ -2,6 +2,8 @@
 
 import {
   type CancellationToken,
+  CancellationTokenSource,
+  commands,
   type Disposable,
   type InlineCompletionContext,
   type InlineCompletionItem,
@@ -20,6 +22,9 @@ import type { Pause } from "./pause";
 import type { Draft, Item } from "./protocol";
 import { asCandidate, plainLines, restAfter, type Suggested } from "./typedAlong";
 
+/** VS Code gives ghost text up where quick suggestions wait for it: 750 ms after the key in 1.139. */
+const PATIENCE_MS = 500;
+
 type Answer = InlineCompletionItem[] | InlineCompletionList | null | undefined;
 
 /** Where one suggestion stands now. */
@@ -31,9 +36,16 @@ export interface Shown {
   behind: string;
 }
 
+interface Running {
+  document: TextDocument;
+  version: number;
+  position: Position;
+  cancel: CancellationTokenSource;
+}
+
 export class GhostText implements Disposable {
   /** The request that runs, for which drafts may be drawn. */
-  private running: { document: TextDocument; version: number; position: Position } | null = null;
+  private running: Running | null = null;
   private suggested: Suggested | null = null;
   private readonly subscriptions: Disposable[];
 
@@ -45,6 +57,9 @@ export class GhostText implements Disposable {
     private readonly onSuggestion: (hasSuggestion: boolean) => void,
   ) {
     const forget = () => {
+      if (this.running !== null && !isAt(this.running)) {
+        this.end(this.running);
+      }
       if (this.suggested !== null && this.shown() === null) {
         this.remember(null);
       }
@@ -64,9 +79,19 @@ export class GhostText implements Disposable {
     if (!this.mayAsk(document, context)) {
       return null;
     }
-    const request = { document, version: document.version, position };
+    if (this.running !== null) {
+      this.end(this.running);
+    }
+    const cancel = new CancellationTokenSource();
+    const request: Running = { document, version: document.version, position, cancel };
     this.running = request;
-    const ended = token.onCancellationRequested(() => this.end(request));
+    const startedAt = Date.now();
+    const ended = token.onCancellationRequested(() => {
+      // Given up, and not outrun: the answer is still wanted, and shown when it comes.
+      if (!isAt(request) || Date.now() - startedAt < PATIENCE_MS) {
+        this.end(request);
+      }
+    });
     const client = this.client();
     try {
       const params = client.code2ProtocolConverter.asInlineCompletionParams(
@@ -74,15 +99,24 @@ export class GhostText implements Disposable {
         position,
         context,
       );
-      const answer = await client.sendRequest(InlineCompletionRequest.type, params, token);
-      if (token.isCancellationRequested || document.version !== request.version) {
+      const answer = await client.sendRequest(InlineCompletionRequest.type, params, cancel.token);
+      if (cancel.token.isCancellationRequested || document.version !== request.version) {
         return null;
       }
       const items = Array.isArray(answer) ? answer : (answer?.items ?? []);
+      if (token.isCancellationRequested) {
+        return items.length > 0 && isAt(request) ? this.askAgain() : null;
+      }
       this.remember(asSuggested(document, position, items));
       return await client.protocol2CodeConverter.asInlineCompletionResult(answer, token);
     } catch (error) {
-      return client.handleFailedRequest(InlineCompletionRequest.type, token, error, null, false);
+      return client.handleFailedRequest(
+        InlineCompletionRequest.type,
+        cancel.token,
+        error,
+        null,
+        false,
+      );
     } finally {
       ended.dispose();
       this.end(request); // before the answer is on its way: they are never drawn together
@@ -146,7 +180,14 @@ export class GhostText implements Disposable {
     return !this.pause.isOn && (isAsked || editor.get<boolean>("inlineSuggest.enabled", true));
   }
 
-  private end(request: NonNullable<typeof this.running>): void {
+  /** Have VS Code ask once more: the server now knows the answer. */
+  private askAgain(): null {
+    void commands.executeCommand("editor.action.inlineSuggest.trigger", { explicit: false });
+    return null;
+  }
+
+  private end(request: Running): void {
+    request.cancel.cancel();
     if (this.running === request) {
       this.running = null;
       this.drafts.clear();
@@ -157,6 +198,16 @@ export class GhostText implements Disposable {
     this.suggested = suggested;
     this.onSuggestion(suggested !== null);
   }
+}
+
+/** Whether the user is still where the request was made. */
+function isAt({ document, version, position }: Running): boolean {
+  const editor = window.activeTextEditor;
+  return (
+    editor?.document === document &&
+    document.version === version &&
+    editor.selection.active.isEqual(position)
+  );
 }
 
 function asSuggested(

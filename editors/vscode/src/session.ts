@@ -20,6 +20,7 @@ import { readBundle } from "./setup/bundle";
 import { offerSetUp } from "./setup/consent";
 import { setUpServer } from "./setup/setUp";
 import { currentPath } from "./setup/uv";
+import { pathWithout } from "./stations/path";
 import { hasAnyEnvironment } from "./stations/privateEnvironment";
 
 export class Session implements Disposable {
@@ -55,11 +56,9 @@ export class Session implements Disposable {
       const program = await this.find();
       if (program !== null) {
         await this.run(program);
-      } else if (await hasAnyEnvironment(this.folder)) {
-        await this.setUpAndRun(false); // another version of what the user has agreed to
       } else {
         this.become({ kind: "missing" });
-        void this.offer();
+        void this.offer(await hasAnyEnvironment(this.folder));
       }
     });
   }
@@ -80,7 +79,7 @@ export class Session implements Disposable {
   setUp(): Promise<void> {
     return this.inTurn(async () => {
       await this.stop();
-      await this.setUpAndRun(true);
+      await this.setUpAndRun();
     });
   }
 
@@ -103,26 +102,32 @@ export class Session implements Disposable {
       storage: this.folder,
       serverCommand: workspace.getConfiguration("intarsia").get<string[]>("serverCommand", []),
       isTrusted: workspace.isTrusted,
-      workspaceFolders: (workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath),
-      path: currentPath(),
+      path: pathWithout(currentPath(), this.untrustedFolders()),
       activePython,
     });
   }
 
-  private async offer(): Promise<void> {
-    if (await offerSetUp(this.context)) {
+  /** Folders whose programs are not run. */
+  private untrustedFolders(): string[] {
+    const folders = workspace.isTrusted ? [] : (workspace.workspaceFolders ?? []);
+    return folders.map(({ uri }) => uri.fsPath);
+  }
+
+  /** @param isUpdate whether there is a server of another version */
+  private async offer(isUpdate: boolean): Promise<void> {
+    if (await offerSetUp(this.context, isUpdate)) {
       await this.setUp();
     }
   }
 
-  private async setUpAndRun(needsConsent: boolean): Promise<void> {
+  private async setUpAndRun(): Promise<void> {
     this.become({ kind: "settingUp", message: "Asking first." });
     await setUpServer({
       bundle: this.bundle,
       storage: this.folder,
       log: this.log,
       report: (message) => this.become({ kind: "settingUp", message }),
-      needsConsent,
+      path: pathWithout(currentPath(), this.untrustedFolders()),
     });
     const program = await this.find();
     if (program === null) {
@@ -150,14 +155,16 @@ export class Session implements Disposable {
       onEnded: (isStartedAgain) =>
         isStartedAgain
           ? this.become({ kind: "starting", origin })
-          : this.fail("the server ended again and again: see the log, then restart it"),
+          : this.fail(
+              "the server has ended and is not started again: see the log, then restart it",
+            ),
     });
     this.client = client;
     this.ghostText = ghostText;
     try {
       await client.start();
     } catch (error) {
-      this.client = null;
+      await this.stop();
       this.fail(`the server of ${origin} did not start: ${String(error)}`);
       return;
     }
@@ -173,6 +180,9 @@ export class Session implements Disposable {
 
   private become(state: SessionState): void {
     this.current = state;
+    if (state.kind === "missing") {
+      this.program = null;
+    }
     const isRunning = state.kind === "running";
     void commands.executeCommand("setContext", "intarsia.ready", isRunning);
     void commands.executeCommand("setContext", "intarsia.hasServer", this.program !== null);

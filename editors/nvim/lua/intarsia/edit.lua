@@ -103,13 +103,29 @@ function M.start(kind, selection, noise)
   }
   ---@type intarsia.RunningEdit
   local this = { cancel = function() end }
+  local listener ---@type integer
   local function finish()
     running = nil
+    vim.api.nvim_del_autocmd(listener)
     progress.finish()
     unmap()
   end
+  local id ---@type integer?
+  local function give_up(level, words)
+    client:cancel_request(assert(id)) -- Neovim calls no handler once this is answered
+    finish()
+    say(level, words .. ", nothing was replaced")
+  end
+  listener = vim.api.nvim_create_autocmd("LspDetach", { -- a server that died never answers
+    callback = function(event)
+      if id and event.buf == buffer and event.data.client_id == client.id then
+        give_up(vim.log.levels.WARN, "the server has left this file")
+      end
+    end,
+  })
   local params = { command = COMMAND, arguments = { asked }, workDoneToken = progress.token }
-  local is_sent, id = client:request("workspace/executeCommand", params, function(error, result)
+  local is_sent
+  is_sent, id = client:request("workspace/executeCommand", params, function(error, result)
     if running ~= this then
       return -- it was cancelled when it was almost done
     end
@@ -125,9 +141,7 @@ function M.start(kind, selection, noise)
   end
   running = this
   function this.cancel()
-    client:cancel_request(id) -- Neovim calls no handler once this is answered
-    finish()
-    say(vim.log.levels.INFO, "cancelled, nothing was replaced")
+    give_up(vim.log.levels.INFO, "cancelled")
   end
 end
 

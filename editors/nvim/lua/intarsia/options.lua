@@ -47,6 +47,21 @@ local kinds = {
 
 M.current = defaults
 
+---@param words any[]
+---@return boolean
+local function is_command(words)
+  return #words > 0
+    and vim.iter(words):all(function(word)
+      return type(word) == "string"
+    end)
+end
+
+---@param key any
+---@return boolean
+local function is_key(key)
+  return key == false or (type(key) == "string" and key ~= "")
+end
+
 ---Return one line for each option that cannot be used.
 ---@param given table<string, any>
 ---@return string[]
@@ -60,11 +75,16 @@ local function problems_of(given)
       table.insert(problems, ("option %q cannot be a %s"):format(name, type(value)))
     end
   end
-  for name in vim.spairs(type(given.keys) == "table" and given.keys or {}) do
+  for name, key in vim.spairs(type(given.keys) == "table" and given.keys or {}) do
     if defaults.keys[name] == nil then
       local known = table.concat(vim.tbl_keys(defaults.keys), ", ")
       table.insert(problems, ("unknown key %q; known are: %s"):format(name, known))
+    elseif not is_key(key) then
+      table.insert(problems, ('key %q is a string such as "<M-l>", or false'):format(name))
     end
+  end
+  if type(given.cmd) == "table" and not is_command(given.cmd) then
+    table.insert(problems, 'option "cmd" is a list such as { "/path/to/intarsia", "serve" }')
   end
   return problems
 end
@@ -84,6 +104,16 @@ function M.set(given)
   end
   if usable.keys == true then
     usable.keys = nil
+  elseif usable.keys then
+    usable.keys = vim.iter(usable.keys):fold({}, function(keys, name, key)
+      if defaults.keys[name] and is_key(key) then
+        keys[name] = key
+      end
+      return keys
+    end)
+  end
+  if usable.cmd and not is_command(usable.cmd) then
+    usable.cmd = nil
   end
   M.current = vim.tbl_deep_extend("force", defaults, usable)
   return M.current

@@ -75,11 +75,13 @@ function M.of_command(arguments)
   return of_lines(arguments.line1, arguments.line2)
 end
 
----@return intarsia.Selection # empty, at the cursor; behind it where it is on a line's last character
+---In normal mode behind the cursor where it is on a line's last character: it cannot stand there.
+---@return intarsia.Selection # empty, at the cursor
 function M.at_cursor()
   local row, col = require("intarsia.cursor").position()
   local line = line_at(row + 1)
-  if col < #line and col + 1 + vim.str_utf_end(line, col + 1) == #line then
+  local is_inserting = vim.api.nvim_get_mode().mode:match("^n?i") ~= nil
+  if not is_inserting and col < #line and col + 1 + vim.str_utf_end(line, col + 1) == #line then
     col = #line
   end
   return { first = { row, col }, last = { row, col } }

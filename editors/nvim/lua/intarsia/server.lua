@@ -66,6 +66,9 @@ function M.restart()
   end
   local timer, waited_ms = assert(vim.uv.new_timer()), 0
   local function look()
+    if timer:is_closing() then
+      return -- several may have been scheduled while Neovim was busy
+    end
     waited_ms = waited_ms + 50
     local has_ended = vim.iter(clients):all(function(client)
       return vim.lsp.get_client_by_id(client.id) == nil

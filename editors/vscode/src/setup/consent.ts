@@ -5,17 +5,16 @@ import { type ExtensionContext, window } from "vscode";
 const ASKED = "intarsia.askedForSetUp";
 
 /** Offer the set-up once, without a dialog in the way; true: the user wants to hear more. */
-export async function offerSetUp(context: ExtensionContext): Promise<boolean> {
+export async function offerSetUp(context: ExtensionContext, isUpdate: boolean): Promise<boolean> {
   if (context.globalState.get<boolean>(ASKED)) {
     return false; // the status item goes on saying so
   }
   const setUp = "Set Up…";
   const later = "Not Now";
-  const picked = await window.showInformationMessage(
-    "Intarsia needs its language server, which runs on this machine.",
-    setUp,
-    later,
-  );
+  const message = isUpdate
+    ? "Intarsia has another version now, and needs its language server in that one."
+    : "Intarsia needs its language server, which runs on this machine.";
+  const picked = await window.showInformationMessage(message, setUp, later);
   if (picked === later) {
     await context.globalState.update(ASKED, true);
   }

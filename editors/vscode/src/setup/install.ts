@@ -46,12 +46,12 @@ export async function install(order: Installation): Promise<void> {
 async function fill(folder: string, order: Installation): Promise<void> {
   const { run, bundle, storage, signal } = order;
   order.report("looking for Python and uv");
-  const python = await findPython(run, storage);
   const options = { cwd: storage, env: order.env, signal };
+  const python = await findPython(run, options);
   const [uv, fromPip, hasCpuIndex] = await Promise.all([
     findUv(run, python, storage, order.path, options),
-    python === null ? {} : uvSettingsFromPip(run, python, order.env),
-    order.usesCpuIndex && python !== null && answers(CPU_WHEELS, run, python),
+    python === null ? {} : uvSettingsFromPip(run, python, storage, order.env),
+    order.usesCpuIndex && python !== null && answers(CPU_WHEELS, run, python, order.env),
   ]);
   const env = { ...order.env, ...fromPip, UV_NO_PROGRESS: "1" };
 
@@ -82,6 +82,7 @@ async function fill(folder: string, order: Installation): Promise<void> {
   await uvDoes("making the environment", [
     "venv",
     "--no-project",
+    "--seed", // the server fetches wheels of the model by pip
     "--python",
     python ?? ">=3.11",
     folder,
@@ -97,9 +98,14 @@ async function fill(folder: string, order: Installation): Promise<void> {
 }
 
 /** Whether an address answers within seconds, by way of the user's proxies. */
-async function answers(address: string, run: Run, python: string): Promise<boolean> {
+async function answers(
+  address: string,
+  run: Run,
+  python: string,
+  env: NodeJS.ProcessEnv,
+): Promise<boolean> {
   const program = `import urllib.request as u; u.urlopen("${address}", timeout=5)`;
-  return (await run(python, ["-P", "-c", program], { timeoutMs: 10_000 })).code === 0;
+  return (await run(python, ["-P", "-c", program], { env, timeoutMs: 10_000 })).code === 0;
 }
 
 /** Remove environments of other versions; one that is still in use somewhere may stay. */

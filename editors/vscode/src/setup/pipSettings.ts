@@ -16,9 +16,12 @@ const SEPARATORS: Readonly<Record<string, string>> = { UV_INDEX: " ", UV_FIND_LI
 export async function uvSettingsFromPip(
   run: Run,
   python: string,
+  cwd: string,
   env: NodeJS.ProcessEnv,
 ): Promise<Record<string, string>> {
-  const { code, stdout } = await run(python, ["-m", "pip", "config", "list"], {
+  const { code, stdout } = await run(python, ["-P", "-m", "pip", "config", "list"], {
+    cwd,
+    env,
     timeoutMs: 20_000,
   });
   const settings = code === 0 ? translate(stdout) : {};

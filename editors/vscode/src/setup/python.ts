@@ -1,6 +1,6 @@
 // Finds a Python that is new enough to make the private environment with.
 
-import type { Run } from "../run";
+import type { Run, RunOptions } from "../run";
 
 const CANDIDATES =
   process.platform === "win32"
@@ -10,10 +10,10 @@ const CANDIDATES =
 const PROGRAM = "import sys; print(sys.executable) if sys.version_info >= (3, 11) else sys.exit(1)";
 
 /** Return the path of the first Python 3.11 or newer; null: there is none. */
-export async function findPython(run: Run, cwd: string): Promise<string | null> {
+export async function findPython(run: Run, options: RunOptions): Promise<string | null> {
   for (const candidate of CANDIDATES) {
     const { code, stdout } = await run(candidate, ["-P", "-c", PROGRAM], {
-      cwd,
+      ...options,
       timeoutMs: 10_000,
     });
     if (code === 0 && stdout.trim() !== "") {

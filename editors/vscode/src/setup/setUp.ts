@@ -6,21 +6,21 @@ import type { Bundle } from "./bundle";
 import { mayFetch, type TorchWheels } from "./consent";
 import { install } from "./install";
 import { SetUpCancelled, SetUpFailed } from "./setUpFailed";
-import { currentPath } from "./uv";
 
 export interface SetUp {
   bundle: Bundle;
   storage: string;
   log: LogOutputChannel;
   report: (message: string) => void;
-  /** Whether the user has to be asked; not for another version of what was agreed to. */
-  needsConsent: boolean;
+  /** PATH that programs are looked up in. */
+  path: string;
 }
 
 /** Make the private environment. What goes wrong is told to the user here. */
 export async function setUpServer(order: SetUp): Promise<void> {
-  const torch = await torchWheels();
-  if (order.needsConsent && !(await mayFetch(order.storage, torch))) {
+  const env = { ...process.env, PATH: order.path };
+  const torch = await torchWheels(env);
+  if (!(await mayFetch(order.storage, torch))) {
     return;
   }
   const options = {
@@ -40,8 +40,8 @@ export async function setUpServer(order: SetUp): Promise<void> {
         run,
         bundle: order.bundle,
         storage: order.storage,
-        path: currentPath(),
-        env: process.env,
+        path: order.path,
+        env,
         usesCpuIndex: torch === "small, from its own index",
         signal: controller.signal,
         report,
@@ -69,10 +69,10 @@ function tell(error: unknown, log: LogOutputChannel): void {
 }
 
 /** torch's plain wheels carry the code for NVIDIA cards on Linux alone: most of their size. */
-async function torchWheels(): Promise<TorchWheels> {
+async function torchWheels(env: NodeJS.ProcessEnv): Promise<TorchWheels> {
   if (process.platform !== "linux") {
     return "small";
   }
-  const hasCard = (await run("nvidia-smi", ["-L"], { timeoutMs: 10_000 })).code === 0;
+  const hasCard = (await run("nvidia-smi", ["-L"], { env, timeoutMs: 10_000 })).code === 0;
   return hasCard ? "for NVIDIA cards" : "small, from its own index";
 }

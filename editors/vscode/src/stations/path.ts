@@ -6,14 +6,12 @@ import type { Run } from "../run";
 import type { ServerProgram } from "../serverProgram";
 import { fits, versionOfProgram } from "../versions";
 
-/** @param forbidden folders whose programs are not run */
 export async function fromPath(
   run: Run,
   path: string,
-  forbidden: readonly string[],
   pinned: string,
 ): Promise<ServerProgram | null> {
-  for (const program of await programsOnPath("intarsia", path, forbidden)) {
+  for (const program of await programsOnPath("intarsia", path)) {
     const version = await versionOfProgram(run, program);
     if (version !== null && fits(version, pinned)) {
       return { command: program, args: [], serveArgs: [], origin: "intarsia on the PATH" };
@@ -23,20 +21,22 @@ export async function fromPath(
 }
 
 /** Return the absolute paths at which a program of this name can be run, in the PATH's order. */
-export async function programsOnPath(
-  name: string,
-  path: string,
-  forbidden: readonly string[] = [],
-): Promise<string[]> {
+export async function programsOnPath(name: string, path: string): Promise<string[]> {
   const file = process.platform === "win32" ? `${name}.exe` : name;
   const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
-  const programs = [...new Set(folders)]
-    .map((folder) => join(folder, file))
-    .filter((program) => !forbidden.some((folder) => isInside(program, folder)));
+  const programs = [...new Set(folders)].map((folder) => join(folder, file));
   const found = await Promise.all(
     programs.map(async (program) => ((await canRun(program)) ? [program] : [])),
   );
   return found.flat();
+}
+
+/** Return the PATH without the places inside of these folders, whose programs are not run. */
+export function pathWithout(path: string, forbidden: readonly string[]): string {
+  return path
+    .split(delimiter)
+    .filter((place) => !forbidden.some((folder) => isInside(place, folder)))
+    .join(delimiter);
 }
 
 function isInside(path: string, folder: string): boolean {

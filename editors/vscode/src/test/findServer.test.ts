@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { findServer, type Surroundings } from "../findServer";
 import type { Run } from "../run";
 import { environmentFolder, markWhole } from "../stations/privateEnvironment";
+import { pathWithout } from "../stations/path";
 
 const BUNDLE = {
   version: "0.3.1",
@@ -28,7 +29,6 @@ async function surroundings(changes: Partial<Surroundings> = {}): Promise<Surrou
     storage: await emptyFolder(),
     serverCommand: [],
     isTrusted: true,
-    workspaceFolders: [],
     path: await emptyFolder(),
     activePython: async () => null,
     ...changes,
@@ -120,14 +120,14 @@ test("a program inside an untrusted workspace is not run, the next one on the PA
     asked.push(command);
     return { code: 0, stdout: "intarsia 0.3.1\n", stderr: "" };
   };
-  const at = await surroundings({
-    run,
-    workspaceFolders: [workspace],
-    path: [inside.folder, outside.folder].join(delimiter),
-  });
-  assert.equal((await findServer({ ...at, isTrusted: false }))?.command, outside.program);
+  const path = [inside.folder, outside.folder].join(delimiter);
+  const safe = pathWithout(path, [workspace]);
+  assert.equal(
+    (await findServer(await surroundings({ run, path: safe })))?.command,
+    outside.program,
+  );
   assert.deepEqual(asked, [outside.program]);
-  assert.equal((await findServer({ ...at, isTrusted: true }))?.command, inside.program);
+  assert.equal((await findServer(await surroundings({ run, path })))?.command, inside.program);
 });
 
 test("folders of the PATH that are not absolute are not looked into", async () => {

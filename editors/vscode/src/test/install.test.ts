@@ -79,6 +79,22 @@ test("an environment is whole once everything is in it", async () => {
   );
 });
 
+test("programs are looked up in the PATH that was given, away from opened folders", async () => {
+  const places: { words: string; PATH: string | undefined; cwd: string | undefined }[] = [];
+  const run: Run = (command, args, options) => {
+    const words = [command, ...args].join(" ");
+    places.push({ words, PATH: options?.env?.PATH, cwd: options?.cwd });
+    return machine().run(command, args, options);
+  };
+  const installation = await order({ run, env: { PATH: "/trusted" } });
+  await install(installation);
+  const pip = places.find(({ words }) => words.endsWith("pip config list"));
+  assert.match(pip?.words ?? "", /^\S+ -P -m pip/);
+  assert.equal(pip?.cwd, installation.storage);
+  const unsure = places.filter(({ words }) => !words.startsWith(installation.storage));
+  assert.deepEqual([...new Set(unsure.map(({ PATH }) => PATH))], ["/trusted"]);
+});
+
 test("the CPU index is not used where it does not answer, nor with an NVIDIA card", async () => {
   const offline = machine((words) => (words.includes("urlopen") ? FAILED : null));
   await install(await order({ run: offline.run }));

@@ -26,10 +26,10 @@ test("pip's variables go before its files, as they do in pip", () => {
 
 test("what the user says to uv stays as it is", async () => {
   const run = async () => ({ code: 0, stdout: "global.find-links='/pip'\n", stderr: "" });
-  assert.deepEqual(await uvSettingsFromPip(run, "python3", { UV_FIND_LINKS: "/mine" }), {});
+  assert.deepEqual(await uvSettingsFromPip(run, "python3", "/own", { UV_FIND_LINKS: "/mine" }), {});
 });
 
 test("a Python without pip says nothing", async () => {
   const run = async () => ({ code: 1, stdout: "", stderr: "No module named pip" });
-  assert.deepEqual(await uvSettingsFromPip(run, "python3", {}), {});
+  assert.deepEqual(await uvSettingsFromPip(run, "python3", "/own", {}), {});
 });

@@ -1,0 +1,102 @@
+"""From key to ghost text in VS Code: what is added to the engine's own time, and by whom.
+
+The same key, a space after ``return``, is measured in the page itself, from the key's event to the
+ghost text in the document's tree, in three situations: an extension that answers at once (VS Code's
+own wait and drawing); ours where the server knows the answer (adds the way to the server and back);
+ours where the engine has to be asked, less the engine's own time. The option ``debounceMs`` is 0.
+"""
+
+import argparse
+import re
+import tempfile
+from pathlib import Path
+
+from extension_log import ExtensionLog
+from floor_extension import write_floor_extension
+from installation import packaged_extension
+from playwright.sync_api import Browser
+from sources import SUM
+from vscode_bench import chromium, loaded_engine, p50_p95, percentile, report, vscode
+from vscode_window import VSCodeWindow
+from windows import Windows
+
+from intarsia.engine.ipc.address import Address
+
+AT_ONCE: dict[str, object] = {"intarsia.debounceMs": 0}
+ANSWER = "left + right"
+_FILLED = re.compile(r"filled in (\d+) ms")
+
+
+def main() -> None:
+    """Measure, print the table, write JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--json", type=Path)
+    arguments = parser.parse_args()
+    with (
+        loaded_engine() as address,
+        chromium() as browser,
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        floor = _floor(address, browser, Path(folder), arguments.rounds)
+        known, beyond = _ours(address, browser, Path(folder), arguments.rounds)
+    measured = {
+        "VS Code alone": floor,
+        "known to the server": known,
+        "asked, beyond the engine": beyond,
+        "known, less VS Code alone": [ms - percentile(floor, 50) for ms in known],
+        "asked, less VS Code alone": [ms - percentile(floor, 50) for ms in beyond],
+    }
+    rows = [(name, p50_p95(values)) for name, values in measured.items()]
+    report({"rounds": arguments.rounds, "ms": measured}, rows, arguments.json)
+
+
+def _floor(address: Address, browser: Browser, folder: Path, rounds: int) -> list[float]:
+    extension = write_floor_extension(folder / "floor.vsix")
+    with (
+        vscode(address, extension, AT_ONCE) as server,
+        Windows(server=server, browser=browser, folder=folder) as windows,
+    ):
+        window = windows.open(SUM, is_ready=False)
+        window.page.wait_for_selector("[id*='intarsia.floor'] .codicon-check")
+        return [_time_a_space(window) for _ in range(rounds)]
+
+
+def _ours(
+    address: Address, browser: Browser, folder: Path, rounds: int
+) -> tuple[list[float], list[float]]:
+    """Return the times where the answer is known, and the engine's answers less its own time."""
+    with (
+        vscode(address, packaged_extension(), AT_ONCE) as server,
+        Windows(server=server, browser=browser, folder=folder) as windows,
+    ):
+        window = windows.open(SUM)
+        _time_a_space(window)  # now it is known
+        known = [_time_a_space(window) for _ in range(rounds)]
+        log = ExtensionLog(server=server)
+        asked = []
+        for number in range(rounds):  # another document each time, so that no answer is known
+            window.press("Control+Home")
+            window.type(f"# {number}\n")
+            window.press(*["ArrowDown"] * 2, "End")
+            asked.append(_time_a_space(window))
+            window.press("Control+Home", "Shift+ArrowDown", "Delete", *["ArrowDown"] * 2, "End")
+        engine = [float(ms) for line in log.lines() for ms in _FILLED.findall(line)]
+    assert len(engine) == rounds, f"the log tells of {len(engine)} fills, not of {rounds}"
+    return known, [total - own for total, own in zip(asked, engine, strict=True)]
+
+
+def _time_a_space(window: VSCodeWindow) -> float:
+    """Type a space, wait for the ghost text, take the space back; return ms from key to text."""
+    window.page.evaluate("intarsia.history.length = 0")
+    window.type(" ")
+    window.expect_ghost_text(ANSWER)
+    shown_at = next(entry["at"] for entry in window.history() if entry["ghost"] == ANSWER)
+    pressed_at = window.page.evaluate("intarsia.keys.at(-1)")
+    window.press("Backspace")
+    window.expect_ghost_text("")
+    return float(shown_at - pressed_at)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""VS Code as a server (code-server) with our extension in it, and nothing of the user's."""
+
+import json
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+from installation import code_server_program, path_with_node
+
+QUIET: Mapping[str, object] = {
+    "chat.disableAIFeatures": True,
+    "editor.minimap.enabled": False,
+    "editor.quickSuggestions": False,  # else it takes the place of a late answer
+    "editor.wordBasedSuggestions": "off",
+    "extensions.autoCheckUpdates": False,
+    "extensions.ignoreRecommendations": True,
+    "git.enabled": False,
+    "telemetry.telemetryLevel": "off",
+    "typescript.disableAutomaticTypeAcquisition": True,
+    "workbench.colorTheme": "Default Dark Modern",
+    "workbench.secondarySideBar.defaultVisibility": "hidden",
+    "workbench.startupEditor": "none",
+    "workbench.tips.enabled": False,
+}
+"""Nothing that moves by itself or asks the network."""
+
+ACCEPT_LINE = "Control+Alt+ArrowDown"
+KEYS = [{"key": "ctrl+alt+down", "command": "editor.action.inlineSuggest.acceptNextLine"}]
+"""VS Code has the command, and no key for it."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CodeServer:
+    """A running server; a window is a browser's page at one of its addresses."""
+
+    port: int
+    folder: Path
+
+    def url(self, workspace: Path, file: Path, line: int, column: int) -> str:
+        """Return where a window shows the workspace with the file open; places count from 1."""
+        place = f"vscode-remote://127.0.0.1:{self.port}{file}:{line}:{column}"
+        payload = [["openFile", place], ["gotoLineMode", "true"]]
+        query = urlencode({"folder": str(workspace), "payload": json.dumps(payload)})
+        return f"http://127.0.0.1:{self.port}/?{query}"
+
+    def logs(self) -> list[Path]:
+        """Return what our extension has logged, one file or more for each window."""
+        return sorted((self.folder / "data" / "logs").glob("*/exthost*/intarsia.intarsia/*.log"))
+
+
+@contextmanager
+def code_server(
+    folder: Path,
+    environment: Mapping[str, str],
+    *,
+    extension: Path | None,
+    settings: Mapping[str, object],
+    trusts_workspaces: bool = True,
+) -> Iterator[CodeServer]:
+    """Run a server that keeps all of its files in the folder.
+
+    The environment is all that it gets; the extension is a .vsix; the settings are the user's.
+    """
+    _write_settings(folder, settings)
+    everywhere = {**environment, "PATH": path_with_node(environment["PATH"])}
+    if extension is not None:
+        install = [*_command(folder), "--install-extension", extension]
+        subprocess.run(install, env=everywhere, check=True, capture_output=True, timeout=120)
+    port = _free_port()
+    command = [*_command(folder), "--auth=none", f"--bind-addr=127.0.0.1:{port}"]
+    command += [
+        "--disable-telemetry",
+        "--disable-update-check",
+        "--disable-getting-started-override",
+    ]
+    if trusts_workspaces:
+        command.append("--disable-workspace-trust")
+    with (folder / "code-server.log").open("wb") as log:
+        process = subprocess.Popen(command, env=everywhere, stdout=log, stderr=subprocess.STDOUT)
+        try:
+            _wait_until_it_answers(port, process)
+            yield CodeServer(port=port, folder=folder)
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def _command(folder: Path) -> list[str]:
+    return [
+        str(code_server_program()),
+        f"--config={folder / 'config.yaml'}",
+        f"--user-data-dir={folder / 'data'}",
+        f"--extensions-dir={folder / 'extensions'}",
+    ]
+
+
+def _write_settings(folder: Path, settings: Mapping[str, object]) -> None:
+    """Write the user's settings twice: programs are looked up in the machine's alone."""
+    for scope in ("User", "Machine"):
+        path = folder / "data" / scope / "settings.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({**QUIET, **settings}))
+    (folder / "data" / "User" / "keybindings.json").write_text(json.dumps(KEYS))
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _wait_until_it_answers(port: int, process: "subprocess.Popen[bytes]") -> None:
+    ends_at = time.monotonic() + 60
+    while True:
+        assert process.poll() is None, "code-server has ended"
+        assert time.monotonic() < ends_at, "code-server does not answer"
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/healthz", timeout=5):
+                return
+        except (urllib.error.URLError, ConnectionError):
+            time.sleep(0.1)

@@ -1,0 +1,42 @@
+# Real editors: what they need is put into build/editors, then tests and benchmarks run in them.
+EDITORS := build/editors
+EDITORS_READY := $(EDITORS)/.ready
+EDITORS_DEBIAN := chromium build-essential pkg-config libkrb5-dev libsecret-1-dev libx11-dev libxkbfile-dev \
+  emacs-nox elpa-eglot elpa-lsp-mode kakoune kate xvfb xdotool dbus fonts-dejavu-core
+EDITORS_PYTHON := PYTHONPATH=tests/support:tests/real_editors $(BIN)/python
+MINUTES ?= 10
+
+.PHONY: editors extension test-editors bench-editors fresh-machine
+
+# code-server (VS Code 1.139 for a browser) builds parts of itself, and only on node 24.
+$(EDITORS_READY): $(READY) tests/real_editors/setup.mk tests/real_editors/requirements.txt
+	@dpkg -s $(EDITORS_DEBIAN) >/dev/null 2>&1 || \
+	  { test "$$(id -u)" = 0 && apt-get update -qq && apt-get install -y -qq $(EDITORS_DEBIAN); } || \
+	  { echo "as root: apt-get install $(EDITORS_DEBIAN)"; exit 1; }
+	@command -v npm >/dev/null || { echo "npm is missing: install Node.js from nodejs.org"; exit 1; }
+	@mkdir -p $(EDITORS)
+	npm install --no-audit --no-fund --prefix $(EDITORS) node@24
+	PATH="$(CURDIR)/$(EDITORS)/node_modules/.bin:$$PATH" \
+	  npm install --no-audit --no-fund --prefix $(EDITORS) code-server@4.139.1
+	$(BIN)/python -m pip install -q -r tests/real_editors/requirements.txt
+	$(BIN)/python tests/support/debian_packages.py
+	@touch $@
+
+extension: setup
+	cd editors/vscode && npm ci --no-audit --no-fund && PYTHON="$(CURDIR)/$(BIN)/python" npm run package
+
+editors: $(EDITORS_READY) extension pull
+
+test-editors: editors
+	$(BIN)/python -m pytest tests/real_editors
+
+bench-editors: editors
+	$(EDITORS_PYTHON) tests/real_editors/bench_vscode_latency.py --json $(EDITORS)/latency.json
+	$(EDITORS_PYTHON) tests/real_editors/bench_vscode_start.py --json $(EDITORS)/start.json
+	$(EDITORS_PYTHON) tests/real_editors/bench_vscode_typing.py --minutes $(MINUTES) --json $(EDITORS)/typing.json
+	$(EDITORS_PYTHON) tests/real_editors/bench_neovim.py keys --count 50
+	$(EDITORS_PYTHON) tests/real_editors/bench_neovim.py start --pairs 20
+	$(EDITORS_PYTHON) tests/real_editors/bench_neovim.py typing --minutes $(MINUTES)
+
+fresh-machine: editors
+	$(EDITORS_PYTHON) tests/real_editors/fresh_machine.py --json $(EDITORS)/fresh-machine.json

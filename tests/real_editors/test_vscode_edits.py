@@ -1,0 +1,45 @@
+"""Inline edits in VS Code: code actions, previews, all holes at once, one undo."""
+
+from playwright.sync_api import expect
+from sources import HOLES, SUM
+from windows import Windows
+
+AT_ONCE = {"intarsia.previewEdits": False}
+
+
+def test_a_selection_is_filled_by_a_code_action_after_a_preview(windows: Windows) -> None:
+    source = SUM.replace("║", " 0║")
+    window = windows.open(source)
+    window.press("Shift+ArrowLeft", "Control+.")
+    window.choose_action("Fill")
+    preview = window.page.locator(".monaco-diff-editor .editor.modified")
+    expect(preview.locator(".view-line", has_text="return left + right")).to_be_visible(
+        timeout=60_000
+    )
+    window.press("Control+Enter")
+    expect(preview).to_have_count(0)
+    window.expect_saved(SUM.replace("║", " left + right"))
+
+
+def test_all_holes_are_filled_at_once_and_one_undo_takes_them_back(windows: Windows) -> None:
+    source = HOLES.replace("║", "")
+    window = windows.open(HOLES, settings=AT_ONCE)
+    window.command("Intarsia: Fill All Holes")
+    saved = window.saved_change(source)
+    assert "return width * height" in saved
+    assert "return 2 * (width + height)" in saved
+    assert "..." not in saved
+    window.press("Control+z")
+    window.expect_saved(source)
+
+
+def test_a_rewrite_changes_the_selection_and_nothing_else(windows: Windows) -> None:
+    source = SUM.replace("║", " sum([left, right])║")
+    window = windows.open(source, settings=AT_ONCE)
+    window.press(*["Shift+ArrowLeft"] * len("sum([left, right])"))
+    window.command("Intarsia: Rewrite Selection")
+    window.choose("From scratch")
+    before, after = SUM.split("║")
+    saved = window.saved_change(source.replace("║", ""))
+    assert saved.startswith(before + " ")
+    assert saved.endswith(after)

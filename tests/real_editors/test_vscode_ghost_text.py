@@ -1,0 +1,134 @@
+"""Ghost text in VS Code: when it appears, what becomes of it, and where it must not appear."""
+
+from engine_counts import num_fills
+from sources import LOOP, SUM
+from windows import Windows
+
+from intarsia.engine.ipc.address import Address
+
+
+def test_ghost_text_appears_while_typing_and_is_saved_only_once_accepted(windows: Windows) -> None:
+    window = windows.open(SUM)
+    window.type(" ")
+    window.expect_ghost_text("left + right")
+    window.expect_saved(SUM.replace("║", " "))
+    window.press("Tab")
+    window.expect_cursor(3, 24)
+    window.expect_ghost_text("")
+    window.expect_saved(SUM.replace("║", " left + right"))
+
+
+def test_typing_along_keeps_it_and_does_not_ask_the_engine_again(
+    windows: Windows, real_engine_runtime: Address
+) -> None:
+    window = windows.open(SUM)
+    window.type(" ")
+    window.expect_ghost_text("left + right")
+    fills = num_fills(real_engine_runtime)
+    for typed, left in (("l", "eft + right"), ("eft +", " right"), (" righ", "t")):
+        window.type(typed)
+        window.expect_ghost_text(left)
+    window.expect_status_tells("known from before")
+    assert num_fills(real_engine_runtime) == fills
+    window.press("Tab")
+    window.expect_cursor(3, 24)
+    window.expect_saved(SUM.replace("║", " left + right"))
+
+
+def test_escape_takes_it_away_and_leaves_the_document_alone(windows: Windows) -> None:
+    window = windows.open(SUM)
+    window.type(" ")
+    window.expect_ghost_text("left + right")
+    window.press("Escape")
+    window.expect_ghost_text("")
+    window.press("Tab")
+    window.expect_cursor(3, 13)
+    window.expect_saved(SUM.replace("║", "  "))
+
+
+def test_a_half_typed_word_is_continued(windows: Windows) -> None:
+    window = windows.open(SUM.replace("║", " l║"))
+    window.type("e")
+    window.expect_ghost_text("ft + right")
+    window.press("Tab")
+    window.expect_cursor(3, 24)
+    window.expect_saved(SUM.replace("║", " left + right"))
+
+
+def test_a_body_of_several_lines_is_suggested(windows: Windows) -> None:
+    window = windows.open(LOOP)
+    window.press("Enter")
+    shown = window.ghost_text()
+    assert "\n" in shown
+    window.press("Tab")
+    window.expect_ghost_text("")
+    filled = LOOP.replace("║", f"\n        {shown}")
+    window.expect_saved(filled)
+    compile(filled, window.file.name, "exec")
+
+
+def test_an_answer_later_than_the_editors_patience_is_shown_all_the_same(windows: Windows) -> None:
+    settings = {"editor.quickSuggestions": {"other": "offWhenInlineCompletions"}}
+    window = windows.open(
+        SUM.replace("║", " l║"), settings={**settings, "intarsia.debounceMs": 1500}
+    )
+    window.type("e")
+    window.expect_ghost_text("ft + right")
+    window.press("Tab")
+    window.expect_cursor(3, 24)
+    window.expect_saved(SUM.replace("║", " left + right"))
+
+
+def test_line_ends_of_a_crlf_file_stay_what_they_are(windows: Windows) -> None:
+    source = (
+        "function indexOf(items, wanted) {\n  ║\n}\n\nconsole.log(indexOf([1, 2, 3], 2));\n"
+    ).replace("\n", "\r\n")
+    window = windows.open(source, "find.js")
+    window.type("for")
+    shown = window.ghost_text()
+    window.press("Tab")
+    window.expect_ghost_text("")
+    window.expect_saved(source.replace("║", "for" + shown.replace("\n", "\r\n")))
+
+
+def test_an_emoji_before_the_cursor_does_not_move_the_insertion(windows: Windows) -> None:
+    source = 'left, right = 1, 2\nprint("👍🏽 the sum:", left║)\n'
+    window = windows.open(source)
+    window.type(" +")
+    shown = window.ghost_text()
+    window.press("Tab")
+    window.expect_ghost_text("")
+    assert shown == " right"
+    window.expect_saved(source.replace("║", " + right"))
+
+
+def test_nothing_is_asked_while_inline_suggestions_are_off(
+    windows: Windows, real_engine_runtime: Address
+) -> None:
+    window = windows.open(SUM, settings={"editor.inlineSuggest.enabled": False})
+    fills = num_fills(real_engine_runtime)
+    window.type(" ")
+    window.change_settings({"editor.inlineSuggest.enabled": True})
+    window.press("Backspace")
+    window.type(" ")
+    window.expect_ghost_text("left + right")
+    assert num_fills(real_engine_runtime) == fills + 1
+    window.expect_saved(SUM.replace("║", " "))
+
+
+def test_a_draft_is_drawn_first_and_gone_once_the_suggestion_is_there(windows: Windows) -> None:
+    window = windows.open(LOOP)
+    window.press("Enter")
+    shown = window.ghost_text()
+    drafts = [entry["draft"] for entry in window.history() if not entry["ghost"]]
+    assert any(draft.strip() for draft in drafts)
+    assert window.history()[-1]["draft"] == ""
+    window.press("Tab")
+    window.expect_saved(LOOP.replace("║", f"\n        {shown}"))
+
+
+def test_no_draft_is_drawn_where_drafts_are_off(windows: Windows) -> None:
+    window = windows.open(LOOP, settings={"intarsia.drafts": False})
+    window.press("Enter")
+    assert "\n" in window.ghost_text()
+    assert [entry["draft"] for entry in window.history() if entry["draft"]] == []

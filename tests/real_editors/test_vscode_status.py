@@ -1,0 +1,65 @@
+"""VS Code's status item and menu: what it does, why it does not, and how to make it stop."""
+
+from engine_counts import num_fills
+from playwright.sync_api import expect
+from sources import SUM
+from windows import Windows
+
+from intarsia.engine.ipc.address import Address
+
+
+def test_the_status_item_names_the_model_and_what_the_last_answer_cost(windows: Windows) -> None:
+    window = windows.open(SUM)
+    expect(window.status).to_contain_text("qwen2.5-coder-0.5b")
+    window.type(" ")
+    window.expect_ghost_text("left + right")
+    window.expect_status_tells("a suggestion was shown")
+    window.expect_status_tells(" ms · 2 passes")
+    window.expect_saved(SUM.replace("║", " "))
+
+
+def test_a_pause_asks_nothing_until_it_is_ended(
+    windows: Windows, real_engine_runtime: Address
+) -> None:
+    window = windows.open(SUM)
+    fills = num_fills(real_engine_runtime)
+    window.command("Intarsia: Pause for 10 Minutes")
+    window.expect_status_tells("Paused for 10 more min")
+    window.type(" ")
+    window.expect_saved(SUM.replace("║", " "))
+    window.command("Intarsia: Resume")
+    expect(window.status.locator(".codicon-check")).to_be_visible()
+    window.press("Backspace")
+    window.type(" ")
+    window.expect_ghost_text("left + right")
+    assert num_fills(real_engine_runtime) == fills + 1
+
+
+def test_the_menu_turns_it_off_for_a_language_and_on_again(windows: Windows) -> None:
+    window = windows.open(SUM)
+    window.status.click()
+    window.choose("Turn off for python")
+    expect(window.page.get_by_text("Intarsia is off for python")).to_be_visible()
+    window.press("Control+1")
+    window.type(" ")
+    window.expect_status_tells("python is among disabledLanguages")
+    window.status.click()
+    window.choose("Turn on for python")
+    expect(window.page.get_by_text("Intarsia is on for python")).to_be_visible()
+    window.press("Control+1", "Backspace")
+    window.type(" ")
+    window.expect_ghost_text("left + right")
+    window.expect_saved(SUM.replace("║", " "))
+
+
+def test_a_file_of_secrets_is_never_read_and_the_reason_is_shown(
+    windows: Windows, real_engine_runtime: Address
+) -> None:
+    window = windows.open("USER=me\nTOKEN=║\n", ".env")
+    fills = num_fills(real_engine_runtime)
+    window.type("a")
+    window.expect_status_tells("nothing was shown")
+    window.command("Intarsia: Show Why There Was No Suggestion")
+    expect(window.message()).to_contain_text(".env is excluded by the pattern")
+    assert num_fills(real_engine_runtime) == fills
+    window.expect_saved("USER=me\nTOKEN=a\n")

@@ -1,0 +1,136 @@
+"""One window of VS Code, as a user has it: keys go in, what is drawn and what is saved come out."""
+
+import contextlib
+import json
+import re
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
+
+SHOWN_TEXT = Path(__file__).with_name("shown_text.js").read_text()
+
+ANSWER_MS = 60_000
+"""How long the real engine may take, on a machine that does other work too."""
+
+SAVING_S = 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VSCodeWindow:
+    """A page that shows one workspace with one file open."""
+
+    page: Page
+    file: Path
+
+    def press(self, *keys: str) -> None:
+        """Press keys one after the other: ``Tab``, ``Control+Right``, ``Alt+]``."""
+        for key in keys:
+            self.page.keyboard.press(key)
+
+    def type(self, text: str) -> None:
+        """Type the text key by key."""
+        self.page.keyboard.type(text)
+
+    def command(self, title: str) -> None:
+        """Run a command by its title, through the command palette."""
+        self.press("F1")
+        field = self.page.locator(".quick-input-widget input[type=text]")
+        expect(field).to_be_focused()
+        field.fill(f">{title}")
+        self.choose(title)
+
+    def choose(self, label: str) -> None:
+        """Take the row of the open list that begins with the label."""
+        row = self.page.locator(".quick-input-list .monaco-list-row").filter(
+            has=self.page.locator(".quick-input-list-label", has_text=re.compile(re.escape(label)))
+        )
+        row.first.click()
+
+    def ghost_text(self) -> str:
+        """Wait for ghost text; return it."""
+        return self.other_ghost_text("")
+
+    def other_ghost_text(self, than: str) -> str:
+        """Wait until something else is shown (the empty text: nothing); return it."""
+        self._wait_for("text => intarsia.ghost() !== text", than)
+        return str(self.page.evaluate("intarsia.ghost()"))
+
+    def ghost_text_within(self, ms: float) -> str:
+        """Wait so long at most for ghost text; return what is shown, which may be nothing."""
+        with contextlib.suppress(PlaywrightTimeoutError):
+            self.page.wait_for_function("intarsia.ghost() !== ''", timeout=ms)
+        return str(self.page.evaluate("intarsia.ghost()"))
+
+    def expect_ghost_text(self, text: str) -> None:
+        """Wait until exactly this is shown; the empty text: until none is."""
+        self._wait_for("text => intarsia.ghost() === text", text)
+
+    def _wait_for(self, condition: str, text: str) -> None:
+        try:
+            self.page.wait_for_function(condition, arg=text, timeout=ANSWER_MS)
+        except PlaywrightTimeoutError as error:
+            shown = self.page.evaluate("intarsia.ghost()")
+            raise AssertionError(f"shown is {shown!r}; waited for {condition}, {text!r}") from error
+
+    def history(self) -> list[dict[str, Any]]:
+        """Return each ghost text and draft that was drawn, and when (ms)."""
+        return list(self.page.evaluate("intarsia.history"))
+
+    def expect_saved(self, text: str) -> None:
+        """Save the file until it holds exactly this text on the disk, line ends included."""
+        ends_at = time.monotonic() + SAVING_S
+        self.press("Control+s")
+        while (found := self.file.read_bytes()) != text.encode():
+            assert time.monotonic() < ends_at, f"saved is {found.decode()!r}, not {text!r}"
+            self.page.wait_for_timeout(200)
+            self.press("Control+s")
+
+    def expect_cursor(self, line: int, column: int) -> None:
+        """Wait until the cursor is there; both count from 1, columns in characters."""
+        expect(self.page.locator("#status\\.editor\\.selection")).to_have_text(
+            f"Ln {line}, Col {column}"
+        )
+
+    @property
+    def status(self) -> Locator:
+        """Return our item in the status bar."""
+        return self.page.locator(".statusbar-item[id^='intarsia.intarsia']")
+
+    def expect_status_tells(self, words: str) -> None:
+        """Wait until the words stand in what our item in the status bar says when pointed at."""
+        self.page.mouse.move(0, 0)
+        self.status.hover()
+        expect(self.page.locator(".workbench-hover-container")).to_contain_text(words)
+        self.page.mouse.move(0, 0)
+
+    def saved_change(self, before: str) -> str:
+        """Wait until the saved file holds something else than before; return it."""
+        ends_at = time.monotonic() + ANSWER_MS / 1000
+        while (found := self.file.read_bytes()) in (before.encode(), b""):
+            assert time.monotonic() < ends_at, "the document has not changed"
+            self.press("Control+s")
+            self.page.wait_for_timeout(200)
+        return found.decode()
+
+    def choose_action(self, title: str) -> None:
+        """Take the code action that begins with the title, from the open menu."""
+        self.page.locator(".action-widget .monaco-list-row.action", has_text=title).first.click()
+
+    def message(self) -> Locator:
+        """Return the texts of the notifications on show."""
+        return self.page.locator(".notifications-toasts .notification-list-item-message")
+
+    def write_settings(self, settings: dict[str, object]) -> None:
+        """Write the workspace's settings, as another program would."""
+        path = self.file.parent / ".vscode" / "settings.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(settings))
+
+    def change_settings(self, settings: dict[str, object]) -> None:
+        """Write the workspace's settings; return once VS Code goes by them."""
+        self.write_settings({**settings, "editor.lineNumbers": "off"})
+        expect(self.page.locator(".margin-view-overlays .line-numbers")).to_have_count(0)

@@ -1,0 +1,89 @@
+"""Opens VS Code windows on workspaces of a test's own."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from code_server import CodeServer
+from marked_text import read_marked
+from playwright.sync_api import Browser, Page, ViewportSize, expect
+from vscode_window import ANSWER_MS, SHOWN_TEXT, VSCodeWindow
+
+CHROMIUM_FLAGS = (
+    "--no-sandbox",  # which root's Chromium cannot have
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+expect.set_options(timeout=30_000)  # a window opens slowly on a busy machine
+SIZE: ViewportSize = {"width": 1280, "height": 800}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Windows:
+    """The windows of one test; a context that closes them."""
+
+    server: CodeServer
+    browser: Browser
+    folder: Path
+    size: ViewportSize = field(default_factory=lambda: SIZE)
+    scale: float = 1  # of the pictures that are taken
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    def open(
+        self,
+        source: str,
+        name: str = "example.py",
+        *,
+        settings: dict[str, object] | None = None,
+        is_ready: bool = True,
+    ) -> VSCodeWindow:
+        """Open a new workspace with this file in it; a ``║`` in the source is the cursor.
+
+        The settings are the workspace's own. Return once our extension has its model, unless
+        ``is_ready`` is false.
+        """
+        marked = read_marked(source)
+        workspace = self.folder / f"workspace-{len(list(self.folder.iterdir()))}"
+        workspace.mkdir()
+        file = workspace / name
+        file.write_bytes(marked.text.encode())
+        window = VSCodeWindow(page=self._new_page(), file=file)
+        if settings is not None:
+            window.write_settings(settings)
+        before = marked.text[: marked.start]
+        line, in_line = before.count("\n") + 1, before.rpartition("\n")[2]
+        units = len(in_line.encode("utf-16-le")) // 2
+        window.page.goto(self.server.url(workspace, file, line, units + 1))
+        window.expect_cursor(line, len(in_line) + 1)
+        if is_ready:
+            expect(window.status.locator(".codicon-check")).to_be_visible(timeout=ANSWER_MS)
+        return window
+
+    def take_pictures(self, name: Path) -> None:
+        """Save how each window looks now, as the name with the window's number."""
+        pages = [page for context in self.browser.contexts for page in context.pages]
+        for number, page in enumerate(pages):
+            page.screenshot(path=f"{name}-{number}.png")
+
+    def _new_page(self) -> Page:
+        context = self._stack.enter_context(
+            self.browser.new_context(viewport=self.size, device_scale_factor=self.scale)
+        )
+        page = context.new_page()
+        page.add_init_script(SHOWN_TEXT)
+        return page
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._stack.close()
