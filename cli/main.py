@@ -72,7 +72,8 @@ class CommandTable(click.Group):
         words = sys.argv[1:] if args is None else list(args)
         try:
             code = super().main(words, prog_name or "intarsia", standalone_mode=False, **extra)
-            sys.stdout.flush()
+            if not sys.stdout.closed:  # `serve` closes it along with its client
+                sys.stdout.flush()
         except BrokenPipeError:
             code = _leave_pipe()
         except Exception as error:  # noqa: BLE001 the command line's one guard: a line, no traceback

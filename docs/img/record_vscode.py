@@ -118,7 +118,11 @@ def draw_the_menu(windows: Windows) -> None:
     window.ghost_text()
     window.status.click()
     window.page.locator(".quick-input-list .monaco-list-row").first.wait_for()
-    window.page.screenshot(path=FOLDER / "vscode-menu.png", animations="disabled")
+    window.page.wait_for_function(  # it fades in
+        "document.getAnimations().every(it => it.playState === 'finished' || !it.effect"
+        " || it.effect.getComputedTiming().endTime === Infinity)"
+    )
+    window.page.screenshot(path=FOLDER / "vscode-menu.png")
 
 
 def record_settling(windows: Windows) -> None:

@@ -1,5 +1,6 @@
 """``intarsia serve`` takes ports of this machine only, and starts without what it does not need."""
 
+import json
 import subprocess
 import sys
 
@@ -35,6 +36,24 @@ def test_a_port_that_is_none_is_refused(word: str):
     result = run("serve", "--tcp", word)
     assert result.exit_code == ExitCode.BAD_INPUT
     assert "has no port" in result.stderr
+
+
+def test_a_client_that_takes_its_leave_is_served_without_fault():
+    leave = [
+        {"id": 1, "method": "initialize", "params": {"capabilities": {}}},
+        {"method": "initialized", "params": {}},
+        {"id": 2, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    frames = b""
+    for message in leave:
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        frames += b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+    program = "import intarsia.lsp.session as s; s.Session.preload = lambda self: None;"
+    program += "from intarsia.cli.main import main; main()"
+    command = [sys.executable, "-P", "-c", program, "serve"]
+    done = subprocess.run(command, input=frames, capture_output=True, timeout=60)
+    assert (done.returncode, done.stderr) == (ExitCode.OK, b"")
 
 
 def test_the_server_loads_neither_rich_nor_the_grammars_before_it_answers():
