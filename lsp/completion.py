@@ -68,12 +68,12 @@ def _half_word(snapshot: Snapshot) -> str:
 
 
 def _kind(text: str) -> types.CompletionItemKind:
-    """Menus show the kind, and put plain text last."""
+    """Menus show the kind. Never ``Snippet``: Helix would expand and indent what is plain text."""
     if _NAME.fullmatch(text):
         return types.CompletionItemKind.Variable
     if _CALL.match(text):
         return types.CompletionItemKind.Function
-    return types.CompletionItemKind.Snippet
+    return types.CompletionItemKind.Text
 
 
 def _label(first_line: str, *, has_more: bool) -> str:

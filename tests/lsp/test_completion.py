@@ -53,7 +53,7 @@ async def test_several_lines_are_shown_as_their_first(runtime: Address) -> None:
     [
         ("ue", types.CompletionItemKind.Variable),
         ("ue(x)", types.CompletionItemKind.Function),
-        ("ue + 1", types.CompletionItemKind.Snippet),
+        ("ue + 1", types.CompletionItemKind.Text),
     ],
 )
 async def test_the_menu_is_told_what_kind_of_thing_it_is(

@@ -68,9 +68,9 @@ def complete_in_helix(case: Case, file: Path, environment: Mapping[str, str]) ->
     first_line, *more = case.fill.splitlines()
     label = re.findall(r"\w*$", case.before)[0] + first_line + ("…" if more else "")
     with helix(file, environment) as editor:
-        ask_in_helix(editor, line, f"{label} snippet")  # the menu says each item's kind
+        ask_in_helix(editor, line, f"{label} text")  # the menu says each item's kind
         editor.keys("\t\r")
-        editor.until(lambda: first_line in editor.screen() and " snippet" not in editor.screen())
+        editor.until(lambda: first_line in editor.screen() and " text" not in editor.screen())
         editor.keys("\x1b")
         editor.shows("NOR")
         editor.keys(":w\r")
@@ -99,10 +99,10 @@ def test_helix_keeps_its_menu_while_the_suggestion_is_typed(
     server = rule_server_command(text=case.fill)
     environment = surroundings(runtime, tmp_path, server)
     with helix(case_file(case, tmp_path), environment) as editor:
-        ask_in_helix(editor, 3, "left + right snippet")
+        ask_in_helix(editor, 3, "left + right text")
         editor.keys("f")
         editor.until(lambda: "return lef" in editor.screen())
-        editor.shows("left + right snippet")
+        editor.shows("left + right text")
 
 
 def test_helix_fills_the_selection_by_a_code_action(runtime: Address, tmp_path: Path) -> None:
