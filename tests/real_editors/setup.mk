@@ -40,3 +40,4 @@ bench-editors: editors
 
 fresh-machine: editors
 	$(EDITORS_PYTHON) tests/real_editors/fresh_machine.py --json $(EDITORS)/fresh-machine.json
+	$(EDITORS_PYTHON) tests/real_editors/fresh_machine_neovim.py
