@@ -14,12 +14,10 @@ import tempfile
 import time
 from pathlib import Path
 
-REPOSITORY = Path(__file__).parents[2]
-sys.path.insert(0, str(REPOSITORY / "tests" / "support"))
-
 from headless_nvim import ATTACHED, TEXT, headless_nvim
 from temporary_address import temporary_address
 
+REPOSITORY = Path(__file__).parents[2]
 SUM = 'def add(left, right):\n    """Return the sum of left and right."""\n    return\n'
 INIT = """vim.opt.runtimepath:prepend("{clone}/editors/nvim")
 require("intarsia").setup()
