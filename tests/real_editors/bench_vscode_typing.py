@@ -98,11 +98,15 @@ class Typist:
         compare_at = time.monotonic() + 60
         at = source.index("\ndef ", self._chance.randrange(len(source) // 2)) + 1
         while time.monotonic() < ends_at:
-            line = source[at : source.index("\n", at) + 1]
-            for key in typed(line, self._chance):
+            piece = source[at : source.index("\n", at) + 1]
+            begun = len(piece) - len(piece.lstrip()) + 2
+            stops = self._chance.random() < 0.3 and begun < len(piece)
+            if stops:  # somewhere in the line, to see what is suggested
+                piece = piece[: self._chance.randrange(begun, len(piece))]
+            for key in typed(piece, self._chance):
                 self._press(key)
-            at += len(line)
-            if self._chance.random() < 0.3:
+            at += len(piece)
+            if stops:
                 at += self._accept_what_fits(source[at:])
             if time.monotonic() > compare_at:
                 self._compare()

@@ -55,7 +55,7 @@ def ask_in_helix(editor: TerminalEditor, line: int, expected: str) -> None:
         editor.keys("A")
         editor.shows(" INS ")
         editor.keys("\x18")
-        if editor.shows_soon(expected, seconds=2 + 2 * attempt):
+        if editor.shows_soon(expected, seconds=8 + 4 * attempt):
             return
         editor.keys("\x1b")
         editor.shows(" NOR ")
@@ -113,7 +113,7 @@ def test_helix_fills_the_selection_by_a_code_action(runtime: Address, tmp_path: 
         editor.keys("/0000\r")
         for attempt in range(8):
             editor.keys(" a")
-            if editor.shows_soon("Fill the selection", seconds=2 + 2 * attempt):
+            if editor.shows_soon("Fill the selection", seconds=8 + 4 * attempt):
                 break
             editor.keys("\x1b")
         editor.keys("\r")  # the first is selected

@@ -10,7 +10,7 @@ AT_ONCE = {"intarsia.previewEdits": False}
 def test_a_selection_is_filled_by_a_code_action_after_a_preview(windows: Windows) -> None:
     source = SUM.replace("║", " 0║")
     window = windows.open(source)
-    window.press("Shift+ArrowLeft", "Control+.")
+    window.press("Shift+ArrowLeft")
     window.choose_action("Fill")
     preview = window.page.locator(".monaco-diff-editor .editor.modified")
     expect(preview.locator(".view-line", has_text="return left + right")).to_be_visible(

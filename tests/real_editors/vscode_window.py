@@ -117,8 +117,16 @@ class VSCodeWindow:
         return found.decode()
 
     def choose_action(self, title: str) -> None:
-        """Take the code action that begins with the title, from the open menu."""
-        self.page.locator(".action-widget .monaco-list-row.action", has_text=title).first.click()
+        """Open the menu of code actions, and take the first one with these words."""
+        action = self.page.locator(".action-widget .monaco-list-row.action", has_text=title).first
+        self.press("Control+.")
+        for _ in range(10):  # there are none until the server has said which it has
+            try:
+                action.click(timeout=5_000)
+                return
+            except PlaywrightTimeoutError:
+                self.press("Control+.")
+        raise AssertionError(f"no code action {title!r}")
 
     def message(self) -> Locator:
         """Return the texts of the notifications on show."""

@@ -3,26 +3,36 @@
 import { CodeAction, type Command, ProgressLocation, window } from "vscode";
 import type * as lsp from "vscode-languageclient/node";
 import { CodeActionResolveRequest, type LanguageClient } from "vscode-languageclient/node";
+import { RUN_COMMANDS } from "./codeActionCommands";
 import { isCancelled, reasonOf } from "./failures";
 
-export const RUN_COMMAND = "intarsia.runCodeAction";
+let offered: lsp.CodeAction[] = [];
+
+/** Return what the command with this number does now. */
+export function offeredAction(index: number): lsp.CodeAction | undefined {
+  return offered[index];
+}
 
 /**
  * Give each action that is still to be worked out a command that does it.
  *
- * Left to VS Code's own resolving, the work of seconds is lost when the menu's actions have been
- * replaced meanwhile.
+ * Once VS Code has replaced a menu's actions, it forgets what they resolve to and the arguments of
+ * their commands, even while one of them is about to run: so the commands have none.
  */
 export function withCommands<Actions extends (Command | CodeAction)[] | null | undefined>(
   client: LanguageClient,
   actions: Actions,
 ): Actions {
-  for (const action of actions ?? []) {
-    if (action instanceof CodeAction && !action.edit && !action.command) {
-      const unresolved = client.code2ProtocolConverter.asCodeActionSync(action);
-      action.command = { title: action.title, command: RUN_COMMAND, arguments: [unresolved] };
-    }
+  const unresolved = (actions ?? [])
+    .flatMap((action) => (action instanceof CodeAction ? [action] : []))
+    .filter((action) => !action.edit && !action.command)
+    .slice(0, RUN_COMMANDS.length);
+  if (unresolved.length > 0) {
+    offered = unresolved.map((one) => client.code2ProtocolConverter.asCodeActionSync(one));
   }
+  unresolved.forEach((action, index) => {
+    action.command = { title: action.title, command: RUN_COMMANDS[index] ?? "" };
+  });
   return actions;
 }
 

@@ -1,7 +1,7 @@
 // Entry point. What is loaded here is small; the language client is loaded when a server was found.
 
 import { commands, type ExtensionContext, Selection, Uri, window, workspace } from "vscode";
-import type { CodeAction } from "vscode-languageclient/node";
+import { RUN_COMMANDS } from "./codeActionCommands";
 import { runDoctor } from "./doctor";
 import { EditPreview } from "./editPreview";
 import type { EditTools } from "./edits";
@@ -65,15 +65,19 @@ export function activate(context: ExtensionContext): void {
     fillSelection: () => withEdits(({ fillSelection }, tools) => fillSelection(tools)),
     rewriteSelection: () => withEdits(({ rewriteSelection }, tools) => rewriteSelection(tools)),
     fillAllHoles: () => withEdits(({ fillAllHoles }, tools) => fillAllHoles(tools)),
-    runCodeAction: async (action: CodeAction) => {
-      const [{ applyEdit }, { workOut }] = await Promise.all([
-        import("./applyEdit"),
-        import("./codeActions"),
-      ]);
-      const edit = own.client && (await workOut(own.client, action));
-      await (own.client && edit && applyEdit(own.client, preview, edit, action.title));
-    },
   };
+  const runCodeAction = async (index: number) => {
+    const [{ applyEdit }, { offeredAction, workOut }] = await Promise.all([
+      import("./applyEdit"),
+      import("./codeActions"),
+    ]);
+    const action = offeredAction(index);
+    const edit = own.client && action && (await workOut(own.client, action));
+    await (own.client && edit && applyEdit(own.client, preview, edit, action.title));
+  };
+  for (const [index, command] of RUN_COMMANDS.entries()) {
+    context.subscriptions.push(commands.registerCommand(command, () => runCodeAction(index)));
+  }
   for (const [name, run] of Object.entries(table)) {
     context.subscriptions.push(commands.registerCommand(`intarsia.${name}`, run));
   }
