@@ -2,7 +2,8 @@
 
 The first sweep goes in file order, each hole seeing the fills before it. In the second one every
 hole but the last is filled again, seeing all the others; the new text is taken only when it is
-clean and the model is at least as sure of it.
+clean, the model is at least as sure of it, and it is no copy of another fill: a small model is
+surest of what it copies.
 """
 
 import time
@@ -76,7 +77,8 @@ async def fill_all(
             new = await _fill(how, state, number)
             if new.opened is not None and isinstance(new.outcome, NoSuggestion):
                 return state.given_up(new.outcome)
-            if _is_better(new, state.fillings[number]):
+            is_copy = _written(new) in map(_written, state.fillings_but(number))
+            if _is_better(new, state.fillings[number], is_copy=is_copy):
                 state.fillings[number] = new
     return state.in_order()
 
@@ -92,10 +94,13 @@ class _State:
         self.others = others
         self.fillings: list[Filling | None] = [None] * len(holes)
 
+    def fillings_but(self, number: int) -> list[Filling]:
+        """Return what became of the other holes so far."""
+        return [it for at, it in enumerate(self.fillings) if at != number and it is not None]
+
     def replacements_but(self, number: int) -> list[Replacement]:
         """Return all fills but that of one hole."""
-        fillings = [it for at, it in enumerate(self.fillings) if at != number and it is not None]
-        changes = [filling.replacement for filling in fillings]
+        changes = [filling.replacement for filling in self.fillings_but(number)]
         return [change for change in changes if change is not None]
 
     def unwritten_but(self, number: int) -> list[MarkedHole]:
@@ -151,11 +156,15 @@ def _moved(other: MarkedHole, moves: Moves, opened: OpenHole) -> tuple[int, int]
     return other.start + by, other.end + by
 
 
-def _is_better(new: Filling, old: Filling | None) -> bool:
-    """Whether a fill takes the place of an older one: clean, and at least as sure."""
+def _written(filling: Filling) -> str | None:
+    return None if filling.change is None else filling.change.new.strip()
+
+
+def _is_better(new: Filling, old: Filling | None, *, is_copy: bool) -> bool:
+    """Whether a fill takes the place of an older one: clean, no copy, and at least as sure."""
     if old is None or old.change is None:
         return True
-    if new.change is None:
+    if new.change is None or is_copy:
         return False
     assert isinstance(new.outcome, FillOutcome) and isinstance(old.outcome, FillOutcome)
     return new.outcome.filled.mean_entropy <= old.outcome.filled.mean_entropy

@@ -85,6 +85,7 @@ async def test_in_the_second_sweep_every_hole_but_the_last_sees_all_the_others()
         (("return 4", 0.4), "return 4"),
         (("return 4", 0.6), "return 1"),  # less sure
         (("return (((", 0.1), "return 1"),  # not clean
+        (("return 2", 0.1), "return 1"),  # copied from the other hole
         (("", 0.1), "return 1"),
     ],
 )
