@@ -1,7 +1,10 @@
 """The command line as a test runs it: in this process, or as a process of its own."""
 
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
@@ -20,4 +23,15 @@ def run(*words: str | Path, stdin: str | bytes | None = None) -> Result:
 def spawn(*words: str | Path, stdout: int | IO[bytes] = subprocess.PIPE) -> subprocess.Popen[bytes]:
     """Start a command in a process of its own."""
     command = [*COMMAND, *(str(word) for word in words)]
-    return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE)
+    with _heeding_interrupts():
+        return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE)
+
+
+@contextmanager
+def _heeding_interrupts() -> Iterator[None]:
+    """Children heed Ctrl-C even where this run does not, as one in a shell's background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
