@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := torch==2.13.0
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
-PARTS := lsp infill filling engine cli
+PARTS := lsp infill filling engine corpus evaluation cli
 
 .PHONY: demo test setup lint types pull extension-check bench eval clean
 
@@ -45,7 +45,7 @@ lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-# The type checker sees the five folders under their one import name through links.
+# The type checker sees the folders under their one import name through links.
 types: setup
 	@mkdir -p build/typecheck/intarsia
 	@for part in $(PARTS); do ln -sfn ../../../$$part build/typecheck/intarsia/$$part; done

@@ -10,7 +10,7 @@ from typing import Any
 
 from intarsia.cli.bench_sources import long_source
 from intarsia.cli.figures import Bench, Figure, percentile
-from intarsia.cli.server_process import ServerProcess, serving
+from intarsia.evaluation.server_process import ServerProcess, serving
 
 NUM_LINES = 2_000
 NUM_REQUESTS = 200

@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 
 from intarsia.cli.figures import Bench, Figure, percentile
-from intarsia.cli.server_process import serving
+from intarsia.evaluation.server_process import serving
 
 _STARTS = 5
 

@@ -3,8 +3,10 @@
 import click
 
 from intarsia.cli.exit_codes import ExitCode
+from intarsia.corpus.faults import CorpusFault
 from intarsia.engine.filler import ModelError
 from intarsia.engine.ipc.errors import EngineError, FillFailed
+from intarsia.evaluation.faults import EvaluationFault
 
 _FAILURE_CODES: dict[str, ExitCode] = {
     "bad_request": ExitCode.BAD_INPUT,
@@ -38,6 +40,8 @@ def as_fault(error: Exception) -> CliError:
             return _fault(str(error), ExitCode.ENGINE)
         case ModelError():
             return _fault(str(error), ExitCode.MODEL)
+        case EvaluationFault() | CorpusFault():
+            return _fault(str(error), ExitCode.BAD_INPUT)
         case OSError():
             return _fault(f"{error}; see to that and try again", ExitCode.INTERNAL)
     return _fault(

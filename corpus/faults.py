@@ -1,0 +1,5 @@
+"""Why a corpus cannot be made."""
+
+
+class CorpusFault(Exception):
+    """The message is one line: what, and what to do."""

@@ -1,0 +1,1 @@
+"""Who fills cases: one file a way to ask."""
