@@ -54,11 +54,12 @@ types: setup
 bench: setup
 	$(BIN)/intarsia bench
 
-HUMANEVAL := tests/data/human-eval-infilling/HumanEval-SingleLineInfilling.jsonl.gz
+# All three sets through the language server, every way to settle: hours on a CPU. What is done is
+# kept when it is interrupted.
 eval: setup
-	$(BIN)/intarsia eval humaneval $(HUMANEVAL) --execute \
-	  --settle left_to_right --settle verified --settle entropy
-	$(BIN)/intarsia eval lines "$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("stdlib"))')"
+	$(BIN)/intarsia eval --set builtin --set single-line --set random-span-light \
+	  --settle left_to_right --settle verified --settle entropy \
+	  --save build/eval/run.json --html build/eval/page.html
 
 include tests/real_editors/setup.mk
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from intarsia.cli.bench_sources import long_source
 from intarsia.cli.figures import Bench, Figure, percentile
-from intarsia.evaluation.server_process import ServerProcess, serving
+from intarsia.evaluation.server_process import STATUS, ServerProcess, serving
 
 NUM_LINES = 2_000
 NUM_REQUESTS = 200
@@ -55,21 +55,7 @@ def _places(source: str) -> list[int]:
 
 async def _open(server: ServerProcess, source: str, model: str | None) -> None:
     """Return once the document is open and the model loaded."""
-    await server.request(
-        "initialize",
-        {
-            "processId": None,
-            "rootUri": None,
-            "capabilities": {
-                "textDocument": {"inlineCompletion": {}},
-                "experimental": {"intarsia": {"status": True}},
-            },
-            "initializationOptions": {"debounceMs": 0, "deadlineMs": 1_000, "model": model},
-        },
-    )
-    server.notify("initialized", {})
-    while (await server.notified("intarsia/status"))["model"] is None:
-        pass  # it is being loaded
+    await server.open_session({"debounceMs": 0, "deadlineMs": 1_000, "model": model})
     item = {"uri": _URI, "languageId": "python", "version": 0, "text": source}
     server.notify("textDocument/didOpen", {"textDocument": item})
 
@@ -90,6 +76,6 @@ async def _ask(server: ServerProcess, number: int, line: int) -> float:
 
 async def _next_last(server: ServerProcess, last: Any) -> Any:
     """Return what the server says of the request that it has answered just now."""
-    while (told := (await server.notified("intarsia/status"))["last"]) in (None, last):
+    while (told := (await server.notified(STATUS))["last"]) in (None, last):
         pass
     return told

@@ -40,6 +40,8 @@ def as_fault(error: Exception) -> CliError:
             return _fault(str(error), ExitCode.ENGINE)
         case ModelError():
             return _fault(str(error), ExitCode.MODEL)
+        case EvaluationFault(__cause__=EngineError() as cause):
+            return _fault(str(error), as_fault(cause).code)
         case EvaluationFault() | CorpusFault():
             return _fault(str(error), ExitCode.BAD_INPUT)
         case OSError():

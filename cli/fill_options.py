@@ -18,7 +18,7 @@ def fill_options(command: _F) -> _F:
     return command
 
 
-def _absolute_folder(ctx: click.Context, _: click.Parameter, model: str | None) -> str | None:
+def absolute_model(ctx: click.Context, _: click.Parameter, model: str | None) -> str | None:
     """The engine stands in another folder: what is meant from here must be told in full."""
     if model is None or not (model.startswith((".", "~")) or Path(model).exists()):
         return model
@@ -28,7 +28,7 @@ def _absolute_folder(ctx: click.Context, _: click.Parameter, model: str | None) 
 _OPTIONS = (
     click.option(
         "--model",
-        callback=_absolute_folder,
+        callback=absolute_model,
         help="A name of the catalog, a folder, or a hub id; else the one that is loaded.",
     ),
     click.option(

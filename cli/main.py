@@ -42,6 +42,8 @@ COMMANDS: dict[str, CommandRow] = {
     ),
     "bench": CommandRow(module="intarsia.cli.bench", summary="Measure speed and memory here."),
     "eval": CommandRow(module="intarsia.cli.eval", summary="Measure fills on known text."),
+    "corpus": CommandRow(module="intarsia.cli.corpus", summary="Make what is trained on."),
+    "train": CommandRow(module="intarsia.cli.train", summary="Train weights on a corpus."),
 }
 
 

@@ -12,6 +12,7 @@ class Answer:
     is_failure: bool = False  # no answer at all: an error, a timeout
     ms: float  # as the asker waited
     engine_ms: float | None = None
+    read_ms: float | None = None  # of them, to read what was not held of the context
     passes: int | None = None  # model passes after the prefill
     num_tokens: int | None = None
     mean_entropy: float | None = None  # nats a token

@@ -31,6 +31,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Verdict
     ms: float
     engine_ms: float | None = None
+    read_ms: float | None = None  # of them, to read what was not held of the context
     passes: int | None = None
     num_tokens: int | None = None
     mean_entropy: float | None = None

@@ -6,11 +6,20 @@ import json
 import os
 import sys
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+from intarsia.evaluation.faults import EvaluationFault
+
 Message = dict[str, Any]
+
+STATUS = "intarsia/status"
+SERVE = (sys.executable, "-m", "intarsia.cli", "serve")
+
+
+class ServerFault(EvaluationFault):
+    """The server has ended, or answered with an error."""
 
 
 class ServerProcess:
@@ -26,11 +35,13 @@ class ServerProcess:
         self._send({"method": method, "params": params})
 
     async def request(self, method: str, params: object) -> Any:
-        """Return the result once it has come, None also where it is an error."""
+        """Return the result once it has come. Raises ServerFault where none will."""
         number = next(self._ids)
         self._send({"id": number, "method": method, "params": params})
         while "method" in (message := await self._receive()):
             self._take(message)
+        if error := message.get("error"):
+            raise ServerFault(f"the language server refused {method}: {error.get('message')}")
         return message.get("result")
 
     async def notified(self, method: str) -> Any:
@@ -41,6 +52,28 @@ class ServerProcess:
                 if message["method"] == method:
                     return message["params"]
             self._take(await self._receive())
+
+    async def open_session(self, options: Mapping[str, Any]) -> Message:
+        """Initialize; return the status once the model is loaded. Raises ServerFault."""
+        await self.request(
+            "initialize",
+            {
+                "processId": None,
+                "rootUri": None,
+                "capabilities": {
+                    "textDocument": {"inlineCompletion": {}},
+                    "experimental": {"intarsia": {"status": True}},
+                },
+                "initializationOptions": options,
+            },
+        )
+        self.notify("initialized", {})
+        while True:
+            status: Message = await self.notified(STATUS)
+            if status["state"] == "failed":
+                raise ServerFault(status["message"])
+            if status["model"] is not None:
+                return status
 
     def _take(self, message: Message) -> None:
         """Keep a notification; grant what the server asks for, and know no settings."""
@@ -54,30 +87,37 @@ class ServerProcess:
         self._writer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
 
     async def _receive(self) -> Message:
-        """Read one message; raise IncompleteReadError where the server has ended."""
-        header = await self._reader.readuntil(b"\r\n\r\n")
-        length = next(
-            int(line.split(b":")[1])
-            for line in header.splitlines()
-            if line.lower().startswith(b"content-length:")
-        )
-        message: Message = json.loads(await self._reader.readexactly(length))
+        """Read one message. Raises ServerFault where the server has ended."""
+        try:
+            header = await self._reader.readuntil(b"\r\n\r\n")
+            length = next(
+                int(line.split(b":")[1])
+                for line in header.splitlines()
+                if line.lower().startswith(b"content-length:")
+            )
+            message: Message = json.loads(await self._reader.readexactly(length))
+        except (asyncio.IncompleteReadError, ConnectionError) as error:
+            raise ServerFault("the language server has ended: see `intarsia doctor`") from error
         return message
 
 
 @asynccontextmanager
-async def serving(environment: Mapping[str, str] | None = None) -> AsyncIterator[ServerProcess]:
+async def serving(
+    environment: Mapping[str, str] | None = None, command: Sequence[str] = SERVE
+) -> AsyncIterator[ServerProcess]:
     """Start a server, not initialized yet, with more environment; it is killed at the end."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "intarsia.cli", "serve"),
+        *command,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         env={**os.environ, **(environment or {})},
+        start_new_session=True,  # the terminal's Ctrl-C is for its client, which ends it
     )
     assert process.stdin and process.stdout
     try:
         yield ServerProcess(process.stdout, process.stdin)
     finally:
-        process.kill()
+        if process.returncode is None:
+            process.kill()
         await process.communicate()

@@ -46,13 +46,13 @@ def read_body(syntax: Syntax, block: tree_sitter.Node, owner: tree_sitter.Node) 
     inside = _between_brackets(block) or _before_end(block)
     if inside is None:
         return None
-    nodes = [node for node in _children(block) if node.start_byte >= inside.start]
+    nodes = [node for node in children_of(block) if node.start_byte >= inside.start]
     return Body(
         inside=inside,
         indent=_indent(syntax, owner),
         is_closed=True,
-        statements=tuple(_stretch(node) for node in nodes if not _is_comment(node)),
-        comments=tuple(_stretch(node) for node in nodes if _is_comment(node)),
+        statements=tuple(_stretch(node) for node in nodes if not is_comment(node)),
+        comments=tuple(_stretch(node) for node in nodes if is_comment(node)),
     )
 
 
@@ -76,13 +76,13 @@ def _before_end(method: tree_sitter.Node) -> Stretch | None:
 def _read_indented(syntax: Syntax, block: tree_sitter.Node, owner: tree_sitter.Node) -> Body | None:
     between: list[tree_sitter.Node] = []
     node = block.prev_sibling
-    while node is not None and _is_comment(node):
+    while node is not None and is_comment(node):
         between.insert(0, node)
         node = node.prev_sibling
     if node is None or node.type != ":":
         return None
-    nodes = list(_children(block))
-    comments = [_stretch(it) for it in (*between, *nodes) if _is_comment(it)]
+    nodes = list(children_of(block))
+    comments = [_stretch(it) for it in (*between, *nodes) if is_comment(it)]
     indent = _indent(syntax, owner)
     if not nodes:
         comments = [*comments, *_comments_below(syntax, node.end_byte, columns(indent))]
@@ -91,7 +91,7 @@ def _read_indented(syntax: Syntax, block: tree_sitter.Node, owner: tree_sitter.N
         inside=Stretch(node.end_byte, max(ends) if nodes or comments else node.end_byte),
         indent=indent,
         is_closed=False,
-        statements=tuple(_stretch(it) for it in nodes if not _is_comment(it)),
+        statements=tuple(_stretch(it) for it in nodes if not is_comment(it)),
         comments=tuple(comments),
     )
 
@@ -109,7 +109,8 @@ def _comments_below(syntax: Syntax, byte: int, header_columns: int) -> Iterator[
         start = next_line_start(text, start)
 
 
-def _children(block: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+def children_of(block: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    """Return the statements and comments of a block."""
     for node in block.named_children:
         if node.type in _WRAPPERS:
             yield from node.named_children
@@ -117,7 +118,8 @@ def _children(block: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
             yield node
 
 
-def _is_comment(node: tree_sitter.Node) -> bool:
+def is_comment(node: tree_sitter.Node) -> bool:
+    """Whether a node is a comment, in any language."""
     return node.type.endswith("comment")
 
 
@@ -136,6 +138,6 @@ def trailing_comment(syntax: Syntax, statement: Stretch) -> Stretch | None:
     blanks = _BLANKS.match(syntax.data, statement.end)
     first = blanks.end() if blanks else statement.end
     node = syntax.tree.root_node.descendant_for_byte_range(first, first + 1)
-    if node is None or not _is_comment(node) or node.start_byte != first:
+    if node is None or not is_comment(node) or node.start_byte != first:
         return None
     return _stretch(node)

@@ -221,6 +221,12 @@ def language_for_path(path: str) -> Language:
     return rows.get(name) or rows.get(PurePath(name).suffix.lower(), PLAIN_TEXT)
 
 
+def language_for(language_id: str, path: str) -> Language:
+    """An editor that does not know a language calls it plain text; the file's name may tell."""
+    named = language_for_id(language_id)
+    return language_for_path(path) if named is PLAIN_TEXT else named
+
+
 @cache
 def _rows_by_id() -> dict[str, Language]:
     return {name: row for row in LANGUAGES for name in (row.id, *row.aliases)}

@@ -13,7 +13,7 @@ MAX_ERRORS = 200
 MAX_DEPTH = 500
 """Deeper nodes are not looked at: nobody writes them, and a walk must end soon."""
 
-_STRINGS = frozenset(
+STRINGS = frozenset(
     {
         "ansi_c_string",
         "char_literal",
@@ -36,7 +36,7 @@ _STRINGS = frozenset(
         "verbatim_string_literal",
     }
 )
-_INTERPOLATIONS = frozenset(
+INTERPOLATIONS = frozenset(
     {
         "command_substitution",
         "expansion",
@@ -45,7 +45,7 @@ _INTERPOLATIONS = frozenset(
         "template_substitution",
     }
 )
-_COMMENTS = frozenset({"block_comment", "comment", "html_comment", "js_comment", "line_comment"})
+COMMENTS = frozenset({"block_comment", "comment", "html_comment", "js_comment", "line_comment"})
 
 
 def nodes_at(syntax: Syntax, offset: int) -> list[tree_sitter.Node]:
@@ -63,7 +63,7 @@ def comment_at(syntax: Syntax | None, offset: int) -> int | None:
     if syntax is None:
         return None
     node = _innermost_text(syntax, offset)
-    is_comment = node is not None and node.type in _COMMENTS
+    is_comment = node is not None and node.type in COMMENTS
     return syntax.offset_at(node.start_byte) if node is not None and is_comment else None
 
 
@@ -72,7 +72,7 @@ def is_inside_string(syntax: Syntax | None, offset: int) -> bool:
     if syntax is None or offset <= 0:
         return False
     node = _innermost_text(syntax, offset - 1)
-    return node is not None and node.type in _STRINGS and syntax.byte_at(offset) < node.end_byte
+    return node is not None and node.type in STRINGS and syntax.byte_at(offset) < node.end_byte
 
 
 def edges_of_scopes(syntax: Syntax | None, start: int, end: int) -> list[int]:
@@ -155,8 +155,10 @@ def _goto_child_at(cursor: tree_sitter.TreeCursor, byte: int) -> bool:
 def _innermost_text(syntax: Syntax, offset: int) -> tree_sitter.Node | None:
     """Return the string or comment that the character at ``offset`` is part of."""
     for node in reversed(nodes_at(syntax, offset)):
-        if node.type in _INTERPOLATIONS:
+        if not node.is_named:  # TypeScript's keyword "string" is none
+            continue
+        if node.type in INTERPOLATIONS:
             return None
-        if node.type in _STRINGS or node.type in _COMMENTS:
+        if node.type in STRINGS or node.type in COMMENTS:
             return node
     return None

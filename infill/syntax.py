@@ -84,6 +84,18 @@ def parse(text: str, language: Language) -> Syntax | None:
     return known.syntax
 
 
+def parse_afresh(text: str, language: Language) -> Syntax | None:
+    """Parse all of a text, whatever was parsed before it: of broken code, always the same tree."""
+    is_refused = (
+        len(text) > MAX_PARSED_CHARS or _has_long_line(text) or is_beyond_grammar(text, language)
+    )
+    if language.grammar is None or is_refused:
+        return None
+    data = _encode(text)
+    tree = parse_bounded(data, load_grammar(language.grammar))
+    return tree and Syntax(text=text, data=data, tree=tree, language=language)
+
+
 def parse_edited(syntax: Syntax, start: int, end: int, replacement: str) -> Syntax | None:
     """Parse the text with ``text[start:end]`` replaced, reading only what the edit changed."""
     text = syntax.text[:start] + replacement + syntax.text[end:]
@@ -113,12 +125,7 @@ def _parse_from(older: Syntax | None, text: str, language: Language) -> Syntax |
         start, end, new_end = replaced_stretch(older.text, text)
         if end - start + new_end - start <= MAX_EDITED_CHARS:
             return parse_edited(older, start, end, text[start:new_end])
-    is_refused = _has_long_line(text) or is_beyond_grammar(text, language)
-    if language.grammar is None or is_refused:
-        return None
-    data = _encode(text)
-    tree = parse_bounded(data, load_grammar(language.grammar))
-    return tree and Syntax(text=text, data=data, tree=tree, language=language)
+    return parse_afresh(text, language)
 
 
 def _has_long_line(text: str) -> bool:

@@ -7,7 +7,7 @@ from pygls.uris import to_fs_path
 
 from intarsia.filling.options import FillOptions
 from intarsia.infill.canvas import Budget
-from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
+from intarsia.infill.languages import Language, language_for
 from intarsia.lsp.documents import Document
 from intarsia.lsp.settings import Settings
 
@@ -28,6 +28,5 @@ def options_of(settings: Settings, deadline_ms: int, *, seed: int = 0) -> FillOp
 
 
 def language_of(document: Document) -> Language:
-    """An editor that does not know a language calls it plain text; the file's name may tell."""
-    named = language_for_id(document.language_id)
-    return language_for_path(to_fs_path(document.uri) or "") if named is PLAIN_TEXT else named
+    """Return the language that the editor names, or else the file's name."""
+    return language_for(document.language_id, to_fs_path(document.uri) or "")

@@ -1,13 +1,8 @@
-"""A suggestion in the one shape that every editor can draw: text that is inserted at the cursor.
-
-Editors refuse or garble an inline completion that changes what stands left of the cursor or
-deletes what stands right of it.
-"""
+"""What is shown at the cursor, and what is left of it as the user types along."""
 
 from dataclasses import dataclass
 
 from intarsia.infill.confidence import ConfidentToken, without_start
-from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,17 +20,3 @@ class GhostText:
         if not (rest.strip() and self.text.startswith(typed)):
             return None
         return GhostText(rest, without_start(self.tokens, len(typed)))
-
-
-def ghost_text(suggestion: Suggestion, source: str, cursor: int) -> str | NoSuggestion:
-    """Return what to insert at the cursor of ``source``, or why the suggestion cannot be shown."""
-    if not suggestion.start <= cursor <= suggestion.end:
-        return NoSuggestion(reason="the suggestion is not at the cursor")
-    left, right = source[suggestion.start : cursor], source[cursor : suggestion.end]
-    if not suggestion.text.startswith(left):
-        return NoSuggestion(reason="the suggestion would change text left of the cursor")
-    text = suggestion.text.removeprefix(left)
-    if not text.endswith(right):
-        return NoSuggestion(reason="the suggestion would change text right of the cursor")
-    text = text.removesuffix(right)
-    return text if text.strip() else NoSuggestion(reason="the suggestion adds nothing")

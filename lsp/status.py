@@ -20,10 +20,14 @@ class LastAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     uri: str
     shown: bool
     reason: str | None  # why nothing was shown
+    failed: bool  # the reason is a fault
     ms: float | None
+    read_ms: float | None
     passes: int | None
     tokens_read: int | None
     tokens_reused: int | None
+    tokens_written: int | None
+    mean_entropy: float | None
     from_cache: bool
 
 

@@ -42,7 +42,7 @@ async def suggest(session: Session, snapshot: Snapshot, ask: Ask) -> Answer:
         return await _suggest(session, snapshot, ask)
     except Exception as error:  # the one guard: typing goes on whatever happens
         logger.exception("a suggestion failed")
-        return Answer(reason=f"an error in intarsia itself: {error!r}")
+        return Answer(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
 
 
 async def _suggest(session: Session, snapshot: Snapshot, ask: Ask) -> Answer:
@@ -68,13 +68,14 @@ async def _ask_engine(session: Session, snapshot: Snapshot, ask: Ask, known: Kno
         return Answer(reason=plan.reason)
     ends_at = time.monotonic() + ask.deadline_ms / 1000
     ghosts, reason, work, is_complete = list(known.ghosts), _TOO_LATE, None, False
+    is_failure = False
     for alternative in range(len(ghosts), ask.num_candidates):
         left_ms = round(1000 * (ends_at - time.monotonic()))
         if left_ms <= 0 or not snapshot.is_current(session.documents):
             break
         filled = await _fill(session, plan, alternative, left_ms, shows_draft=ask.shows_draft)
         if isinstance(filled, NoSuggestion):
-            reason = filled.reason
+            reason, is_failure = filled.reason, True
             break
         work = (work or EngineWork()).and_then(filled)
         found = plan.read(filled)
@@ -87,7 +88,7 @@ async def _ask_engine(session: Session, snapshot: Snapshot, ask: Ask, known: Kno
     if not snapshot.is_current(session.documents):
         return Answer(reason=_STALE, work=work)
     if not ghosts:
-        return Answer(reason=reason, work=work)
+        return Answer(reason=reason, work=work, is_failure=is_failure)
     session.cache.store(snapshot, Known(ghosts=tuple(ghosts), is_complete=is_complete))
     return Answer(ghosts=tuple(ghosts), work=work)
 

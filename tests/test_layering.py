@@ -34,7 +34,8 @@ HEAVY = ("torch", "transformers", "tokenizers", "safetensors", "gguf")
 
 
 def modules(folder: str) -> list[Path]:
-    return sorted(p for p in (ROOT / folder).rglob("*.py") if "samples" not in p.parts)
+    found = (ROOT / folder).rglob("*.py")
+    return sorted(path for path in found if not {"samples", "builtin_files"} & {*path.parts})
 
 
 def imports(path: Path, *, top_level_only: bool = False) -> Iterator[str]:

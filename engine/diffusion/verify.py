@@ -28,6 +28,12 @@ class Verification:
 
     causal: Tensor  # (tokens, vocab) logits of the token after each
     proposals: tuple[Tensor, ...]  # per outcome (masks, vocab) logits of the tokens after that
+    name_serially: "NameSerially | None" = None  # None: each row of a proposal names its own token
+
+
+NameSerially: TypeAlias = Callable[[int, int], "list[NamedToken]"]
+"""Outcome, and the token that the frozen path named behind it → the proposal's tokens, each named
+in the knowledge of the one before."""
 
 
 class Verifier(Protocol):
@@ -146,17 +152,27 @@ def _round(
     _settle(text, name_tokens(said.causal[: num_kept + 1], named[: num_kept + 1]))
     if not policy.num_proposed:
         return _NOTHING
-    return _propose(said.proposals[num_kept], context, text, policy, find_end)
+    return _propose(_name(said, num_kept, text.ids[-1]), context, text, policy, find_end)
+
+
+def _name(said: Verification, outcome: int, named: int) -> "list[NamedToken]":
+    """Return the tokens that the canvas behind an outcome proposes, after ``named``."""
+    logits = said.proposals[outcome]
+    if not len(logits):
+        return []
+    if said.name_serially is not None:
+        return said.name_serially(outcome, named)
+    return name_tokens(logits, logits.argmax(dim=-1).tolist())
 
 
 def _propose(
-    logits: Tensor, context: Sequence[int], text: Settled, policy: VerifyPolicy, find_end: FindEnd
+    tokens: "Sequence[NamedToken]",
+    context: Sequence[int],
+    text: Settled,
+    policy: VerifyPolicy,
+    find_end: FindEnd,
 ) -> _Proposal:
-    ids: list[int] = []
-    confidences: list[float] = []
-    if len(logits):
-        tokens = name_tokens(logits, logits.argmax(dim=-1).tolist())
-        ids, confidences = [t.id for t in tokens], [t.confidence for t in tokens]
+    ids, confidences = [t.id for t in tokens], [t.confidence for t in tokens]
     earlier = continue_from_earlier(
         [*context, *text.ids], policy.num_proposed, ids[0] if ids else None
     )[: policy.num_rows - 1]  # one row is the anchor's

@@ -5,17 +5,21 @@ as it was trained; canvas rows pass through the gated adapter too and may look b
 neither text nor how a proposal is settled.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from intarsia.engine.diffusion.verify import NamedToken, name_tokens
 from intarsia.engine.families.backbone_shape import BackboneShape
 from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeights
-from intarsia.engine.families.gated_adapter import GatedAdapter, LayerAdapter, LowRank
+from intarsia.engine.families.gated_adapter import GatedAdapter
 from intarsia.engine.families.kv_cache import KvCache
+from intarsia.engine.families.low_rank import LowRank, LowRankLayer
 from intarsia.engine.families.rotary import inverse_frequencies, rotate, rotation
+
+_NUM_CANDIDATES = 32
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -71,6 +75,24 @@ class CausalBackbone:
         """Return logits (rows, vocab) of hidden states (rows, hidden)."""
         return F.linear(hidden, self._weights.output)
 
+    def name_serially(self, hidden: Tensor, logits: Tensor, named: int) -> list[NamedToken]:
+        """Return the tokens of a proposal's rows (rows, hidden), (rows, vocab), each put right by
+        the adapter's head once the one before is named; ``named`` stands before the first.
+
+        Only the likeliest few of each row are weighed again, so no second pass over the output
+        matrix is made.
+        """
+        assert self.adapter is not None and self.adapter.head is not None
+        candidates = logits.topk(min(_NUM_CANDIDATES, logits.shape[-1])).indices
+        tokens: list[NamedToken] = []
+        for row, ids in zip(hidden, candidates, strict=True):
+            put_right = self.adapter.head(row, self._weights.embed[named])
+            scores = F.linear(put_right, self._weights.output[ids])
+            best = name_tokens(scores[None], [int(scores.argmax())])[0]
+            named = int(ids[best.id])
+            tokens.append(replace(best, id=named))
+        return tokens
+
     def _embed(self, rows: Rows) -> Tensor:
         x = F.embedding(rows.ids, self._weights.embed)
         if self.adapter is None:
@@ -84,7 +106,7 @@ class CausalBackbone:
         x: Tensor,
         i: int,
         layer: LayerWeights,
-        adapter: LayerAdapter | None,
+        adapter: LowRankLayer | None,
         rows: Rows,
         cache: KvCache,
         bias: Tensor,
@@ -111,7 +133,7 @@ class CausalBackbone:
         return _linear(mixed, layer.o, None, adapter.o if adapter else None, rows.num_frozen)
 
     def _feed_forward(
-        self, x: Tensor, layer: LayerWeights, adapter: LayerAdapter | None, num_frozen: int
+        self, x: Tensor, layer: LayerWeights, adapter: LowRankLayer | None, num_frozen: int
     ) -> Tensor:
         gate, up = _linear(
             self._norm(x, layer.mlp_norm),

@@ -25,6 +25,7 @@ class FimMarks:
     before_suffix: str
     before_middle: str
     mask: str  # the row that stands for a masked canvas token
+    end: str  # what the model writes where its middle ends
 
 
 _KNOWN_MARKS = (
@@ -33,23 +34,37 @@ _KNOWN_MARKS = (
         before_suffix="<|fim_suffix|>",
         before_middle="<|fim_middle|>",
         mask="<|fim_pad|>",
+        end="<|endoftext|>",
     ),
     FimMarks(  # StarCoder, Granite
         before_prefix="<fim_prefix>",
         before_suffix="<fim_suffix>",
         before_middle="<fim_middle>",
         mask="<fim_pad>",
+        end="<|endoftext|>",
     ),
     FimMarks(  # DeepSeek-Coder: the suffix stands behind the hole's mark
         before_prefix="<｜fim▁begin｜>",
         before_suffix="<｜fim▁hole｜>",
         before_middle="<｜fim▁end｜>",
         mask="<｜fim▁hole｜>",
+        end="<｜end▁of▁sentence｜>",
     ),
 )
 
 _MARK = re.compile(r"<\S+>")
 _EMPTY_SUFFIX = "\n"  # an empty one switches fill-in-the-middle off
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FimIds:
+    """The same marks as ids."""
+
+    before_prefix: int
+    before_suffix: int
+    before_middle: int
+    mask: int
+    end: int
 
 
 class FimText:
@@ -72,6 +87,17 @@ class FimText:
     def num_tokens(self) -> int:
         """Ids that the tokenizer knows, the special ones included."""
         return len(self._bytes)
+
+    def mark_ids(self) -> FimIds:
+        """Return the ids of the marks. Raises ModelError where the tokenizer lacks the end's."""
+        marks = self._marks
+        return FimIds(
+            before_prefix=self._id(marks.before_prefix),
+            before_suffix=self._id(marks.before_suffix),
+            before_middle=self._id(marks.before_middle),
+            mask=self.mask_id,
+            end=self._id(marks.end),
+        )
 
     def encode(self, text: str) -> list[int]:
         """Return the ids of plain text. Lone surrogates become replacement characters."""

@@ -1,13 +1,13 @@
 """What the user calls a model → a checked folder of a family that we can run.
 
-A name of the catalog is fetched and converted, a .gguf file converted, a hub id fetched. Reads
-headers and configs only: no weights, no torch.
+A name of the catalog is fetched and converted, a .gguf file converted, a hub id fetched; what
+follows a "+" is a tuning. Reads headers and configs only: no weights, no torch.
 """
 
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,13 +40,36 @@ class ModelFolder:
     config: Mapping[str, Any]
     weights: tuple[Path, ...]
     adapter: Path | None  # bundled with a catalog model
+    tunings: tuple[Path, ...]  # put into the weights one after the other
     is_fused: bool  # one file in our own layout, see fused_layout.py
 
 
 def locate_model(model: str, on_progress: Progress) -> ModelFolder:
-    """Return the folder of a catalog name, folder, .gguf file or hub id. Raises ModelError."""
+    """Return the folder of a catalog name, folder, .gguf file or hub id. Raises ModelError.
+
+    ``model+/path/to/tuning.safetensors`` adds a tuning of one's own to the bundled one (if there is
+    one); ``model+none`` leaves that out.
+    """
+    plain, _, added = model.rpartition("+")
+    if plain and added == "none":
+        return replace(_locate(plain, on_progress), tunings=())
+    if plain and added.endswith(".safetensors"):
+        tuning = Path(added).expanduser()
+        read_safetensors_header(tuning)
+        folder = _locate(plain, on_progress)
+        name = f"{folder.name}+{tuning.parent.name}"
+        return replace(folder, name=name, tunings=(*folder.tunings, tuning))
+    return _locate(model, on_progress)
+
+
+def _locate(model: str, on_progress: Progress) -> ModelFolder:
     if row := find_model(model):
-        return _inspect(_catalog_folder(row, on_progress), name=row.name, adapter=row.adapter)
+        folder = _inspect(_catalog_folder(row, on_progress), name=row.name)
+        bundled = tuple(path for path in (row.adapter, row.tuning) if path is not None)
+        for path in bundled:
+            read_safetensors_header(path)
+        tunings = () if row.tuning is None else (row.tuning,)
+        return replace(folder, adapter=row.adapter, tunings=tunings)
     path = Path(model).expanduser()
     if model.strip() and _exists(path):
         if path.is_dir():
@@ -61,20 +84,19 @@ def locate_model(model: str, on_progress: Progress) -> ModelFolder:
     )
 
 
-def _inspect(path: Path, *, name: str, adapter: Path | None = None) -> ModelFolder:
+def _inspect(path: Path, *, name: str) -> ModelFolder:
     config = read_config(path)
     family = family_of(config, str(path))
     weights = weight_files(path)
     require_tokenizer(path)
-    if adapter is not None:
-        read_safetensors_header(adapter)
     return ModelFolder(
         path=path,
         name=name,
         family=family,
         config=config,
         weights=weights,
-        adapter=adapter,
+        adapter=None,
+        tunings=(),
         is_fused=is_fused(weights, FUSED_FORMAT),
     )
 

@@ -1,92 +1,76 @@
 """The gated adapter: low-rank matrices that act on canvas rows only (gated LoRA, arXiv 2507.11851).
 
-Known tokens never pass through it, so their keys and values are exactly the backbone's.
+Known tokens never pass through it, so their keys and values are exactly the backbone's. Its serial
+head puts a row right once the token before is named, which the row itself could not see.
 """
 
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load_file
+import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.backbone_shape import BackboneShape
+from intarsia.engine.families.low_rank import LowRankLayer, low_rank_layers, read_numbers
 from intarsia.engine.filler import ModelError
 
-_SCALE = 2.0  # of B·A, as it was trained
-
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class LowRank:
-    """One pair: y += up(down(x))."""
+class SerialHead:
+    """A small network over a canvas row and the token at its own position, named meanwhile.
 
-    down: Tensor  # (rank, in)
-    up: Tensor  # (out, rank), scaled
+    A masked row names the token behind its own without knowing its own: rows named together may not
+    go together. Named one after the other through this head they do, at next to no cost
+    (sampler head, arXiv 2507.11851).
+    """
 
+    down: Tensor  # (rank, 2 × hidden)
+    up: Tensor  # (hidden, rank)
 
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class LayerAdapter:
-    """The four pairs of one layer, fused as the backbone's own matrices are."""
-
-    qkv: LowRank
-    o: LowRank
-    gate_up: LowRank
-    down: LowRank
+    def __call__(self, hidden: Tensor, own: Tensor) -> Tensor:
+        """Put hidden states right (…, hidden), given the embeddings of their own tokens."""
+        seen = torch.cat([_unit(hidden), _unit(own)], dim=-1)
+        return hidden + F.linear(F.silu(F.linear(seen, self.down)), self.up)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class GatedAdapter:
     """Adapter of all layers, and what is added to the mask token's embedding."""
 
-    layers: tuple[LayerAdapter, ...]
+    layers: tuple[LowRankLayer, ...]
     mask: Tensor  # (hidden,)
+    head: SerialHead | None
 
 
 def read_adapter(
     path: Path, shape: BackboneShape, *, dtype: torch.dtype, device: torch.device
 ) -> GatedAdapter:
     """Read a safetensors adapter. Raises ModelError where it is damaged or of another backbone."""
-    try:
-        tensors = {k: v.to(device, dtype) for k, v in load_file(path).items()}
-    except (OSError, SafetensorError) as error:
+    numbers = read_numbers(path, dtype=dtype, device=device)
+    layers, mask = low_rank_layers(numbers, shape, path.name), numbers.get("mask")
+    if mask is None or mask.shape != (shape.hidden,):
+        found = "missing" if mask is None else tuple(mask.shape)
         raise ModelError(
-            f"the adapter {path.name} cannot be read ({error}): reinstall intarsia"
-        ) from error
-    heads = shape.hidden, (shape.num_heads + 2 * shape.num_kv_heads) * shape.head_dim
-    sizes = {  # part → (in, out)
-        "qkv": heads,
-        "o": (shape.num_heads * shape.head_dim, shape.hidden),
-        "gu": (shape.hidden, 2 * shape.intermediate),
-        "d": (shape.intermediate, shape.hidden),
-    }
-
-    def pair(part: str, layer: int) -> LowRank:
-        down, up = tensors[f"A.{part}{layer}"], tensors[f"B.{part}{layer}"]
-        into, out = sizes[part]
-        rank = down.shape[0] if down.dim() else 0
-        if (down.shape, up.shape) != ((rank, into), (out, rank)):
-            raise ModelError(
-                f"the adapter {path.name} is of another backbone: {part} of layer {layer} is "
-                f"{tuple(up.shape)} by {tuple(down.shape)}, needed {into} in and {out} out"
-            )
-        return LowRank(down=down, up=up * _SCALE)
-
-    try:
-        layers = tuple(
-            LayerAdapter(
-                qkv=pair("qkv", i), o=pair("o", i), gate_up=pair("gu", i), down=pair("d", i)
-            )
-            for i in range(shape.num_layers)
-        )
-        mask = tensors["mask"]
-    except KeyError as error:
-        raise ModelError(
-            f"the adapter {path.name} lacks the tensor {error}: it is of another backbone"
-        ) from error
-    if mask.shape != (shape.hidden,):
-        raise ModelError(
-            f"the adapter {path.name} is of another backbone: its mask is {tuple(mask.shape)}, "
+            f"the adapter {path.name} is of another backbone: its mask is {found}, "
             f"needed ({shape.hidden},)"
         )
-    return GatedAdapter(layers=layers, mask=mask)
+    return GatedAdapter(layers=layers, mask=mask, head=_read_head(numbers, shape, path))
+
+
+def _read_head(numbers: dict[str, Tensor], shape: BackboneShape, path: Path) -> SerialHead | None:
+    """Return the head, None in adapters that were trained without one."""
+    down, up = numbers.get("head.down"), numbers.get("head.up")
+    if down is None or up is None:
+        return None
+    rank = down.shape[0] if down.dim() else 0
+    if (down.shape, up.shape) != ((rank, 2 * shape.hidden), (shape.hidden, rank)):
+        raise ModelError(
+            f"the adapter {path.name} is of another backbone: its head is {tuple(up.shape)} by "
+            f"{tuple(down.shape)}, needed {2 * shape.hidden} in and {shape.hidden} out"
+        )
+    return SerialHead(down=down, up=up)
+
+
+def _unit(x: Tensor) -> Tensor:
+    return F.rms_norm(x, (x.shape[-1],))

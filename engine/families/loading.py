@@ -14,6 +14,7 @@ from intarsia.engine.families.folder import ModelFolder, locate_model
 from intarsia.engine.families.gated_adapter import read_adapter
 from intarsia.engine.families.masked_causal import MaskedCausal
 from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.families.tuning import tune
 from intarsia.engine.filler import Filler, ModelError, ModelInfo
 
 
@@ -54,12 +55,14 @@ def _load_masked_causal(
             f"{shape.vocab_size}: they are of different models"
         )
     is_mapped = folder.is_fused and device.type == "cpu" and dtype == torch.bfloat16
-    if not is_mapped:  # the tensors are copied: fused, converted, or moved to the device
+    if not is_mapped or folder.tunings:  # copied: fused, converted, tuned, or moved to the device
         size = sum(path.stat().st_size for path in folder.weights)
         require_memory(size * (2 if dtype == torch.float32 else 1), device, folder.name)
     weights = read_weights(
         folder.weights, shape, is_fused=folder.is_fused, dtype=dtype, device=device
     )
+    for tuning in folder.tunings:
+        weights = tune(weights, shape, tuning)
     # The configured adapter belongs to the configured model, not to another that is asked for.
     named = config.adapter if model == config.model else None
     path = named or folder.adapter

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.denoise import never_cancelled
-from intarsia.engine.diffusion.verify import Verification
+from intarsia.engine.diffusion.verify import NamedToken, Verification
 from intarsia.engine.families.causal_backbone import CausalBackbone, Rows
 from intarsia.engine.families.common_prefix import common_prefix_length
 from intarsia.engine.families.context_cache import ContextCache
@@ -103,7 +103,18 @@ class MaskedCausal:
         self._last_tokens = list(tokens)
         hidden = self._backbone.forward(rows, self._open)
         causal, proposed = torch.split(self._backbone.logits(hidden), [len(tokens), sum(masks)])
-        return Verification(causal=causal, proposals=torch.split(proposed, list(masks)))
+        proposals = torch.split(proposed, list(masks))
+        rows_of = torch.split(hidden[len(tokens) :], list(masks))
+
+        def name_serially(outcome: int, named: int) -> list[NamedToken]:
+            return self._backbone.name_serially(rows_of[outcome], proposals[outcome], named)
+
+        has_head = self._backbone.adapter is not None and self._backbone.adapter.head is not None
+        return Verification(
+            causal=causal,
+            proposals=proposals,
+            name_serially=name_serially if has_head else None,
+        )
 
     def keep(self, num_tokens: int) -> None:
         """Hold the keys and values of the first tokens of the last pass."""

@@ -55,6 +55,7 @@ def test_any_text_parses(text, language):
         ('let x = "a║b";', "rust", True),
         ('{"a": "b║"}', "json", True),
         ('echo "a║b"', "shellscript", True),
+        ("let x: str║ing", "typescript", False),
     ],
 )
 def test_inside_a_string(source, language_id, expected):

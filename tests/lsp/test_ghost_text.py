@@ -3,8 +3,9 @@
 import pytest
 
 from intarsia.infill.confidence import ConfidentToken
+from intarsia.infill.insertion import inserted_at_cursor
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
-from intarsia.lsp.ghost_text import GhostText, ghost_text
+from intarsia.lsp.ghost_text import GhostText
 
 
 def place(drawing: str, text: str) -> str | NoSuggestion:
@@ -12,7 +13,7 @@ def place(drawing: str, text: str) -> str | NoSuggestion:
     plain, bare = drawing.replace("[", "").replace("]", ""), drawing.replace("|", "")
     start, end = bare.index("["), bare.index("]") - 1
     suggestion = Suggestion(text=text, start=start, end=end)
-    return ghost_text(suggestion, plain.replace("|", ""), plain.index("|"))
+    return inserted_at_cursor(suggestion, plain.replace("|", ""), plain.index("|"))
 
 
 def ghost(*texts: str) -> GhostText:

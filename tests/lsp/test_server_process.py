@@ -52,7 +52,7 @@ async def test_a_fault_of_our_own_is_a_reason_and_no_crash(
     def fail(*_: object) -> None:
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr("intarsia.lsp.fill_plan.find_hole", fail)
+    monkeypatch.setattr("intarsia.lsp.fill_plan.plan_at_cursor", fail)
     session = IntarsiaServer().session
     document = Document(
         uri="file:///a.py",

@@ -36,10 +36,14 @@ LAST = LastAnswer(
     uri="file:///a.py",
     shown=True,
     reason=None,
+    failed=False,
     ms=12.5,
+    read_ms=2.5,
     passes=3,
     tokens_read=10,
     tokens_reused=90,
+    tokens_written=4,
+    mean_entropy=0.5,
     from_cache=False,
 )
 
@@ -205,9 +209,13 @@ async def test_a_request_is_work_and_then_the_last_one(runtime: Address) -> None
             "uri": uri,
             "shown": True,
             "reason": None,
+            "failed": False,
+            "readMs": 0.0,
             "passes": 4,
             "tokensRead": 3,
             "tokensReused": 0,
+            "tokensWritten": 3,
+            "meanEntropy": 0.0,
             "fromCache": False,
         }
         assert await inline_items(client, ask_inline(uri, 0, 4))
@@ -230,6 +238,7 @@ async def test_why_nothing_was_shown_is_told(
         status = await status_once(messages, lambda status: status["last"] is not None)
         assert (status["last"]["shown"], status["last"]["fromCache"]) == (False, False)
         assert status["last"]["reason"] == "the model wrote nothing"
+        assert not status["last"]["failed"]
 
 
 async def test_off_is_told_and_ready_again(runtime: Address) -> None:

@@ -1,6 +1,5 @@
 """Neovim as its users see it: a screen on a pseudo-terminal, the plugin, the server, the model."""
 
-import asyncio
 import os
 import signal
 import sys
@@ -9,13 +8,12 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from engine_watch import status_of
+from engine_counts import engine_status
 from headless_nvim import ATTACHED, GHOST_TEXT
 from neovim_terminal import NeovimTerminal, neovim_terminal
 from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.messages import Status
 
 pytestmark = [
     pytest.mark.timeout(240),
@@ -62,12 +60,6 @@ def open_terminal(tmp_path: Path) -> Iterator[OpenTerminal]:
         for terminal in opened:
             messages = terminal.nvim.messages()
             assert "Error" not in messages, messages
-
-
-def engine_of(address: Address) -> Status:
-    status = asyncio.run(status_of(address))
-    assert status is not None, "no engine runs"
-    return status
 
 
 def test_ghost_text_stands_behind_the_cursor_in_its_own_colour_and_is_accepted(
@@ -154,26 +146,26 @@ def test_typing_along_keeps_it_and_does_not_ask_the_engine_again(
     terminal = open_terminal(real_engine_runtime, LOOP)
     terminal.keys("GA")
     shown = terminal.nvim.until("require('intarsia.ghost_text').shown(1)")
-    num_fills = engine_of(real_engine_runtime).num_fills
+    num_fills = engine_status(real_engine_runtime).num_fills
     first = shown.split("\n")[0]
     for number, character in enumerate(first, start=1):
         terminal.keys(character)
         terminal.nvim.until(f"require('intarsia.ghost_text').shown(1) == [[\n{shown[number:]}]]")
-    assert engine_of(real_engine_runtime).num_fills == num_fills
+    assert engine_status(real_engine_runtime).num_fills == num_fills
     terminal.nvim.holds((LOOP.rstrip("\n") + "\n" + first).replace("\n", "|"))
 
 
 def test_two_editors_share_one_engine(
     open_terminal: OpenTerminal, real_engine_runtime: Address
 ) -> None:
-    before = engine_of(real_engine_runtime)
+    before = engine_status(real_engine_runtime)
     terminals = [
         open_terminal(real_engine_runtime, SUM, name=name) for name in ("one.py", "two.py")
     ]
     for terminal in terminals:
         terminal.keys("GA ")
         terminal.suggests("left + right")
-    after = engine_of(real_engine_runtime)
+    after = engine_status(real_engine_runtime)
     assert after.pid == before.pid
     assert after.num_clients >= 3  # both, and this question
 
@@ -185,24 +177,24 @@ def test_a_killed_engine_comes_back_by_itself(
     terminal = open_terminal(runtime, SUM, server=server)
     terminal.keys("GA ")
     terminal.suggests("left")
-    killed = engine_of(runtime).pid
+    killed = engine_status(runtime).pid
     os.kill(killed, signal.SIGKILL)
     terminal.keys("\x1boother = ")
     terminal.suggests("right")
-    assert engine_of(runtime).pid != killed
+    assert engine_status(runtime).pid != killed
 
 
 def test_a_file_of_secrets_gets_nothing_and_why_tells_the_reason(
     open_terminal: OpenTerminal, real_engine_runtime: Address
 ) -> None:
-    num_fills = engine_of(real_engine_runtime).num_fills
+    num_fills = engine_status(real_engine_runtime).num_fills
     terminal = open_terminal(real_engine_runtime, "KEY=\n", name=".env.sh")
     terminal.keys("A1")
     terminal.nvim.until("vim.tbl_get(require('intarsia').info() or {}, 'last', 'reason')")
     terminal.keys("\x1b:Intarsia why\r")
     terminal.shows(".env*")
     assert terminal.nvim.lua(GHOST_TEXT) is None
-    assert engine_of(real_engine_runtime).num_fills == num_fills
+    assert engine_status(real_engine_runtime).num_fills == num_fills
 
 
 def test_dos_line_ends_are_kept_in_the_file(

@@ -1,0 +1,196 @@
+"""A fetched release → the files that may be kept, and what of it was left out, by reason.
+
+Comes in: archives on disk; nothing is unpacked. Knows no other package: duplicates come later.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import TypeAlias
+
+import msgspec
+
+from intarsia.corpus.corpus_file import CorpusFile
+from intarsia.corpus.debian_copyright import licence_of_path, read_copyright
+from intarsia.corpus.filters import (
+    reason_in_path,
+    reason_in_size,
+    reason_in_syntax,
+    reason_in_text,
+)
+from intarsia.corpus.licence import licence_of_npm, licence_of_python, permitted
+from intarsia.corpus.members import Member, read_members
+from intarsia.corpus.release import Release
+from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
+from intarsia.infill.lines import BYTE_ORDER_MARK, with_plain_newlines
+
+LicenceOf: TypeAlias = Callable[[str], tuple[str | None, str]]
+"""A path → its permitted licence, and in what words it is told."""
+
+MAX_PACKAGE_BYTES = 1_500_000
+"""What one package may give in one language."""
+
+NOT_TAUGHT = frozenset({"json", PLAIN_TEXT.id})
+_SHEBANGS = (("sh", "shellscript"), ("python", "python"), ("ruby", "ruby"), ("php", "php"))
+_NOTICES = frozenset(
+    {"METADATA", "PKG-INFO", "package.json", "copyright", "LICENSE", "LICENSE.txt", "LICENSE.md"}
+    | {"LICENSE.rst", "LICENCE", "LICENCE.txt", "COPYING", "COPYING.txt"}
+)
+
+
+class LicenceRefused(Exception):
+    """A package's licence is not permitted, or not told. The message is one line."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Candidates:
+    """``licence`` is the package's; ``dropped`` holds a reason and a size for each file."""
+
+    licence: str
+    files: list[CorpusFile] = field(default_factory=list)
+    dropped: list[tuple[str, int]] = field(default_factory=list)
+
+
+def read_candidates(
+    release: Release, archive: Path, notices: Path | None, *, languages: frozenset[str], seed: int
+) -> Candidates:
+    """Return files of a release in these languages (all, where none is named).
+
+    Of each language so much at most as one package may give; the seed draws which files those are.
+    Raises LicenceRefused, or BadArchive where an archive cannot be read.
+    """
+    members = read_members(archive, is_wanted=_may_be_wanted)
+    others = read_members(notices, is_wanted=_is_notice) if notices else []
+    licence, licence_of = _licences(release, members, others)
+    found = Candidates(licence=licence)
+    num_bytes: Counter[str] = Counter()
+    for member in sorted(members, key=lambda it: _luck(it, seed)):
+        language = _language_of(member)
+        if language.id in NOT_TAUGHT or (languages and language.id not in languages):
+            continue
+        if num_bytes[language.id] >= MAX_PACKAGE_BYTES:
+            found.dropped.append(("beyond the package's share", member.num_bytes))
+        elif _judge(found, release, member, language, licence_of):
+            num_bytes[language.id] += member.num_bytes
+    return found
+
+
+def _luck(member: Member, seed: int) -> bytes:
+    return hashlib.sha256(f"{seed}:{member.path}".encode()).digest()
+
+
+def _judge(
+    found: Candidates, release: Release, member: Member, language: Language, licence_of: LicenceOf
+) -> bool:
+    """Put a file where it belongs; return whether it may be kept."""
+    licence, _ = licence_of(member.path)
+    reason = reason_in_path(member.path) or reason_in_size(member.num_bytes)
+    text = _text_of(member)
+    if licence is None:
+        reason = "other licence"
+    elif reason is None and text is None:
+        reason = "not UTF-8"
+    elif reason is None and text is not None:
+        reason = reason_in_text(text, permitted=permitted) or reason_in_syntax(text, language)
+    if reason is not None or licence is None or text is None:
+        found.dropped.append((reason or "not UTF-8", member.num_bytes))
+        return False
+    file = CorpusFile(
+        ecosystem=release.row.ecosystem,
+        package=release.row.name,
+        version=release.version,
+        licence=licence,
+        language=language.id,
+        path=member.path,
+        sha256=hashlib.sha256(text.encode()).hexdigest(),
+        text=text,
+    )
+    found.files.append(file)
+    return True
+
+
+def _licences(
+    release: Release, members: list[Member], others: list[Member]
+) -> tuple[str, LicenceOf]:
+    """Return the package's licence and what tells each file's. Raises LicenceRefused."""
+    if release.row.ecosystem == "debian":
+        return _debian_licences(others or members)
+    notices = {member.path: member.data for member in members if _is_notice(member.path)}
+    licence, words = (
+        licence_of_npm(_package_json(notices.get("package.json")))
+        if release.row.ecosystem == "npm"
+        else _python_licence(notices)
+    )
+    if licence is None:
+        raise LicenceRefused(f"its licence is not permitted ({' '.join(words.split())[:80]})")
+    return licence, lambda _path: (licence, words)
+
+
+def _debian_licences(members: list[Member]) -> tuple[str, LicenceOf]:
+    data = next(
+        (it.data for it in members if it.path in ("copyright", "debian/copyright") and it.data),
+        b"",
+    )
+    paragraphs = read_copyright(data.decode("utf-8", "replace"))
+    if not paragraphs:
+        raise LicenceRefused("its debian/copyright is in no format that can be read")
+    licence, words = licence_of_path(paragraphs, "-")  # what holds for any file
+    if licence is None:
+        raise LicenceRefused(f"its licence is not permitted ({words[:80]})")
+    return licence, lambda path: licence_of_path(paragraphs, path)
+
+
+def _python_licence(notices: dict[str, bytes | None]) -> tuple[str | None, str]:
+    """The metadata nearest the top is the package's own."""
+    paths = sorted(notices, key=lambda path: (path.count("/"), path))
+    texts = {path: (notices[path] or b"").decode("utf-8", "replace") for path in paths}
+    metadata = next((p for p in paths if PurePosixPath(p).name in ("METADATA", "PKG-INFO")), None)
+    licence_text = next((p for p in paths if p.rpartition("/")[2].startswith(("LIC", "COP"))), None)
+    if metadata is None:
+        return None, "no metadata"
+    return licence_of_python(texts[metadata], texts[licence_text] if licence_text else "")
+
+
+def _package_json(data: bytes | None) -> object:
+    try:
+        return msgspec.json.decode(data or b"null")
+    except msgspec.DecodeError:
+        return None
+
+
+def _may_be_wanted(path: str) -> bool:
+    """Whether a path may be of a known language; one without an ending may be a script."""
+    is_script = "." not in PurePosixPath(path).name
+    return is_script or _is_notice(path) or language_for_path(path).id not in NOT_TAUGHT
+
+
+def _is_notice(path: str) -> bool:
+    return PurePosixPath(path).name in _NOTICES
+
+
+def _language_of(member: Member) -> Language:
+    language = language_for_path(member.path)
+    if language is not PLAIN_TEXT or member.data is None or not member.data.startswith(b"#!"):
+        return language
+    first_line = member.data.partition(b"\n")[0].decode("utf-8", "replace")
+    words = first_line.removeprefix("#!").replace("/", " ").split()
+    names = [word.rstrip("0123456789.") for word in words if not word.startswith("-")]
+    for ending, language_id in _SHEBANGS:
+        if names and (names[-1] == ending or (ending == "sh" and names[-1] in _SHELLS)):
+            return language_for_id(language_id)
+    return PLAIN_TEXT
+
+
+_SHELLS = frozenset({"bash", "dash", "ksh", "zsh"})
+
+
+def _text_of(member: Member) -> str | None:
+    try:
+        text = (member.data or b"").decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    if "\0" in text:
+        return None
+    return with_plain_newlines(text.removeprefix(BYTE_ORDER_MARK))

@@ -1,0 +1,101 @@
+"""What a corpus was made of, and of what it was not: ``manifest.json`` in its folder."""
+
+from pathlib import Path
+
+import msgspec
+
+from intarsia.corpus.faults import CorpusFault
+
+MANIFEST_NAME = "manifest.json"
+
+
+class Tally(msgspec.Struct, frozen=True, kw_only=True):
+    """So many files, and their bytes."""
+
+    num_files: int = 0
+    num_bytes: int = 0
+
+    def plus(self, num_bytes: int) -> "Tally":
+        return Tally(num_files=self.num_files + 1, num_bytes=self.num_bytes + num_bytes)
+
+
+class ReadArchive(msgspec.Struct, frozen=True, kw_only=True):
+    """An archive that was read. ``sha256`` is of what came, whatever digest the index gave."""
+
+    url: str
+    sha256: str
+
+
+class ReadPackage(msgspec.Struct, frozen=True, kw_only=True):
+    """A package that was read. ``licence`` is the whole package's; files may have others."""
+
+    source: str
+    name: str
+    version: str
+    licence: str
+    archives: tuple[ReadArchive, ...]
+    kept: Tally
+    dropped: dict[str, Tally]  # by reason
+
+
+class RefusedPackage(msgspec.Struct, frozen=True, kw_only=True):
+    """A package of the list of which nothing was read."""
+
+    source: str
+    name: str
+    version: str | None
+    reason: str
+
+
+class MeasuredCheck(msgspec.Struct, frozen=True, kw_only=True):
+    """With what the files were compared, so that nothing measured is in them."""
+
+    sets: tuple[str, ...]
+    num_words: int
+    min_different_words: int
+    num_stretches: int
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """``sha256`` is of all names and digests of the files, in order."""
+
+    format: int = 1
+    builder: str
+    seed: int
+    max_mb: float
+    languages: tuple[str, ...]  # asked for; all where none is named
+    sha256: str
+    kept: Tally
+    by_language: dict[str, Tally]
+    by_licence: dict[str, Tally]
+    dropped: dict[str, Tally]
+    measured: MeasuredCheck
+    held_out: tuple[str, ...]
+    packages: tuple[ReadPackage, ...]
+    refused: tuple[RefusedPackage, ...]
+
+
+def write_manifest(folder: Path, manifest: Manifest) -> None:
+    """Write the manifest for people and programs."""
+    data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
+    (folder / MANIFEST_NAME).write_bytes(data + b"\n")
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """Return a corpus folder's manifest. Raises CorpusFault where there is none."""
+    file = folder / MANIFEST_NAME
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Manifest)
+    except (OSError, msgspec.DecodeError) as error:
+        raise CorpusFault(
+            f"{folder} is no corpus ({error}): make one with `intarsia corpus build`"
+        ) from error
+
+
+def tallied(sizes: list[tuple[str, int]]) -> dict[str, Tally]:
+    """Count ``(name, bytes)`` by name, the largest first."""
+    tallies: dict[str, Tally] = {}
+    for name, num_bytes in sizes:
+        tallies[name] = tallies.get(name, Tally()).plus(num_bytes)
+    order = sorted(tallies.items(), key=lambda it: (-it[1].num_bytes, it[0]))
+    return dict(order)

@@ -1,0 +1,60 @@
+"""A Python package → its release on PyPI: a wheel, or the sources as an archive.
+
+The wheel may be of any platform: its members are read, nothing is installed. No package is built.
+"""
+
+from urllib.parse import quote
+
+import msgspec
+
+from intarsia.corpus.fetch import NotThere, ReadPage
+from intarsia.corpus.package_list import PackageRow
+from intarsia.corpus.release import ArchiveLink, Release
+
+INDEX = "https://pypi.org/pypi"
+_FILES = "https://files.pythonhosted.org/packages/"  # mirrors give addresses of their own
+_PACKAGE_TYPES = {"wheel": "bdist_wheel", "sdist": "sdist"}
+
+
+class _File(msgspec.Struct, frozen=True):
+    url: str
+    filename: str
+    packagetype: str
+    digests: dict[str, str]
+    yanked: bool = False
+
+
+class _Info(msgspec.Struct, frozen=True):
+    version: str
+
+
+class _Project(msgspec.Struct, frozen=True):
+    info: _Info
+    releases: dict[str, list[_File]]
+
+
+def find_release(row: PackageRow, read: ReadPage) -> Release:
+    """Return the row's version, or the newest. Raises NotThere where PyPI has no such archive."""
+    page = read(f"{INDEX}/{quote(row.name, safe='')}/json")
+    project = msgspec.json.decode(page, type=_Project)
+    version = row.version or project.info.version
+    files = [
+        file
+        for file in project.releases.get(version, [])
+        if file.packagetype == _PACKAGE_TYPES[row.source] and not file.yanked
+    ]
+    if not files:
+        raise NotThere(f"PyPI has no {row.source} of {row.name} {version}")
+    file = _pinned(files, row.sha256) or min(files, key=_preference)
+    url = _FILES + file.url.rpartition("packages/")[2]
+    link = ArchiveLink(url=url, digest_name="sha256", digest=file.digests["sha256"])
+    return Release(row=row, version=version, archive=link)
+
+
+def _pinned(files: list[_File], sha256: str | None) -> _File | None:
+    return next((file for file in files if file.digests.get("sha256") == sha256), None)
+
+
+def _preference(file: _File) -> tuple[bool, bool, str]:
+    """Prefer a wheel for every platform, then Linux; the Python sources are the same in all."""
+    return not file.filename.endswith("none-any.whl"), "linux" not in file.filename, file.filename

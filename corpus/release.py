@@ -1,0 +1,31 @@
+"""One release of a package, found but not fetched: what lies where, under which digest."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from intarsia.corpus.package_list import PackageRow
+
+DigestName: TypeAlias = Literal["sha256", "sha512"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArchiveLink:
+    """An archive at an address. ``digest`` is what the index says, in hexadecimal."""
+
+    url: str
+    digest_name: DigestName
+    digest: str
+
+    @property
+    def file_name(self) -> str:
+        return self.url.rpartition("/")[2]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Release:
+    """``notices`` is a second archive that tells the licence, where the first does not (Debian)."""
+
+    row: PackageRow
+    version: str
+    archive: ArchiveLink
+    notices: ArchiveLink | None = None

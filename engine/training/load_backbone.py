@@ -1,0 +1,53 @@
+"""A causal backbone as training needs it: what the user calls a model → weights, text, ids."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from intarsia.engine.config import Device, Dtype
+from intarsia.engine.families.backbone_shape import read_shape
+from intarsia.engine.families.backbone_weights import read_weights
+from intarsia.engine.families.device import choose_device, choose_dtype
+from intarsia.engine.families.fim_text import FimText, read_fim_text
+from intarsia.engine.families.folder import locate_model
+from intarsia.engine.families.tuning import tune
+from intarsia.engine.filler import ModelError
+from intarsia.engine.training.batched_backbone import BatchedBackbone
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrainingBackbone:
+    """``adapter``: the one that is bundled with the model, if there is one."""
+
+    name: str
+    backbone: BatchedBackbone
+    text: FimText
+    adapter: Path | None
+
+
+def load_backbone(
+    model: str,
+    on_progress: Callable[[str, float | None], None],
+    *,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    tuning: Path | None = None,
+) -> TrainingBackbone:
+    """Load a model of the masked causal family, with a tuning if one is named. Raises
+    ModelError."""
+    folder = locate_model(model, on_progress)
+    if folder.family != "masked_causal":
+        raise ModelError(f"{folder.name} is no causal backbone: it trains by another objective")
+    on_device = choose_device(device)
+    shape, text = read_shape(folder.config), read_fim_text(folder.path)
+    weights = read_weights(
+        folder.weights,
+        shape,
+        is_fused=folder.is_fused,
+        dtype=choose_dtype(dtype, on_device),
+        device=on_device,
+    )
+    for path in (*folder.tunings, *([tuning] if tuning else [])):
+        weights = tune(weights, shape, path)
+    backbone = BatchedBackbone(shape, weights, mask_id=text.mask_id)
+    return TrainingBackbone(name=folder.name, backbone=backbone, text=text, adapter=folder.adapter)

@@ -1,0 +1,117 @@
+"""Fills a case by the engine's own client, without a language server: the same text, sooner.
+
+The plan, the cleaning and the last look are those that the server has (``filling/cursor_fill.py``).
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
+from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed
+from intarsia.engine.ipc.messages import Filled
+from intarsia.evaluation.answer import Answer
+from intarsia.evaluation.case import Case
+from intarsia.evaluation.contestants.asking import (
+    SLACK_S,
+    described,
+    described_engine,
+    patient,
+)
+from intarsia.evaluation.contestants.failures import Failures, failed
+from intarsia.evaluation.faults import EvaluationFault
+from intarsia.evaluation.record import ContestantInfo
+from intarsia.filling.cursor_fill import plan_at_cursor
+from intarsia.filling.options import FillOptions
+from intarsia.infill.languages import language_for
+from intarsia.infill.suggestion import NoSuggestion
+
+_GONE_FOR_GOOD = ("model", "out_of_memory")
+
+
+class Direct:
+    """``name`` None: by how it settles. ``address`` None: the user's own engine."""
+
+    def __init__(
+        self,
+        options: FillOptions | None = None,
+        *,
+        name: str | None = None,
+        address: Address | None = None,
+    ) -> None:
+        self._options = patient(options or FillOptions())
+        self._address = address
+        self.name = name or self._options.settle
+
+    @asynccontextmanager
+    async def ready(self) -> AsyncIterator["DirectAsker"]:
+        """Start the engine where none runs, and have the model loaded. Raises EvaluationFault."""
+        async with EngineClient(name="eval", address=self._address) as client:
+            try:
+                loaded = await client.preload(self._options.model)
+                engine = await described_engine(self._address)
+            except EngineError as error:
+                raise EvaluationFault(str(error)) from error
+            info = ContestantInfo(
+                name=self.name,
+                way="direct",
+                model=loaded.model,
+                details=described(self._options) | engine,
+            )
+            yield DirectAsker(client, self._options, info)
+
+
+class DirectAsker:
+    """Asks through one connection."""
+
+    def __init__(self, client: EngineClient, options: FillOptions, info: ContestantInfo) -> None:
+        self.info = info
+        self._client = client
+        self._options = options
+        self._failures = Failures()
+
+    async def fill(self, case: Case) -> Answer:
+        """Fill one hole."""
+        return self._failures.noted(await self._fill(case))
+
+    async def _fill(self, case: Case) -> Answer:
+        started = time.perf_counter()
+        text, cursor = case.filled(""), len(case.prefix)
+        language = language_for(case.language, case.path)
+        plan = plan_at_cursor(text, cursor, language, self._options)
+        if isinstance(plan, NoSuggestion):
+            return Answer(text="", reason=plan.reason, ms=_ms_since(started))
+        limit_s = SLACK_S + (self._options.deadline_ms or 0) / 1000
+        try:
+            async with asyncio.timeout(limit_s):
+                filled = await self._client.fill(plan.planned.request(self._options))
+        except TimeoutError:
+            return failed(f"no answer within {limit_s:g} s", _ms_since(started))
+        except FillFailed as failure:
+            if failure.code in _GONE_FOR_GOOD:
+                raise EvaluationFault(str(failure)) from failure
+            return failed(str(failure), _ms_since(started))
+        except EngineUnavailable as error:
+            raise EvaluationFault(str(error)) from error
+        return _answer(filled, plan.read(filled), _ms_since(started))
+
+
+def _answer(filled: Filled, found: str | NoSuggestion, ms: float) -> Answer:
+    return Answer(
+        text="" if isinstance(found, NoSuggestion) else found,
+        reason=found.reason if isinstance(found, NoSuggestion) else None,
+        ms=ms,
+        engine_ms=filled.ms.total,
+        read_ms=filled.ms.prefill,
+        passes=filled.steps,
+        num_tokens=len(filled.tokens),
+        mean_entropy=filled.mean_entropy if filled.tokens else None,
+        num_read=filled.num_prefilled,
+        num_reused=filled.num_reused,
+    )
+
+
+def _ms_since(started: float) -> float:
+    return 1000 * (time.perf_counter() - started)

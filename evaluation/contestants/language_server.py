@@ -1,0 +1,216 @@
+"""Fills a case as an editor does: a real ``intarsia serve``, asked for ghost text at the cursor.
+
+One server for the whole run, started anew where it has ended or does not answer; each case is a
+document of its own. Whether a hole is a line or a block is for the server to see.
+"""
+
+import asyncio
+import itertools
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
+from urllib.parse import quote
+
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.errors import EngineError
+from intarsia.evaluation.answer import Answer
+from intarsia.evaluation.case import Case
+from intarsia.evaluation.contestants.asking import (
+    SLACK_S,
+    described,
+    described_engine,
+    patient,
+    server_options,
+)
+from intarsia.evaluation.contestants.failures import Failures, failed
+from intarsia.evaluation.faults import EvaluationFault
+from intarsia.evaluation.record import ContestantInfo
+from intarsia.evaluation.server_process import (
+    SERVE,
+    STATUS,
+    Message,
+    ServerFault,
+    ServerProcess,
+    serving,
+)
+from intarsia.filling.options import FillOptions
+from intarsia.infill.lines import line_start, splits_line_end, with_plain_newlines
+
+_INVOKED, _AUTOMATIC = 1, 2  # LSP's InlineCompletionTriggerKind
+
+
+class LanguageServer:
+    """``name`` None: by how it settles. ``is_invoked``: as if the user had asked for it by a key;
+    then figures are of all candidates, the text is the first one's. ``address`` None: the user's
+    own engine. ``slack_s``: how long after its deadline an answer is waited for.
+    """
+
+    def __init__(
+        self,
+        options: FillOptions | None = None,
+        *,
+        name: str | None = None,
+        is_invoked: bool = False,
+        address: Address | None = None,
+        command: Sequence[str] = SERVE,
+        slack_s: float = SLACK_S,
+    ) -> None:
+        self._options = patient(options or FillOptions())
+        self._sent = server_options(self._options)
+        self._is_invoked = is_invoked
+        self._address = address
+        self._command = command
+        self._slack_s = slack_s
+        self.name = name or self._options.settle
+
+    @asynccontextmanager
+    async def ready(self) -> AsyncIterator["LanguageServerAsker"]:
+        """Start a server, which starts the engine. Raises EvaluationFault where it cannot."""
+        started = _StartedServer(self._command, self._address, self._sent)
+        try:
+            status = await started.start()
+            asker = LanguageServerAsker(
+                started,
+                await self._info(status["model"]),
+                trigger=_INVOKED if self._is_invoked else _AUTOMATIC,
+                limit_s=self._slack_s + self._sent["deadlineMs"] / 1000,
+            )
+            yield asker
+        finally:
+            await started.end()
+
+    async def _info(self, model: str) -> ContestantInfo:
+        try:
+            engine = await described_engine(self._address)
+        except EngineError as error:
+            raise EvaluationFault(str(error)) from error
+        trigger = {"trigger": "invoked" if self._is_invoked else "automatic"}
+        return ContestantInfo(
+            name=self.name,
+            way="language server",
+            model=model,
+            details=described(self._options) | trigger | engine,
+        )
+
+
+class LanguageServerAsker:
+    """Asks one server, one request at a time."""
+
+    def __init__(
+        self, server: "_StartedServer", info: ContestantInfo, *, trigger: int, limit_s: float
+    ) -> None:
+        self.info = info
+        self._server = server
+        self._trigger = trigger
+        self._limit_s = limit_s
+        self._failures = Failures()
+        self._numbers = itertools.count(1)
+
+    async def fill(self, case: Case) -> Answer:
+        """Fill one hole."""
+        return self._failures.noted(await self._fill(case))
+
+    async def _fill(self, case: Case) -> Answer:
+        if splits_line_end(case.filled(""), len(case.prefix)):
+            return failed("LSP knows no position between the CR and the LF of a line end", 0.0)
+        started = time.perf_counter()
+        try:
+            server = await self._server.running()
+            async with asyncio.timeout(self._limit_s):
+                return await self._ask(server, case)
+        except TimeoutError:
+            reason = f"no answer within {self._limit_s:g} s"
+        except ServerFault as fault:
+            reason = str(fault)
+        await self._server.end()
+        return failed(reason, 1000 * (time.perf_counter() - started))
+
+    async def _ask(self, server: ServerProcess, case: Case) -> Answer:
+        uri = f"file:///evaluation/{next(self._numbers)}/{quote(case.path.lstrip('/'))}"
+        text = case.filled("")
+        cursor = position_of(text, len(case.prefix))
+        opened = {"uri": uri, "languageId": case.language, "version": 1, "text": text}
+        server.notify("textDocument/didOpen", {"textDocument": opened})
+        request = {
+            "textDocument": {"uri": uri},
+            "position": cursor,
+            "context": {"triggerKind": self._trigger},
+        }
+        started = time.perf_counter()
+        result = await server.request("textDocument/inlineCompletion", request)
+        ms = 1000 * (time.perf_counter() - started)
+        last = await _last(server, uri)
+        server.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+        return _answer(result, last, cursor, ms)
+
+
+class _StartedServer:
+    """The one server that runs, if any does."""
+
+    def __init__(
+        self, command: Sequence[str], address: Address | None, options: Mapping[str, Any]
+    ) -> None:
+        self._command = command
+        self._environment = None if address is None else address.as_environment()
+        self._options = options
+        self._stack = AsyncExitStack()
+        self._server: ServerProcess | None = None
+
+    async def running(self) -> ServerProcess:
+        """Return the server, started anew where it was ended."""
+        if self._server is None:
+            await self.start()
+        assert self._server is not None
+        return self._server
+
+    async def start(self) -> Message:
+        """Return the server's status once the model is loaded. Raises ServerFault."""
+        server = await self._stack.enter_async_context(serving(self._environment, self._command))
+        self._server = server
+        return await server.open_session(self._options)
+
+    async def end(self) -> None:
+        self._server = None
+        await self._stack.aclose()
+
+
+def position_of(text: str, offset: int) -> dict[str, int]:
+    """Return the LSP position of an offset, in UTF-16 units."""
+    start = line_start(text, offset)
+    line = with_plain_newlines(text[:start]).count("\n")
+    units = len(text[start:offset].encode("utf-16-le", "surrogatepass")) // 2
+    return {"line": line, "character": units}
+
+
+async def _last(server: ServerProcess, uri: str) -> Message:
+    """Return what the server says of the request that it has answered just now."""
+    while True:
+        last: Message | None = (await server.notified(STATUS))["last"]
+        if last is not None and last["uri"] == uri:
+            return last
+
+
+def _answer(result: Any, last: Message, cursor: dict[str, int], ms: float) -> Answer:
+    """Read the first item; one that does not go in at the cursor cannot be judged as a fill."""
+    items = (result or {}).get("items", [])
+    item = items[0] if items else None
+    is_replacing = item is not None and item.get("range") not in (
+        None,
+        {"start": cursor, "end": cursor},
+    )
+    text = "" if item is None or is_replacing else str(item["insertText"])
+    reason = None if text else str(last["reason"])
+    return Answer(
+        text=text,
+        reason=f"the item replaces {item['range']}" if item and is_replacing else reason,
+        is_failure=is_replacing or (not text and bool(last["failed"])),
+        ms=ms,
+        engine_ms=last["ms"],
+        read_ms=last["readMs"],
+        passes=last["passes"],
+        num_tokens=last["tokensWritten"],
+        mean_entropy=last["meanEntropy"],
+        num_read=last["tokensRead"],
+        num_reused=last["tokensReused"],
+    )

@@ -1,0 +1,216 @@
+"""The backbone alone by llama.cpp's own server, at its ``/infill``, on the same GGUF file.
+
+Comes in: the server program and a GGUF file; goes out: a peer. The server is started on loopback,
+and ended with the last contestant. https://github.com/ggml-org/llama.cpp/tree/master/tools/server
+"""
+
+import asyncio
+import http.client
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+import msgspec
+
+from intarsia.evaluation.contestants.peer import Peer
+from intarsia.evaluation.contestants.peer_program import NoAnswer, Program, Prompt, Written
+from intarsia.evaluation.faults import EvaluationFault
+
+PROGRAM_VARIABLE = "INTARSIA_LLAMA_SERVER"
+
+_HOST = "127.0.0.1"
+_CONTEXT_TOKENS = 8192
+_BATCH_TOKENS = 4096  # /infill cuts a prefix to 3/4 of a batch and a suffix to 1/4
+_START_TIMEOUT_S = 120.0
+_FILL_TIMEOUT_S = 120.0
+_POLL_S = 0.1
+
+
+class _Timings(msgspec.Struct, frozen=True):
+    """Milliseconds and tokens as the server counts them."""
+
+    prompt_n: int
+    prompt_ms: float
+    predicted_ms: float
+
+
+class _Properties(msgspec.Struct, frozen=True):
+    """What we read of what the server says of itself."""
+
+    build_info: str = "unknown"
+
+
+class _Infilled(msgspec.Struct, frozen=True):
+    """What we read of the server's answer."""
+
+    content: str
+    tokens_predicted: int  # what ended the text is one of them
+    tokens_evaluated: int  # of the whole prompt
+    timings: _Timings
+    stop_type: str = "none"
+
+
+def llama_cpp(server: Path, gguf: Path, *, model: str | None = None) -> Peer:
+    """Return the peer that runs this GGUF file; ``model`` is how reports call it."""
+    return Peer(
+        name="llama.cpp", way="llama.cpp", model=model, start=lambda: _started(server, gguf)
+    )
+
+
+def find_llama_server(named: Path | None) -> Path:
+    """Return the program that the user names, in words or in the environment, or that is on PATH.
+
+    Raises EvaluationFault where there is none.
+    """
+    wanted = named or os.environ.get(PROGRAM_VARIABLE) or "llama-server"
+    found = shutil.which(wanted)
+    if found is None:
+        raise EvaluationFault(
+            f"no program {wanted}: build it (evaluation/contestants/build_llama_server.sh), and "
+            f"name it by --llama-server or {PROGRAM_VARIABLE}"
+        )
+    return Path(found)
+
+
+@asynccontextmanager
+async def _started(program: Path, gguf: Path) -> AsyncIterator[Program]:
+    """Start the server and wait for its model. Raises EvaluationFault."""
+    port = _free_port()
+    with tempfile.TemporaryFile() as errors:
+        words = [
+            *(str(program), "--model", str(gguf), "--host", _HOST, "--port", str(port)),
+            *("--ctx-size", str(_CONTEXT_TOKENS), "--batch-size", str(_BATCH_TOKENS)),
+            *("--parallel", "1", "--threads", str(os.cpu_count() or 1), "--no-webui"),
+        ]
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *words, stdin=subprocess.DEVNULL, stdout=errors, stderr=subprocess.STDOUT
+            )
+        except OSError as fault:
+            raise EvaluationFault(
+                f"{program} cannot be started ({fault.strerror}): name another llama-server"
+            ) from fault
+        server = _Server(process=process, errors=errors, port=port)
+        try:
+            await server.wait_until_loaded(gguf)
+            server.details = await server.read_details()
+            yield server
+        finally:
+            with suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+class _Server:
+    """A server that was started."""
+
+    def __init__(
+        self, *, process: asyncio.subprocess.Process, errors: IO[bytes], port: int
+    ) -> None:
+        self._process = process
+        self._errors = errors
+        self._port = port
+        self.details: Mapping[str, str] = {}
+
+    async def wait_until_loaded(self, gguf: Path) -> None:
+        """Raises EvaluationFault where that does not come about."""
+        try:
+            async with asyncio.timeout(_START_TIMEOUT_S):
+                while not await self._is_loaded():  # noqa: ASYNC110 - another process tells nobody
+                    await asyncio.sleep(_POLL_S)
+        except TimeoutError as fault:
+            raise EvaluationFault(
+                f"llama-server did not load {gguf} within {_START_TIMEOUT_S:.0f} s: "
+                f"{self.last_words()}"
+            ) from fault
+
+    async def _is_loaded(self) -> bool:
+        self.require_running()
+        try:
+            status, _ = await asyncio.to_thread(self._ask, "GET", "/health", None)
+        except OSError:
+            return False  # it does not listen yet
+        return status == http.client.OK
+
+    async def read_details(self) -> Mapping[str, str]:
+        _, answer = await asyncio.to_thread(self._ask, "GET", "/props", None)
+        properties = msgspec.json.decode(answer, type=_Properties)
+        return {"build": properties.build_info, "context_tokens": str(_CONTEXT_TOKENS)}
+
+    async def write(self, prompt: Prompt) -> Written:
+        body = msgspec.json.encode(
+            {
+                "input_prefix": prompt.prefix,
+                "input_suffix": prompt.suffix,
+                "n_predict": prompt.max_tokens,
+                "temperature": 0,
+                "stop": prompt.stop,
+                "cache_prompt": True,
+            }
+        )
+        try:
+            status, answer = await asyncio.to_thread(self._ask, "POST", "/infill", body)
+        except (OSError, http.client.HTTPException) as fault:
+            with suppress(TimeoutError):  # it may be about to end
+                await asyncio.wait_for(self._process.wait(), 1.0)
+            self.require_running()
+            reason = str(fault) or type(fault).__name__
+            raise NoAnswer(f"llama-server gave no answer: {reason}") from fault
+        if status != http.client.OK:
+            words = answer.decode("utf-8", "replace")[:200]
+            raise NoAnswer(f"llama-server refused the hole (status {status}): {words}")
+        return _written(answer)
+
+    def require_running(self) -> None:
+        """Raise EvaluationFault where the server has ended."""
+        code = self._process.returncode
+        if code is not None:
+            raise EvaluationFault(
+                f"llama-server ended (exit code {code}): {self.last_words()}: "
+                "leave this peer out, or see to its program and the model"
+            )
+
+    def last_words(self) -> str:
+        """Return the last line that the server said."""
+        self._errors.seek(0)
+        lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else "it said nothing"
+
+    def _ask(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection(_HOST, self._port, timeout=_FILL_TIMEOUT_S)
+        try:
+            connection.request(method, path, body, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            return response.status, response.read()
+        finally:
+            connection.close()
+
+
+def _written(answer: bytes) -> Written:
+    try:
+        said = msgspec.json.decode(answer, type=_Infilled)
+    except msgspec.DecodeError as fault:
+        raise NoAnswer(f"llama-server's answer cannot be read: {fault}") from fault
+    is_ended = said.stop_type in ("eos", "word")
+    return Written(
+        text=said.content,
+        ms=said.timings.prompt_ms + said.timings.predicted_ms,
+        read_ms=said.timings.prompt_ms,
+        passes=max(0, said.tokens_predicted - 1),  # the first token comes with the prefill
+        num_tokens=max(0, said.tokens_predicted - is_ended),
+        num_read=said.timings.prompt_n,
+        num_reused=said.tokens_evaluated - said.timings.prompt_n,
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind((_HOST, 0))
+        port: int = probe.getsockname()[1]
+        return port

@@ -1,0 +1,193 @@
+"""Another program with the same backbone, as two contestants: its own text, and that text cleaned.
+
+Comes in: a program that can be started; goes out: contestants. It sees of a file what our engine
+sees, but its text before the cursor is whole: holding back a half-typed word is our own doing. Its
+own text ends at the hole's stop texts; what else ends a hole (indentation) is the cleaning's.
+"""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+
+from intarsia.evaluation.answer import Answer
+from intarsia.evaluation.case import Case
+from intarsia.evaluation.contestants.failures import Failures, failed
+from intarsia.evaluation.contestants.peer_program import NoAnswer, Program, Prompt, Written
+from intarsia.evaluation.record import ContestantInfo
+from intarsia.filling.cursor_fill import CursorFill, plan_at_cursor
+from intarsia.filling.options import FillOptions
+from intarsia.infill.canvas import Canvas
+from intarsia.infill.insertion import inserted_at_cursor
+from intarsia.infill.languages import language_for
+from intarsia.infill.lines import newline_of
+from intarsia.infill.postprocess import clean
+from intarsia.infill.suggestion import NoSuggestion
+
+_EMPTY_SUFFIX = "\n"  # as our engine shows it: an empty one switches fill-in-the-middle off
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Timed:
+    """What a program wrote (or why not), and how long it was waited for."""
+
+    written: Written | NoAnswer
+    ms: float
+
+
+class Peer:
+    """One program for its contestants: started for the first that is made ready, ended after the
+    last, and asked once for a hole that both fill (it is greedy)."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        way: str,
+        model: str | None,
+        start: Callable[[], AbstractAsyncContextManager[Program]],
+    ) -> None:
+        self.name = name
+        self.way = way
+        self.model = model
+        self._start = start
+        self._running = AsyncExitStack()
+        self._program: Program | None = None
+        self._num_users = 0
+        self._last: tuple[Prompt, _Timed] | None = None
+        self._lock = asyncio.Lock()
+
+    def contestant(self, *, cleans: bool) -> "PeerContestant":
+        """Return the one that gives the program's own text, or the one that cleans it."""
+        return PeerContestant(peer=self, cleans=cleans)
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[Program]:
+        """Keep the program running while the block does. Raises EvaluationFault."""
+        async with self._lock:
+            if self._program is None:
+                self._program = await self._running.enter_async_context(self._start())
+            self._num_users += 1
+        try:
+            yield self._program
+        finally:
+            self._num_users -= 1
+            if not self._num_users:
+                self._program = self._last = None
+                await self._running.aclose()
+
+    async def write(self, prompt: Prompt) -> _Timed:
+        """Ask the running program, unless this was the last thing that it was asked."""
+        assert self._program is not None, "a contestant is ready while it is asked"
+        async with self._lock:
+            if self._last is None or self._last[0] != prompt:
+                self._last = prompt, await _ask(self._program, prompt)
+            return self._last[1]
+
+
+async def _ask(program: Program, prompt: Prompt) -> _Timed:
+    started = time.perf_counter()
+    written: Written | NoAnswer
+    try:
+        written = await program.write(prompt)
+    except NoAnswer as failure:
+        written = failure
+    return _Timed(written=written, ms=_ms_since(started))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PeerContestant:
+    """One way to read a peer's text (the Contestant protocol)."""
+
+    peer: Peer
+    cleans: bool
+
+    @property
+    def name(self) -> str:
+        return f"{self.peer.name}+cleaning" if self.cleans else self.peer.name
+
+    @asynccontextmanager
+    async def ready(self) -> AsyncIterator["PeerAsker"]:
+        async with self.peer.running() as program:
+            info = ContestantInfo(
+                name=self.name,
+                way=self.peer.way,
+                model=self.peer.model,
+                details={**program.details, "cleaning": "ours" if self.cleans else "none"},
+            )
+            yield PeerAsker(peer=self.peer, cleans=self.cleans, info=info)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PeerAsker:
+    """One that is ready (the Asker protocol)."""
+
+    peer: Peer
+    cleans: bool
+    info: ContestantInfo
+    _failures: Failures = field(default_factory=Failures, init=False)
+
+    async def fill(self, case: Case) -> Answer:
+        return self._failures.noted(await self._fill(case))
+
+    async def _fill(self, case: Case) -> Answer:
+        started = time.perf_counter()
+        language = language_for(case.language, case.path)
+        plan = plan_at_cursor(case.filled(""), len(case.prefix), language, FillOptions())
+        if isinstance(plan, NoSuggestion):
+            return Answer(text="", reason=plan.reason, ms=_ms_since(started))
+        prompt = prompt_of(plan.planned.canvas)
+        own_ms = _ms_since(started)
+        timed = await self.peer.write(prompt)
+        if isinstance(timed.written, NoAnswer):
+            return failed(str(timed.written), own_ms + timed.ms)
+        return self._read(timed.written, plan, waited_ms=own_ms + timed.ms)
+
+    def _read(self, written: Written, plan: CursorFill, *, waited_ms: float) -> Answer:
+        started = time.perf_counter()
+        raw = cut_at_stop(written.text, plan.planned.canvas.stop)
+        found = _cleaned(raw, plan) if self.cleans else _as_it_is(raw, plan)
+        return Answer(
+            text="" if isinstance(found, NoSuggestion) else found,
+            reason=found.reason if isinstance(found, NoSuggestion) else None,
+            ms=waited_ms + _ms_since(started),
+            engine_ms=written.ms,
+            read_ms=written.read_ms,
+            passes=written.passes,
+            num_tokens=written.num_tokens,
+            num_read=written.num_read,
+            num_reused=written.num_reused,
+        )
+
+
+def prompt_of(canvas: Canvas) -> Prompt:
+    """Return what a program without token healing is to be asked."""
+    return Prompt(
+        prefix=canvas.prefix + canvas.given,
+        suffix=canvas.suffix or _EMPTY_SUFFIX,
+        stop=canvas.stop,
+        max_tokens=canvas.max_tokens,
+    )
+
+
+def cut_at_stop(text: str, stop: tuple[str, ...]) -> str:
+    """Return the text up to where the first stop text begins."""
+    return text[: min((text.index(mark) for mark in stop if mark in text), default=len(text))]
+
+
+def _as_it_is(raw: str, plan: CursorFill) -> str | NoSuggestion:
+    text = raw.replace("\n", newline_of(plan.planned.text))
+    return text or NoSuggestion(reason="the model wrote nothing")
+
+
+def _cleaned(raw: str, plan: CursorFill) -> str | NoSuggestion:
+    planned = plan.planned
+    found = clean(raw, planned.text, planned.hole, planned.canvas, planned.language)
+    if isinstance(found, NoSuggestion):
+        return found
+    return inserted_at_cursor(found, planned.text, plan.cursor)
+
+
+def _ms_since(started: float) -> float:
+    return 1000 * (time.perf_counter() - started)

@@ -1,0 +1,44 @@
+"""What a peer's program is asked, and what it answers: plain values that may cross a process."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+import msgspec
+
+
+class Prompt(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands round the hole, and what ends it. ``suffix`` is never empty."""
+
+    prefix: str
+    suffix: str
+    stop: tuple[str, ...]
+    max_tokens: int
+
+
+class Written(msgspec.Struct, frozen=True, kw_only=True, tag="written"):
+    """What the program wrote up to an end token or a stop text. What is not known is None."""
+
+    text: str
+    ms: float  # as the program saw it
+    read_ms: float  # of them, until the context was read
+    passes: int  # after the prefill
+    num_tokens: int  # of the text, without what ended it
+    num_read: int | None = None  # context tokens computed for it
+    num_reused: int | None = None
+
+
+class NoAnswer(Exception):
+    """The program has no answer to this hole; it may have one to others. One line."""
+
+
+class Program(Protocol):
+    """A program that runs, its model loaded."""
+
+    @property
+    def details(self) -> Mapping[str, str]:
+        """What it is and how it was started."""
+        ...
+
+    async def write(self, prompt: Prompt) -> Written:
+        """Go on behind the prefix. Raises NoAnswer, or EvaluationFault where it cannot go on."""
+        ...

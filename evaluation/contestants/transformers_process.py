@@ -1,0 +1,193 @@
+"""``python -m intarsia.evaluation.contestants.transformers_process MODEL.gguf``: one token a pass.
+
+Comes in by stdin: prompts; goes out by stdout: what transformers' own greedy generation writes with
+the weights that our engine runs. Knows nothing of cases.
+"""
+
+import os
+import re
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from intarsia.evaluation.contestants.peer_program import Prompt, Written
+from intarsia.evaluation.contestants.transformers_protocol import Loaded, Said, Unloadable
+
+if TYPE_CHECKING:
+    import torch
+
+_MARKS = ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>")
+_MARK = re.compile(r"<\S+>")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Backbone:
+    """A loaded model, its tokenizer, and the tokens that mean something to it."""
+
+    model: Any
+    tokenizer: Any
+    marks: tuple[int, ...]  # before prefix, suffix, middle
+    end_ids: tuple[int, ...]
+    details: dict[str, str]
+
+    def write(self, prompt: Prompt) -> Written:
+        """Go on behind the prefix, the likeliest token each time."""
+        import torch
+
+        started = time.perf_counter()
+        context = self._context(prompt)
+        ids = torch.tensor([context])
+        stop = _StopAtText(self, num_context=len(context), stop=prompt.stop)
+        with torch.inference_mode():
+            whole = self.model.generate(
+                ids,
+                attention_mask=torch.ones_like(ids),
+                do_sample=False,
+                max_new_tokens=prompt.max_tokens,
+                eos_token_id=list(self.end_ids),
+                pad_token_id=self.end_ids[0],
+                use_cache=True,
+                stopping_criteria=[stop],
+            )
+        written = whole[0, len(context) :].tolist()
+        ids_of_text = written[:-1] if written[-1] in self.end_ids else written
+        text = self.decode(ids_of_text)
+        end = min((text.index(mark) for mark in prompt.stop if mark in text), default=len(text))
+        return Written(
+            text=text[:end],
+            ms=(time.perf_counter() - started) * 1000,
+            read_ms=(stop.first_at - started) * 1000,
+            passes=len(written) - 1,  # the first token comes with the prefill
+            num_tokens=self._num_tokens(ids_of_text, end),
+            num_read=len(context),
+            num_reused=0,
+        )
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """Return the ids' text, letter by letter."""
+        text: str = self.tokenizer.decode(ids, clean_up_tokenization_spaces=False)
+        return text
+
+    def _context(self, prompt: Prompt) -> list[int]:
+        before_prefix, before_suffix, before_middle = self.marks
+        prefix, suffix = self._encode(prompt.prefix), self._encode(prompt.suffix)
+        return [before_prefix, *prefix, before_suffix, *suffix, before_middle]
+
+    def _encode(self, text: str) -> list[int]:
+        """What looks like a special token in a user's file is text, not a command to the model."""
+        clean = text.encode("utf-8", "replace").decode("utf-8")
+        ids: list[int] = self.tokenizer(
+            clean, add_special_tokens=False, split_special_tokens=True
+        ).input_ids
+        return ids
+
+    def _num_tokens(self, ids: Sequence[int], num_chars: int) -> int:
+        """Return how many of the tokens have a share in so much text."""
+        counts = range(len(ids) + 1)
+        return next((n for n in counts if len(self.decode(ids[:n])) >= num_chars), len(ids))
+
+
+class _StopAtText:
+    """Ends a generation of one row where a stop text has come up; notes when the first token came.
+
+    transformers' own ``stop_strings`` goes through the whole vocabulary for every new stop text.
+    """
+
+    def __init__(self, backbone: Backbone, *, num_context: int, stop: tuple[str, ...]) -> None:
+        self._backbone = backbone
+        self._num_context = num_context
+        self._stop = stop
+        self.first_at = 0.0
+
+    def __call__(self, ids: "torch.Tensor", scores: object, **others: object) -> "torch.Tensor":
+        import torch
+
+        self.first_at = self.first_at or time.perf_counter()
+        text = self._backbone.decode(ids[0, self._num_context :].tolist())
+        return torch.tensor([any(mark in text for mark in self._stop)])
+
+
+def load_backbone(gguf: Path) -> Backbone:
+    """Load a GGUF file. Raises ValueError, OSError and what else transformers may."""
+    import torch
+    import transformers
+
+    dtype = torch.bfloat16 if _multiplies_bfloat16() else torch.float32
+    model = transformers.AutoModelForCausalLM.from_pretrained(
+        gguf.parent, gguf_file=gguf.name, dtype=dtype
+    ).eval()
+    tokenizer = transformers.AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
+    vocabulary = tokenizer.get_vocab()
+    if missing := [mark for mark in _MARKS if mark not in vocabulary]:
+        raise ValueError(f"its tokenizer has no {missing[0]}, so it fills no holes")
+    return Backbone(
+        model=model,
+        tokenizer=tokenizer,
+        marks=tuple(vocabulary[mark] for mark in _MARKS),
+        end_ids=_end_ids(tokenizer),
+        details={
+            "transformers": transformers.__version__,
+            "torch": torch.__version__,
+            "weights": str(dtype).removeprefix("torch."),
+            "embedding": "tied" if _tie(model) else "as in the file",
+            "threads": str(torch.get_num_threads()),
+        },
+    )
+
+
+def _multiplies_bfloat16() -> bool:
+    """Decide as our engine does: elsewhere bfloat16 is emulated, and slower than float32."""
+    import torch
+
+    return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
+
+
+def _end_ids(tokenizer: Any) -> tuple[int, ...]:
+    """Return every token that is no text: files of this family list some marks as plain ones."""
+    added = tokenizer.added_tokens_decoder.items()
+    return tuple(i for i, token in added if token.special or _MARK.fullmatch(token.content))
+
+
+def _tie(model: Any) -> bool:
+    """Make embedding and output one matrix again where they were one; return whether they were.
+
+    llama.cpp may write a tied matrix twice, rounded differently; the output is the finer one.
+    """
+    embed, output = model.get_input_embeddings().weight, model.get_output_embeddings().weight
+    if embed is not output:
+        rows = slice(0, None, max(1, len(embed) // 64))
+        difference = (embed[rows].float() - output[rows].float()).abs().mean()
+        if difference >= 0.2 * output[rows].float().abs().mean():
+            return False
+        embed.data = output.data
+    return True
+
+
+def main() -> int:
+    """Load, say so, and answer until stdin ends."""
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+
+    def say(said: Said) -> None:
+        answers.write(msgspec.json.encode(said) + b"\n")
+        answers.flush()
+
+    try:
+        backbone = load_backbone(Path(sys.argv[1]))
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as fault:
+        lines = str(fault).strip().splitlines()
+        say(Unloadable(message=lines[0] if lines else type(fault).__name__))
+        return 1
+    say(Loaded(details=backbone.details))
+    for line in sys.stdin.buffer:
+        say(backbone.write(msgspec.json.decode(line, type=Prompt)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,119 @@
+"""A comparison as tables for a terminal of 100 columns. Prints nothing itself."""
+
+from collections.abc import Iterator
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from intarsia.evaluation.compare import Comparison, PairedMean, PairedShare
+from intarsia.evaluation.figure_text import number_change, p_value, percent_change
+
+MAX_SHOWN = 60
+
+_CHARS_SHOWN = 44
+_SIGNIFICANT = 0.05
+
+
+def comparison_table(comparison: Comparison, first: str, second: str) -> Table:
+    """Return what differs; the sides are named by the caller."""
+    table = Table(
+        box=SIMPLE_HEAD,
+        title=f"{comparison.pairs:,} holes in common",
+        title_justify="left",
+        caption=_caption(comparison),
+        caption_justify="left",
+        pad_edge=False,
+    )
+    table.add_column("figure", no_wrap=True)
+    for name in ("holes", first, second, "difference\n(95 %)", "right only\nin either"):
+        table.add_column(name, justify="right")
+    table.add_column("McNemar\np", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for share_name, share in (("exact", comparison.exact), ("pass@1", comparison.pass_at_1)):
+        if share is not None:
+            table.add_row(share_name, *_share_cells(share))
+    for mean_name, mean, factor in (
+        ("similar", comparison.similarity, 100),
+        ("passes a hole", comparison.passes, None),
+        ("ms a hole", comparison.ms, None),
+    ):
+        if mean is not None:
+            table.add_row(mean_name, *_mean_cells(mean, is_share=factor is not None))
+    return table
+
+
+def discordant_table(comparison: Comparison, first: str, second: str) -> Table:
+    """Return the holes that one side alone has right, as far as a screen holds them."""
+    shown = comparison.discordant[:MAX_SHOWN]
+    left = len(comparison.discordant) - len(shown)
+    table = Table(
+        box=SIMPLE_HEAD,
+        title="right on one side only",
+        title_justify="left",
+        caption=f"and {left:,} more: --json tells all" if left else None,
+        caption_justify="left",
+        pad_edge=False,
+        show_lines=False,
+    )
+    table.add_column("hole", overflow="fold", ratio=2)
+    table.add_column("kind", no_wrap=True)
+    table.add_column("figure", no_wrap=True)
+    table.add_column("right in", overflow="fold", ratio=1)
+    table.add_column("stood there / the other side wrote", overflow="fold", ratio=4)
+    for one in shown:
+        wrong = one.first if one.is_right_in_second else one.second
+        table.add_row(
+            f"{one.set}: {one.case}",
+            one.kind,
+            one.figure,
+            second if one.is_right_in_second else first,
+            f"{_short(one.truth)}\n{_short(wrong) or '(nothing)'}",
+        )
+    return table
+
+
+def _caption(comparison: Comparison) -> str:
+    left_out = (
+        f"left out: {comparison.left_out_of_first:,} holes of the first side and "
+        f"{comparison.left_out_of_second:,} of the second that the other has not met"
+    )
+    changed = f", {comparison.changed:,} whose text is another" if comparison.changed else ""
+    return (
+        f"{left_out}{changed}\nMcNemar's test takes holes as independent; the intervals draw whole "
+        "files (problems) anew. Go by the more careful of the two."
+    )
+
+
+def _share_cells(share: PairedShare) -> Iterator[str]:
+    yield f"{share.of:,}"
+    yield f"{100 * share.first:.1f} %"
+    yield f"{100 * share.second:.1f} %"
+    yield percent_change(share.difference)
+    yield f"{share.only_first} / {share.only_second}"
+    yield p_value(share.p)
+    is_told = share.p < _SIGNIFICANT and not _holds_nought(
+        share.difference.low, share.difference.high
+    )
+    yield _verdict(is_told)
+
+
+def _mean_cells(mean: PairedMean, *, is_share: bool) -> Iterator[str]:
+    yield f"{mean.of:,}"
+    yield from (f"{100 * v:.1f} %" if is_share else f"{v:,.2f}" for v in (mean.first, mean.second))
+    yield percent_change(mean.difference) if is_share else number_change(mean.difference)
+    yield ""
+    yield ""
+    yield _verdict(not _holds_nought(mean.difference.low, mean.difference.high))
+
+
+def _holds_nought(low: float, high: float) -> bool:
+    return low <= 0 <= high
+
+
+def _verdict(is_told: bool) -> str:
+    return "differs" if is_told else "noise"
+
+
+def _short(text: str) -> str:
+    plain = " ⏎ ".join(line.strip() for line in text.strip().splitlines())
+    return plain if len(plain) <= _CHARS_SHOWN else f"{plain[:_CHARS_SHOWN]}…"

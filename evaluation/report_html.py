@@ -1,0 +1,93 @@
+"""A run as one page that needs nothing else: its figures, and its worst and best answers.
+
+Comes in: a run; goes out: HTML. All text of cases and answers is escaped; nothing is fetched.
+"""
+
+from collections.abc import Sequence
+from importlib import resources
+
+from jinja2 import Environment, StrictUndefined
+
+from intarsia.evaluation import figure_text
+from intarsia.evaluation.figures import SetFigures
+from intarsia.evaluation.record import Row, Run
+from intarsia.evaluation.report_table import ALL_SETS
+from intarsia.evaluation.shown_cases import Gallery, galleries
+from intarsia.infill.lines import with_plain_newlines
+
+LINES_BEFORE = 8
+LINES_AFTER = 5
+CHARS_SHOWN = 1_200
+
+_TEMPLATE = "report.html.jinja"
+
+
+def page(run: Run, figures: Sequence[SetFigures]) -> str:
+    """Return the page."""
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "percent": figure_text.percent,
+        "percent_between": figure_text.percent_between,
+        "percent_with_interval": figure_text.percent_with_interval,
+        "number": figure_text.number,
+        "number_between": figure_text.number_between,
+        "before": before,
+        "after": after,
+        "shortened": shortened,
+        "marks": marks,
+    }
+    source = resources.files("intarsia.evaluation").joinpath(_TEMPLATE).read_text(encoding="utf-8")
+    shown = galleries(run.rows)
+    return environment.from_string(source).render(
+        run=run,
+        sets=figures,
+        all_sets=ALL_SETS,
+        galleries=shown,
+        kinds=_values(shown, "kind"),
+        languages=_values(shown, "language"),
+    )
+
+
+def before(row: Row) -> str:
+    """Return the last lines before the hole."""
+    lines = with_plain_newlines(row.before)[-CHARS_SHOWN:].split("\n")
+    return "\n".join(lines[-LINES_BEFORE:])
+
+
+def after(row: Row) -> str:
+    """Return the first lines behind the hole."""
+    lines = with_plain_newlines(row.after)[:CHARS_SHOWN].split("\n")
+    return "\n".join(lines[:LINES_AFTER])
+
+
+def shortened(text: str) -> str:
+    """Return a text that fits on a page, and says where it was cut."""
+    if len(text) <= CHARS_SHOWN:
+        return text
+    return f"{text[:CHARS_SHOWN]}\n… {len(text) - CHARS_SHOWN:,} characters more"
+
+
+def marks(row: Row) -> list[str]:
+    """Return in words what is to be said of an answer."""
+    verdict = row.verdict
+    if row.is_failure:
+        return ["failed"]
+    return [
+        words
+        for words, is_so in (
+            ("exact", verdict.is_exact),
+            ("passes its test", verdict.passed is True),
+            ("fails its test", verdict.passed is False),
+            ("empty", verdict.is_empty),
+            ("breaks the file", verdict.parses is False),
+            ("repeats what follows", verdict.duplicates_suffix),
+        )
+        if is_so
+    ]
+
+
+def _values(shown: Sequence[Gallery], name: str) -> list[str]:
+    cases = [case for gallery in shown for case in (*gallery.worst, *gallery.best)]
+    return sorted({str(getattr(case.row, name)) for case in cases})

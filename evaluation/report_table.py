@@ -1,0 +1,173 @@
+"""Figures as tables for a terminal of 110 columns. Prints nothing itself."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+from rich.text import Text
+
+from intarsia.evaluation.figure_text import (
+    NONE,
+    number,
+    number_between,
+    percent,
+    percent_between,
+    percent_with_interval,
+    signed,
+)
+from intarsia.evaluation.figures import ContestantFigures, Figures, SetFigures
+from intarsia.evaluation.intervals import Estimate
+
+ALL_SETS = "all sets"
+EXPLANATION = (
+    "below each figure, or in brackets behind it: its 95 % interval. exact, pass@1: of all holes; "
+    "parses, repeats: of answers with text; length off: characters, mean (median); passes: after "
+    "the prefill (over those of the first row); ms: as the asker waited; settling: the engine's, "
+    "without the reading of the context"
+)
+
+_QUALITY = ("exact", "similar", "parses", "repeats\nsuffix", "empty", "failed", "length\noff")
+_COST = (
+    "passes",
+    "tokens\na pass",
+    "text of\nthe first",
+    "ms\np50",
+    "ms\np95",
+    "settling\nms p50",
+    "settling\nms p95",
+    "entropy\nnats",
+)
+
+
+def set_tables(figures: SetFigures) -> Iterator[Table]:
+    """Yield a set's tables: quality, cost, and where there are several, its kinds and languages."""
+    name = f"{figures.set or ALL_SETS}, {figures.cases:,} holes"
+    rows = figures.contestants
+    yield _quality(rows, name)
+    yield _cost(rows, f"{name}: what it took")
+    kinds = {row.contestant: row.by_kind for row in rows}
+    languages = {row.contestant: row.by_language for row in rows}
+    for title, parts in (("kind of hole", kinds), ("language", languages)):
+        if len({name for own in parts.values() for name in own}) > 1:
+            yield _parts(parts, title, f"{name}: by {title}")
+
+
+def _quality(rows: Sequence[ContestantFigures], title: str) -> Table:
+    has_run = any(row.whole.pass_at_1 for row in rows)
+    is_many = any(row.whole.exact_by_language for row in rows)
+    table = _table(title, "filled by")
+    for name in _QUALITY:
+        table.add_column(name, justify="right", no_wrap=True)
+        if name == "exact":
+            for more, is_shown in (("mean of\nlanguages", is_many), ("pass@1", has_run)):
+                if is_shown:
+                    table.add_column(more, justify="right", no_wrap=True)
+    for row in rows:
+        whole = row.whole
+        table.add_row(
+            _name(row.contestant),
+            _share(whole.exact),
+            *([_share(whole.exact_by_language)] if is_many else []),
+            *([_share(whole.pass_at_1)] if has_run else []),
+            _share(whole.similarity),
+            _share(whole.parse_clean),
+            _share(whole.suffix_duplicated),
+            _share(whole.empty),
+            str(whole.failures),
+            _length(whole),
+        )
+    return table
+
+
+def _cost(rows: Sequence[ContestantFigures], title: str) -> Table:
+    table = _table(title, "filled by")
+    for name in _COST:
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        whole = row.whole
+        table.add_row(
+            _name(row.contestant),
+            _passes(whole),
+            _number(whole.tokens_per_pass),
+            _share(whole.same_as_first),
+            _number(whole.ms_p50),
+            number(whole.ms_p95),
+            _number(whole.settling_ms_p50),
+            number(whole.settling_ms_p95),
+            number(whole.mean_entropy),
+        )
+    return table
+
+
+def _parts(parts: Mapping[str, Mapping[str, Figures]], title: str, heading: str) -> Table:
+    names = sorted({name for own in parts.values() for name in own})
+    has_run = any(own.pass_at_1 for one in parts.values() for own in one.values())
+    table = _table(heading, title)
+    table.add_column("filled by", no_wrap=True)
+    for column in ("holes", "exact", *(["pass@1"] if has_run else []), "similar", "parses"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for column in ("empty", "ms p50"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for name in names:
+        of_name = {who: own[name] for who, own in parts.items() if name in own}
+        for index, (contestant, figures) in enumerate(of_name.items()):
+            table.add_row(
+                "" if index else name,
+                _name(contestant),
+                f"{figures.cases:,}",
+                percent_with_interval(figures.exact),
+                *([percent_with_interval(figures.pass_at_1)] if has_run else []),
+                percent(figures.similarity),
+                percent(figures.parse_clean),
+                percent(figures.empty),
+                number(figures.ms_p50),
+                end_section=0 < index == len(of_name) - 1,
+            )
+    return table
+
+
+def _table(title: str, first_column: str) -> Table:
+    table = Table(
+        box=SIMPLE_HEAD,
+        title=f"\n{title}",
+        title_justify="left",
+        show_edge=False,
+        padding=(0, 1, 0, 0),
+        title_style="bold",
+    )
+    table.add_column(first_column, no_wrap=True)
+    return table
+
+
+def _name(contestant: str) -> str:
+    """Return the name in two lines where it has two parts."""
+    return contestant.replace("+", "\n+")
+
+
+def _share(share: Estimate | None) -> Text:
+    return _two_lines(percent(share), percent_between(share))
+
+
+def _number(figure: Estimate | None) -> Text:
+    return _two_lines(number(figure), number_between(figure))
+
+
+def _length(figures: Figures) -> Text:
+    """Return the mean amount, and below it the median with its sign."""
+    median = figures.length_error_median
+    return _two_lines(
+        number(figures.length_error), "" if median is None else f"({signed(median, 0)})"
+    )
+
+
+def _passes(figures: Figures) -> Text:
+    """Return the sum with its ratio to the first contestant's, and below it that one's interval."""
+    if not figures.passes:
+        return Text(NONE)
+    ratio = figures.passes_to_first
+    beside = "" if ratio is None else f" ({number(ratio)})"
+    return _two_lines(f"{figures.passes:,}{beside}", number_between(ratio))
+
+
+def _two_lines(value: str, below: str) -> Text:
+    return Text.assemble(value, "\n", (below, "dim"))

@@ -1,0 +1,28 @@
+"""Which languages and kinds of hole a set is asked for. Comes in: words; goes out: known names."""
+
+from collections.abc import Sequence
+
+from intarsia.evaluation.case import CaseKind
+from intarsia.evaluation.faults import EvaluationFault
+from intarsia.infill.known_holes import KNOWN_HOLE_KINDS, KnownHoleKind
+from intarsia.infill.languages import PLAIN_TEXT, language_for_id
+
+
+def language_ids(names: Sequence[str]) -> frozenset[str]:
+    """Return the ids of languages by any of their usual names."""
+    for name in names:
+        if language_for_id(name) is PLAIN_TEXT:
+            raise EvaluationFault(
+                f"{name} is no known language: give an id such as python or typescript"
+            )
+    return frozenset(language_for_id(name).id for name in names)
+
+
+def hole_kinds(kinds: Sequence[CaseKind] | None) -> tuple[KnownHoleKind, ...]:
+    """Return the kinds in their own order, all of them where none is named."""
+    for kind in kinds or ():
+        if kind not in KNOWN_HOLE_KINDS:
+            raise EvaluationFault(
+                f"{kind} is no kind of hole that is cut: give one of {', '.join(KNOWN_HOLE_KINDS)}"
+            )
+    return tuple(kind for kind in KNOWN_HOLE_KINDS if not kinds or kind in kinds)

@@ -1,0 +1,133 @@
+"""The holes that come with the program: files of released packages, and places in them.
+
+Comes in: what is asked for; goes out: cases. The files lie in ``builtin_files``, whose manifest
+says where each is from; none is used that is not what the manifest says.
+"""
+
+import hashlib
+import random
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+
+from intarsia.evaluation.case import Case, CaseKind
+from intarsia.evaluation.faults import EvaluationFault
+from intarsia.evaluation.sets.asked_for import hole_kinds, language_ids
+from intarsia.evaluation.sets.cut_case import cut_case
+from intarsia.evaluation.sets.take_turns import take_turns
+from intarsia.infill.known_holes import KnownHole, KnownHoleKind
+from intarsia.infill.languages import language_for_id
+
+SET_NAME = "builtin"
+FOLDER = Path(__file__).with_name("builtin_files")
+
+
+class BuiltinFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file and where it is from."""
+
+    path: str  # in the folder: language/package/name
+    language: str
+    package: str
+    version: str
+    ecosystem: str
+    licence: str
+    url: str
+    sha256: str
+
+
+class BuiltinHole(msgspec.Struct, frozen=True, kw_only=True):
+    """``start`` and ``end`` count characters of the decoded text."""
+
+    path: str
+    kind: KnownHoleKind
+    start: int
+    end: int
+
+
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
+    """All that lies in the folder."""
+
+    files: tuple[BuiltinFile, ...]
+    holes: tuple[BuiltinHole, ...]
+
+
+def builtin_cases(
+    *,
+    languages: Sequence[str] | None,
+    kinds: Sequence[CaseKind] | None,
+    limit: int | None,
+    seed: int,
+    folder: Path = FOLDER,
+) -> list[Case]:
+    """Return all cases in the manifest's order, or so many, drawn evenly over languages and kinds.
+
+    Raises EvaluationFault where a name is wrong, a file is not what it was, or none is left.
+    """
+    wanted_languages = language_ids(languages) if languages else None
+    wanted_kinds = hole_kinds(kinds)
+    cases = [
+        case
+        for case in _all_cases(folder)
+        if (wanted_languages is None or case.language in wanted_languages)
+        and case.kind in wanted_kinds
+    ]
+    if not cases:
+        raise EvaluationFault("the built-in set has no such hole: ask for other languages or kinds")
+    return cases if limit is None else _sample(cases, wanted_kinds, limit, seed)
+
+
+def _all_cases(folder: Path) -> list[Case]:
+    manifest = _read_manifest(folder)
+    languages = {file.path: language_for_id(file.language) for file in manifest.files}
+    texts = {file.path: _read_text(folder, file) for file in manifest.files}
+    for hole in manifest.holes:
+        if not 0 <= hole.start < hole.end <= len(texts.get(hole.path, "")):
+            raise _damaged(f"a hole of {hole.path} lies outside it")
+    return [
+        cut_case(
+            texts[hole.path],
+            KnownHole(kind=hole.kind, start=hole.start, end=hole.end),
+            path=hole.path,
+            language=languages[hole.path],
+            set_name=SET_NAME,
+        )
+        for hole in manifest.holes
+    ]
+
+
+def _read_manifest(folder: Path) -> Manifest:
+    try:
+        data = (folder / "manifest.json").read_bytes()
+        return msgspec.json.decode(data, type=Manifest)
+    except (OSError, msgspec.DecodeError) as error:
+        raise _damaged(f"its manifest cannot be read ({error})") from error
+
+
+def _read_text(folder: Path, file: BuiltinFile) -> str:
+    try:
+        data = (folder / file.path).read_bytes()
+    except OSError as error:
+        raise _damaged(f"{file.path} cannot be read ({error.strerror})") from error
+    if hashlib.sha256(data).hexdigest() != file.sha256:
+        raise _damaged(f"{file.path} is not what the manifest says")
+    return data.decode("utf-8")
+
+
+def _damaged(what: str) -> EvaluationFault:
+    return EvaluationFault(f"the built-in set is damaged: {what}; install intarsia again")
+
+
+def _sample(
+    cases: Sequence[Case], kinds: Sequence[KnownHoleKind], limit: int, seed: int
+) -> list[Case]:
+    order = list(cases)
+    random.Random(seed).shuffle(order)
+    by_place: defaultdict[tuple[str, str], list[Case]] = defaultdict(list)
+    for case in order:
+        by_place[case.language, case.kind].append(case)
+    languages = sorted({case.language for case in cases})
+    sources = {place: iter(found) for place, found in by_place.items()}
+    return list(islice(take_turns(sources, languages, kinds), limit))

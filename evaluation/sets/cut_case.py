@@ -1,0 +1,24 @@
+"""Cuts a hole out of a source file, so that no part of the way to a fill can see what was there."""
+
+from pathlib import PurePosixPath
+
+from intarsia.evaluation.case import Case
+from intarsia.infill.known_holes import KnownHole
+from intarsia.infill.languages import Language
+
+
+def cut_case(text: str, hole: KnownHole, *, path: str, language: Language, set_name: str) -> Case:
+    """Return the case of one hole. ``path``: the file's, from where the set begins."""
+    line = text.count("\n", 0, hole.start) + 1
+    column = hole.start - text.rfind("\n", 0, hole.start)
+    return Case(
+        id=f"{path}:{line}:{column}:{hole.kind}",
+        set=set_name,
+        kind=hole.kind,
+        language=language.id,
+        path=PurePosixPath(path).name,
+        group=path,
+        prefix=text[: hole.start],
+        truth=text[hole.start : hole.end],
+        suffix=text[hole.end :],
+    )

@@ -1,0 +1,108 @@
+"""Holes in source files that nobody prepared, cut where an editor would have them.
+
+Comes in: files or folders, a seed; goes out: cases, each with the rest of its file. The same files
+give the same holes, wherever they lie.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+
+from intarsia.evaluation.case import Case, CaseKind
+from intarsia.evaluation.faults import EvaluationFault
+from intarsia.evaluation.sets.asked_for import hole_kinds, language_ids
+from intarsia.evaluation.sets.cut_case import cut_case
+from intarsia.evaluation.sets.source_files import (
+    SourceFile,
+    find_source_files,
+    read_source_file,
+)
+from intarsia.evaluation.sets.take_turns import take_turns
+from intarsia.infill.known_hole_nodes import hole_nodes
+from intarsia.infill.known_holes import KnownHole, KnownHoleKind, known_holes
+
+SET_NAME = "repository"
+
+
+def repository_cases(
+    paths: Sequence[Path],
+    *,
+    languages: Sequence[str] | None,
+    kinds: Sequence[CaseKind] | None,
+    limit: int,
+    seed: int,
+) -> list[Case]:
+    """Return so many cases, of all programming languages where none is named.
+
+    Raises EvaluationFault where a path or a name is wrong, or no file has such a hole.
+    """
+    wanted = language_ids(languages) if languages else None
+    files = [
+        file
+        for file in find_source_files(paths)
+        if (hole_nodes(file.language) if wanted is None else file.language.id in wanted)
+    ]
+    drawn = _Draw(files, seed)
+    found = sorted({file.language.id for file in files})
+    sources: dict[tuple[str, str], Iterator[Case]] = {
+        (language, kind): drawn.holes(language, kind)
+        for language in found
+        for kind in hole_kinds(kinds)
+    }
+    cases = list(islice(take_turns(sources, found, hole_kinds(kinds)), limit))
+    if not cases:
+        raise EvaluationFault("no hole in these files: give source files of a known language")
+    return cases
+
+
+class _Draw:
+    """What was read and what was cut so far: no two holes of a file overlap."""
+
+    def __init__(self, files: Sequence[SourceFile], seed: int) -> None:
+        self._files = files
+        self._seed = seed
+        self._opened: dict[str, tuple[str, dict[KnownHoleKind, list[KnownHole]]]] = {}
+        self._cut: dict[str, list[KnownHole]] = {}
+
+    def holes(self, language: str, kind: KnownHoleKind) -> Iterator[Case]:
+        """Yield a hole of each file in turn, until no file has another."""
+        files = [file for file in self._files if file.language.id == language]
+        random.Random(f"{self._seed}:{language}:{kind}").shuffle(files)
+        while files:
+            left = []
+            for file in files:
+                case = self._next(file, kind)
+                if case is not None:
+                    left.append(file)
+                    yield case
+            files = left
+
+    def _next(self, file: SourceFile, kind: KnownHoleKind) -> Case | None:
+        text, holes = self._open(file)
+        cut = self._cut.setdefault(file.name, [])
+        while holes[kind]:
+            hole = holes[kind].pop()
+            if all(hole.end <= other.start or other.end <= hole.start for other in cut):
+                cut.append(hole)
+                return cut_case(
+                    text, hole, path=file.name, language=file.language, set_name=SET_NAME
+                )
+        return None
+
+    def _open(self, file: SourceFile) -> tuple[str, dict[KnownHoleKind, list[KnownHole]]]:
+        opened = self._opened.get(file.name)
+        if opened is None:
+            text = read_source_file(file) or ""
+            holes = known_holes(text, file.language)
+            chosen = random.Random(f"{self._seed}:{file.name}")
+            opened = text, {kind: _shuffled(found, chosen) for kind, found in holes.items()}
+            self._opened[file.name] = opened
+        return opened
+
+
+def _shuffled(holes: Sequence[KnownHole], chosen: random.Random) -> list[KnownHole]:
+    """Return them in a random order, one of those that end at one place: long lines have many."""
+    order = list(holes)
+    chosen.shuffle(order)
+    return list({hole.end: hole for hole in order}.values())

@@ -1,0 +1,83 @@
+"""Finds the source files that people wrote, below folders or by name.
+
+Comes in: paths; goes out: texts, each named by its path from the folder that holds them all. Left
+out are tests, packages of others, hidden folders, and what a program wrote.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from intarsia.evaluation.faults import EvaluationFault
+from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_path
+
+MAX_FILE_BYTES = 200_000
+MAX_LINE_CHARS = 1_000
+"""Nobody writes longer lines of code."""
+
+_SKIPPED_FOLDERS = frozenset(
+    {
+        *("__pycache__", "__tests__", "build", "dist", "dist-packages", "idle_test"),
+        *("node_modules", "site-packages", "test", "testdata", "tests", "third_party", "vendor"),
+    }
+)
+_WRITTEN_BY_PROGRAM = re.compile(
+    r"(?i)@generated\b|\bdo not edit\b|\bauto(?:matically |-?)generated\b"
+)
+_HEAD_CHARS = 2_000
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceFile:
+    """A file that can be read. ``name``: its path from the common folder, with slashes."""
+
+    path: Path
+    name: str
+    language: Language
+
+
+def find_source_files(paths: Sequence[Path]) -> list[SourceFile]:
+    """Return the files in order of their names. Raises EvaluationFault for a path that is none."""
+    for path in paths:
+        if not path.exists():
+            raise EvaluationFault(f"there is no {path}: check the path")
+    roots = {path.resolve() for path in paths}
+    if not roots:
+        return []
+    common = Path(os.path.commonpath([root if root.is_dir() else root.parent for root in roots]))
+    found = {path for root in roots for path in (_below(root) if root.is_dir() else [root])}
+    files = (
+        SourceFile(
+            path=path,
+            name=path.relative_to(common).as_posix(),
+            language=language_for_path(path.name),
+        )
+        for path in found
+    )
+    return sorted(files, key=lambda file: file.name)
+
+
+def read_source_file(file: SourceFile) -> str | None:
+    """Return what people wrote there, without its byte order mark; else None."""
+    try:
+        with file.path.open("rb") as stream:
+            data = stream.read(MAX_FILE_BYTES)
+        text = data.removeprefix(_BYTE_ORDER_MARK).decode("utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    is_long = len(data) == MAX_FILE_BYTES or max(map(len, text.split("\n"))) > MAX_LINE_CHARS
+    if is_long or "\0" in text or _WRITTEN_BY_PROGRAM.search(text, 0, _HEAD_CHARS):
+        return None
+    return text
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [it for it in folders if it not in _SKIPPED_FOLDERS and it[0] != "."]
+        for name in names:
+            path = Path(parent, name)
+            if language_for_path(name) is not PLAIN_TEXT and not path.is_symlink():
+                yield path

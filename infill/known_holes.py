@@ -1,0 +1,236 @@
+"""Finds holes whose text is known: stretches of good code that an editor might have to fill.
+
+Comes in: a text and its language; goes out: every such stretch, by kind. Chooses none of them.
+Broken code has holes too; a text without syntax has only those that its lines give.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Literal, TypeAlias, get_args
+
+import tree_sitter
+
+from intarsia.infill.body import children_of, is_comment
+from intarsia.infill.byte_offsets import offsets_of_bytes
+from intarsia.infill.code_map import CODE, COMMENT, STRING, map_code
+from intarsia.infill.grammar import load_grammar
+from intarsia.infill.hole_rules import PLACEHOLDERS
+from intarsia.infill.known_hole_nodes import HoleNodes, hole_nodes
+from intarsia.infill.languages import Language
+from intarsia.infill.lines import BYTE_ORDER_MARK, line_end, line_start, with_plain_newlines
+from intarsia.infill.nodes import INTERPOLATIONS, STRINGS
+from intarsia.infill.syntax import MAX_LINE_CHARS, Syntax, parse_afresh
+
+KnownHoleKind: TypeAlias = Literal[
+    "line",  # a whole line, behind its indentation
+    "rest_of_line",  # from a word's edge to the line's end
+    "inside_word",  # from inside a word to the line's end
+    "block",  # the whole body of a header, from its first statement to its last
+    "expression",  # one expression on one line, which is not all that the line has
+    "arguments",  # all between the brackets of a call
+]
+KNOWN_HOLE_KINDS: tuple[KnownHoleKind, ...] = get_args(KnownHoleKind)
+
+FEWEST_LINE_CHARS = 4
+FEWEST_WORD_CHARS = 4
+EXPRESSION_CHARS = range(4, 81)
+MAX_BLOCK_LINES = 12
+
+_LINE = re.compile(r"[^\r\n]+")
+_WORD = re.compile(r"\w+")
+_AROUND_STATEMENT = frozenset({"", ";", ","})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownHole:
+    """``text[start:end]`` is what shall be found."""
+
+    kind: KnownHoleKind
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Source:
+    """A text, and what each of its characters is."""
+
+    text: str
+    codes: bytearray
+
+    def may_be_cut(self, start: int, end: int) -> bool:
+        """Whether neither edge lies in a string, and no comment stands at either."""
+        is_commented = COMMENT in (self.codes[start], self.codes[end - 1])
+        return not (is_commented or self._is_in_string(start) or self._is_in_string(end))
+
+    def has_comment(self, start: int, end: int) -> bool:
+        return self.codes.find(COMMENT, start, end) >= 0
+
+    def words(self, start: int, end: int) -> Iterator[tuple[int, int]]:
+        """Return where words of code start and end."""
+        for word in _WORD.finditer(self.text, start, end):
+            if self.codes[word.start()] == CODE:
+                yield word.span()
+
+    def _is_in_string(self, offset: int) -> bool:
+        return self.codes[offset - 1 : offset + 1] == bytes([STRING, STRING])
+
+
+def known_holes(text: str, language: Language) -> dict[KnownHoleKind, list[KnownHole]]:
+    """Return all holes of every kind, in order of start; plain text has none."""
+    spans: dict[KnownHoleKind, set[tuple[int, int]]] = {kind: set() for kind in KNOWN_HOLE_KINDS}
+    if language.grammar is not None and "\0" not in text:
+        syntax, nodes = parse_afresh(text, language), hole_nodes(language)
+        prose = nodes.prose if nodes else frozenset[str]()
+        codes = map_code(syntax, prose) if syntax else bytearray(len(text))
+        source = _Source(text=text, codes=codes)
+        for kind, start, end in _in_lines(source):
+            spans[kind].add((start, end))
+        if syntax and nodes:
+            for kind, start, end in _in_nodes(source, syntax, nodes):
+                spans[kind].add((start, end))
+    return {
+        kind: [KnownHole(kind=kind, start=start, end=end) for start, end in sorted(found)]
+        for kind, found in spans.items()
+    }
+
+
+def _in_lines(source: _Source) -> Iterator[tuple[KnownHoleKind, int, int]]:
+    text = source.text
+    for match in _LINE.finditer(text):
+        line = match.group()
+        code = line.lstrip().removeprefix(BYTE_ORDER_MARK).lstrip()
+        start = match.start() + len(line) - len(code)
+        end = match.start() + len(line.rstrip())
+        if start >= end or len(line) > MAX_LINE_CHARS or source.has_comment(start, end):
+            continue
+        words = list(source.words(start, end))
+        if not words or not source.may_be_cut(words[0][0], end):
+            continue
+        if _num_non_blank(text[start:end]) >= FEWEST_LINE_CHARS and source.may_be_cut(start, end):
+            yield "line", start, end
+        for first, last in words:
+            for edge in (first, last):
+                if edge > start and text[edge : end - 1].strip():
+                    yield "rest_of_line", edge, end
+            if last - first >= FEWEST_WORD_CHARS and not text[first].isdigit():
+                for inner in range(first + 1, min(last, end - 1)):
+                    yield "inside_word", inner, end
+
+
+def _in_nodes(
+    source: _Source, syntax: Syntax, nodes: HoleNodes
+) -> Iterator[tuple[KnownHoleKind, int, int]]:
+    query = _query(nodes, syntax.language)
+    captures = tree_sitter.QueryCursor(query).captures(syntax.tree.root_node)
+    offsets = offsets_of_bytes(syntax.text)
+    for name, is_part in (("expression", _is_quoted), ("member", _is_head)):
+        for node in captures.get(name, ()):
+            start, end = offsets[node.start_byte], offsets[node.end_byte]
+            is_whole = not node.has_error and _is_expression(source, start, end)
+            if is_whole and not is_part(node):
+                yield "expression", start, end
+    for node in captures.get("arguments", ()):
+        start, end = offsets[node.start_byte], offsets[node.end_byte]
+        if not node.has_error and _is_argument_list(source, start, end):
+            yield "arguments", start + 1, end - 1
+    others = {node.id for node in captures.get("other", ())}
+    for block in (*captures.get("block", ()), *captures.get("opener", ())):
+        statements = _statements(block, syntax.language)
+        if block.id in others or not statements or any(node.has_error for node in statements):
+            continue
+        start, end = offsets[statements[0].start_byte], offsets[statements[-1].end_byte]
+        end = start + len(source.text[start:end].rstrip())
+        if _is_body(source, start, end):
+            yield "block", start, end
+
+
+def _is_expression(source: _Source, start: int, end: int) -> bool:
+    expression = source.text[start:end]
+    if end - start not in EXPRESSION_CHARS or _num_lines(expression) > 1:
+        return False
+    if source.has_comment(start, end) or not source.may_be_cut(start, end):
+        return False
+    before = source.text[line_start(source.text, start) : start].strip()
+    after = source.text[end : line_end(source.text, end)].strip()
+    return _WORD.search(expression) is not None and bool(before or after not in _AROUND_STATEMENT)
+
+
+def _is_argument_list(source: _Source, start: int, end: int) -> bool:
+    """Whether it is brackets on one line with something between them."""
+    brackets, arguments = source.text[start:end], source.text[start + 1 : end - 1]
+    return (
+        brackets.startswith("(")
+        and brackets.endswith(")")
+        and _num_lines(arguments) == 1
+        and _num_non_blank(arguments) >= 2
+        and not source.has_comment(start, end)
+        and source.may_be_cut(start + 1, end - 1)
+    )
+
+
+def _is_body(source: _Source, start: int, end: int) -> bool:
+    """Whether the statements stand on lines of their own and do something."""
+    text = source.text
+    return (
+        end - start >= 2
+        and _num_lines(text[start:end]) <= MAX_BLOCK_LINES
+        and not text[line_start(text, start) : start].strip()
+        and not text[end : line_end(text, end)].strip()
+        and text[start:end] not in PLACEHOLDERS
+        and any(source.words(start, end))
+        and source.may_be_cut(start, end)
+    )
+
+
+def _statements(block: tree_sitter.Node, language: Language) -> list[tree_sitter.Node]:
+    """Return all from the first statement that is no docstring to the last statement."""
+    nodes = list(children_of(block) if block.is_named else _behind(block))
+    places = [place for place, node in enumerate(nodes) if not is_comment(node)]
+    if places and language.id == "python" and _is_docstring(nodes[places[0]]):
+        places = places[1:]
+    return nodes[places[0] : places[-1] + 1] if places else []
+
+
+def _behind(opener: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    """Return what stands behind a word that opens a body, up to the next clause."""
+    node = opener.next_named_sibling
+    while node is not None and not node.type.endswith("_clause"):
+        yield node
+        node = node.next_named_sibling
+
+
+def _is_docstring(statement: tree_sitter.Node) -> bool:
+    content = statement.named_child(0) if statement.type == "expression_statement" else None
+    return content is not None and content.type in ("string", "concatenated_string")
+
+
+def _is_head(member: tree_sitter.Node) -> bool:
+    """Whether something longer begins with it: a call, an assignment, a longer path."""
+    node: tree_sitter.Node | None = member
+    while node is not None and (node.start_byte, node.end_byte) == (
+        member.start_byte,
+        member.end_byte,
+    ):
+        node = node.parent
+    return node is not None and node.start_byte == member.start_byte
+
+
+def _is_quoted(node: tree_sitter.Node) -> bool:
+    """Whether it is an interpolation whose own signs stand in a string: a shell has such."""
+    return node.type in INTERPOLATIONS and node.parent is not None and node.parent.type in STRINGS
+
+
+def _num_lines(text: str) -> int:
+    return with_plain_newlines(text).count("\n") + 1
+
+
+def _num_non_blank(text: str) -> int:
+    return len("".join(text.split()))
+
+
+@cache
+def _query(nodes: HoleNodes, language: Language) -> tree_sitter.Query:
+    assert language.grammar is not None, "a text without a grammar is not parsed"
+    return tree_sitter.Query(load_grammar(language.grammar), nodes.query)

@@ -1,0 +1,202 @@
+"""``intarsia eval``: from sets to figures, with an engine that fills by rules."""
+
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command_line import run
+from scripted_contestant import ScriptedContestant
+
+from intarsia.cli.exit_codes import ExitCode
+from intarsia.evaluation.answer import Answer
+from intarsia.evaluation.case import Case
+from intarsia.evaluation.contestants.failures import failed
+from intarsia.evaluation.record import read_run
+
+DATA = Path(__file__).parents[1] / "data" / "human-eval-infilling"
+
+
+def problem(name: str, line: str, expected: int) -> dict[str, str]:
+    return {
+        "task_id": f"SingleLineInfilling/Toy/{name}/L0",
+        "entry_point": name,
+        "prompt": f"def {name}(a, b):\n",
+        "suffix": "",
+        "canonical_solution": f"    {line}",
+        "test": f"def check(candidate):\n    assert candidate(6, 3) == {expected}\n",
+    }
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Path:
+    problems = [
+        problem("add", "return a + b", 9),
+        problem("swap", "return b + a", 9),
+        problem("sub", "return a - b", 3),
+    ]
+    path = tmp_path / "toy.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(map(json.dumps, problems)).encode()))
+    return path
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    path = tmp_path / "source" / "count.py"
+    path.parent.mkdir()
+    path.write_text("first = 1\nsecond = 2\nthird = 3\nfourth = 4\n")
+    return path
+
+
+Script = Callable[[Callable[[Case], str]], None]
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Script:
+    """Have one contestant, called scripted, that answers by rule."""
+
+    def use(answer: Callable[[Case], str]) -> None:
+        contestant = ScriptedContestant("scripted", [], answer)
+        monkeypatch.setattr("intarsia.cli.eval.contestants_of", lambda asked: [contestant])
+
+    return use
+
+
+def write_sum(case: Case) -> str:
+    return "    return a + b"
+
+
+def test_the_figures_of_every_contestant_are_told(start_engine, toy: Path):
+    start_engine(text="    return a + b")
+    words = ("--settle", "left_to_right", "--settle", "verified", "--settle", "left_to_right")
+    result = run("eval", "--set", toy, *words, "--direct", "--exec", "--json")
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    assert [info["name"] for info in told["contestants"]] == ["left_to_right", "verified"]
+    assert {info["way"] for info in told["contestants"]} == {"direct"}
+    (one,) = told["sets"]
+    assert (one["set"], one["cases"]) == ("humaneval-single-line", 3)
+    for contestant in one["contestants"]:
+        whole = contestant["whole"]
+        assert whole["exact"]["value"] == pytest.approx(1 / 3)
+        assert whole["pass_at_1"]["value"] == pytest.approx(2 / 3)
+        assert whole["exact"]["low"] < 1 / 3 < whole["exact"]["high"]
+        assert whole["same_as_first"]["value"] == 1
+        assert whole["ms_p50"]["value"] <= whole["ms_p95"]["value"]
+    assert told["settings"]["settle"] == ["left_to_right", "verified"]
+    assert "machine" in told
+
+
+def test_an_editor_s_way_is_the_usual_one(start_engine, source: Path):
+    start_engine(rules=[("first = 1\n", "second = 2")], text="other = 0")
+    result = run("eval", "--repo", source, "--kind", "line", "--json")
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    assert told["contestants"][0]["way"] == "language server"
+    whole = told["sets"][0]["contestants"][0]["whole"]
+    assert (whole["cases"], whole["exact"]["value"], whole["failures"]) == (4, 0.25, 0)
+    assert whole["pass_at_1"] is None
+    assert result.stderr == ""
+
+
+def test_the_table_names_sets_contestants_and_figures(script: Script, toy: Path, source: Path):
+    script(write_sum)
+    words = ("--set", toy, "--repo", source.parent, "--kind", "line", "--no-exec")
+    result = run("eval", *words)
+    assert result.exit_code == 0, result.stderr
+    for told in (
+        *("humaneval-single-line, 3 holes", "repository, 4 holes", "all sets, 7 holes"),
+        *("scripted", "33.3 %", "scripted: script, no model", "its 95 % interval"),
+    ):
+        assert told in result.stdout, told
+    assert "pass@1  " not in result.stdout
+
+
+def test_a_run_is_kept_and_shown_again_with_the_same_figures(
+    script: Script, toy: Path, tmp_path: Path
+):
+    script(write_sum)
+    kept, page = tmp_path / "deep" / "run.json", tmp_path / "page.html"
+    made = run("eval", "--set", toy, "--limit", 2, "--save", kept, "--exec", "--json")
+    assert made.exit_code == 0, made.stderr
+    assert "2 answers" in made.stderr
+    shown = run("eval", "--show", kept, "--html", page, "--json")
+    assert shown.exit_code == 0, shown.stderr
+    assert json.loads(shown.stdout) == json.loads(made.stdout)
+    assert "humaneval-single-line, 2 holes" in page.read_text()
+    assert [row.verdict.passed is None for row in read_run(kept).rows] == [False, False]
+
+
+def test_a_hole_without_an_answer_is_told_and_has_its_exit_code(
+    script: Script, toy: Path, monkeypatch: pytest.MonkeyPatch
+):
+    async def fill(self: ScriptedContestant, case: Case) -> Answer:
+        return failed("the engine went away: try again", 1.0)
+
+    monkeypatch.setattr(ScriptedContestant, "fill", fill)
+    script(write_sum)
+    result = run("eval", "--set", toy, "--exec", "--json")
+    assert result.exit_code == ExitCode.NOTHING
+    assert result.stderr.count("no answer: ") == 3
+    whole = json.loads(result.stdout)["sets"][0]["contestants"][0]["whole"]
+    assert (whole["failures"], whole["pass_at_1"]["value"], whole["empty"]) == (3, 0, None)
+
+
+def test_an_interrupted_run_keeps_what_was_done(
+    script: Script, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    from intarsia.cli import eval as module
+
+    num_judged = 0
+
+    def judge_two(case: Case, answer: Answer):
+        nonlocal num_judged
+        num_judged += 1
+        if num_judged > 2:
+            raise KeyboardInterrupt
+        return judge(case, answer)
+
+    judge = module.judge
+    monkeypatch.setattr(module, "judge", judge_two)
+    script(write_sum)
+    kept, page = tmp_path / "run.json", tmp_path / "page.html"
+    result = run("eval", "--set", toy, "--save", kept, "--html", page)
+    assert result.exit_code == ExitCode.INTERRUPTED
+    assert "intarsia: interrupted" in result.stderr
+    assert result.stdout == ""
+    assert len(read_run(kept).rows) == 2
+    assert "2 holes" in page.read_text()
+
+
+def test_the_default_is_the_builtin_set(script: Script):
+    script(lambda case: case.truth)
+    result = run("eval", "--limit", 6, "--json")
+    assert result.exit_code == 0, result.stderr
+    (one,) = json.loads(result.stdout)["sets"]
+    assert (one["set"], one["cases"]) == ("builtin", 6)
+    assert one["contestants"][0]["whole"]["exact"]["value"] == 1
+
+
+def test_languages_and_kinds_choose_of_any_set(script: Script):
+    script(write_sum)
+    words = ("--set", "single-line", "--lang", "py", "--kind", "line", "--limit", "2", "--no-exec")
+    assert run("eval", *words, "--json").exit_code == 0
+    other = run("eval", "--set", "single-line", "--lang", "go")
+    assert (other.exit_code, other.stderr.count("\n")) == (ExitCode.BAD_INPUT, 1)
+    assert "no hole of these languages" in other.stderr
+
+
+@pytest.mark.model
+def test_verified_writes_what_the_backbone_writes_in_no_more_passes(tmp_path: Path):
+    kept = tmp_path / "run.json"
+    words = ("--set", "single-line", "--limit", "3", "--direct", "--save", str(kept), "--json")
+    result = run("eval", *words, "--settle", "left_to_right", "--settle", "verified")
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    assert {info["model"] for info in told["contestants"]} == {"qwen2.5-coder-0.5b"}
+    first, second = (one["whole"] for one in told["sets"][0]["contestants"])
+    assert second["same_as_first"]["value"] == 1
+    assert second["passes"] <= first["passes"]
+    assert first["exact"] == second["exact"]
+    assert all(row.read_ms is not None for row in read_run(kept).rows)

@@ -1,0 +1,65 @@
+"""``intarsia eval --compare``: what is printed of two kept runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import run
+from judged_rows import exact, row, run_of
+
+from intarsia.evaluation.record import Row, write_run
+
+
+@pytest.fixture
+def kept(tmp_path: Path):
+    def keep(name: str, *rows: Row) -> Path:
+        path = tmp_path / f"{name}.json"
+        write_run(run_of(*rows), path)
+        return path
+
+    return keep
+
+
+def test_two_runs_are_paired_hole_by_hole(kept):
+    first = kept("before", exact("1"), row("2"), row("3"))
+    second = kept("after", exact("1"), exact("2"), exact("4"))
+    result = run("eval", "--compare", first, second)
+    assert result.exit_code == 0, result.stderr
+    for words in ("2 holes in common", "before", "after", "+50.0", "0 / 1", "1.000", "noise"):
+        assert words in result.stdout, words
+    assert "toy: 2" in result.stdout
+    assert "1 holes of the first side and 1 of the second" in result.stdout
+
+
+def test_two_contestants_of_one_run_are_paired(kept):
+    path = kept("run", row("1", "verified"), exact("1", "entropy"))
+    words = ("--compare", path, path, "--contestant", "verified", "--contestant", "entropy")
+    told = json.loads(run("eval", *words, "--json").stdout)
+    assert (told["first"]["contestant"]["name"], told["second"]["contestant"]["name"]) == (
+        "verified",
+        "entropy",
+    )
+    assert (told["exact"]["only_first"], told["exact"]["only_second"]) == (0, 1)
+    assert told["discordant"][0]["case"] == "1"
+
+
+def test_one_name_is_for_both_sides(kept):
+    first = kept("before", row("1", "verified"), exact("1", "entropy"))
+    second = kept("after", row("1", "verified"), exact("1", "entropy"))
+    words = ("--compare", first, second, "--contestant", "entropy", "--json")
+    told = json.loads(run("eval", *words).stdout)
+    assert told["exact"]["first"] == told["exact"]["second"] == 1
+    assert told["discordant"] == []
+
+
+def test_runs_without_a_common_hole_are_refused(kept):
+    result = run("eval", "--compare", kept("a", row("1")), kept("b", row("2")))
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "no hole in common" in result.stderr
+
+
+def test_a_contestant_that_is_not_there_is_one_line(kept):
+    path = kept("a", row("1"))
+    result = run("eval", "--compare", path, path, "--contestant", "nobody")
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "'nobody'" in result.stderr and "verified" in result.stderr

@@ -1,0 +1,113 @@
+"""``intarsia eval``: whatever is asked wrongly is one line that says what to do."""
+
+from pathlib import Path
+
+import pytest
+from command_line import run
+from judged_rows import row, run_of
+
+from intarsia.cli.exit_codes import ExitCode
+from intarsia.evaluation.record import write_run
+
+
+def check(*words: str | Path, said: str, code: ExitCode = ExitCode.BAD_INPUT) -> None:
+    result = run("eval", *words)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert result.stderr.count("\n") == 1, result.stderr
+    assert said in result.stderr
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    path = tmp_path / "run.json"
+    write_run(run_of(row("1")), path)
+    return path
+
+
+def test_things_that_do_not_go_together_are_refused(kept: Path, tmp_path: Path):
+    new = tmp_path / "new"
+    check("--compare", kept, kept, "--save", new, said="--compare prints")
+    check("--compare", kept, kept, "--html", new, said="--compare prints")
+    check("--compare", kept, kept, "--show", kept, said="--compare prints")
+    check("--show", kept, "--save", new, said="leave --save out")
+    check("--contestant", "verified", said="goes with --compare")
+    three = ("--contestant", "a") * 3
+    check("--compare", kept, kept, *three, said="twice at most")
+    check("--direct", "--invoked", said="without --direct")
+    assert not new.exists()
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [(b"hello", "no run"), (b"{}", "no run"), (b"[]", "no run"), (b"\xff", "no run")],
+)
+def test_a_file_that_is_no_run_is_told(tmp_path: Path, kept: Path, data: bytes, said: str):
+    path = tmp_path / "other.json"
+    path.write_bytes(data)
+    check("--show", path, said=said)
+    check("--compare", kept, path, said=said)
+
+
+def test_a_run_of_another_version_is_told(kept: Path):
+    kept.write_text(kept.read_text().replace('"version":1', '"version":99'))
+    check("--show", kept, said="version 99")
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path, kept: Path):
+    none = tmp_path / "none.json"
+    check("--show", none, said="does not exist")
+    check("--compare", kept, none, said="does not exist")
+    check("--repo", none, said="does not exist")
+
+
+def test_a_set_that_is_none_is_told(tmp_path: Path):
+    check("--set", "nonesuch", said="builtin, single-line, random-span-light")
+    check("--set", tmp_path, said="no set and no file")
+    (tmp_path / "words.jsonl").write_text("hello\n")
+    check("--set", tmp_path / "words.jsonl", said="line 1 of")
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("single-line", "HumanEval-SingleLineInfilling.jsonl.gz"),
+        ("random-span-light", "HumanEval-RandomSpanInfillingLight.jsonl.gz"),
+    ],
+)
+def test_where_the_benchmark_is_missing_its_address_is_told(tmp_path: Path, name: str, file: str):
+    address = "https://github.com/openai/human-eval-infilling/raw/master/data/"
+    check("--set", name, "--humaneval", tmp_path, said=f"{address}{file}")
+
+
+def test_the_benchmark_s_folder_may_stand_in_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("INTARSIA_HUMANEVAL", str(tmp_path))
+    check("--set", "single-line", said=str(tmp_path))
+
+
+def test_languages_and_kinds_that_are_none_are_told(tmp_path: Path):
+    check("--lang", "klingon", said="klingon is no known language")
+    check("--kind", "verse", said="is not one of")
+    (tmp_path / "empty.py").write_text("# nothing\n")
+    check("--repo", tmp_path, said="no hole in these files")
+
+
+def test_a_peer_that_cannot_be_is_told(tmp_path: Path):
+    none = tmp_path / "llama-server"
+    check("--limit", "1", "--against", "llama.cpp", "--llama-server", none, said="no program")
+    words = ("--limit", "1", "--against", "transformers", "--model", "owner/name")
+    check(*words, said="peers run GGUF files")
+
+
+def test_a_model_that_is_none_has_the_model_s_exit_code(start_engine, tmp_path: Path):
+    start_engine(text="1")
+    (tmp_path / "a.py").write_text("first = 1\n")
+    words = ("--repo", tmp_path, "--direct", "--model", "missing")
+    check(*words, said="no model 'missing'", code=ExitCode.MODEL)
+
+
+def test_a_file_that_cannot_be_written_is_told_before_the_work(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    words = ("--limit", "1", "--save", tmp_path / "file" / "run.json")
+    check(*words, said="file", code=ExitCode.INTERNAL)

@@ -1,0 +1,110 @@
+"""Training runs the arithmetic that filling runs."""
+
+import random
+from pathlib import Path
+
+import pytest
+import torch
+from toy_causal import KINDS, Kind, save_toy, toy_causal_model, toy_masked_causal, toy_text
+from toy_training import MIX, toy_batched
+
+from intarsia.engine.families.gated_adapter import read_adapter
+from intarsia.engine.training.adapter_file import save_numbers
+from intarsia.engine.training.canvas_batch import CanvasBatch, draw_batch
+from intarsia.engine.training.packed_holes import HoleIds
+from intarsia.engine.training.trainable_adapter import TrainableAdapter
+
+_HOLES = [
+    HoleIds(prefix=range(20, 33), middle=range(40, 49), suffix=range(60, 66), group=0),
+    HoleIds(prefix=range(90, 95), middle=range(10, 14), suffix=range(70, 79), group=1),
+]
+
+
+def random_adapter(folder: Path, path: Path) -> Path:
+    """Write an adapter, head and all, of random numbers."""
+    adapter = TrainableAdapter(toy_batched(folder).shape, rank=4, seed=1)
+    generator = torch.Generator().manual_seed(2)
+    with torch.no_grad():
+        for number in adapter.named().values():
+            number.copy_(torch.randn(number.shape, generator=generator) * 0.1)
+    save_numbers(adapter.named(), path, about={})
+    return path
+
+
+def drawn(folder: Path) -> CanvasBatch:
+    return draw_batch(_HOLES, MIX, toy_text(folder).mark_ids(), random.Random(3))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@torch.inference_mode()
+def test_canvas_rows_say_in_training_what_they_say_in_a_fill(kind: Kind, tmp_path: Path) -> None:
+    folder = save_toy(tmp_path / "toy", toy_causal_model(kind))
+    path = random_adapter(folder, tmp_path / "adapter.safetensors")
+    backbone, batch = toy_batched(folder), drawn(folder)
+    adapter = read_adapter(path, backbone.shape, dtype=backbone.dtype, device=backbone.device)
+    read = backbone.read(batch.ids)
+    hidden = backbone.canvases(batch, read, adapter)
+    num_seen = 0
+    for hole in range(len(batch.ids)):
+        for canvas in range(int(batch.row_canvases[hole].max()) + 1):
+            rows = (batch.row_canvases[hole] == canvas).nonzero().flatten()
+            if not bool(batch.is_proposal[hole, rows].all()):
+                continue
+            anchor = int(batch.row_anchors[hole, rows[0]])
+            filling = toy_masked_causal(folder, path)
+            filling.prefill(batch.ids[hole, : anchor - 1].tolist())
+            said = filling.verify([int(batch.ids[hole, anchor - 1])], [len(rows)])
+            mine = torch.nn.functional.linear(hidden[hole, rows], backbone.weights.output)
+            torch.testing.assert_close(mine, said.proposals[0], atol=2e-4, rtol=2e-4)
+            frozen = torch.nn.functional.linear(
+                read.hidden[hole, anchor - 1], backbone.weights.output
+            )
+            torch.testing.assert_close(frozen, said.causal[0], atol=2e-4, rtol=2e-4)
+            num_seen += 1
+    assert num_seen > 8
+
+
+@torch.inference_mode()
+def test_the_serial_head_names_in_a_fill_what_it_names_in_training(
+    toy: Path, tmp_path: Path
+) -> None:
+    path = random_adapter(toy, tmp_path / "adapter.safetensors")
+    backbone, batch = toy_batched(toy), drawn(toy)
+    adapter = read_adapter(path, backbone.shape, dtype=backbone.dtype, device=backbone.device)
+    assert adapter.head is not None
+    filling = toy_masked_causal(toy, path)
+    context = batch.ids[0, :20].tolist()
+    filling.prefill(context[:-1])
+    said = filling.verify([context[-1]], [3])
+    assert said.name_serially is not None
+    named = int(said.causal[0].argmax())
+    tokens = said.name_serially(0, named)
+    assert len(tokens) == 3
+    hidden = _proposal_hidden(toy, path, context, 3)
+    before = [named, *(token.id for token in tokens[:-1])]
+    own = backbone.weights.embed[torch.tensor(before)]
+    logits = torch.nn.functional.linear(adapter.head(hidden, own), backbone.weights.output)
+    for row, token in zip(range(3), tokens, strict=True):
+        likeliest = said.proposals[0][row].topk(32).indices
+        assert token.id == int(likeliest[logits[row, likeliest].argmax()])
+        assert 0 < token.confidence <= 1
+
+
+def _proposal_hidden(folder: Path, adapter: Path, context: list[int], num: int) -> torch.Tensor:
+    backbone = toy_batched(folder)
+    gated = read_adapter(adapter, backbone.shape, dtype=backbone.dtype, device=backbone.device)
+    positions = torch.arange(len(context), len(context) + num)[None]
+    nothing = torch.zeros(1, num)
+    batch = CanvasBatch(
+        ids=torch.tensor([context]),
+        row_ids=torch.full((1, num), backbone.mask_id),
+        row_positions=positions,
+        row_canvases=torch.zeros(1, num, dtype=torch.long),
+        row_anchors=torch.full((1, num), len(context)),
+        row_depths=positions - len(context),
+        targets=positions,
+        weights=nothing,
+        is_proposal=nothing > 0,
+        is_taught=nothing > 0,
+    )
+    return backbone.canvases(batch, backbone.read(batch.ids), gated)[0]

@@ -1,0 +1,132 @@
+"""llama.cpp's server as a peer: how it is started and asked, and what goes wrong."""
+
+import json
+from pathlib import Path
+
+import psutil
+import pytest
+from infill_server import write_program
+
+from intarsia.evaluation.answer import Answer
+from intarsia.evaluation.case import Case
+from intarsia.evaluation.contestants import llama_cpp as module
+from intarsia.evaluation.contestants.llama_cpp import (
+    PROGRAM_VARIABLE,
+    find_llama_server,
+    llama_cpp,
+)
+from intarsia.evaluation.faults import EvaluationFault
+
+CASE = Case(
+    id="1",
+    set="drawn",
+    kind="line",
+    language="python",
+    path="a.py",
+    group="1",
+    prefix="def f(a):\n    ",
+    truth="return a",
+    suffix="\n\nprint(f(1))\n",
+)
+
+
+async def fill(folder: Path, behaviour: str) -> Answer:
+    peer = llama_cpp(write_program(folder), folder / f"{behaviour}.gguf", model="toy")
+    async with peer.contestant(cleans=False).ready() as asker:
+        assert asker.info.details["build"] == "b1-stand-in"
+        return await asker.fill(CASE)
+
+
+def running_servers() -> list[int]:
+    return [child.pid for child in psutil.Process().children(recursive=True) if child.is_running()]
+
+
+@pytest.mark.parametrize("behaviour", ["good", "slow"])
+async def test_it_is_asked_for_the_likeliest_fill_of_the_same_text(tmp_path: Path, behaviour: str):
+    answer = await fill(tmp_path, behaviour)
+    assert json.loads(answer.text) == {
+        "path": "/infill",
+        "input_prefix": "def f(a):\n    ",
+        "input_suffix": "\n\nprint(f(1))\n",
+        "n_predict": 128,
+        "stop": ["\nprint(f(1))\n"],
+        "temperature": 0,
+        "cache_prompt": True,
+    }
+    assert (answer.passes, answer.num_tokens) == (4, 4)
+    assert (answer.num_read, answer.num_reused) == (30, 10)
+    assert (answer.engine_ms, answer.read_ms) == (5.0, 2.0)
+    assert not answer.is_failure
+
+
+async def test_the_server_ends_with_the_contestant(tmp_path: Path):
+    before = running_servers()
+    peer = llama_cpp(write_program(tmp_path), tmp_path / "good.gguf")
+    async with peer.contestant(cleans=True).ready():
+        assert len(running_servers()) == len(before) + 1
+    assert running_servers() == before
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "reason"),
+    [
+        ("picky", "llama-server refused the hole (status 400): "),
+        ("babbling", "llama-server's answer cannot be read: "),
+    ],
+)
+async def test_a_hole_that_it_does_not_fill_is_a_failure(
+    tmp_path: Path, behaviour: str, reason: str
+):
+    answer = await fill(tmp_path, behaviour)
+    assert answer.is_failure
+    assert answer.reason is not None
+    assert answer.reason.startswith(reason)
+
+
+async def test_a_server_that_does_not_start_is_a_fault_with_its_last_words(tmp_path: Path):
+    with pytest.raises(EvaluationFault, match=r"ended \(exit code 1\): error: the model has no h"):
+        await fill(tmp_path, "broken")
+
+
+async def test_a_server_that_ends_between_two_holes_is_a_fault(tmp_path: Path):
+    with pytest.raises(EvaluationFault, match=r"ended \(exit code 9\): Segmentation fault"):
+        await fill(tmp_path, "mortal")
+
+
+async def test_a_server_that_never_loads_is_a_fault(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(module, "_START_TIMEOUT_S", 0.0)
+    before = running_servers()
+    with pytest.raises(EvaluationFault, match="did not load"):
+        await fill(tmp_path, "slow")
+    assert running_servers() == before
+
+
+async def test_a_file_that_is_no_program_is_a_fault(tmp_path: Path):
+    program = tmp_path / "llama-server"
+    program.write_bytes(b"\x7fELF no more")
+    program.chmod(0o755)
+    peer = llama_cpp(program, tmp_path / "good.gguf")
+    with pytest.raises(EvaluationFault, match="cannot be started"):
+        async with peer.contestant(cleans=True).ready():
+            pass
+
+
+def test_the_program_is_named_by_the_user_or_the_environment_or_lies_on_the_path(
+    tmp_path: Path, monkeypatch
+):
+    program = write_program(tmp_path)
+    monkeypatch.delenv(PROGRAM_VARIABLE, raising=False)
+    assert find_llama_server(program) == program
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert find_llama_server(None) == program
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv(PROGRAM_VARIABLE, str(program))
+    assert find_llama_server(None) == program
+
+
+def test_no_program_is_one_line_that_says_what_to_do(tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv(PROGRAM_VARIABLE, raising=False)
+    with pytest.raises(EvaluationFault, match="no program llama-server: build it") as caught:
+        find_llama_server(None)
+    assert "\n" not in str(caught.value)

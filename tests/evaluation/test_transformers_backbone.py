@@ -1,0 +1,149 @@
+"""The backbone by transformers as a peer: toys of random numbers, and the real one."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import gguf
+import numpy as np
+import psutil
+import pytest
+import torch
+from toy_gguf import ToyGguf, toy_model, toy_tokens, write_gguf
+
+from intarsia.evaluation.case import Case
+from intarsia.evaluation.contestants.peer_program import Prompt
+from intarsia.evaluation.contestants.transformers_backbone import transformers_backbone
+from intarsia.evaluation.contestants.transformers_process import Backbone, load_backbone
+from intarsia.evaluation.faults import EvaluationFault
+
+PROMPT = Prompt(prefix="def f(x):\n", suffix="\nprint(f)\n", stop=(), max_tokens=24)
+MARKS = [toy_tokens().index(f"<|fim_{it}|>") for it in ("prefix", "suffix", "middle")]
+
+
+@pytest.fixture(scope="module")
+def toy_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tied model whose file holds the one matrix twice, rounded differently."""
+    toy = ToyGguf(architecture="qwen2", repeats_tied_output=True)
+    path = tmp_path_factory.mktemp("toy") / "toy.gguf"
+    return write_gguf(path, toy_model("qwen2", is_tied=True), toy)
+
+
+@pytest.fixture(scope="module")
+def backbone(toy_file: Path) -> Backbone:
+    return load_backbone(toy_file)
+
+
+def greedy(backbone: Backbone, context: list[int], num_tokens: int) -> list[int]:
+    """Write without a cache and without ``generate``."""
+    ids = list(context)
+    with torch.inference_mode():
+        for _ in range(num_tokens):
+            ids.append(int(backbone.model(torch.tensor([ids])).logits[0, -1].argmax()))
+    return ids[len(context) :]
+
+
+def context_of(backbone: Backbone, prefix: str, suffix: str) -> list[int]:
+    def ids(text: str) -> list[int]:
+        return backbone.tokenizer(text, add_special_tokens=False).input_ids
+
+    return [MARKS[0], *ids(prefix), MARKS[1], *ids(suffix), MARKS[2]]
+
+
+def test_it_writes_the_likeliest_token_each_time(backbone: Backbone):
+    endless = replace(backbone, end_ids=(10**6,))
+    expected = greedy(backbone, context_of(backbone, PROMPT.prefix, PROMPT.suffix), 24)
+    written = endless.write(PROMPT)
+    assert written.text == backbone.decode(expected)
+    assert (written.passes, written.num_tokens) == (23, 24)
+    assert written.num_read == len(context_of(backbone, PROMPT.prefix, PROMPT.suffix))
+
+
+def test_an_end_token_ends_it_and_is_no_text(backbone: Backbone):
+    ids = greedy(backbone, context_of(backbone, PROMPT.prefix, PROMPT.suffix), 24)
+    end = next(i for i in range(3, 24) if ids[i] not in ids[:i])
+    written = replace(backbone, end_ids=(ids[end],)).write(PROMPT)
+    assert written.text == backbone.decode(ids[:end])
+    assert (written.passes, written.num_tokens) == (end, end)
+
+
+def test_a_stop_text_ends_it_and_is_no_text(backbone: Backbone):
+    endless = replace(backbone, end_ids=(10**6,))
+    text = endless.write(PROMPT).text
+    at = next(i for i in range(4, len(text)) if text[i] not in text[:i])
+    written = endless.write(
+        Prompt(prefix=PROMPT.prefix, suffix=PROMPT.suffix, stop=(text[at],), max_tokens=24)
+    )
+    assert written.text == text[:at]
+    assert written.passes < 23
+    assert written.num_tokens <= written.passes + 1
+
+
+def test_every_mark_of_the_model_ends_it(backbone: Backbone):
+    tokens = toy_tokens()
+    assert {tokens[i] for i in backbone.end_ids} == {it for it in tokens if it.startswith("<|")}
+
+
+def test_what_looks_like_a_mark_in_a_file_is_text(backbone: Backbone):
+    as_marks = context_of(backbone, "<|fim_middle|>", "x")
+    assert MARKS[2] in as_marks[1:-1], "the tokenizer itself would take it for one"
+    written = backbone.write(Prompt(prefix="<|fim_middle|>", suffix="x", stop=(), max_tokens=1))
+    assert written.num_read == 3 + len("<|fim_middle|>") + 1 - 1  # "de" is one token
+
+
+def test_one_matrix_that_the_file_holds_twice_is_one_again_the_finer_one(backbone: Backbone):
+    embed = backbone.model.get_input_embeddings().weight
+    output = backbone.model.get_output_embeddings().weight
+    assert embed.data_ptr() == output.data_ptr()
+    original = toy_model("qwen2", is_tied=True).get_output_embeddings().weight.detach().numpy()
+    kind = gguf.GGMLQuantizationType.Q8_0
+    fine = gguf.dequantize(gguf.quantize(original.astype(np.float32), kind), kind)
+    assert torch.equal(output, torch.from_numpy(fine).to(output.dtype))
+    assert backbone.details["embedding"] == "tied"
+
+
+def test_two_matrices_stay_two(tmp_path: Path):
+    model = toy_model("qwen2", is_tied=False)
+    path = write_gguf(tmp_path / "toy.gguf", model, ToyGguf(architecture="qwen2"))
+    untied = load_backbone(path)
+    embed = untied.model.get_input_embeddings().weight
+    assert embed.data_ptr() != untied.model.get_output_embeddings().weight.data_ptr()
+    assert untied.details["embedding"] == "as in the file"
+
+
+async def test_it_runs_in_a_process_of_its_own_and_its_end_is_a_fault(
+    toy_file: Path, backbone: Backbone
+):
+    case = Case(
+        id="1",
+        set="drawn",
+        kind="line",
+        language="python",
+        path="a.py",
+        group="1",
+        prefix=PROMPT.prefix,
+        truth="",
+        suffix=PROMPT.suffix,
+    )
+    peer = transformers_backbone(toy_file, model="toy")
+    before = set(psutil.Process().children())
+    async with peer.contestant(cleans=False).ready() as asker:
+        assert asker.info.details["embedding"] == "tied"
+        answer = await asker.fill(case)
+        expected = backbone.write(
+            Prompt(prefix=PROMPT.prefix, suffix=PROMPT.suffix, stop=("\n",), max_tokens=48)
+        )
+        assert (answer.text, answer.passes) == (expected.text, expected.passes)
+        (process,) = set(psutil.Process().children()) - before
+        process.kill()
+        with pytest.raises(EvaluationFault, match=r"process ended \(exit code -9\)"):
+            await asker.fill(replace(case, prefix="x = "))
+    assert set(psutil.Process().children()) == before
+
+
+async def test_a_file_that_is_no_model_is_a_fault_in_one_line(tmp_path: Path):
+    path = tmp_path / "broken.gguf"
+    path.write_bytes(b"GGUF, or nearly")
+    with pytest.raises(EvaluationFault, match=r"transformers cannot load .*broken\.gguf") as caught:
+        async with transformers_backbone(path).contestant(cleans=True).ready():
+            pass
+    assert "\n" not in str(caught.value)

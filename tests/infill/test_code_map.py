@@ -1,0 +1,49 @@
+"""What each character is, drawn below it: a string ``s``, a comment ``c``, code ``.``."""
+
+import pytest
+from code_like_text import languages, texts
+from hypothesis import given, settings
+
+from intarsia.infill.code_map import CODE, COMMENT, STRING, map_code
+from intarsia.infill.languages import language_for_id
+from intarsia.infill.nodes import is_code
+from intarsia.infill.syntax import parse_afresh
+
+SIGNS = {CODE: ".", STRING: "s", COMMENT: "c"}
+
+
+def draw(text, language_id, prose=frozenset()):
+    syntax = parse_afresh(text, language_for_id(language_id))
+    return "".join(SIGNS[code] for code in map_code(syntax, prose))
+
+
+@pytest.mark.parametrize(
+    ("text", "language_id", "drawn"),
+    [
+        ("x = 'ü' # ö", "python", "....sss.ccc"),
+        ("x = f'a{b}c'", "python", "....sss...ss"),
+        ("`a${b + 'c'}`", "javascript", "ss......sss.s"),
+        ('f("a"); // b', "java", "..sss...cccc"),
+        ('{"a": 1}', "json", ".sss...."),
+        ("let x: string", "typescript", "............."),
+    ],
+)
+def test_case(text, language_id, drawn):
+    assert draw(text, language_id) == drawn
+
+
+def test_other_nodes_count_as_strings_when_named():
+    text = "<p>Words</p>"
+    assert draw(text, "javascript") == "." * 12
+    assert draw(text, "javascript", frozenset({"jsx_text"})) == "...sssss...."
+
+
+@settings(max_examples=100, deadline=None)
+@given(texts, languages)
+def test_it_says_what_is_said_of_each_place(text, language):
+    syntax = parse_afresh(text, language)
+    if syntax is not None:
+        codes = map_code(syntax)
+        assert [code == CODE for code in codes] == [
+            is_code(syntax, offset) for offset in range(len(text))
+        ]

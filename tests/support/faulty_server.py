@@ -1,0 +1,45 @@
+"""The product's server with faults: ``python faulty_server.py OPTIONS``, as for rule_server.py.
+
+What it does wrong stands in the document: ``!die``, ``!hang``, ``!error``, ``!replace``.
+"""
+
+import asyncio
+import json
+import os
+import sys
+from typing import Any
+
+import attrs
+from lsprotocol import types
+from rule_engine import rule_engine_launch
+
+from intarsia.lsp import server
+from intarsia.lsp.inline_completion import inline_completion
+from intarsia.lsp.server import IntarsiaServer, serve_stdio
+
+
+def faulty_server_command(**options: object) -> tuple[str, ...]:
+    """Return the command of such a server; options as for ``rule_engine_launch``."""
+    return (sys.executable, __file__, json.dumps(options))
+
+
+async def faulty(ls: IntarsiaServer, params: types.InlineCompletionParams) -> Any:
+    document = ls.session.documents.current(params.text_document.uri)
+    text = "" if document is None else document.text
+    if "!die" in text:
+        os._exit(70)
+    if "!hang" in text:
+        await asyncio.Event().wait()
+    if "!error" in text:
+        raise RuntimeError("a fault")
+    answer = await inline_completion(ls, params)
+    if "!replace" in text and isinstance(answer, types.InlineCompletionList):
+        start = attrs.evolve(params.position, character=0)
+        wider = types.Range(start, params.position)
+        return types.InlineCompletionList([attrs.evolve(it, range=wider) for it in answer.items])
+    return answer
+
+
+if __name__ == "__main__":
+    server.inline_completion = faulty  # type: ignore[assignment]
+    sys.exit(serve_stdio(rule_engine_launch(**json.loads(sys.argv[1]))))

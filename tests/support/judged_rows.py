@@ -1,0 +1,70 @@
+"""Rows made by hand, for tests of figures, comparisons and pages."""
+
+from typing import Any
+
+from intarsia.evaluation.record import ContestantInfo, Row, Run
+from intarsia.evaluation.verdict import Verdict
+
+_VERDICT = {
+    "is_exact": False,
+    "similarity": 0.5,
+    "is_empty": False,
+    "parses": None,
+    "duplicates_suffix": False,
+    "length_error": 0,
+    "passed": None,
+}
+
+
+def row(case: str, contestant: str = "verified", **changes: Any) -> Row:
+    """Return a row; changes are fields of Row or of Verdict. The case is its own group."""
+    verdict = {name: changes.pop(name, value) for name, value in _VERDICT.items()}
+    usual = {
+        "set": "toy",
+        "kind": "line",
+        "language": "python",
+        "group": case,
+        "before": "a = 1\n",
+        "after": "\nb = 2\n",
+        "truth": "x = 1",
+        "text": "x = 2",
+        "reason": None,
+        "is_failure": False,
+        "ms": 100.0,
+    }
+    fields = usual | changes
+    return Row(case=case, contestant=contestant, verdict=Verdict(**verdict), **fields)
+
+
+def exact(case: str, contestant: str = "verified", **changes: Any) -> Row:
+    """Return a row whose answer is what stood there."""
+    return row(case, contestant, **{"is_exact": True, "similarity": 1.0, "text": "x = 1"} | changes)
+
+
+def failure(case: str, contestant: str = "verified", **changes: Any) -> Row:
+    """Return a row of a hole that got no answer."""
+    usual = {
+        "is_failure": True,
+        "reason": "the engine went away",
+        "text": "",
+        "is_empty": True,
+        "similarity": 0.0,
+        "length_error": -5,
+    }
+    return row(case, contestant, **usual | changes)
+
+
+def run_of(*rows: Row) -> Run:
+    """Return a run of these rows."""
+    names = dict.fromkeys(row.contestant for row in rows)
+    return Run(
+        started="2026-01-01T00:00:00+00:00",
+        machine="a toy",
+        intarsia="0.0.0",
+        settings={"set": ["toy"], "seed": 7},
+        contestants=tuple(
+            ContestantInfo(name=name, way="direct", model="toy", details={"settle": name})
+            for name in names
+        ),
+        rows=rows,
+    )

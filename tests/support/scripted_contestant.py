@@ -1,0 +1,30 @@
+"""Contestants that answer by rule, and keep a diary of what was asked of them."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+from intarsia.evaluation.answer import Answer
+from intarsia.evaluation.case import Case
+from intarsia.evaluation.record import ContestantInfo
+
+
+class ScriptedContestant:
+    """``answer`` may raise. The diary is shared: what happened to whom, in order."""
+
+    def __init__(self, name: str, diary: list[str], answer: Callable[[Case], str]) -> None:
+        self.name = name
+        self.diary = diary
+        self.info = ContestantInfo(name=name, way="script", model=None, details={})
+        self._answer = answer
+
+    @asynccontextmanager
+    async def ready(self) -> AsyncIterator["ScriptedContestant"]:
+        self.diary.append(f"{self.name} opened")
+        try:
+            yield self
+        finally:
+            self.diary.append(f"{self.name} closed")
+
+    async def fill(self, case: Case) -> Answer:
+        self.diary.append(f"{self.name} {case.id}")
+        return Answer(text=self._answer(case), reason=None, ms=1.0, num_read=7)

@@ -1,0 +1,95 @@
+"""Training at toy size: a tiny backbone, holes of a made-up language, a loop of seconds."""
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from toy_causal import CPU, toy_text
+
+from intarsia.engine.families.backbone_shape import read_shape
+from intarsia.engine.families.backbone_weights import read_weights
+from intarsia.engine.families.folder_contents import read_config
+from intarsia.engine.training.batched_backbone import BatchedBackbone
+from intarsia.engine.training.budget import Budget
+from intarsia.engine.training.canvas_batch import CanvasMix
+from intarsia.engine.training.canvas_task import CanvasTask, Weighting
+from intarsia.engine.training.packed_holes import HoleIds, PackedHoles, pack
+from intarsia.engine.training.run_folder import RunFolder
+from intarsia.engine.training.task import TrainingTask
+from intarsia.engine.training.train_loop import LoopOptions, train
+from intarsia.engine.training.tuning_task import TuningMix, TuningTask
+from intarsia.engine.training.vocabulary import UsedVocabulary
+
+MIX = CanvasMix(num_canvases=12, max_prefix=24, max_suffix=12, max_middle=24, length=6)
+_NAMES = ("alpha", "beta", "gamma", "delta")
+
+
+def toy_batched(folder: Path) -> BatchedBackbone:
+    """Return the folder's model as training runs it, in float32."""
+    shape = read_shape(read_config(folder))
+    weights = read_weights(
+        [folder / "model.safetensors"], shape, is_fused=False, dtype=torch.float32, device=CPU
+    )
+    return BatchedBackbone(shape, weights, mask_id=toy_text(folder).mask_id)
+
+
+def toy_lines(num_holes: int, *, seed: int = 0) -> list[tuple[str, str, str]]:
+    """Return prefix, hole and suffix of lines whose hole follows from both its sides."""
+    chosen = random.Random(seed)
+    holes = []
+    for _ in range(num_holes):
+        first, last = chosen.choice(_NAMES), chosen.choice(_NAMES)
+        holes.append((f"let {first} = ", f"{first}({last})", f"; end {last}\n"))
+    return holes
+
+
+def toy_holes(folder: Path, path: Path, *, num_holes: int = 64) -> PackedHoles:
+    """Pack such lines; they come from four sources."""
+    text = toy_text(folder)
+    ids = (
+        HoleIds(
+            prefix=text.encode(prefix),
+            middle=text.encode(hole),
+            suffix=text.encode(suffix),
+            group=number % 4,
+        )
+        for number, (prefix, hole, suffix) in enumerate(toy_lines(num_holes))
+    )
+    return pack(ids, path, about={})
+
+
+def toy_canvas_task(folder: Path, holes: PackedHoles, *, rank: int = 8) -> CanvasTask:
+    """Return the task of a gated adapter."""
+    return CanvasTask(*_parts(folder, holes), rank=rank, seed=0, mix=MIX, weighting=Weighting())
+
+
+def toy_tuning_task(folder: Path, holes: PackedHoles) -> TuningTask:
+    """Return the task of a tuning."""
+    return TuningTask(*_parts(folder, holes), rank=8, seed=0, mix=TuningMix())
+
+
+def train_toy(
+    task: TrainingTask, holes: PackedHoles, folder: Path, *, tokens: int, **options: Any
+) -> dict[str, float]:
+    """Train so many places, quietly."""
+    loop = LoopOptions(
+        **({"held_out_share": 0.25, "judged_passes": 4, "steps_per_note": 1} | options)
+    )
+    return train(
+        task,
+        holes,
+        RunFolder(folder),
+        Budget(tokens=tokens),
+        loop,
+        settings={},
+        about={"kind": "toy"},
+        on_step=lambda progress: None,
+    )
+
+
+def _parts(folder: Path, holes: PackedHoles) -> Sequence[Any]:
+    backbone, fim = toy_batched(folder), toy_text(folder).mark_ids()
+    used = torch.cat([holes.used_ids(), torch.tensor([fim.end])])
+    return backbone, fim, UsedVocabulary(backbone, used)
