@@ -1,7 +1,9 @@
 """``intarsia eval``: how good and how fast fills are, on holes whose text is known."""
 
 import asyncio
-from collections.abc import Sequence
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -115,7 +117,7 @@ def _evaluate(asked: Asked, to_save: Path | None, html: Path | None) -> Run:
         )
 
     try:
-        with LoadBar(notices()) as bar:
+        with _termination_as_interrupt(), LoadBar(notices()) as bar:
 
             def tell(progress: Progress) -> None:
                 bar.update(progress.in_words, progress.share)
@@ -144,3 +146,13 @@ def _evaluate(asked: Asked, to_save: Path | None, html: Path | None) -> Run:
         raise
     save(made(), to_save)
     return made()
+
+
+@contextmanager
+def _termination_as_interrupt() -> Iterator[None]:
+    """Hours of work are kept, and servers ended, whoever ends this process."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Iterable, Iterator
+from typing import Literal
 
 from intarsia.corpus.holes import TrainingHole
 from intarsia.engine.families.fim_text import FimText
@@ -14,8 +15,13 @@ _SUFFIX_CHARS = 700
 _FEWEST_TOKENS = 2
 
 
-def encode_holes(holes: Iterable[TrainingHole], text: FimText) -> Iterator[HoleIds]:
-    """Return the ids of each hole; holes of one package share a group."""
+def encode_holes(
+    holes: Iterable[TrainingHole],
+    text: FimText,
+    *,
+    grouped_by: Literal["package", "file"] = "package",
+) -> Iterator[HoleIds]:
+    """Return the ids of each hole; holes of one package, or of one file, share a group."""
     end = text.mark_ids().end
     del end  # asked for here so that a model without one fails before the work
     for hole in holes:
@@ -26,9 +32,10 @@ def encode_holes(holes: Iterable[TrainingHole], text: FimText) -> Iterator[HoleI
         ids = text.encode(middle)
         if len(ids) < _FEWEST_TOKENS:
             continue
+        source = hole.path if grouped_by == "file" else hole.package
         yield HoleIds(
             prefix=text.encode(prefix),
             middle=ids,
             suffix=text.encode(suffix),
-            group=zlib.crc32(hole.package.encode()) & 0x7FFFFFFF,
+            group=zlib.crc32(source.encode()) & 0x7FFFFFFF,
         )

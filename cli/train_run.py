@@ -1,30 +1,31 @@
 """One training run as the command line orders it: corpus → packed holes → task → loop."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Protocol, TypeAlias
 
 import torch
 
 from intarsia.cli.train_holes import encode_holes
 from intarsia.corpus.corpus_file import read_corpus
-from intarsia.corpus.holes import draw_holes
-from intarsia.engine.families.fim_text import FimIds, FimText
-from intarsia.engine.training.batched_backbone import BatchedBackbone
+from intarsia.corpus.holes import TrainingHole, draw_holes
+from intarsia.engine.families.family import Family
+from intarsia.engine.families.folder import ModelFolder, locate_model
+from intarsia.engine.filler import ModelError
 from intarsia.engine.training.budget import Budget
 from intarsia.engine.training.canvas_batch import CanvasMix
 from intarsia.engine.training.canvas_task import CanvasTask, Weighting
 from intarsia.engine.training.curves import draw_curves
 from intarsia.engine.training.load_backbone import load_backbone
-from intarsia.engine.training.packed_holes import PackedHoles, pack, read_packed
+from intarsia.engine.training.packed_holes import HoleIds, PackedHoles, pack, read_packed
 from intarsia.engine.training.run_folder import RunFolder
+from intarsia.engine.training.task import TrainingTask
 from intarsia.engine.training.train_loop import LoopOptions, Progress, train
 from intarsia.engine.training.tuning_task import TuningMix, TuningTask
 from intarsia.engine.training.vocabulary import UsedVocabulary
 
-if TYPE_CHECKING:
-    OnProgress = Callable[[str, float | None], None]
+OnProgress: TypeAlias = Callable[[str, float | None], None]
 
 _RATES = {"adapter": 5e-4, "tuning": 2e-4}
 _RANKS = {"adapter": 32, "tuning": 16}
@@ -49,16 +50,28 @@ class TrainingOrder:
     seed: int
 
 
-def run_training(order: TrainingOrder, out: Path, on_progress: "OnProgress") -> dict[str, float]:
+class _StartingTask(TrainingTask, Protocol):
+    """A task that can go on from the weights of an earlier run."""
+
+    def start_from(self, path: Path) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Trainee:
+    """A loaded model, and what its family makes of holes."""
+
+    name: str
+    encode: Callable[[Iterable[TrainingHole]], Iterator[HoleIds]]
+    task_for: Callable[[PackedHoles], _StartingTask]
+
+
+def run_training(order: TrainingOrder, out: Path, on_progress: OnProgress) -> dict[str, float]:
     """Train, and return the figures on held-out holes. Raises ModelError, CorpusFault."""
-    model = load_backbone(order.model, on_progress, tuning=order.tuning)
+    located = locate_model(order.model, on_progress)
+    model = _TRAINEES[located.family](order, located, on_progress)
     folder = RunFolder(out)
-    holes = _packed(order, folder, model.text, on_progress)
-    fim = model.text.mark_ids()
-    vocabulary = UsedVocabulary(
-        model.backbone, torch.cat([holes.used_ids(), torch.tensor([fim.end])])
-    )
-    task = _task(order, model.backbone, fim, vocabulary)
+    holes = _packed(order, folder, model, on_progress)
+    task = model.task_for(holes)
     if order.start is not None:
         task.start_from(order.start)
     settings: dict[str, Any] = {
@@ -93,25 +106,8 @@ def run_training(order: TrainingOrder, out: Path, on_progress: "OnProgress") -> 
     return figures
 
 
-def _task(
-    order: TrainingOrder, backbone: BatchedBackbone, fim: FimIds, vocabulary: UsedVocabulary
-) -> CanvasTask | TuningTask:
-    rank = order.rank or _RANKS[order.what]
-    if order.what == "tuning":
-        return TuningTask(backbone, fim, vocabulary, rank=rank, seed=order.seed, mix=TuningMix())
-    return CanvasTask(
-        backbone,
-        fim,
-        vocabulary,
-        rank=rank,
-        seed=order.seed,
-        mix=CanvasMix(),
-        weighting=Weighting(),
-    )
-
-
 def _packed(
-    order: TrainingOrder, folder: RunFolder, text: FimText, on_progress: "OnProgress"
+    order: TrainingOrder, folder: RunFolder, model: _Trainee, on_progress: OnProgress
 ) -> PackedHoles:
     """Return the corpus's holes as ids; a run that goes on has them already."""
     path = folder.path / "holes.safetensors"
@@ -119,4 +115,54 @@ def _packed(
         return read_packed(path)
     on_progress("drawing holes from the corpus", None)
     holes = draw_holes(read_corpus(order.corpus), seed=order.seed, per_file=order.holes_per_file)
-    return pack(encode_holes(holes, text), path, about={"corpus": order.corpus.name})
+    return pack(model.encode(holes), path, about={"corpus": order.corpus.name})
+
+
+def _causal(order: TrainingOrder, located: ModelFolder, on_progress: OnProgress) -> _Trainee:
+    model = load_backbone(order.model, on_progress, tuning=order.tuning)
+    fim, rank = model.text.mark_ids(), order.rank or _RANKS[order.what]
+
+    def task_for(holes: PackedHoles) -> _StartingTask:
+        named = torch.cat([holes.used_ids(), torch.tensor([fim.end])])
+        parts = (model.backbone, fim, UsedVocabulary(model.backbone, named))
+        if order.what == "tuning":
+            return TuningTask(*parts, rank=rank, seed=order.seed, mix=TuningMix())
+        return CanvasTask(
+            *parts, rank=rank, seed=order.seed, mix=CanvasMix(), weighting=Weighting()
+        )
+
+    return _Trainee(
+        name=model.name, encode=lambda holes: encode_holes(holes, model.text), task_for=task_for
+    )
+
+
+def _uniform(order: TrainingOrder, located: ModelFolder, on_progress: OnProgress) -> _Trainee:
+    if order.what == "adapter":
+        raise ModelError(f"{located.name} takes no adapter: train a tuning of it")
+    # transformers takes seconds to import: only the family that needs it pays
+    from intarsia.cli.train_gemma_holes import encode_gemma_holes
+    from intarsia.engine.training.load_uniform import load_uniform
+    from intarsia.engine.training.uniform_canvas import UniformMix
+    from intarsia.engine.training.uniform_task import UniformTask
+
+    loaded, mix = load_uniform(located, on_progress, tuning=order.tuning), UniformMix()
+    task = UniformTask(
+        loaded.model,
+        loaded.text.special,
+        rank=order.rank or _RANKS[order.what],
+        seed=order.seed,
+        mix=mix,
+    )
+    return _Trainee(
+        name=located.name,
+        encode=lambda holes: encode_gemma_holes(
+            holes, loaded.text, max_suffix=task.max_suffix, max_middle=mix.max_free
+        ),
+        task_for=lambda holes: task,
+    )
+
+
+_TRAINEES: Mapping[Family, Callable[[TrainingOrder, ModelFolder, OnProgress], _Trainee]] = {
+    "masked_causal": _causal,
+    "diffusion_gemma": _uniform,
+}

@@ -11,36 +11,33 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
-import msgspec
-
-from intarsia.corpus import debian, npm, pypi
-from intarsia.corpus.balance import balanced
-from intarsia.corpus.candidates import Candidates, LicenceRefused, read_candidates
+from intarsia.corpus import debian
+from intarsia.corpus.choose import Chosen, choose_files
 from intarsia.corpus.contamination import MeasuredTexts
-from intarsia.corpus.corpus_file import CorpusFile, digest_of, write_files
-from intarsia.corpus.duplicates import SeenTexts
+from intarsia.corpus.corpus_file import digest_of, write_files
 from intarsia.corpus.faults import CorpusFault
-from intarsia.corpus.fetch import NotThere, ReadPage, fetch_archive, sha256_of
+from intarsia.corpus.fetch import ReadPage
 from intarsia.corpus.manifest import (
     Manifest,
     MeasuredCheck,
-    ReadArchive,
     ReadPackage,
     RefusedPackage,
     Tally,
     tallied,
     write_manifest,
 )
-from intarsia.corpus.members import BadArchive
 from intarsia.corpus.package_list import PackageRow, is_held_out
-from intarsia.corpus.release import Release
+from intarsia.corpus.read_package import (
+    PackageRefused,
+    ReadRelease,
+    read_debian_index,
+    read_package,
+)
 
 PINNED_NAME = "packages.txt"
 
 OnProgress: TypeAlias = Callable[[str, float], None]
 """What is being done, and how much of all that is."""
-
-_Index: TypeAlias = dict[str, debian.SourcePackage]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,19 +52,6 @@ class BuildOptions:
     measured_sets: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Read:
-    """A package that was read."""
-
-    release: Release
-    archives: tuple[ReadArchive, ...]
-    candidates: Candidates
-
-
-class _Refused(Exception):
-    """Why nothing of a package is read."""
-
-
 def build_corpus(
     rows: Sequence[PackageRow],
     *,
@@ -78,125 +62,61 @@ def build_corpus(
     on_progress: OnProgress,
 ) -> Manifest:
     """Write a corpus folder and return its manifest. Raises CorpusFault."""
-    index = _debian_index(rows, read, on_progress)
-    packages: list[_Read] = []
+    on_progress("the indexes of packages", 0.0)
+    index = read_debian_index(rows, read)
+    packages: list[ReadRelease] = []
     refused: list[RefusedPackage] = []
     for number, row in enumerate(rows):
         on_progress(f"{row.source} {row.name}", number / len(rows))
         try:
-            packages.append(_read_package(row, index, cache, options, read))
-        except _Refused as reason:
+            packages.append(_read(row, index, cache, options, read))
+        except PackageRefused as reason:
             on_progress(f"{row.source} {row.name}: left out, {reason}", number / len(rows))
             refused.append(
                 RefusedPackage(
                     source=row.source, name=row.name, version=row.version, reason=str(reason)
                 )
             )
-    kept, dropped = _choose(packages, options, on_progress)
-    if not kept:
+    chosen = choose_files(
+        (file for package in packages for file in package.candidates.files),
+        measured=options.measured,
+        max_bytes=int(options.max_mb * 1_000_000),
+        seed=options.seed,
+        on_progress=lambda stage: on_progress(stage, 1.0),
+    )
+    if not chosen.kept:
         raise CorpusFault("no file is left of these packages: name others or more languages")
-    manifest = _manifest(packages, refused, kept, dropped, options)
+    manifest = _manifest(packages, refused, chosen, options)
     out.mkdir(parents=True, exist_ok=True)
-    write_files(out, kept)
+    write_files(out, chosen.kept)
     (out / PINNED_NAME).write_text(_pinned_list(packages, refused), encoding="utf-8")
     write_manifest(out, manifest)
     return manifest
 
 
-def _debian_index(rows: Sequence[PackageRow], read: ReadPage, on_progress: OnProgress) -> _Index:
-    names = frozenset(row.name for row in rows if row.source == "debian")
-    if not names:
-        return {}
-    on_progress("Debian's index of sources", 0.0)
-    try:
-        return debian.read_index(read, names=names)
-    except NotThere as error:
-        raise CorpusFault(f"{error}: Debian's index is not where it was") from error
-
-
-def _read_package(
-    row: PackageRow, index: _Index, cache: Path, options: BuildOptions, read: ReadPage
-) -> _Read:
+def _read(
+    row: PackageRow, index: debian.Index, cache: Path, options: BuildOptions, read: ReadPage
+) -> ReadRelease:
     if is_held_out(row, options.held_out):
-        raise _Refused("held out: it is measured on")
-    try:
-        release = _find_release(row, index, read)
-        links = [release.archive, *([release.notices] if release.notices else [])]
-        files = [fetch_archive(link, cache, read) for link in links]
-        archives = tuple(
-            ReadArchive(url=link.url, sha256=sha256_of(file))
-            for link, file in zip(links, files, strict=True)
-        )
-        if row.sha256 not in (None, archives[0].sha256):
-            raise _Refused("its archive is no longer the one that the list pins")
-        candidates = read_candidates(
-            release,
-            files[0],
-            files[1] if release.notices else None,
-            languages=frozenset(options.languages),
-            seed=options.seed,
-        )
-    except (NotThere, BadArchive, LicenceRefused) as error:
-        raise _Refused(str(error)) from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise _Refused(f"its index cannot be read: {error}") from error
-    return _Read(release=release, archives=archives, candidates=candidates)
-
-
-def _find_release(row: PackageRow, index: _Index, read: ReadPage) -> Release:
-    match row.source:
-        case "debian":
-            return debian.find_release(row, index)
-        case "npm":
-            return npm.find_release(row, read)
-        case "wheel" | "sdist":
-            return pypi.find_release(row, read)
-
-
-def _choose(
-    packages: list[_Read], options: BuildOptions, on_progress: OnProgress
-) -> tuple[list[CorpusFile], dict[str, list[tuple[str, int]]]]:
-    """Return the files that stay, in order of name, and each package's others with the reason."""
-    dropped: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
-
-    def keep(files: list[CorpusFile], kept: list[CorpusFile], reason: str) -> list[CorpusFile]:
-        names = {file.name for file in kept}
-        for file in files:
-            if file.name not in names:
-                dropped[_package_of(file)].append((reason, file.num_bytes))
-        return sorted(kept, key=lambda file: file.name)
-
-    files = [file for package in packages for file in package.candidates.files]
-    files.sort(key=lambda file: file.name)
-    on_progress("comparing files with each other", 0.9)
-    seen = SeenTexts()
-    files = keep(
-        files, [it for it in files if seen.find_or_add(it.name, it.text) is None], "duplicate"
-    )
-    on_progress("comparing files with what is measured", 0.95)
-    files = keep(
-        files, [it for it in files if options.measured.shared_with(it.text) is None], "measured"
-    )
-    max_bytes = int(options.max_mb * 1_000_000)
-    whole = balanced(files, max_bytes=max_bytes, seed=options.seed)
-    return keep(files, whole, "beyond the language's share"), dropped
+        raise PackageRefused("held out: it is measured on")
+    languages = frozenset(options.languages)
+    return read_package(row, index, cache=cache, read=read, languages=languages, seed=options.seed)
 
 
 def _manifest(
-    packages: list[_Read],
+    packages: list[ReadRelease],
     refused: list[RefusedPackage],
-    kept: list[CorpusFile],
-    dropped: dict[str, list[tuple[str, int]]],
+    chosen: Chosen,
     options: BuildOptions,
 ) -> Manifest:
+    kept = chosen.kept
     sizes: defaultdict[str, list[int]] = defaultdict(list)
     for file in kept:
-        sizes[_package_of(file)].append(file.num_bytes)
+        sizes[file.package_name].append(file.num_bytes)
     rows = []
     whole: list[tuple[str, int]] = []
     for package in packages:
-        name = f"{package.release.row.ecosystem}:{package.release.row.name}"
-        out = [*package.candidates.dropped, *dropped.get(name, [])]
+        out = [*package.candidates.dropped, *chosen.dropped.get(package.name, [])]
         whole += out
         rows.append(
             ReadPackage(
@@ -205,7 +125,7 @@ def _manifest(
                 version=package.release.version,
                 licence=package.candidates.licence,
                 archives=package.archives,
-                kept=Tally(num_files=len(sizes[name]), num_bytes=sum(sizes[name])),
+                kept=Tally(num_files=len(sizes[package.name]), num_bytes=sum(sizes[package.name])),
                 dropped=tallied(out),
             )
         )
@@ -231,11 +151,7 @@ def _manifest(
     )
 
 
-def _package_of(file: CorpusFile) -> str:
-    return f"{file.ecosystem}:{file.package}"
-
-
-def _pinned_list(packages: list[_Read], refused: list[RefusedPackage]) -> str:
+def _pinned_list(packages: list[ReadRelease], refused: list[RefusedPackage]) -> str:
     """Return the list by which the same corpus is built again."""
     lines = [
         PackageRow(

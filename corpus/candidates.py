@@ -29,7 +29,7 @@ from intarsia.infill.lines import BYTE_ORDER_MARK, with_plain_newlines
 LicenceOf: TypeAlias = Callable[[str], tuple[str | None, str]]
 """A path → its permitted licence, and in what words it is told."""
 
-MAX_PACKAGE_BYTES = 1_500_000
+MAX_PACKAGE_BYTES = 600_000
 """What one package may give in one language."""
 
 NOT_TAUGHT = frozenset({"json", PLAIN_TEXT.id})

@@ -31,9 +31,14 @@ class CorpusFile(msgspec.Struct, frozen=True, kw_only=True):
         return len(self.text) if self.text.isascii() else len(self.text.encode())
 
     @property
+    def package_name(self) -> str:
+        """Name the package in its corpus."""
+        return f"{self.ecosystem}:{self.package}"
+
+    @property
     def name(self) -> str:
         """Name the file in its corpus."""
-        return f"{self.ecosystem}:{self.package}/{self.path}"
+        return f"{self.package_name}/{self.path}"
 
 
 def read_corpus(folder: Path) -> Iterator[CorpusFile]:

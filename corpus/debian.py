@@ -6,8 +6,9 @@ Comes in: the index of a suite's sources; nothing is fetched but that.
 
 import lzma
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from intarsia.corpus.debian_fields import read_fields
 from intarsia.corpus.fetch import NotThere, ReadPage
@@ -15,7 +16,10 @@ from intarsia.corpus.package_list import PackageRow
 from intarsia.corpus.release import ArchiveLink, Release
 
 MIRROR = "https://deb.debian.org/debian"
-SUITE = "trixie"
+SUITES = ("trixie", "bookworm")
+"""The first that has a package (in the version that is asked for) and whose files lie there."""
+
+Index: TypeAlias = dict[str, list["SourcePackage"]]
 
 _ORIGINAL = re.compile(r"\.orig\.tar\.(?:gz|bz2|xz)$")
 _PACKAGING = re.compile(r"\.debian\.tar\.(?:gz|bz2|xz)$")
@@ -31,25 +35,29 @@ class SourcePackage:
     files: tuple[tuple[str, str], ...]
 
 
-def read_index(read: ReadPage, *, names: frozenset[str]) -> dict[str, SourcePackage]:
-    """Return what the suite's index says of these packages; of two versions the last."""
-    data = lzma.decompress(read(f"{MIRROR}/dists/{SUITE}/main/source/Sources.xz"))
-    paragraphs = data.decode("utf-8").split("\n\n")
-    return dict(_packages(paragraphs, names))
+def read_index(read: ReadPage, *, names: frozenset[str]) -> Index:
+    """Return what the suites' indexes say of these packages, a row for each suite that has one."""
+    index: Index = {}
+    for suite in SUITES:
+        data = lzma.decompress(read(f"{MIRROR}/dists/{suite}/main/source/Sources.xz"))
+        for name, found in _packages(data.decode("utf-8").split("\n\n"), names):
+            index.setdefault(name, []).append(found)
+    return index
 
 
-def find_release(row: PackageRow, index: Mapping[str, SourcePackage]) -> Release:
-    """Return the suite's version of a package. Raises NotThere where it has another or none."""
-    found = index.get(row.name)
-    if found is None:
-        raise NotThere(f"Debian {SUITE} has no source package {row.name}")
-    if row.version not in (None, found.version):
-        raise NotThere(f"Debian {SUITE} has {row.name} {found.version}, no longer {row.version}")
-    original = _link(found, _ORIGINAL) or _link(found, _NATIVE)
-    packaging = _link(found, _PACKAGING)
-    if original is None:
-        raise NotThere(f"Debian {SUITE} has no single archive of {row.name}")
-    return Release(row=row, version=found.version, archive=original, notices=packaging)
+def find_releases(row: PackageRow, index: Index) -> list[Release]:
+    """Return a release for each suite that fits the row. Raises NotThere where none does."""
+    found = index.get(row.name, [])
+    fitting = [it for it in found if row.version in (None, it.version)]
+    releases = [
+        Release(row=row, version=it.version, archive=original, notices=_link(it, _PACKAGING))
+        for it in fitting
+        if (original := _link(it, _ORIGINAL) or _link(it, _NATIVE)) is not None
+    ]
+    if not releases:
+        versions = ", ".join(it.version for it in found) or "none"
+        raise NotThere(f"Debian has no single archive of {row.line()[:80]} (it has {versions})")
+    return releases
 
 
 def _packages(paragraphs: list[str], names: frozenset[str]) -> Iterator[tuple[str, SourcePackage]]:

@@ -6,6 +6,7 @@ What is fetched is data: nothing of it is run or unpacked here.
 
 import hashlib
 import http.client
+import re
 import ssl
 import time
 import urllib.error
@@ -26,6 +27,7 @@ MAX_BYTES = 400_000_000
 TIMEOUT_S = 60.0
 _NUM_TRIES = 3
 _PAUSE_S = 2.0
+_NO_FILE_NAME = re.compile(r"[^\w.+~-]")
 
 
 class NotThere(Exception):
@@ -60,7 +62,7 @@ def read_page(url: str) -> bytes:
 
 def fetch_archive(link: ArchiveLink, cache: Path, read: ReadPage) -> Path:
     """Return the archive's file in the cache. Raises CorpusFault where its digest is another."""
-    file = cache / f"{link.digest[:32]}-{urllib.parse.unquote(link.file_name)}"
+    file = cache / f"{link.digest[:32]}-{_NO_FILE_NAME.sub('_', link.file_name)}"
     if file.is_file():
         if has_digest(file.read_bytes(), link):
             return file

@@ -111,12 +111,12 @@ def reason_in_size(num_bytes: int) -> str | None:
     return "too large" if num_bytes > MAX_BYTES else None
 
 
-def reason_in_text(text: str, *, permitted: Callable[[str], str | None]) -> str | None:
-    """Return why a text is left out; ``permitted`` reads a licence's name."""
+def reason_in_text(text: str, *, permitted: Callable[[str], str | None] | None) -> str | None:
+    """Return why a text is left out; ``permitted`` reads a licence's name (None: any will do)."""
     head = text[:HEAD_CHARS]
     if _GENERATED_HEAD.search(head) or any(sign in text for sign in _COMPILED):
         return "generated"
-    if _has_other_licence(head, permitted):
+    if permitted is not None and _has_other_licence(head, permitted):
         return "other licence"
     if _has_long_lines(text):
         return "long lines"

@@ -44,6 +44,7 @@ class TrainingHole:
     kind: KnownHoleKind
     language: str  # LSP language id
     package: str
+    path: str  # of the file, in its package
 
 
 def draw_holes(files: Iterable[CorpusFile], *, seed: int, per_file: int) -> Iterator[TrainingHole]:
@@ -92,7 +93,8 @@ def _with_context(file: CorpusFile, hole: KnownHole) -> TrainingHole:
         suffix=_to_line_end(text, hole.end),
         kind=hole.kind,
         language=file.language,
-        package=f"{file.ecosystem}:{file.package}",
+        package=file.package_name,
+        path=file.path,
     )
 
 

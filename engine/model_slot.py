@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
+from intarsia.engine.model_name import without_tuning
 
 OnProgress: TypeAlias = Callable[[str, float | None], None]
 LoadFiller: TypeAlias = Callable[[EngineConfig, str, OnProgress], Filler]
@@ -27,20 +28,24 @@ class ModelSlot:
         self._config = config
         self._load_filler = load_filler
         self._on_progress = on_progress
-        self._name = config.model  # what a request without a model gets: the last that loaded
+        self._loaded = config.model
+        self._usual = config.model  # what a request without a model gets: the last that loaded, …
         self.filler: Filler | None = None
         self.is_loading = False
 
     def name_for(self, model: str | None) -> str:
-        return model or self._name
+        return model or self._usual
 
     def take(self, model: str | None) -> Filler:
         """Return the filler of this model (None: of the last one). Raises what loading raises."""
         name = self.name_for(model)
-        if self.filler is None or name not in (self._name, self.filler.info.name):
+        if self.filler is None or name not in (self._loaded, self.filler.info.name):
             self._drop()
             self.filler = self._load(name)
-            self._name = name
+            self._loaded = name
+            if name != self._config.model:  # … but a tuning is for those alone who name it
+                name = without_tuning(name)
+            self._usual = name
         return self.filler
 
     def _drop(self) -> None:

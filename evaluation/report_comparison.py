@@ -53,17 +53,17 @@ def discordant_table(comparison: Comparison, first: str, second: str) -> Table:
         caption=f"and {left:,} more: --json tells all" if left else None,
         caption_justify="left",
         pad_edge=False,
-        show_lines=False,
     )
     table.add_column("hole", overflow="fold", ratio=2)
     table.add_column("kind", no_wrap=True)
     table.add_column("figure", no_wrap=True)
     table.add_column("right in", overflow="fold", ratio=1)
     table.add_column("stood there / the other side wrote", overflow="fold", ratio=4)
+    is_one_set = len({one.set for one in comparison.discordant}) == 1
     for one in shown:
         wrong = one.first if one.is_right_in_second else one.second
         table.add_row(
-            f"{one.set}: {one.case}",
+            one.case if is_one_set else f"{one.set}: {one.case}",
             one.kind,
             one.figure,
             second if one.is_right_in_second else first,

@@ -33,6 +33,7 @@ def page(run: Run, figures: Sequence[SetFigures]) -> str:
         "percent_with_interval": figure_text.percent_with_interval,
         "number": figure_text.number,
         "number_between": figure_text.number_between,
+        "median": median,
         "before": before,
         "after": after,
         "shortened": shortened,
@@ -60,6 +61,11 @@ def after(row: Row) -> str:
     """Return the first lines behind the hole."""
     lines = with_plain_newlines(row.after)[:CHARS_SHOWN].split("\n")
     return "\n".join(lines[:LINES_AFTER])
+
+
+def median(figure: float | None) -> str:
+    """Return a number of characters with its sign."""
+    return figure_text.NONE if figure is None else figure_text.signed(figure, 0)
 
 
 def shortened(text: str) -> str:

@@ -10,6 +10,7 @@ from lsprotocol import types
 from intarsia.lsp.completion import completion
 from intarsia.lsp.configuration import load_configuration
 from intarsia.lsp.extensions import asked_for
+from intarsia.lsp.repository_tuning import opened_folders
 
 if TYPE_CHECKING:
     from intarsia.lsp.server import IntarsiaServer
@@ -19,7 +20,7 @@ def initialize(ls: "IntarsiaServer", params: types.InitializeParams) -> None:
     """Take what the client says of itself; pygls answers with the capabilities that follow."""
     ls.session.documents.encoding = ls.position_encoding
     ls.session.extensions = asked_for(params.capabilities.experimental)
-    ls.session.start_with(params.initialization_options)
+    ls.session.start_with(params.initialization_options, opened_folders(params))
     if not _shows_ghost_text(params.capabilities):
         ls.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(completion)
 

@@ -2,7 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from intarsia.lsp.answer import Answer
@@ -13,6 +15,7 @@ from intarsia.lsp.engine_link import EngineLink
 from intarsia.lsp.engine_status import EngineStatus
 from intarsia.lsp.extensions import Extensions
 from intarsia.lsp.latest_request import LatestRequest
+from intarsia.lsp.repository_tuning import choose_model
 from intarsia.lsp.settings import Settings, resolve_settings
 from intarsia.lsp.status_line import StatusLine
 from intarsia.lsp.suggestion_cache import SuggestionCache
@@ -40,17 +43,26 @@ class Session:
         self.engine = EngineLink(EngineStatus(server), self.status, launch)
         self._problems: tuple[str, ...] = ()  # of the options that hold now; each is logged once
         self._initial_options: Mapping[str, object] = {}
+        self._folders: Sequence[Path] = ()
+        self._said_of_model: str | None = None
         self._background: set[asyncio.Task[None]] = set()
 
-    def start_with(self, options: object) -> None:
-        """Take the options that came with initialize; later ones are laid over them."""
+    def start_with(self, options: object, folders: Sequence[Path]) -> None:
+        """Take what came with initialize: opened folders, and options that later ones are laid
+        over."""
+        self._folders = folders
         self._initial_options = _as_options(options)
         self.configure({})
 
     def configure(self, options: object) -> None:
         """Resolve new options. What was suggested under the old ones is forgotten."""
         merged = {**self._initial_options, **_as_options(options)}
-        self.settings, problems = resolve_settings(merged)
+        settings, problems = resolve_settings(merged)
+        choice = choose_model(settings, self._folders)
+        self.settings = replace(settings, model=choice.model)
+        if choice.said is not None and choice.said != self._said_of_model:
+            logger.info("%s", choice.said)
+        self._said_of_model = choice.said
         for problem in problems:
             if problem not in self._problems:
                 logger.warning("%s", problem)

@@ -35,6 +35,7 @@ class Settings:
     preview_edits: bool = True  # have the client show an inline edit before it is applied
     hole_marks: tuple[str, ...] = ()  # the user's own marks of a hole, besides the languages'
     rewrite_noise: float = 0.4  # share of a selection's tokens that a rewrite masks again
+    repository_tuning: bool = False  # use what `intarsia train --repo` kept
 
 
 _Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=60_000)]
@@ -60,6 +61,7 @@ _OPTIONS: Mapping[str, tuple[str, Any]] = {
     "previewEdits": ("preview_edits", bool),
     "holeMarks": ("hole_marks", tuple[Annotated[str, msgspec.Meta(min_length=1)], ...]),
     "rewriteNoise": ("rewrite_noise", Annotated[float, msgspec.Meta(gt=0, le=1)]),
+    "repositoryTuning": ("repository_tuning", bool),
 }
 
 

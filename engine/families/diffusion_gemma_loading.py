@@ -3,6 +3,8 @@
 The released 26B weights were not loaded by the authors of this file, only small random checkpoints.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +16,21 @@ from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma_filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma_settings import read_settings
 from intarsia.engine.families.diffusion_gemma_text import GemmaText, SpecialIds
+from intarsia.engine.families.diffusion_gemma_tuning import tune_model
 from intarsia.engine.filler import ModelError, ModelInfo
 
 _NOTES = (
     "uniform-state diffusion: every position may be revised until the canvas is done",
     "settles by entropy bound; `verified` belongs to the masked family and is not used",
 )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LoadedGemma:
+    """``model`` is transformers' ``DiffusionGemmaForBlockDiffusion``."""
+
+    model: Any
+    text: GemmaText
 
 
 def load_diffusion_gemma(
@@ -29,16 +40,15 @@ def load_diffusion_gemma(
     dtype: torch.dtype,
     name: str,
     max_context_tokens: int = 8192,
+    tunings: Sequence[Path] = (),
 ) -> DiffusionGemmaFiller:
     """Load weights, settings and tokenizer. Raises ModelError, MemoryError."""
-    folder = Path(folder)
-    tokenizer = _load_tokenizer(folder)
-    model = _load_model(folder, dtype).to(device).eval()
-    backbone = DiffusionGemmaBackbone(model)
+    loaded = load_gemma(Path(folder), device=device, dtype=dtype, tunings=tunings)
+    backbone = DiffusionGemmaBackbone(loaded.model)
     return DiffusionGemmaFiller(
         backbone,
-        GemmaText(tokenizer, _special_ids(model)),
-        read_settings(model.generation_config),
+        loaded.text,
+        read_settings(loaded.model.generation_config),
         ModelInfo(
             name=name,
             family="diffusion_gemma",
@@ -48,6 +58,22 @@ def load_diffusion_gemma(
         ),
         max_context_tokens=min(max_context_tokens, backbone.max_positions - backbone.canvas_length),
     )
+
+
+def load_gemma(
+    folder: Path,
+    *,
+    device: torch.device | str,
+    dtype: torch.dtype,
+    tunings: Sequence[Path] = (),
+) -> LoadedGemma:
+    """Load weights and tokenizer; put the tunings into the weights, one after the other. Raises
+    ModelError, MemoryError."""
+    tokenizer = _load_tokenizer(folder)
+    model = _load_model(folder, dtype).to(device).eval()
+    for tuning in tunings:
+        tune_model(model, tuning)
+    return LoadedGemma(model=model, text=GemmaText(tokenizer, _special_ids(model)))
 
 
 def _load_tokenizer(folder: Path) -> Tokenizer:

@@ -36,6 +36,7 @@ def load_filler(
             dtype=dtype,
             name=folder.name,
             max_context_tokens=config.max_context_tokens,
+            tunings=folder.tunings,
         )
     return _load_masked_causal(folder, config, model, device, dtype)
 

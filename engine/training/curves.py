@@ -25,7 +25,7 @@ def draw_curves(log: Path, picture: Path) -> None:
     losses.set(xlabel="minutes", ylabel="loss (nats)")
     losses.legend()
     for name in held_out[0]["held_out"] if held_out else ():
-        if name != "loss":
+        if not name.startswith("loss"):
             values = [row["held_out"][name] for row in held_out]
             shares.plot(_minutes(held_out), values, "o-", label=name.replace("_", " "))
     shares.set(xlabel="minutes", ylabel="on held-out holes")

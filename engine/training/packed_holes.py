@@ -21,20 +21,23 @@ _FORMAT = "intarsia packed holes 1"
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HoleIds:
     """One hole. ``group`` says what it comes from: holes held out for judging share no group with
-    those trained on."""
+    those trained on. ``given``: text between prefix and middle that is known, where a family
+    lays it out apart."""
 
     prefix: Sequence[int]
     middle: Sequence[int]
     suffix: Sequence[int]
     group: int
+    given: Sequence[int] = ()
 
 
 class PackedHoles:
     """All holes of a file, by number."""
 
-    def __init__(self, tokens: Tensor, ends: Tensor, groups: Tensor) -> None:
-        self._tokens = tokens  # (all,) int32: prefix, middle, suffix of each hole in turn
-        self._ends = ends  # (holes, 3) int64: where each of the three ends
+    def __init__(self, tokens: Tensor, ends: Tensor, groups: Tensor, num_given: Tensor) -> None:
+        self._tokens = tokens  # (all,) int32: prefix, given, middle, suffix of each hole in turn
+        self._ends = ends  # (holes, 3) int64: where given, middle and suffix end
+        self._num_given = num_given  # (holes,) int32
         self.groups = groups  # (holes,) int32
 
     def __len__(self) -> int:
@@ -44,12 +47,14 @@ class PackedHoles:
         if not 0 <= number < len(self):
             raise IndexError(number)
         start = int(self._ends[number - 1, 2]) if number else 0
-        prefix, middle, suffix = self._ends[number].tolist()
+        given, middle, suffix = self._ends[number].tolist()
+        prefix = given - int(self._num_given[number])
         return HoleIds(
             prefix=self._tokens[start:prefix].tolist(),
-            middle=self._tokens[prefix:middle].tolist(),
+            middle=self._tokens[given:middle].tolist(),
             suffix=self._tokens[middle:suffix].tolist(),
             group=int(self.groups[number]),
+            given=self._tokens[prefix:given].tolist(),
         )
 
     @property
@@ -66,26 +71,29 @@ def pack(holes: Iterable[HoleIds], path: Path, *, about: dict[str, str]) -> Pack
     tokens: list[np.ndarray] = []
     ends: list[tuple[int, int, int]] = []
     groups: list[int] = []
+    num_given: list[int] = []
     at = 0
     for hole in holes:
-        tokens += [np.array(part, dtype=np.int32) for part in (hole.prefix, hole.middle)]
-        tokens.append(np.array(hole.suffix, dtype=np.int32))
-        prefix = at + len(hole.prefix)
-        middle = prefix + len(hole.middle)
+        parts = (hole.prefix, hole.given, hole.middle, hole.suffix)
+        tokens += [np.array(part, dtype=np.int32) for part in parts]
+        given = at + len(hole.prefix) + len(hole.given)
+        middle = given + len(hole.middle)
         at = middle + len(hole.suffix)
-        ends.append((prefix, middle, at))
+        ends.append((given, middle, at))
         groups.append(hole.group)
+        num_given.append(len(hole.given))
     if not ends:
         raise ModelError("there is no hole to train on: give a corpus with more files")
     held = {
         "tokens": torch.from_numpy(np.concatenate(tokens)),
         "ends": torch.tensor(ends, dtype=torch.int64),
         "groups": torch.tensor(groups, dtype=torch.int32),
+        "num_given": torch.tensor(num_given, dtype=torch.int32),
     }
     partial = path.with_name(f"{path.name}.partial")
     save_file(held, partial, metadata={**about, "format": _FORMAT})
     partial.replace(path)
-    return PackedHoles(held["tokens"], held["ends"], held["groups"])
+    return PackedHoles(held["tokens"], held["ends"], held["groups"], held["num_given"])
 
 
 def read_packed(path: Path) -> PackedHoles:
@@ -95,6 +103,8 @@ def read_packed(path: Path) -> PackedHoles:
             if (file.metadata() or {}).get("format") != _FORMAT:
                 raise ModelError(f"{path} holds no packed holes: make it with `intarsia train`")
             tokens, ends, groups = (file.get_tensor(it) for it in ("tokens", "ends", "groups"))
+            has_given = "num_given" in file.keys()  # noqa: SIM118
+            num_given = file.get_tensor("num_given") if has_given else torch.zeros_like(groups)
     except (OSError, SafetensorError) as error:
         raise ModelError(f"{path} cannot be read ({error}): pack the corpus again") from error
-    return PackedHoles(tokens, ends, groups)
+    return PackedHoles(tokens, ends, groups, num_given)

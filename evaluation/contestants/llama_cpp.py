@@ -27,8 +27,8 @@ PROGRAM_VARIABLE = "INTARSIA_LLAMA_SERVER"
 _HOST = "127.0.0.1"
 _CONTEXT_TOKENS = 8192
 _BATCH_TOKENS = 4096  # /infill cuts a prefix to 3/4 of a batch and a suffix to 1/4
-_START_TIMEOUT_S = 120.0
-_FILL_TIMEOUT_S = 120.0
+_START_TIMEOUT_S = 300.0
+_FILL_TIMEOUT_S = 300.0
 _POLL_S = 0.1
 
 
@@ -86,7 +86,8 @@ async def _started(program: Path, gguf: Path) -> AsyncIterator[Program]:
         words = [
             *(str(program), "--model", str(gguf), "--host", _HOST, "--port", str(port)),
             *("--ctx-size", str(_CONTEXT_TOKENS), "--batch-size", str(_BATCH_TOKENS)),
-            *("--parallel", "1", "--threads", str(os.cpu_count() or 1), "--no-webui"),
+            *("--parallel", "1", "--threads", str(os.cpu_count() or 1)),
+            *("--no-webui", "--no-warmup"),
         ]
         try:
             process = await asyncio.create_subprocess_exec(

@@ -118,9 +118,7 @@ def load_backbone(gguf: Path) -> Backbone:
     import transformers
 
     dtype = torch.bfloat16 if _multiplies_bfloat16() else torch.float32
-    model = transformers.AutoModelForCausalLM.from_pretrained(
-        gguf.parent, gguf_file=gguf.name, dtype=dtype
-    ).eval()
+    model = _load_model(gguf, dtype)
     tokenizer = transformers.AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
     vocabulary = tokenizer.get_vocab()
     if missing := [mark for mark in _MARKS if mark not in vocabulary]:
@@ -138,6 +136,21 @@ def load_backbone(gguf: Path) -> Backbone:
             "threads": str(torch.get_num_threads()),
         },
     )
+
+
+def _load_model(gguf: Path, dtype: "torch.dtype") -> Any:
+    """Load the weights as transformers reads them; its one call for it would need accelerate."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+    from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
+
+    config = AutoConfig.from_pretrained(gguf.parent, gguf_file=gguf.name)
+    with torch.device("meta"):
+        names = AutoModelForCausalLM.from_config(config)
+    weights = load_gguf_checkpoint(
+        gguf, return_tensors=True, model_to_load=names, torch_dtype=dtype
+    )["tensors"]
+    return type(names).from_pretrained(None, config=config, state_dict=weights, dtype=dtype).eval()
 
 
 def _multiplies_bfloat16() -> bool:

@@ -6,23 +6,19 @@ out are tests, packages of others, hidden folders, and what a program wrote.
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from intarsia.corpus.source_files import FOLDERS_OF_OTHERS, walk_source_files
 from intarsia.evaluation.faults import EvaluationFault
-from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_path
+from intarsia.infill.languages import Language, language_for_path
 
 MAX_FILE_BYTES = 200_000
 MAX_LINE_CHARS = 1_000
 """Nobody writes longer lines of code."""
 
-_SKIPPED_FOLDERS = frozenset(
-    {
-        *("__pycache__", "__tests__", "build", "dist", "dist-packages", "idle_test"),
-        *("node_modules", "site-packages", "test", "testdata", "tests", "third_party", "vendor"),
-    }
-)
+_SKIPPED_FOLDERS = FOLDERS_OF_OTHERS | {"__tests__", "idle_test", "test", "testdata", "tests"}
 _WRITTEN_BY_PROGRAM = re.compile(
     r"(?i)@generated\b|\bdo not edit\b|\bauto(?:matically |-?)generated\b"
 )
@@ -48,7 +44,11 @@ def find_source_files(paths: Sequence[Path]) -> list[SourceFile]:
     if not roots:
         return []
     common = Path(os.path.commonpath([root if root.is_dir() else root.parent for root in roots]))
-    found = {path for root in roots for path in (_below(root) if root.is_dir() else [root])}
+    found = {
+        path
+        for root in roots
+        for path in (walk_source_files(root, skipped=_SKIPPED_FOLDERS) if root.is_dir() else [root])
+    }
     files = (
         SourceFile(
             path=path,
@@ -72,12 +72,3 @@ def read_source_file(file: SourceFile) -> str | None:
     if is_long or "\0" in text or _WRITTEN_BY_PROGRAM.search(text, 0, _HEAD_CHARS):
         return None
     return text
-
-
-def _below(folder: Path) -> Iterator[Path]:
-    for parent, folders, names in os.walk(folder):
-        folders[:] = [it for it in folders if it not in _SKIPPED_FOLDERS and it[0] != "."]
-        for name in names:
-            path = Path(parent, name)
-            if language_for_path(name) is not PLAIN_TEXT and not path.is_symlink():
-                yield path

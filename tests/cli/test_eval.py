@@ -1,15 +1,20 @@
 """``intarsia eval``: from sets to figures, with an engine that fills by rules."""
 
+import asyncio
 import gzip
 import json
+import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import run
+from command_line import run, spawn
 from scripted_contestant import ScriptedContestant
 
 from intarsia.cli.exit_codes import ExitCode
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
 from intarsia.evaluation.answer import Answer
 from intarsia.evaluation.case import Case
 from intarsia.evaluation.contestants.failures import failed
@@ -169,6 +174,30 @@ def test_an_interrupted_run_keeps_what_was_done(
     assert "2 holes" in page.read_text()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_whatever_ends_the_process_keeps_what_was_done(
+    start_engine, address: Address, source: Path, tmp_path: Path, sent: signal.Signals
+):
+    start_engine(text="1", num_steps=20, step_seconds=0.01)
+    source.write_text("".join(f"value_{number} = {number}\n" for number in range(200)))
+    kept = tmp_path / "run.json"
+    process = spawn("eval", "--repo", source, "--kind", "line", "--direct", "--save", kept)
+    asyncio.run(until_filled(address, 3))
+    process.send_signal(sent)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == ExitCode.INTERRUPTED
+    assert b"intarsia: interrupted" in errors and b"Traceback" not in errors
+    assert 1 <= len(read_run(kept).rows) < 200
+
+
+async def until_filled(address: Address, num_fills: int) -> None:
+    """Ask until so many holes are filled; the test's time limit ends a vain wait."""
+    async with EngineClient(name="test", start=False, address=address) as client:
+        while (await client.status()).num_fills < num_fills:  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
 def test_the_default_is_the_builtin_set(script: Script):
     script(lambda case: case.truth)
     result = run("eval", "--limit", 6, "--json")
@@ -188,9 +217,13 @@ def test_languages_and_kinds_choose_of_any_set(script: Script):
 
 
 @pytest.mark.model
-def test_verified_writes_what_the_backbone_writes_in_no_more_passes(tmp_path: Path):
+def test_verified_writes_what_the_backbone_writes_in_no_more_passes(
+    real_engine_runtime: Address, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    for name, value in real_engine_runtime.as_environment().items():
+        monkeypatch.setenv(name, value)
     kept = tmp_path / "run.json"
-    words = ("--set", "single-line", "--limit", "3", "--direct", "--save", str(kept), "--json")
+    words = ("--set", "single-line", "--limit", "2", "--direct", "--save", str(kept), "--json")
     result = run("eval", *words, "--settle", "left_to_right", "--settle", "verified")
     assert result.exit_code == 0, result.stderr
     told = json.loads(result.stdout)

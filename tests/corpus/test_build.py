@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from corpus_files import functions
-from small_packages import SmallNet
+from small_packages import DEBIAN, SmallNet
 
 from intarsia.corpus import candidates
 from intarsia.corpus.build import PINNED_NAME, BuildOptions, build_corpus
@@ -204,6 +204,20 @@ def test_a_package_of_another_licence_is_refused_with_its_words(net: SmallNet, t
     assert reasons["fifth"] == "its licence is not permitted (GPL-3.0)"
     assert "no format that can be read" in reasons["sixth"]
     assert "404" in reasons["nowhere"]
+
+
+def test_a_package_that_a_mirror_has_lost_comes_from_the_next_suite(net: SmallNet, tmp_path: Path):
+    net.add_debian(
+        "fourth", {"area.go": GO}, copyright_text=COPYRIGHT, version="2", suite="bookworm"
+    )
+    assert build(net, tmp_path / "new").packages[3].version == "3-1"
+    (tmp_path / "archives").rename(tmp_path / "away")
+    del net.pages[f"{DEBIAN}/pool/main/fourth/fourth_3.orig.tar.gz"]
+    assert build(net, tmp_path / "old").packages[3].version == "2-1"
+    del net.pages[f"{DEBIAN}/pool/main/fourth/fourth_2.orig.tar.gz"]
+    (tmp_path / "archives").rename(tmp_path / "away again")
+    (refused,) = build(net, tmp_path / "none").refused
+    assert (refused.name, "404" in refused.reason) == ("fourth", True)
 
 
 def test_only_the_languages_that_were_asked_for_are_read(net: SmallNet, tmp_path: Path):

@@ -61,12 +61,13 @@ async def test_an_engine_of_rules_is_read_in_the_same_way(runtime: Address) -> N
 
 
 @pytest.mark.model
-@pytest.mark.parametrize("settle", ["verified", "entropy"])
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("settle", "num_cases"), [("verified", len(SAMPLE)), ("entropy", 4)])
 async def test_the_real_model_writes_the_same(
-    real_engine_runtime: Address, settle: SettleMode
+    real_engine_runtime: Address, settle: SettleMode, num_cases: int
 ) -> None:
     options = FillOptions(settle=settle, budget=Budget(hole_tokens=48))
-    answers = await both(real_engine_runtime, options, list(SAMPLE))
+    answers = await both(real_engine_runtime, options, list(SAMPLE[:num_cases]))
     for one, other in answers:
         assert_same(one, other)
         assert one.engine_ms is None or one.ms > one.engine_ms > (one.read_ms or 0)

@@ -81,7 +81,7 @@ def test_the_holes_that_one_side_has_right_are_listed_as_far_as_a_screen_holds_t
     first = [row(str(number), text="other") for number in range(MAX_SHOWN + 5)]
     second = [exact(str(number)) for number in range(MAX_SHOWN + 5)]
     text = drawn(discordant_table(compare(first, second), "before", "after"))
-    assert text.count("toy: ") == MAX_SHOWN
+    assert text.count("line   exact") == MAX_SHOWN
     assert "and 5 more" in text
     assert "x = 1" in text and "other" in text
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from intarsia.corpus.fetch import NotThere
 
+DEBIAN = "https://deb.debian.org/debian"
 PERMISSIVE_METADATA = "Metadata-Version: 2.4\nName: small\nLicense-Expression: MIT\n\nSmall.\n"
 
 
@@ -43,7 +44,9 @@ class SmallNet:
 
     pages: dict[str, bytes] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
-    _paragraphs: list[str] = field(default_factory=list)
+    _paragraphs: dict[str, list[str]] = field(
+        default_factory=lambda: {"trixie": [], "bookworm": []}
+    )
 
     def read(self, url: str) -> bytes:
         self.asked.append(url)
@@ -74,22 +77,34 @@ class SmallNet:
             self.pages[page] = json.dumps(about).encode()
         self.pages[url] = data
 
-    def add_debian(self, name: str, files: Mapping[str, str], *, copyright_text: str) -> None:
-        original = tar_bytes({f"{name}-3/{path}": text for path, text in files.items()})
+    def add_debian(
+        self,
+        name: str,
+        files: Mapping[str, str],
+        *,
+        copyright_text: str,
+        version: str = "3",
+        suite: str = "trixie",
+    ) -> None:
+        original = tar_bytes({f"{name}-{version}/{path}": text for path, text in files.items()})
         packaging = tar_bytes({"debian/copyright": copyright_text})
         folder = f"pool/main/{name}"
-        names = {f"{name}_3.orig.tar.gz": original, f"{name}_3-1.debian.tar.gz": packaging}
+        names = {
+            f"{name}_{version}.orig.tar.gz": original,
+            f"{name}_{version}-1.debian.tar.gz": packaging,
+        }
         for file_name, data in names.items():
-            self.pages[f"https://deb.debian.org/debian/{folder}/{file_name}"] = data
+            self.pages[f"{DEBIAN}/{folder}/{file_name}"] = data
         rows = "\n".join(
             f" {hashlib.sha256(data).hexdigest()} {len(data)} {file_name}"
             for file_name, data in names.items()
         )
-        self._paragraphs.append(
-            f"Package: {name}\nVersion: 3-1\nChecksums-Sha256:\n{rows}\nDirectory: {folder}"
+        self._paragraphs[suite].append(
+            f"Package: {name}\nVersion: {version}-1\nChecksums-Sha256:\n{rows}\nDirectory: {folder}"
         )
-        index = "https://deb.debian.org/debian/dists/trixie/main/source/Sources.xz"
-        self.pages[index] = lzma.compress("\n\n".join(self._paragraphs).encode())
+        for known, paragraphs in self._paragraphs.items():
+            index = f"{DEBIAN}/dists/{known}/main/source/Sources.xz"
+            self.pages[index] = lzma.compress("\n\n".join(paragraphs).encode())
 
     def _add_to_pypi(self, name: str, version: str, kind: str, file_name: str, data: bytes) -> None:
         url = f"https://files.pythonhosted.org/packages/{file_name}"

@@ -20,6 +20,7 @@ export const SERVER_OPTIONS = [
   "previewEdits",
   "holeMarks",
   "rewriteNoise",
+  "repositoryTuning",
 ] as const;
 
 /** Return what the server is told when it asks for the section `intarsia`. */

@@ -1,0 +1,100 @@
+"""A row of the list → its files, fetched and read; or why nothing of it is read.
+
+What is fetched is kept in a folder. Knows no other package.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from intarsia.corpus import debian, npm, pypi
+from intarsia.corpus.candidates import Candidates, LicenceRefused, read_candidates
+from intarsia.corpus.faults import CorpusFault
+from intarsia.corpus.fetch import NotThere, ReadPage, fetch_archive, sha256_of
+from intarsia.corpus.manifest import ReadArchive
+from intarsia.corpus.members import BadArchive
+from intarsia.corpus.package_list import PackageRow
+from intarsia.corpus.release import ArchiveLink, Release
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReadRelease:
+    """A package that was read."""
+
+    release: Release
+    archives: tuple[ReadArchive, ...]
+    candidates: Candidates
+
+    @property
+    def name(self) -> str:
+        """Name the package as its files do."""
+        return f"{self.release.row.ecosystem}:{self.release.row.name}"
+
+
+class PackageRefused(Exception):
+    """Why nothing of a package is read, in a few words."""
+
+
+def read_debian_index(rows: Sequence[PackageRow], read: ReadPage) -> debian.Index:
+    """Return what Debian has of these packages; nothing is asked where none is Debian's."""
+    names = frozenset(row.name for row in rows if row.source == "debian")
+    if not names:
+        return {}
+    try:
+        return debian.read_index(read, names=names)
+    except NotThere as error:
+        raise CorpusFault(f"{error}: Debian's index is not where it was") from error
+
+
+def read_package(
+    row: PackageRow,
+    index: debian.Index,
+    *,
+    cache: Path,
+    read: ReadPage,
+    languages: frozenset[str],
+    seed: int,
+) -> ReadRelease:
+    """Fetch a package and read its files. Raises PackageRefused, or CorpusFault without a net."""
+    try:
+        release, files = _fetch(_find_releases(row, index, read), cache, read)
+        archives = tuple(ReadArchive(url=link.url, sha256=sha256_of(file)) for link, file in files)
+        if row.sha256 not in (None, archives[0].sha256):
+            raise PackageRefused("its archive is no longer the one that the list pins")
+        candidates = read_candidates(
+            release,
+            files[0][1],
+            files[1][1] if release.notices else None,
+            languages=languages,
+            seed=seed,
+        )
+    except (NotThere, BadArchive, LicenceRefused) as error:
+        raise PackageRefused(str(error)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise PackageRefused(f"its index cannot be read: {error}") from error
+    return ReadRelease(release=release, archives=archives, candidates=candidates)
+
+
+def _find_releases(row: PackageRow, index: debian.Index, read: ReadPage) -> list[Release]:
+    match row.source:
+        case "debian":
+            return debian.find_releases(row, index)
+        case "npm":
+            return [npm.find_release(row, read)]
+        case "wheel" | "sdist":
+            return [pypi.find_release(row, read)]
+
+
+def _fetch(
+    releases: list[Release], cache: Path, read: ReadPage
+) -> tuple[Release, list[tuple[ArchiveLink, Path]]]:
+    """Fetch the first release that lies where its index says. Raises NotThere where none does."""
+    for release in releases:
+        links = [release.archive, *([release.notices] if release.notices else [])]
+        try:
+            return release, [(link, fetch_archive(link, cache, read)) for link in links]
+        except NotThere as error:
+            missing = error
+    raise missing

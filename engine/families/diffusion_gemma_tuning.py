@@ -1,0 +1,75 @@
+"""A tuning of DiffusionGemma: low-rank changes to its attention and dense layers (LoRA).
+
+A file and a loaded model come in, the same model with other weights goes out. Router, experts and
+embeddings stay as they are. Encoder and decoder share these weights: one pair changes both.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from intarsia.engine.families.low_rank import SCALE, read_numbers
+from intarsia.engine.filler import ModelError
+
+_PARTS = (
+    *(f"self_attn.{part}_proj" for part in "qkvo"),
+    *(f"mlp.{part}_proj" for part in ("gate", "up", "down")),
+)
+
+
+def tunable_layers(model: Any) -> dict[str, tuple[nn.Linear, ...]]:
+    """Return the linear layers that a tuning changes, by their path in the decoder: the decoder's
+    own and the encoder's with the same weight."""
+    decoder, encoder = model.model.decoder.layers, model.model.encoder.language_model.layers
+    found: dict[str, tuple[nn.Linear, ...]] = {}
+    for number, twins in enumerate(zip(decoder, encoder, strict=True)):
+        for part in _PARTS:
+            linears = tuple(_part_of(layer, part) for layer in twins)
+            # layers that look at the whole context have no values of their own
+            if all(linear is not None for linear in linears):
+                found[f"decoder.layers.{number}.{part}"] = linears
+    return found
+
+
+def tune_model(model: Any, path: Path) -> None:
+    """Put a tuning's changes into the weights. Raises ModelError where it does not fit."""
+    layers = tunable_layers(model)
+    numbers = read_numbers(path, dtype=torch.float32, device=model.device)
+    _require_same_model(numbers, layers, path)
+    for name, linears in layers.items():
+        change = SCALE * numbers[f"B.{name}"] @ numbers[f"A.{name}"]
+        for weight in {id(linear.weight): linear.weight for linear in linears}.values():
+            with torch.no_grad():
+                weight.copy_(weight.float() + change)
+
+
+def _part_of(layer: nn.Module, part: str) -> Any:
+    block, _, name = part.partition(".")
+    return getattr(getattr(layer, block), name)
+
+
+def _require_same_model(
+    numbers: Mapping[str, Tensor], layers: Mapping[str, tuple[nn.Linear, ...]], path: Path
+) -> None:
+    wanted = {f"{half}.{name}" for name in layers for half in "AB"}
+    if odd := sorted(wanted ^ numbers.keys()):
+        what = "lacks" if odd[0] in wanted else "holds"
+        raise ModelError(
+            f"the tuning {path} is of another model: it {what} {odd[0]}; give one that was trained "
+            "on this model"
+        )
+    for name, (linear, *_) in layers.items():
+        down, up = numbers[f"A.{name}"], numbers[f"B.{name}"]
+        rank = down.shape[0] if down.dim() else 0
+        if (down.shape, up.shape) != (
+            (rank, linear.in_features),
+            (linear.out_features, rank),
+        ):
+            raise ModelError(
+                f"the tuning {path} is of another model: {name} is {tuple(up.shape)} by "
+                f"{tuple(down.shape)}, needed {linear.in_features} in and "
+                f"{linear.out_features} out"
+            )

@@ -1,0 +1,32 @@
+"""A DiffusionGemma as training needs it: a checked folder → model and text, on this machine."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from intarsia.engine.config import Device, Dtype
+from intarsia.engine.families.device import choose_device, choose_dtype
+from intarsia.engine.families.diffusion_gemma_loading import LoadedGemma, load_gemma
+from intarsia.engine.families.folder import ModelFolder
+from intarsia.engine.filler import ModelError
+
+
+def load_uniform(
+    folder: ModelFolder,
+    on_progress: Callable[[str, float | None], None],
+    *,
+    device: Device = "auto",
+    dtype: Dtype = "auto",
+    tuning: Path | None = None,
+) -> LoadedGemma:
+    """Load a model of the DiffusionGemma family, with the tunings that its name or the order names.
+    Raises ModelError."""
+    if folder.family != "diffusion_gemma":
+        raise ModelError(f"{folder.name} is no DiffusionGemma: it trains by another objective")
+    on_progress(f"loading {folder.name}", None)
+    on_device = choose_device(device)
+    return load_gemma(
+        folder.path,
+        device=on_device,
+        dtype=choose_dtype(dtype, on_device),
+        tunings=(*folder.tunings, *([tuning] if tuning else [])),
+    )

@@ -1,0 +1,130 @@
+"""Which model requests name where a repository has a tuning of its own."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from editor_clients import ask_inline, editing, inline_items, log_of, neovim, open_document
+from engine_watch import engine_once, status_of
+from kept_tunings import keep_some
+from lsprotocol import types
+from rule_server import rule_server_command
+
+from intarsia.engine.ipc.address import Address
+from intarsia.lsp.kept_tuning import ABOUT_NAME, key_of, tuning_folder
+from intarsia.lsp.repository_tuning import ModelChoice, choose_model, opened_folders
+from intarsia.lsp.settings import Settings
+
+ON = Settings(repository_tuning=True)
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("INTARSIA_DATA_DIR", str(tmp_path / "data"))
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    (tmp_path / "own" / "c++ code").mkdir(parents=True)
+    return tmp_path / "own" / "c++ code"
+
+
+@pytest.fixture
+def weights(tmp_path: Path) -> Path:
+    path = tmp_path / "weights"
+    path.write_bytes(b"numbers")
+    return path
+
+
+def test_the_setting_is_off_unless_it_is_on(root: Path, weights: Path) -> None:
+    keep_some(root, weights)
+    assert choose_model(Settings(), [root]) == ModelChoice(model=None)
+
+
+def test_the_default_model_gets_the_tuning_that_was_made_for_it(root: Path, weights: Path) -> None:
+    path = keep_some(root, weights)
+    choice = choose_model(ON, [root])
+    assert choice.model == f"base+{path}"
+    assert choice.said == f"the tuning of {root} is in use"
+
+
+def test_a_model_that_is_named_gets_its_tuning(root: Path, weights: Path) -> None:
+    path = keep_some(root, weights, is_default_model=False)
+    named = Settings(repository_tuning=True, model="base")
+    assert choose_model(named, [root]).model == f"base+{path}"
+
+
+@pytest.mark.parametrize("model", [None, "other", "base+/of/my/own.safetensors"])
+def test_another_model_stays_as_it_is(root: Path, weights: Path, model: str | None) -> None:
+    keep_some(root, weights, is_default_model=False)
+    choice = choose_model(Settings(repository_tuning=True, model=model), [root])
+    assert choice.model == model
+    assert choice.said is not None
+    assert "is for base, not for" in choice.said
+
+
+def test_a_repository_without_a_tuning_is_told(root: Path) -> None:
+    choice = choose_model(ON, [root])
+    assert choice.model is None
+    assert choice.said == f"no tuning is kept for {root}: see `intarsia train --repo`"
+    assert choose_model(ON, []).said == "no folder is open, so there is no repository's tuning"
+
+
+def test_a_tuning_that_was_lost_is_told(root: Path, weights: Path) -> None:
+    keep_some(root, weights).unlink()
+    assert "train it again" in (choose_model(ON, [root]).said or "")
+    (tuning_folder(root) / ABOUT_NAME).write_text("{")
+    choice = choose_model(ON, [root])
+    assert choice.model is None
+    assert "cannot be read" in (choice.said or "")
+
+
+def test_the_first_folder_with_a_tuning_decides(root: Path, weights: Path, tmp_path: Path) -> None:
+    path = keep_some(root, weights)
+    assert choose_model(ON, [tmp_path, root]).model == f"base+{path}"
+
+
+def test_a_repository_is_known_by_its_place_not_by_its_way(root: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(root)
+    assert key_of(link) == key_of(root)
+    assert key_of(root) != key_of(root.parent)
+    assert "+" not in key_of(root)  # it divides a model's name from its tuning
+
+
+def test_new_weights_are_a_new_file_and_the_former_ones_go(root: Path, weights: Path) -> None:
+    former = keep_some(root, weights)
+    weights.write_bytes(b"other numbers")
+    path = keep_some(root, weights)
+    assert path != former
+    assert {it.name for it in path.parent.iterdir()} == {path.name, ABOUT_NAME}
+    assert path.read_bytes() == b"other numbers"
+
+
+def test_opened_folders_are_read_from_what_clients_say(root: Path) -> None:
+    who = neovim()
+    assert opened_folders(who) == ()
+    who.root_uri = root.as_uri()
+    assert opened_folders(who) == (root,)
+    who.workspace_folders = [types.WorkspaceFolder(root.parent.as_uri(), "own")]
+    assert opened_folders(who) == (root.parent,)
+
+
+async def test_requests_carry_the_tuning_of_the_opened_folder_and_no_others(
+    runtime: Address, root: Path, weights: Path
+) -> None:
+    path = keep_some(root, weights)
+    who = neovim()
+    who.root_uri = root.as_uri()
+    command = rule_server_command(text="1 + 1")
+    options = {"repositoryTuning": True, "debounceMs": 0}
+    async with editing(who, runtime, command=command, options=options) as client:
+        uri = open_document(client, "a.py", "y = ")
+        await inline_items(client, ask_inline(uri, 0, 4))
+        status = await status_of(runtime)
+        assert status is not None
+        assert status.model == f"base+{path}"
+        assert log_of(client).count(f"the tuning of {root} is in use") == 1
+    async with editing(neovim(), runtime, command=command):
+        await engine_once(runtime, lambda status: status.model == "base")
