@@ -51,7 +51,7 @@ def _corpus_options(command: _F) -> _F:
     return command
 
 
-@click.command("adapter")
+@click.command("adapter", short_help="The gated adapter, from a corpus.")
 @click.option("--tuning", type=_WEIGHTS_FILE, help="The backbone's, on which it is trained.")
 @_corpus_options
 def adapter(tuning: Path | None, **options: Any) -> ExitCode:
@@ -59,7 +59,7 @@ def adapter(tuning: Path | None, **options: Any) -> ExitCode:
     return _train("adapter", tuning=tuning, **options)
 
 
-@click.command("tuning")
+@click.command("tuning", short_help="The backbone itself, from a corpus.")
 @_corpus_options
 def tuning(**options: Any) -> ExitCode:
     """Low-rank changes to the backbone itself: it fills holes better and ends where they end."""

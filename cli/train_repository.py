@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _DEFAULT_MINUTES = 10.0
 
 
-@click.command("repo")
+@click.command("repo", short_help="Your own code; `--repo PATH` is short for it.")
 @click.argument("root", metavar="PATH", type=click.Path(path_type=Path))
 @click.option("--show", is_flag=True, help="Say what is kept for it, as JSON; nothing is trained.")
 @click.option("--remove", is_flag=True, help="Delete what is kept for it; nothing is trained.")

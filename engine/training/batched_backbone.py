@@ -63,11 +63,11 @@ class BatchedBackbone:
         turn = self._rotation(torch.arange(ids.shape[1], device=self.device)[None])
         groups = self.shape.num_groups
         for layer, added in zip(self.weights.layers, tuning, strict=True):
-            q, k, v = self._qkv(x, layer, added and added.qkv, turn)
+            q, k, v = self._qkv(x, layer, added.qkv if added else None, turn)
             mixed = F.scaled_dot_product_attention(
                 q, k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1), is_causal=True
             )
-            x = x + _linear(_joined(mixed), layer.o, None, added and added.o)
+            x = x + _linear(_joined(mixed), layer.o, None, added.o if added else None)
             x = x + self._feed_forward(x, layer, added)
             if held is not None:
                 held.append((k, v))
@@ -131,8 +131,10 @@ class BatchedBackbone:
 
     def _feed_forward(self, x: Tensor, layer: LayerWeights, added: LowRankLayer | None) -> Tensor:
         normed = self._norm(x, layer.mlp_norm)
-        gate, up = _linear(normed, layer.gate_up, None, added and added.gate_up).chunk(2, dim=-1)
-        return _linear(F.silu(gate) * up, layer.down, None, added and added.down)
+        gate, up = _linear(normed, layer.gate_up, None, added.gate_up if added else None).chunk(
+            2, dim=-1
+        )
+        return _linear(F.silu(gate) * up, layer.down, None, added.down if added else None)
 
     def _rotation(self, positions: Tensor) -> tuple[Tensor, Tensor]:
         angles = positions[..., None].float() * self._frequencies

@@ -63,7 +63,8 @@ class PackedHoles:
 
     def used_ids(self) -> Tensor:
         """Return the ids that occur, in order, (used,) int64."""
-        return torch.unique(self._tokens).long()
+        used: Tensor = torch.unique(self._tokens)
+        return used.long()
 
 
 def pack(holes: Iterable[HoleIds], path: Path, *, about: dict[str, str]) -> PackedHoles:

@@ -66,7 +66,7 @@ class UniformBackbone:
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return logits (..., vocab), float32, of hidden states (..., hidden)."""
-        limit = self.model.final_logit_softcapping
+        limit: float = self.model.final_logit_softcapping
         logits: Tensor = self.model.lm_head(hidden).float()
         return torch.tanh(logits / limit) * limit
 

@@ -15,8 +15,11 @@ class Asker(Protocol):
     def info(self) -> ContestantInfo: ...
 
     async def fill(self, case: Case) -> Answer:
-        """Fill one hole. A fault of this hole is an Answer with ``is_failure``; where no other hole
-        could be filled either (the engine is gone for good, no memory) it raises EvaluationFault."""
+        """Fill one hole.
+
+        A fault of this hole is an Answer with ``is_failure``; where no other hole could be filled
+        either (the engine is gone for good, no memory) it raises EvaluationFault.
+        """
         ...
 
 

@@ -1,0 +1,49 @@
+"""A tuning is for those who name it: whoever names no model never gets another's."""
+
+import pytest
+from rule_engine import RuleFiller
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.filler import Filler
+from intarsia.engine.model_name import without_tuning
+from intarsia.engine.model_slot import ModelSlot, OnProgress
+
+TUNED = "base+/home/me/boxes-1/tuning.safetensors"
+
+
+def slot_of(model: str, loaded: list[str]) -> ModelSlot:
+    def load(_: EngineConfig, name: str, __: OnProgress) -> Filler:
+        loaded.append(name)
+        return RuleFiller(lambda _: name, name=name)
+
+    return ModelSlot(EngineConfig(model=model), load, lambda stage, share: None)
+
+
+def test_whoever_names_no_model_gets_the_last_one_without_its_tuning() -> None:
+    loaded: list[str] = []
+    slot = slot_of("first", loaded)
+    for model in (TUNED, TUNED, None, None, TUNED, "other", None):
+        slot.take(model)
+    assert loaded == [TUNED, "base", TUNED, "other"]
+
+
+def test_the_tuning_that_an_engine_was_started_with_is_everybody_s() -> None:
+    loaded: list[str] = []
+    slot = slot_of(TUNED, loaded)
+    for _ in range(3):
+        slot.take(None)
+    assert loaded == [TUNED]
+
+
+@pytest.mark.parametrize(
+    ("model", "plain"),
+    [
+        (TUNED, "base"),
+        ("base", "base"),
+        ("base+none", "base+none"),
+        ("/home/c++/model.gguf", "/home/c++/model.gguf"),
+        ("+a.safetensors", "+a.safetensors"),
+    ],
+)
+def test_a_tuning_is_told_from_the_name(model: str, plain: str) -> None:
+    assert without_tuning(model) == plain
