@@ -7,6 +7,7 @@ import click
 from intarsia.cli.switches import debug_option
 from intarsia.cli.train_corpus import adapter, tuning
 from intarsia.cli.train_repository import repo
+from intarsia.engine.thread_waiting import spin_briefly
 
 
 class _TrainGroup(click.Group):
@@ -36,6 +37,7 @@ def command() -> None:
 
     Ctrl-C ends a run in good order; the same command goes on with it.
     """
+    spin_briefly()
 
 
 command.add_command(adapter)

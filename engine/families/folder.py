@@ -26,6 +26,7 @@ from intarsia.engine.families.folder_contents import (
 from intarsia.engine.families.hub_folder import fetch_folder
 from intarsia.engine.families.safetensors_header import read_safetensors_header
 from intarsia.engine.filler import ModelError
+from intarsia.engine.model_name import NO_TUNING, split_tuning
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
@@ -50,16 +51,16 @@ def locate_model(model: str, on_progress: Progress) -> ModelFolder:
     ``model+/path/to/tuning.safetensors`` adds a tuning of one's own to the bundled one (if there is
     one); ``model+none`` leaves that out.
     """
-    plain, _, added = model.rpartition("+")
-    if plain and added == "none":
-        return replace(_locate(plain, on_progress), tunings=())
-    if plain and added.endswith(".safetensors"):
-        tuning = Path(added).expanduser()
-        read_safetensors_header(tuning)
-        folder = _locate(plain, on_progress)
-        name = f"{folder.name}+{tuning.parent.name}"
-        return replace(folder, name=name, tunings=(*folder.tunings, tuning))
-    return _locate(model, on_progress)
+    plain, added = split_tuning(model)
+    if added is None:
+        return _locate(model, on_progress)
+    folder = _locate(plain, on_progress)
+    if added == NO_TUNING:
+        return replace(folder, name=f"{folder.name}+{added}", tunings=())
+    tuning = Path(added).expanduser()
+    read_safetensors_header(tuning)
+    name = f"{folder.name}+{tuning.parent.name}"
+    return replace(folder, name=name, tunings=(*folder.tunings, tuning))
 
 
 def _locate(model: str, on_progress: Progress) -> ModelFolder:

@@ -6,6 +6,7 @@ the weights that our engine runs. Knows nothing of cases.
 
 import os
 import re
+import struct
 import sys
 import time
 from collections.abc import Sequence
@@ -130,7 +131,7 @@ def load_backbone(gguf: Path) -> Backbone:
         end_ids=_end_ids(tokenizer),
         details={
             "transformers": transformers.__version__,
-            "torch": torch.__version__,
+            "torch": str(torch.__version__),
             "weights": str(dtype).removeprefix("torch."),
             "embedding": "tied" if _tie(model) else "as in the file",
             "threads": str(torch.get_num_threads()),
@@ -192,7 +193,7 @@ def main() -> int:
 
     try:
         backbone = load_backbone(Path(sys.argv[1]))
-    except (OSError, ValueError, KeyError, RuntimeError, ImportError) as fault:
+    except (OSError, ValueError, KeyError, RuntimeError, ImportError, struct.error) as fault:
         lines = str(fault).strip().splitlines()
         say(Unloadable(message=lines[0] if lines else type(fault).__name__))
         return 1
