@@ -49,10 +49,13 @@ def read_adapter(
     """Read a safetensors adapter. Raises ModelError where it is damaged or of another backbone."""
     numbers = read_numbers(path, dtype=dtype, device=device)
     layers, mask = low_rank_layers(numbers, shape, path.name), numbers.get("mask")
-    if mask is None or mask.shape != (shape.hidden,):
-        found = "missing" if mask is None else tuple(mask.shape)
+    if mask is None:
         raise ModelError(
-            f"the adapter {path.name} is of another backbone: its mask is {found}, "
+            f"the adapter {path.name} lacks the tensor 'mask': it is of another backbone"
+        )
+    if mask.shape != (shape.hidden,):
+        raise ModelError(
+            f"the adapter {path.name} is of another backbone: its mask is {tuple(mask.shape)}, "
             f"needed ({shape.hidden},)"
         )
     return GatedAdapter(layers=layers, mask=mask, head=_read_head(numbers, shape, path))
