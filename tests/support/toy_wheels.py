@@ -35,6 +35,7 @@ def toy_row(wheels: WheelParts | None, content: bytes = CONTENT) -> CatalogModel
         hub=HubFile(repo="owner/toy", revision="0" * 40, file="toy.gguf"),
         wheels=wheels,
         adapter_file=None,
+        tuning_file=None,
     )
 
 

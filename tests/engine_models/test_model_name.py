@@ -1,0 +1,29 @@
+"""A model's name, and the tuning that is added to it."""
+
+import pytest
+
+from intarsia.engine.model_name import split_tuning, without_tuning
+
+
+@pytest.mark.parametrize(
+    ("model", "plain", "added"),
+    [
+        ("qwen", "qwen", None),
+        ("qwen+none", "qwen", "none"),
+        ("qwen+/a/t.safetensors", "qwen", "/a/t.safetensors"),
+        ("/models/c++/toy", "/models/c++/toy", None),
+        ("/models/c++/toy+/a+b/t.safetensors", "/models/c++/toy", "/a+b/t.safetensors"),
+        ("owner/name+t.safetensors", "owner/name+t.safetensors", None),
+        ("+/a/t.safetensors", "+/a/t.safetensors", None),
+    ],
+)
+def test_what_stands_behind_the_plus_is_a_full_path_or_none(
+    model: str, plain: str, added: str | None
+) -> None:
+    assert split_tuning(model) == (plain, added)
+
+
+def test_only_a_tuning_of_ones_own_is_taken_off() -> None:
+    assert without_tuning("qwen+/a/t.safetensors") == "qwen"
+    assert without_tuning("qwen+none") == "qwen+none"
+    assert without_tuning("qwen") == "qwen"
