@@ -8,11 +8,11 @@ NO_TUNING = "none"
 
 def split_tuning(model: str) -> tuple[str, str | None]:
     """Return the model's own name, and what is added: a safetensors file's full path, ``none``, or
-    nothing. A path may hold a "+" of its own."""
-    for at, sign in enumerate(model):
+    nothing. Either may hold a "+" of its own, but in no folder's last letter."""
+    for at in range(len(model) - 1, 0, -1):
         added = model[at + 1 :]
         is_file = added.endswith(".safetensors") and Path(added).expanduser().is_absolute()
-        if sign == "+" and at and (is_file or added == NO_TUNING):
+        if model[at] == "+" and (is_file or added == NO_TUNING):
             return model[:at], added
     return model, None
 
