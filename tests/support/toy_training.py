@@ -11,6 +11,7 @@ from toy_causal import CPU, toy_text
 from intarsia.engine.families.backbone_shape import read_shape
 from intarsia.engine.families.backbone_weights import read_weights
 from intarsia.engine.families.folder_contents import read_config
+from intarsia.engine.families.tuning import tune
 from intarsia.engine.training.batched_backbone import BatchedBackbone
 from intarsia.engine.training.budget import Budget
 from intarsia.engine.training.canvas_batch import CanvasMix
@@ -60,9 +61,14 @@ def toy_holes(folder: Path, path: Path, *, num_holes: int = 64) -> PackedHoles:
     return pack(ids, path, about={})
 
 
-def toy_canvas_task(folder: Path, holes: PackedHoles, *, rank: int = 8) -> CanvasTask:
-    """Return the task of a gated adapter."""
-    return CanvasTask(*_parts(folder, holes), rank=rank, seed=0, mix=MIX, weighting=Weighting())
+def toy_canvas_task(
+    folder: Path, holes: PackedHoles, *, rank: int = 8, tuning: Path | None = None
+) -> CanvasTask:
+    """Return the task of a gated adapter, on a tuned backbone where a tuning is named."""
+    backbone, *others = _parts(folder, holes)
+    if tuning is not None:
+        backbone.weights = tune(backbone.weights, backbone.shape, tuning)
+    return CanvasTask(backbone, *others, rank=rank, seed=0, mix=MIX, weighting=Weighting())
 
 
 def toy_tuning_task(folder: Path, holes: PackedHoles) -> TuningTask:
