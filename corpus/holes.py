@@ -5,20 +5,26 @@ file depends on the seed and on the file alone. Knows no tokens.
 """
 
 import random
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from intarsia.corpus.corpus_file import CorpusFile
 from intarsia.infill.known_holes import KnownHole, KnownHoleKind, known_holes
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.lines import columns, line_end, line_round, next_line_start
 
-KIND_WEIGHTS: dict[KnownHoleKind, float] = {
-    "rest_of_line": 0.35,
+TrainingHoleKind: TypeAlias = KnownHoleKind | Literal["span"]
+"""A span goes from one place in code to any other, within words and over lines."""
+
+KIND_WEIGHTS: dict[TrainingHoleKind, float] = {
+    "rest_of_line": 0.30,
     "line": 0.20,
     "inside_word": 0.15,
-    "expression": 0.10,
-    "arguments": 0.10,
+    "span": 0.15,
+    "expression": 0.05,
+    "arguments": 0.05,
     "block": 0.10,
 }
 """How often which kind is drawn, where a file has holes of every kind."""
@@ -27,6 +33,7 @@ SHARE_THAT_GOES_ON = 0.25
 """So many of the holes that end with their line go on over lines that belong to it."""
 
 MAX_FURTHER_LINES = 3
+MAX_SPAN_LINES = 8
 MAX_PREFIX_CHARS = 6_000
 MAX_SUFFIX_CHARS = 2_500
 MAX_HOLE_CHARS = 1_200
@@ -41,7 +48,7 @@ class TrainingHole:
     prefix: str
     hole: str
     suffix: str
-    kind: KnownHoleKind
+    kind: TrainingHoleKind
     language: str  # LSP language id
     package: str
     path: str  # of the file, in its package
@@ -55,9 +62,23 @@ def draw_holes(files: Iterable[CorpusFile], *, seed: int, per_file: int) -> Iter
             yield _with_context(file, hole)
 
 
-def _drawn(file: CorpusFile, luck: random.Random, num_holes: int) -> Iterator[KnownHole]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Cut:
+    """``text[start:end]`` is to be learnt."""
+
+    kind: TrainingHoleKind
+    start: int
+    end: int
+
+
+def _drawn(file: CorpusFile, luck: random.Random, num_holes: int) -> Iterator[_Cut]:
     found = known_holes(file.text, language_for_id(file.language))
-    left = {kind: list(found[kind]) for kind in KIND_WEIGHTS if found.get(kind)}
+    left: dict[TrainingHoleKind, list[_Cut]] = {
+        kind: [_Cut(kind=kind, start=hole.start, end=hole.end) for hole in holes]
+        for kind, holes in found.items()
+    }
+    left["span"] = _spans(file.text, found, luck, num_holes)
+    left = {kind: left[kind] for kind in KIND_WEIGHTS if left[kind]}
     for _ in range(num_holes):
         if not left:
             return
@@ -72,7 +93,28 @@ def _drawn(file: CorpusFile, luck: random.Random, num_holes: int) -> Iterator[Kn
             yield hole
 
 
-def _gone_on(text: str, hole: KnownHole, num_lines: int) -> KnownHole:
+def _spans(
+    text: str,
+    found: Mapping[KnownHoleKind, Sequence[KnownHole]],
+    luck: random.Random,
+    num_spans: int,
+) -> list[_Cut]:
+    """Draw different spans whose edges are places where other holes begin."""
+    edges = sorted({hole.start for kind in _ENDS_WITH_LINE for hole in found[kind]})
+    spans = set()
+    for _ in range(num_spans if len(edges) > 1 else 0):
+        first = luck.randrange(len(edges) - 1)
+        furthest = edges[first]
+        for _ in range(luck.randint(1, MAX_SPAN_LINES)):
+            furthest = next_line_start(text, furthest)
+        beyond = bisect_right(edges, furthest, lo=first + 1)
+        last = luck.randint(first + 1, max(first + 1, beyond - 1))
+        if text[edges[first] : edges[last]].strip():
+            spans.add((edges[first], edges[last]))
+    return [_Cut(kind="span", start=start, end=end) for start, end in sorted(spans)]
+
+
+def _gone_on(text: str, hole: _Cut, num_lines: int) -> _Cut:
     """Let a hole run on over the lines below that are indented as its own, or deeper."""
     own_columns = columns(line_round(text, hole.start))
     end = hole.end
@@ -82,10 +124,10 @@ def _gone_on(text: str, hole: KnownHole, num_lines: int) -> KnownHole:
         if not line.strip() or columns(line) < own_columns:
             break
         end = start + len(line.rstrip())
-    return KnownHole(kind=hole.kind, start=hole.start, end=end)
+    return replace(hole, end=end)
 
 
-def _with_context(file: CorpusFile, hole: KnownHole) -> TrainingHole:
+def _with_context(file: CorpusFile, hole: _Cut) -> TrainingHole:
     text = file.text
     return TrainingHole(
         prefix=_from_line_start(text, hole.start),

@@ -51,6 +51,7 @@ class ModelSlot:
     def _drop(self) -> None:
         if self.filler is not None:
             self.filler = None
+            gc.unfreeze()
             gc.collect()  # before the next model asks for the same memory
 
     def _load(self, name: str) -> Filler:
@@ -60,5 +61,7 @@ class ModelSlot:
             filler = self._load_filler(self._config, name, self._on_progress)
         finally:
             self.is_loading = False
+        gc.collect()
+        gc.freeze()  # looking through torch's objects for garbage would stop a fill for 70 ms
         _log.info("loaded %s in %.1f s", name, time.monotonic() - started)
         return filler

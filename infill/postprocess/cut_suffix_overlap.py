@@ -63,7 +63,7 @@ def _cut_rest_of_line(fill: str, context: CleaningContext) -> str:
         return ""
     written = fill.rstrip(" \t")
     cuts = [written[:-count] for count in _overlaps(written, context.rest)]
-    candidates = [*cuts, fill, *_cuts_at_unmatched(fill, context)]
+    candidates = [*cuts, fill, *_cuts_at_unmatched(fill)]
     return min(candidates, key=lambda kept: _num_unbalanced(kept, context))
 
 
@@ -83,15 +83,11 @@ def _overlaps(fill: str, rest: str) -> list[int]:
     ]
 
 
-def _cuts_at_unmatched(fill: str, context: CleaningContext) -> list[str]:
-    """Return the fill up to a closing bracket that the rest of the line already has."""
-    rest = context.rest.strip()
+def _cuts_at_unmatched(fill: str) -> list[str]:
+    """Return the fill up to its first closing bracket that closes nothing in it: the rest of the
+    line may be what closes it there, however the fill would have gone on."""
     unmatched = balance_of(fill).unmatched
-    if not unmatched:
-        return []
-    tail = fill[unmatched[0] :].rstrip()
-    is_there = tail.startswith(rest) or rest.startswith(tail)
-    return [fill[: unmatched[0]].rstrip(" \t")] if is_there else []
+    return [fill[: unmatched[0]].rstrip(" \t")] if unmatched else []
 
 
 def _num_unbalanced(kept: str, context: CleaningContext) -> int:

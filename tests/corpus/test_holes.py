@@ -9,6 +9,7 @@ from intarsia.corpus.holes import (
     MAX_FURTHER_LINES,
     MAX_HOLE_CHARS,
     MAX_PREFIX_CHARS,
+    MAX_SPAN_LINES,
     MAX_SUFFIX_CHARS,
     draw_holes,
 )
@@ -57,7 +58,7 @@ def test_kinds_come_as_often_as_their_weights_say():
 def test_no_hole_is_drawn_twice():
     text = functions("only")
     holes = list(draw_holes([corpus_file(text)], seed=1, per_file=10_000))
-    places = [(hole.kind, len(hole.prefix)) for hole in holes]
+    places = [(hole.kind, len(hole.prefix), len(hole.hole)) for hole in holes]
     assert len(set(places)) == len(places)
 
 
@@ -81,3 +82,13 @@ def test_some_holes_go_on_over_lines_that_belong_to_them():
 def test_broken_and_empty_files_do_no_harm():
     files = [corpus_file(text) for text in ("", "\n\n", "def (:\n", "}}}}((((")]
     assert all(hole.hole for hole in draw_holes(files, seed=1, per_file=5))
+
+
+def test_a_span_lies_between_two_places_where_other_holes_begin():
+    spans = [hole for hole in draw_holes(FILES, seed=1, per_file=300) if hole.kind == "span"]
+    assert len(spans) > 40
+    assert any("\n" in hole.hole for hole in spans)
+    assert any("\n" not in hole.hole for hole in spans)
+    assert any(hole.prefix[-1].isalpha() and hole.hole[0].isalpha() for hole in spans)
+    assert any(hole.hole[-1].isalpha() and hole.suffix[0].isalpha() for hole in spans)
+    assert all(hole.hole.count("\n") <= MAX_SPAN_LINES for hole in spans)

@@ -19,6 +19,7 @@ def check(source, fill, expected, language_id="python"):
         ("f(║)", "x) + g(y", "x) + g(y"),
         ("f(║)", "x) + g(y)", "x) + g(y"),
         ("f(g(║)", "x)", "x)"),
+        ("x = f(g(║), '/')", "a, 0), '/') + 1", "a, 0"),
         ("f(║, b)", "a, b)", "a"),
         ("f(║, b)", "a,", "a"),
         ("x = ║ + b", "a + b", "a"),
