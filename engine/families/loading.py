@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 
 from intarsia.engine.config import EngineConfig
+from intarsia.engine.default_model.digest import sha256_of
 from intarsia.engine.families.backbone_shape import read_shape
 from intarsia.engine.families.backbone_weights import read_weights
 from intarsia.engine.families.causal_backbone import CausalBackbone
@@ -69,7 +70,10 @@ def _load_masked_causal(
     path = named or folder.adapter
     adapter = None if path is None else read_adapter(path, shape, dtype=dtype, device=device)
     backbone = CausalBackbone(shape, weights, adapter, mask_id=text.mask_id)
-    notes = () if adapter else ("no adapter for this model: one token a pass, left to right",)
+    named_files = [*(("tuning", tuning) for tuning in folder.tunings), ("adapter", path)]
+    notes = [f"{what} {sha256_of(file)[:12]}" for what, file in named_files if file is not None]
+    if adapter is None:
+        notes.append("no adapter for this model: one token a pass, left to right")
     return MaskedCausalFiller(
         MaskedCausal(backbone, cache_tokens=config.cache_tokens),
         text,
@@ -78,7 +82,7 @@ def _load_masked_causal(
             family="masked block diffusion on a causal backbone",
             device=str(device),
             dtype=str(dtype).removeprefix("torch."),
-            notes=notes,
+            notes=tuple(notes),
         ),
         max_context_tokens=min(config.max_context_tokens, shape.max_positions // 2),
     )

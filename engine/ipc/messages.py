@@ -205,7 +205,7 @@ class Status(_Message, tag="status", frozen=True, kw_only=True):
     family: str | None
     device: str | None
     dtype: str | None
-    notes: tuple[str, ...]  # plain words: "no adapter: one token a pass", …
+    notes: tuple[str, ...]  # plain words: which weights, "no adapter: one token a pass", …
     resident_bytes: int
     cached_tokens: int  # context tokens whose keys and values are held
     num_fills: int

@@ -1,5 +1,6 @@
 """Loading a folder: what is said of a sound one, and one line for each fault."""
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -64,8 +65,9 @@ def test_a_folder_without_adapter_says_so(toy: Path) -> None:
     assert info.notes == ("no adapter for this model: one token a pass, left to right",)
 
 
-def test_a_folder_with_adapter_has_nothing_to_note(toy: Path, adapter: Path) -> None:
-    assert toy_filler(toy, adapter).info.notes == ()
+def test_an_adapter_is_noted_by_its_digest(toy: Path, adapter: Path) -> None:
+    digest = hashlib.sha256(adapter.read_bytes()).hexdigest()
+    assert toy_filler(toy, adapter).info.notes == (f"adapter {digest[:12]}",)
 
 
 def test_the_configured_adapter_is_not_another_models(
