@@ -1,6 +1,7 @@
 """Neovim as its users see it: a screen on a pseudo-terminal, the plugin, the server, the model."""
 
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -42,7 +43,8 @@ def open_terminal(tmp_path: Path) -> Iterator[OpenTerminal]:
             server: list[str] | tuple[str, ...] = SERVER,
             **settings: object,
         ) -> NeovimTerminal:
-            folder = address.directory / f"nvim{len(opened)}"
+            # Of its own: the Neovim of the test before may listen in its folder a little longer.
+            folder = Path(tempfile.mkdtemp(prefix="nvim", dir=address.directory))
             file = tmp_path / name
             file.write_bytes(text.encode())
             patient = {"deadlineMs": 60_000, "invokedDeadlineMs": 60_000, **settings}
