@@ -33,6 +33,11 @@ class Case:
     suffix: str
     test: str | None = None  # Python that runs without an error behind a right file
 
+    @property
+    def is_range(self) -> bool:
+        """Whether it is asked for as a range that the user names: no cursor's rule ends it."""
+        return self.kind == "random_span"
+
     def filled(self, text: str) -> str:
         """Return the file with this text in its hole."""
         return self.prefix + text + self.suffix

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from intarsia.engine.ipc.messages import Filled
 from intarsia.filling.options import FillOptions
 from intarsia.filling.planned_fill import PlannedFill, plan_fill
-from intarsia.infill.hole import find_hole
+from intarsia.infill.hole import find_hole, hole_for_range
 from intarsia.infill.insertion import inserted_at_cursor
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
@@ -42,4 +42,12 @@ def plan_at_cursor(
     hole = find_hole(text, cursor, language)
     if isinstance(hole, NoSuggestion):
         return hole
+    return CursorFill(planned=plan_fill(text, hole, language, options), cursor=cursor)
+
+
+def plan_span_at_cursor(
+    text: str, cursor: int, language: Language, options: FillOptions
+) -> CursorFill:
+    """Do the same for text of any length: what a user asks for who names an empty range."""
+    hole = hole_for_range(text, cursor, cursor, language)
     return CursorFill(planned=plan_fill(text, hole, language, options), cursor=cursor)

@@ -26,8 +26,8 @@ from intarsia.engine.training.vocabulary import UsedVocabulary
 class TuningMix:
     """What of a hole is shown, in tokens, and what its end weighs against any other token."""
 
-    max_prefix: int = 192
-    max_suffix: int = 96
+    max_prefix: int = 144
+    max_suffix: int = 64
     max_middle: int = 64
     end_weight: float = 2.0
 

@@ -1,6 +1,7 @@
 """How intarsia is asked, the same through the language server and straight.
 
-Comes in: fill options; goes out: the server's own options for them, and words for a report.
+Comes in: a case, fill options; goes out: the plan of its fill, the server's own options, and words
+for a report.
 """
 
 from dataclasses import replace
@@ -8,14 +9,25 @@ from typing import Any
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
+from intarsia.evaluation.case import Case
 from intarsia.evaluation.faults import EvaluationFault
+from intarsia.filling.cursor_fill import CursorFill, plan_at_cursor, plan_span_at_cursor
 from intarsia.filling.options import FillOptions
+from intarsia.infill.languages import language_for
+from intarsia.infill.suggestion import NoSuggestion
 
 PATIENT_MS = 60_000
 """The longest deadline that the server takes: the machine's load is not to cut a fill short."""
 
 SLACK_S = 30.0
 """So long after its deadline a fill is given up."""
+
+
+def plan_case(case: Case, options: FillOptions) -> CursorFill | NoSuggestion:
+    """Plan the fill that an editor asks for: at the cursor, or of a range that the user names."""
+    plan = plan_span_at_cursor if case.is_range else plan_at_cursor
+    language = language_for(case.language, case.path)
+    return plan(case.filled(""), len(case.prefix), language, options)
 
 
 def patient(options: FillOptions) -> FillOptions:

@@ -19,13 +19,12 @@ from intarsia.evaluation.contestants.asking import (
     described,
     described_engine,
     patient,
+    plan_case,
 )
 from intarsia.evaluation.contestants.failures import Failures, failed
 from intarsia.evaluation.faults import EvaluationFault
 from intarsia.evaluation.record import ContestantInfo
-from intarsia.filling.cursor_fill import plan_at_cursor
 from intarsia.filling.options import FillOptions
-from intarsia.infill.languages import language_for
 from intarsia.infill.suggestion import NoSuggestion
 
 _GONE_FOR_GOOD = ("model", "out_of_memory")
@@ -78,9 +77,7 @@ class DirectAsker:
 
     async def _fill(self, case: Case) -> Answer:
         started = time.perf_counter()
-        text, cursor = case.filled(""), len(case.prefix)
-        language = language_for(case.language, case.path)
-        plan = plan_at_cursor(text, cursor, language, self._options)
+        plan = plan_case(case, self._options)
         if isinstance(plan, NoSuggestion):
             return Answer(text="", reason=plan.reason, ms=_ms_since(started))
         limit_s = SLACK_S + (self._options.deadline_ms or 0) / 1000

@@ -1,7 +1,8 @@
 """Fills a case as an editor does: a real ``intarsia serve``, asked for ghost text at the cursor.
 
 One server for the whole run, started anew where it has ended or does not answer; each case is a
-document of its own. Whether a hole is a line or a block is for the server to see.
+document of its own. Whether a hole is a line or a block is for the server to see. A random span is
+asked for as an edit of an empty range; of its cost the server tells nothing.
 """
 
 import asyncio
@@ -132,6 +133,16 @@ class LanguageServerAsker:
         cursor = position_of(text, len(case.prefix))
         opened = {"uri": uri, "languageId": case.language, "version": 1, "text": text}
         server.notify("textDocument/didOpen", {"textDocument": opened})
+        if case.is_range:
+            answer = await _ask_for_edit(server, uri, cursor)
+        else:
+            answer = await self._ask_for_ghost_text(server, uri, cursor)
+        server.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
+        return answer
+
+    async def _ask_for_ghost_text(
+        self, server: ServerProcess, uri: str, cursor: dict[str, int]
+    ) -> Answer:
         request = {
             "textDocument": {"uri": uri},
             "position": cursor,
@@ -140,9 +151,23 @@ class LanguageServerAsker:
         started = time.perf_counter()
         result = await server.request("textDocument/inlineCompletion", request)
         ms = 1000 * (time.perf_counter() - started)
-        last = await _last(server, uri)
-        server.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
-        return _answer(result, last, cursor, ms)
+        return _answer(result, await _last(server, uri), cursor, ms)
+
+
+async def _ask_for_edit(server: ServerProcess, uri: str, cursor: dict[str, int]) -> Answer:
+    empty = {"start": cursor, "end": cursor}
+    edit = {"kind": "fill", "textDocument": {"uri": uri}, "range": empty, "apply": False}
+    request = {"command": "intarsia.edit", "arguments": [edit]}
+    started = time.perf_counter()
+    result = await server.request("workspace/executeCommand", request)
+    ms = 1000 * (time.perf_counter() - started)
+    if result["edit"] is None:
+        return Answer(text="", reason=str(result["reason"]), ms=ms)
+    (document,) = result["edit"]["documentChanges"]
+    (change,) = document["edits"]
+    if change["range"] != empty:
+        return failed(f"the edit replaces {change['range']}", ms)
+    return Answer(text=str(change["newText"]), reason=None, ms=ms)
 
 
 class _StartedServer:

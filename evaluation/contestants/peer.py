@@ -13,14 +13,14 @@ from dataclasses import dataclass, field
 
 from intarsia.evaluation.answer import Answer
 from intarsia.evaluation.case import Case
+from intarsia.evaluation.contestants.asking import plan_case
 from intarsia.evaluation.contestants.failures import Failures, failed
 from intarsia.evaluation.contestants.peer_program import NoAnswer, Program, Prompt, Written
 from intarsia.evaluation.record import ContestantInfo
-from intarsia.filling.cursor_fill import CursorFill, plan_at_cursor
+from intarsia.filling.cursor_fill import CursorFill
 from intarsia.filling.options import FillOptions
 from intarsia.infill.canvas import Canvas
 from intarsia.infill.insertion import inserted_at_cursor
-from intarsia.infill.languages import language_for
 from intarsia.infill.lines import newline_of
 from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion
@@ -133,8 +133,7 @@ class PeerAsker:
 
     async def _fill(self, case: Case) -> Answer:
         started = time.perf_counter()
-        language = language_for(case.language, case.path)
-        plan = plan_at_cursor(case.filled(""), len(case.prefix), language, FillOptions())
+        plan = plan_case(case, FillOptions())
         if isinstance(plan, NoSuggestion):
             return Answer(text="", reason=plan.reason, ms=_ms_since(started))
         prompt = prompt_of(plan.planned.canvas)

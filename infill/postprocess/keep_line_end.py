@@ -16,5 +16,5 @@ def keep_line_end(fill: str, context: CleaningContext) -> str:
     if removed or context.line_before.strip() or not context.rest.strip():
         return fill
     apart = body + "\n" + context.line_before
-    is_whole = "\n" in fill or errors_with(apart, context) < errors_with(fill, context)
-    return apart if is_whole else fill
+    likelier = (apart, fill) if "\n" in fill else (fill, apart)
+    return min(likelier, key=lambda ended: errors_with(ended, context))

@@ -60,6 +60,25 @@ async def test_an_engine_of_rules_is_read_in_the_same_way(runtime: Address) -> N
     assert none == ["binary", "before a byte order mark", "empty"]
 
 
+async def test_a_span_is_asked_as_a_range_and_may_have_several_lines(runtime: Address) -> None:
+    fill = "1\n    if a:\n        return ab"
+    launch = rule_engine_launch(text="", rules=[("a =", fill)])
+    async with EngineClient(name="test", launch=launch, address=runtime) as client:
+        await client.preload()
+    cases = [
+        case("def f():\n    a = ", fill, "s(a)\n", kind="random_span"),
+        case("def f():\r\n    a = ", fill, "s(a)\r\n", kind="random_span"),
+        case("x = ", "1", kind="random_span", name="nothing"),
+    ]
+    answers = await both(runtime, FillOptions(), cases)
+    for one, other in answers:
+        assert (one.text, one.reason) == (other.text, other.reason)
+        assert not one.is_failure
+        assert not other.is_failure
+    texts = [one.text for one, _ in answers]
+    assert texts == [fill, fill.replace("\n", "\r\n"), ""]
+
+
 @pytest.mark.model
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("settle", "num_cases"), [("verified", len(SAMPLE)), ("entropy", 4)])
