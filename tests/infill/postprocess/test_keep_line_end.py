@@ -14,7 +14,7 @@ from intarsia.infill.postprocess.keep_line_end import keep_line_end
         ("    ║║b(2)\n", "a(1)", "a(1)\n    "),
         ("║║b(2)\n", "x = ", "x = "),
         ("║║b(2)\n", "x = 1\ny = 2", "x = 1\ny = 2\n"),
-        ("║║ + 1\n", "x = 1\ny = 2", "x = 1\ny = 2"),
+        ("║║.b(2)\n", "x = 1\ny = a", "x = 1\ny = a"),
         ("x = ║║ + 1\n", "a", "a"),
         ("║║\nb = 2\n", "a = 1", "a = 1"),
         ("x = ║1║\n", "2", "2"),
