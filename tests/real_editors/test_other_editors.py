@@ -115,7 +115,7 @@ def test_helix_fills_the_selection_by_a_code_action(runtime: Address, tmp_path: 
             editor.keys(" a")
             if editor.shows_soon("Fill the selection", seconds=8 + 4 * attempt):
                 break
-            editor.keys("\x1b")
+            editor.escape()
         editor.keys("\r")  # the first is selected
         editor.shows("return left + right")
         editor.keys(":w\r")

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 import pyte
 
 _ROWS, _COLUMNS = 30, 100
+_ESCAPE_S = 0.5
 
 
 class _Screen(pyte.Screen):
@@ -38,6 +39,13 @@ class TerminalEditor:
     def keys(self, keys: str) -> None:
         """Type."""
         os.write(self._terminal, keys.encode())
+
+    def escape(self) -> None:
+        """Press Escape and nothing more: with a key right behind it, it would be Alt and that."""
+        self.keys("\x1b")
+        ends_at = time.monotonic() + _ESCAPE_S
+        while time.monotonic() < ends_at:
+            self._read(0.05)
 
     def screen(self) -> str:
         """Return what is shown now."""
