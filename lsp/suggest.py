@@ -9,8 +9,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from intarsia.filling.engine_work import EngineWork
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.answer import Answer, EngineWork
+from intarsia.lsp.answer import Answer
 from intarsia.lsp.refusal import refusal
 from intarsia.lsp.session import Session
 from intarsia.lsp.snapshot import Snapshot
@@ -60,35 +61,39 @@ async def _suggest(session: Session, snapshot: Snapshot, ask: Ask) -> Answer:
 
 
 async def _ask_engine(session: Session, snapshot: Snapshot, ask: Ask, known: Known) -> Answer:
-    """Add to what is known: the greedy fill, then its alternatives, until one of them fails."""
+    """Add to what is known: the greedy fill, then its alternatives, until there are enough."""
+    from intarsia.filling.cursor_fill import SECOND_LOOKS
     from intarsia.lsp.fill_plan import plan_fill
 
     plan = plan_fill(snapshot, session.settings)
     if isinstance(plan, NoSuggestion):
         return Answer(reason=plan.reason)
     ends_at = time.monotonic() + ask.deadline_ms / 1000
-    ghosts, reason, work, is_complete = list(known.ghosts), _TOO_LATE, None, False
-    is_failure = False
-    for alternative in range(len(ghosts), ask.num_candidates):
+    ghosts, work, refused, failure, is_late = list(known.ghosts), None, None, None, False
+    for alternative in range(len(ghosts), ask.num_candidates + SECOND_LOOKS):
+        if len(ghosts) >= ask.num_candidates:
+            break
         left_ms = round(1000 * (ends_at - time.monotonic()))
-        if left_ms <= 0 or not snapshot.is_current(session.documents):
+        is_late = left_ms <= 0 or not snapshot.is_current(session.documents)
+        if is_late:
             break
         filled = await _fill(session, plan, alternative, left_ms, shows_draft=ask.shows_draft)
         if isinstance(filled, NoSuggestion):
-            reason, is_failure = filled.reason, True
+            failure = filled
             break
         work = (work or EngineWork()).and_then(filled)
         found = plan.read(filled)
         if isinstance(found, NoSuggestion):
-            reason = found.reason
+            refused = refused or found
         elif found.text not in [ghost.text for ghost in ghosts]:
             ghosts.append(found)
-    else:
-        is_complete = ask.num_candidates > 1
     if not snapshot.is_current(session.documents):
         return Answer(reason=_STALE, work=work)
     if not ghosts:
-        return Answer(reason=reason, work=work, is_failure=is_failure)
+        why = failure or refused
+        reason = why.reason if why else _TOO_LATE
+        return Answer(reason=reason, work=work, is_failure=failure is not None)
+    is_complete = ask.num_candidates > 1 and failure is None and not is_late
     session.cache.store(snapshot, Known(ghosts=tuple(ghosts), is_complete=is_complete))
     return Answer(ghosts=tuple(ghosts), work=work)
 

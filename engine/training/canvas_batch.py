@@ -32,9 +32,9 @@ class CanvasMix:
     max_proposed: int = 5
     length: int = 12
     share_all_masked: float = 0.4  # of the long ones
-    max_prefix: int = 192
-    max_suffix: int = 96
-    max_middle: int = 96
+    max_prefix: int = 144
+    max_suffix: int = 64
+    max_middle: int = 64
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed
-from intarsia.engine.ipc.messages import Filled
 from intarsia.evaluation.answer import Answer
 from intarsia.evaluation.case import Case
 from intarsia.evaluation.contestants.asking import (
@@ -24,6 +23,8 @@ from intarsia.evaluation.contestants.asking import (
 from intarsia.evaluation.contestants.failures import Failures, failed
 from intarsia.evaluation.faults import EvaluationFault
 from intarsia.evaluation.record import ContestantInfo
+from intarsia.filling.cursor_fill import SECOND_LOOKS, CursorFill
+from intarsia.filling.engine_work import EngineWork
 from intarsia.filling.options import FillOptions
 from intarsia.infill.suggestion import NoSuggestion
 
@@ -83,7 +84,7 @@ class DirectAsker:
         limit_s = SLACK_S + (self._options.deadline_ms or 0) / 1000
         try:
             async with asyncio.timeout(limit_s):
-                filled = await self._client.fill(plan.planned.request(self._options))
+                found, work = await self._look(plan, 0 if case.is_range else SECOND_LOOKS)
         except TimeoutError:
             return failed(f"no answer within {limit_s:g} s", _ms_since(started))
         except FillFailed as failure:
@@ -92,21 +93,35 @@ class DirectAsker:
             return failed(str(failure), _ms_since(started))
         except EngineUnavailable as error:
             raise EvaluationFault(str(error)) from error
-        return _answer(filled, plan.read(filled), _ms_since(started))
+        return _answer(found, work, _ms_since(started))
+
+    async def _look(self, plan: CursorFill, num_more: int) -> tuple[str | NoSuggestion, EngineWork]:
+        """Return the likeliest fill that holds; why the likeliest of all does not, where none."""
+        work, reason = EngineWork(), None
+        for alternative in range(1 + num_more):
+            request = plan.planned.request(self._options, alternative=alternative)
+            filled = await self._client.fill(request)
+            work = work.and_then(filled)
+            found = plan.read(filled)
+            if not isinstance(found, NoSuggestion):
+                return found, work
+            reason = reason or found
+        assert reason is not None, "it has looked once at least"
+        return reason, work
 
 
-def _answer(filled: Filled, found: str | NoSuggestion, ms: float) -> Answer:
+def _answer(found: str | NoSuggestion, work: EngineWork, ms: float) -> Answer:
     return Answer(
         text="" if isinstance(found, NoSuggestion) else found,
         reason=found.reason if isinstance(found, NoSuggestion) else None,
         ms=ms,
-        engine_ms=filled.ms.total,
-        read_ms=filled.ms.prefill,
-        passes=filled.steps,
-        num_tokens=len(filled.tokens),
-        mean_entropy=filled.mean_entropy if filled.tokens else None,
-        num_read=filled.num_prefilled,
-        num_reused=filled.num_reused,
+        engine_ms=work.ms,
+        read_ms=work.read_ms,
+        passes=work.passes,
+        num_tokens=work.tokens_written,
+        mean_entropy=work.mean_entropy,
+        num_read=work.tokens_read,
+        num_reused=work.tokens_reused,
     )
 
 

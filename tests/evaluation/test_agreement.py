@@ -24,7 +24,11 @@ RULES = [
     ("nothing =", ""),
     ("half =", "2"),
 ]
-MORE = (case("nothing = ", name="empty"), case("half = 1 +", "2", name="an operator before it"))
+MORE = (
+    case("a = 1\n", "b = 2", "\nvalue_1\nprint(value_1)\n", kind="line", name="refused twice"),
+    case("nothing = ", name="empty"),
+    case("half = 1 +", "2", name="an operator before it"),
+)
 
 
 async def both(address: Address, options: FillOptions, cases: list[Case]) -> list[list[Answer]]:
@@ -57,7 +61,7 @@ async def test_an_engine_of_rules_is_read_in_the_same_way(runtime: Address) -> N
     assert texts["half a word"] == "lue  # the model's own"
     assert texts["secret"] == "value_1"
     none = [name for name, text in texts.items() if not text]
-    assert none == ["binary", "before a byte order mark", "empty"]
+    assert none == ["binary", "before a byte order mark", "refused twice", "empty"]
 
 
 async def test_a_span_is_asked_as_a_range_and_may_have_several_lines(runtime: Address) -> None:

@@ -54,6 +54,27 @@ async def test_candidates_that_read_the_same_are_one(runtime: Address) -> None:
         assert [item.insert_text for item in items] == ["x"]
 
 
+async def test_where_the_greedy_fill_does_not_hold_the_next_likeliest_is_looked_at(
+    runtime: Address,
+) -> None:
+    command = rule_server_command(text="b{alternative} = 1")
+    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+        uri = open_document(client, "a.py", "a = 1\n\nb0 = 1\nprint(b0)\n")
+        (item,) = await inline_items(client, ask_inline(uri, 1, 0))
+        assert item.insert_text == "b1 = 1"
+        await engine_once(runtime, lambda status: status.num_fills == 2)
+
+
+async def test_two_fills_that_do_not_hold_are_no_suggestion(runtime: Address) -> None:
+    async with editing(
+        vscode(), runtime, command=rule_server_command(text="b = 1"), options=FAST
+    ) as client:
+        uri = open_document(client, "a.py", "a = 1\n\nb = 1\nprint(b)\n")
+        assert await inline_items(client, ask_inline(uri, 1, 0)) == []
+        assert "no suggestion: nothing was left of the fill" in log_of(client)
+        await engine_once(runtime, lambda status: status.num_fills == 2)
+
+
 async def test_cycling_asks_the_engine_once_and_keeps_what_was_shown(runtime: Address) -> None:
     command = rule_server_command(text="x + {alternative}")
     async with editing(vscode(), runtime, command=command, options=FAST) as client:
