@@ -99,7 +99,7 @@ CATALOG: tuple[CatalogModel, ...] = (
             ),
         ),
         adapter_file="qwen2.5-coder-0.5b.adapter.safetensors",
-        tuning_file=None,
+        tuning_file="qwen2.5-coder-0.5b.tuning.safetensors",
     ),
     CatalogModel(
         name="qwen2.5-coder-1.5b",

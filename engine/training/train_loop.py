@@ -30,7 +30,7 @@ class LoopOptions:
     holes_per_pass: int = 4
     passes_per_step: int = 1
     held_out_share: float = 0.02  # of the groups
-    judged_passes: int = 8
+    judged_passes: int = 20
     steps_per_note: int = 10
     steps_per_save: int = 100
 

@@ -33,10 +33,10 @@ def verified(filler: Filler) -> dict[str, Filled]:
     return {name: run_fill(filler, line(name)) for name in REAL_HOLES}
 
 
-def test_it_is_the_default_model_with_its_adapter(filler: Filler) -> None:
+def test_it_is_the_default_model_with_what_is_bundled(filler: Filler) -> None:
     assert isinstance(filler, MaskedCausalFiller)
     assert filler.info.name == EngineConfig().model
-    assert filler.info.notes == ()
+    assert [note.split()[0] for note in filler.info.notes] == ["tuning", "adapter"]
 
 
 def test_verified_is_left_to_right_in_fewer_passes(

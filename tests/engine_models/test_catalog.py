@@ -31,8 +31,10 @@ def test_wheels_are_counted_from_one(name: str, count: int) -> None:
     assert wheels.wheel_name(count - 1).endswith(f"_part{count}-{wheels.version}-py3-none-any.whl")
 
 
-def test_the_bundled_adapter_is_whole() -> None:
+def test_what_is_bundled_is_whole() -> None:
     row = find_model(DEFAULT_MODEL)
     assert row is not None
     assert row.adapter is not None
+    assert row.tuning is not None
     assert "mask" in read_safetensors_header(row.adapter).tensors
+    assert "A.qkv23" in read_safetensors_header(row.tuning).tensors
