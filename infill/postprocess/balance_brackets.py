@@ -1,4 +1,4 @@
-"""Drops closing brackets that the file already has, and closes the blocks that a body left open."""
+"""Drops closing brackets that the file already has, and closes what a fill left open inside it."""
 
 from intarsia.infill.brackets import PAIRS, Balance, balance_of
 from intarsia.infill.lines import leading_blank
@@ -7,13 +7,15 @@ from intarsia.infill.postprocess.parse_errors import errors_with
 
 
 def balance_brackets(fill: str, context: CleaningContext) -> str:
-    """Take a better balanced fill where the parser likes it better; a line is never added to."""
+    """Take a better balanced fill where the parser likes it better."""
     balance = balance_of(fill)
     if context.syntax is None or context.is_in_string or balance == balance_of(""):
         return fill
     candidates = _without_unmatched(fill, balance)
     if context.hole.kind != "line":
         candidates += _with_blocks_closed(fill, balance)
+    elif context.rest.strip():  # at a line's end the next line may close it
+        candidates += _with_line_closed(fill, balance)
     return min([fill, *candidates], key=lambda candidate: errors_with(candidate, context))
 
 
@@ -31,6 +33,13 @@ def _without_unmatched(fill: str, balance: Balance) -> list[str]:
         kept, tail = kept[:offset].rstrip(), after + tail
         candidates += [kept + tail, kept]
     return candidates
+
+
+def _with_line_closed(fill: str, balance: Balance) -> list[str]:
+    """Return the fill with the innermost, …, all of the brackets that it opened closed: the rest of
+    the line may close others."""
+    closers = "".join(PAIRS[fill[offset]] for offset in reversed(balance.unclosed))
+    return [fill.rstrip() + closers[:count] for count in range(1, len(closers) + 1)]
 
 
 def _with_blocks_closed(fill: str, balance: Balance) -> list[str]:
