@@ -9,14 +9,14 @@ print(add(1, 2))
 '''
 """A space more, and ``left + right`` is suggested."""
 
-LOOP = '''def digits_of(number):
-    """Return the decimal digits of a positive number, the last one first."""
-    digits = []
-    while number > 0:║
-    return digits
+LOOP = '''def count_words(text):
+    """Return how often each word of the text occurs."""
+    counts = {}
+    for word in text.split():║
+    return counts
 
 
-print(digits_of(4096))
+print(count_words("one two one"))
 '''
 """A new line more, and the loop's body of several lines is suggested."""
 

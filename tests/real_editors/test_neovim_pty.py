@@ -23,6 +23,12 @@ pytestmark = [
 SERVER = [str(Path(sys.executable).with_name("intarsia")), "serve"]
 SUM = 'def add(left, right):\n    """Return the sum of left and right."""\n    return\n'
 LOOP = (
+    "def fizz_buzz(count):\n"
+    '    """Return "fizz", "buzz", "fizzbuzz" or the number itself, for 1 to count."""\n'
+    "    words = []\n"
+    "    for number in range(1, count + 1):\n\n"
+)
+SEARCH = (
     "def index_of(items, wanted):\n"
     '    """Return the position of wanted in items, or -1 when it is not there."""\n\n'
 )
@@ -105,7 +111,7 @@ def test_a_block_stands_below_the_line_and_is_accepted_line_by_line(
 def test_what_is_sure_is_accepted_up_to_the_first_unsure_token(
     open_terminal: OpenTerminal, real_engine_runtime: Address
 ) -> None:
-    text = LOOP.rstrip("\n") + "\n    for i, item\n"
+    text = SEARCH.rstrip("\n") + "\n    for i, item\n"
     terminal = open_terminal(real_engine_runtime, text, sureConfidence=0.98)
     terminal.keys("GA")
     terminal.ghost_text()
@@ -151,7 +157,8 @@ def test_typing_along_keeps_it_and_does_not_ask_the_engine_again(
     first = shown.split("\n")[0]
     for number, character in enumerate(first, start=1):
         terminal.keys(character)
-        terminal.nvim.until(f"require('intarsia.ghost_text').shown(1) == [[\n{shown[number:]}]]")
+        is_kept = f"require('intarsia.ghost_text').shown(1) == [[\n{shown[number:]}]]"
+        terminal.until(lambda is_kept=is_kept: bool(terminal.nvim.lua(is_kept)))
     assert engine_status(real_engine_runtime).num_fills == num_fills
     terminal.nvim.holds((LOOP.rstrip("\n") + "\n" + first).replace("\n", "|"))
 
