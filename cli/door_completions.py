@@ -79,6 +79,7 @@ class Completions:
                 given=canvas.given,
                 suffix=canvas.suffix,
                 stop=(*canvas.stop, *stops_of(wanted)),
+                max_open=canvas.max_open,
                 min_indent=canvas.min_indent,
                 max_tokens=min(wanted.max_tokens or canvas.max_tokens, MAX_TOKENS),
                 seed=wanted.seed or 0,

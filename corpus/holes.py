@@ -19,13 +19,13 @@ TrainingHoleKind: TypeAlias = KnownHoleKind | Literal["span"]
 """A span goes from one place in code to any other, within words and over lines."""
 
 KIND_WEIGHTS: dict[TrainingHoleKind, float] = {
-    "rest_of_line": 0.30,
-    "line": 0.20,
-    "inside_word": 0.15,
-    "span": 0.15,
+    "rest_of_line": 0.25,
+    "line": 0.15,
+    "inside_word": 0.10,
+    "span": 0.25,
     "expression": 0.05,
     "arguments": 0.05,
-    "block": 0.10,
+    "block": 0.15,
 }
 """How often which kind is drawn, where a file has holes of every kind."""
 

@@ -48,6 +48,7 @@ class PlannedFill:
             suffix=canvas.suffix,
             given=canvas.given,
             stop=canvas.stop,
+            max_open=canvas.max_open,
             min_indent=canvas.min_indent,
             max_tokens=options.max_tokens or canvas.max_tokens,
             max_steps=options.max_steps,

@@ -6,7 +6,7 @@ from here to the cleaning, whatever the file has; a byte order mark is not shown
 
 from dataclasses import dataclass
 
-from intarsia.infill.ending import min_indent, stop_texts
+from intarsia.infill.ending import max_open, min_indent, stop_texts
 from intarsia.infill.hole import Hole, HoleKind
 from intarsia.infill.languages import Language
 from intarsia.infill.lines import BYTE_ORDER_MARK, with_plain_newlines
@@ -14,6 +14,8 @@ from intarsia.infill.syntax import parse
 from intarsia.infill.window import prefix_start, suffix_end
 
 LINE_TOKENS = 48
+STATEMENT_TOKENS = 96
+"""For a line that may go on over others until its brackets are closed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +38,7 @@ class Canvas:
     given: str
     suffix: str
     stop: tuple[str, ...]
+    max_open: int | None
     min_indent: int
     max_tokens: int
     kind: HoleKind
@@ -45,6 +48,7 @@ class Canvas:
 def build_canvas(text: str, hole: Hole, language: Language, budget: Budget) -> Canvas:
     """Return the canvas of one hole."""
     syntax = parse(text, language)
+    num_open = max_open(text, hole, language, syntax)
     first = prefix_start(text, hole.given_start, budget.prefix_tokens, syntax)
     last = suffix_end(text, hole.end, budget.suffix_tokens, syntax)
     return Canvas(
@@ -52,11 +56,18 @@ def build_canvas(text: str, hole: Hole, language: Language, budget: Budget) -> C
         given=_shown(text[hole.given_start : hole.start]),
         suffix=_shown(text[hole.end : last]),
         stop=stop_texts(text, hole, language, syntax),
+        max_open=num_open,
         min_indent=min_indent(text, hole, language, syntax),
-        max_tokens=LINE_TOKENS if hole.kind == "line" else budget.hole_tokens,
+        max_tokens=_max_tokens(hole, num_open, budget),
         kind=hole.kind,
         language=language.id,
     )
+
+
+def _max_tokens(hole: Hole, num_open: int | None, budget: Budget) -> int:
+    if hole.kind != "line":
+        return budget.hole_tokens
+    return LINE_TOKENS if num_open is None else STATEMENT_TOKENS
 
 
 def _shown(text: str) -> str:

@@ -1,4 +1,4 @@
-"""By what a hole ends: texts that stop it, and the least indentation that its lines must have.
+"""By what a hole ends: texts that stop it, brackets, the least indentation of its lines.
 
 Comes in: a text and its hole; goes out: what the canvas tells the engine. Knows no tokens.
 """
@@ -10,10 +10,13 @@ from intarsia.infill.brackets import balance_of
 from intarsia.infill.hole import Hole
 from intarsia.infill.languages import Language
 from intarsia.infill.lines import columns, line_end, line_start, next_non_blank_line
-from intarsia.infill.nodes import num_errors
+from intarsia.infill.nodes import is_code, num_errors
 from intarsia.infill.syntax import Syntax
 
 MIN_SPECIFIC_CHARS = 3
+
+MAX_CHARS_BALANCED = 100_000
+"""In a longer text brackets are not counted."""
 
 _CLOSING_ONLY = re.compile(r"[\s)\]};,:'\"`]*(?:end|fi|done|esac)?[\s)\]};,:'\"`]*")
 _ENDS_STATEMENT = tuple(":;{,")
@@ -26,6 +29,20 @@ def stop_texts(text: str, hole: Hole, language: Language, syntax: Syntax | None)
     header = opened_block(text, hole.start, language, syntax) if hole.kind == "block" else None
     stops = [_closing_line(header), _first_line_after(text, hole)]
     return tuple(stop for stop in stops if stop)
+
+
+def max_open(text: str, hole: Hole, language: Language, syntax: Syntax | None) -> int | None:
+    """Return how many of the brackets that a line opens the text after it closes: with more of them
+    open, the line goes on over others. None: it ends at its end, come what may.
+    """
+    is_at_line_end = not text[hole.end : line_end(text, hole.end)].strip()
+    if hole.kind != "line" or hole.start < hole.end or not is_at_line_end:
+        return None
+    if language.block_style == "none" or not _stands_in_code(text, hole.start, syntax):
+        return None
+    if syntax is None or len(text) > MAX_CHARS_BALANCED:
+        return None
+    return len(balance_of(text).unmatched) if num_errors(syntax) else 0
 
 
 def min_indent(text: str, hole: Hole, language: Language, syntax: Syntax | None) -> int:
@@ -51,6 +68,13 @@ def is_specific(line: str) -> bool:
 def stands_at_indentation(text: str, offset: int) -> bool:
     """Whether only blanks stand before the offset on its line."""
     return not text[line_start(text, offset) : offset].strip(" \t\ufeff")
+
+
+def _stands_in_code(text: str, offset: int, syntax: Syntax | None) -> bool:
+    """Whether what is put in goes on with code, no string or comment."""
+    start = line_start(text, offset)
+    before = text[start:offset].rstrip()
+    return is_code(syntax, start + len(before) - 1 if before else max(0, offset - 1))
 
 
 def _body_columns(header: Header, language: Language) -> int:

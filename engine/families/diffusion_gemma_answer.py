@@ -54,7 +54,12 @@ def answer_of(hole: HoleTokens, request: Fill, given: list[int], text: GemmaText
     """Read the hole up to its end; the last token is cut where a stop text begins within it."""
     num_ids = text.num_before_end(hole.ids)
     pieces = text.pieces(hole.ids[: min(num_ids, request.max_tokens)], after=given)
-    end = find_text_end("".join(pieces), stop=request.stop, min_indent=request.min_indent)
+    end = find_text_end(
+        "".join(pieces),
+        stop=request.stop,
+        max_open=request.max_open,
+        min_indent=request.min_indent,
+    )
     kept = pieces if end is None else _cut(pieces, end)
     tokens = tuple(map(CanvasToken, kept, hole.confidences, hole.is_settled))
     return Answer(

@@ -112,6 +112,7 @@ class DiffusionGemmaFiller:
         require("max_steps", 1 if request.max_steps is None else request.max_steps, least=1)
         require("alternative", request.alternative, least=0, most=self._backbone.vocab_size - 1)
         require("min_indent", request.min_indent, least=0)
+        require("max_open", request.max_open or 0, least=0)
         given, suffix = self._text.encode(request.given), self._text.encode(request.suffix)
         is_far = len(suffix) > self._sizes.max_suffix
         num_early = max(len(given) - self._sizes.max_given, 0)

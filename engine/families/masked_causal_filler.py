@@ -107,6 +107,7 @@ class MaskedCausalFiller:
         require("max_steps", 1 if request.max_steps is None else request.max_steps, least=1)
         require("alternative", request.alternative, least=0, most=self._model.vocab_size - 1)
         require("min_indent", request.min_indent, least=0)
+        require("max_open", request.max_open or 0, least=0)
         require_temperature(request.temperature)
         draft = self._read_draft(request)
         # A draft stands behind whole given tokens; else the last of them is open.
@@ -266,7 +267,12 @@ class MaskedCausalFiller:
 
 def _text_end(pieces: Sequence[str], hole: _Hole) -> int | None:
     request = hole.request
-    return find_text_end("".join(pieces), stop=request.stop, min_indent=request.min_indent)
+    return find_text_end(
+        "".join(pieces),
+        stop=request.stop,
+        max_open=request.max_open,
+        min_indent=request.min_indent,
+    )
 
 
 def _take(logits: torch.Tensor, allowed: list[int], rank: int) -> NamedToken:

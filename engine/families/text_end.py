@@ -1,15 +1,40 @@
 """Where a hole's text ends by the rules of its request: text comes in, an offset goes out."""
 
+import re
 from collections.abc import Sequence
 
 _TAB_COLUMNS = 8
+_OPENERS = {")": "(", "]": "[", "}": "{"}
+_TOKEN = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\\n])*`|[()\[\]{}]")
+"""A quoted string that ends on its line, or a bracket."""
 
 
-def find_text_end(text: str, *, stop: Sequence[str], min_indent: int) -> int | None:
-    """Return where the first stop text begins or a later line is indented too little, else None."""
-    ends = [text.find(mark) for mark in stop if mark and mark in text]
+def find_text_end(
+    text: str, *, stop: Sequence[str], min_indent: int, max_open: int | None = None
+) -> int | None:
+    """Return where the first stop text begins that ends the hole, or a later line is indented too
+    little, else None. ``max_open``: a stop text ends nothing where more brackets are open."""
+    ends = [_first_end(text, mark, max_open) for mark in stop if mark]
     ends += _outdents(text, min_indent) if min_indent > 0 else []
-    return min(ends, default=None)
+    return min((end for end in ends if end is not None), default=None)
+
+
+def _first_end(text: str, mark: str, max_open: int | None) -> int | None:
+    at = text.find(mark)
+    while at >= 0 and max_open is not None and _num_open(text[:at]) > max_open:
+        at = text.find(mark, at + 1)
+    return at if at >= 0 else None
+
+
+def _num_open(text: str) -> int:
+    """Count the brackets that the text opens and does not close."""
+    opened: list[str] = []
+    for sign in _TOKEN.findall(text):
+        if sign in _OPENERS.values():
+            opened.append(sign)
+        elif opened and opened[-1] == _OPENERS.get(sign):
+            opened.pop()
+    return len(opened)
 
 
 def _outdents(text: str, min_indent: int) -> list[int]:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 2
+PROTOCOL_VERSION = 3
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -81,10 +81,12 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
 
     ``given`` is text at the hole's start that is already there (a half-typed word): the fill
     continues it and the answer does not repeat it. ``stop`` are texts that end the hole where they
-    first appear; they are not part of the answer. ``min_indent`` ends a hole of several lines at
-    the first later non-blank line that is indented by fewer columns (0: never; tabs count to the
-    next multiple of 8). ``alternative`` k > 0 starts from the k-th next likely first token, so that
-    several requests give different suggestions. ``model`` None takes the model that is loaded.
+    first appear; they are not part of the answer. ``max_open``: they end nothing where the answer
+    has opened more brackets than this and not closed them (None: wherever they appear).
+    ``min_indent`` ends a hole of several lines at the first later non-blank line that is indented
+    by fewer columns (0: never; tabs count to the next multiple of 8). ``alternative`` k > 0 starts
+    from the k-th next likely first token, so that several requests give different suggestions.
+    ``model`` None takes the model that is loaded.
 
     ``draft`` is the hole's present text (behind ``given``), to be rewritten: a share ``noise``
     (0 < noise <= 1) of its tokens is masked again (or renoised, as the family has it) and settled
@@ -101,6 +103,7 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     draft: str = ""
     noise: float = 1.0
     stop: tuple[str, ...] = ()
+    max_open: int | None = None
     min_indent: int = 0
     max_tokens: int = 64
     max_steps: int | None = None

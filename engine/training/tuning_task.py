@@ -28,8 +28,8 @@ class TuningMix:
 
     max_prefix: int = 144
     max_suffix: int = 64
-    max_middle: int = 64
-    end_weight: float = 2.0
+    max_middle: int = 128
+    end_weight: float = 3.0
 
 
 class TuningTask:

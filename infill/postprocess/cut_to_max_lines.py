@@ -1,10 +1,23 @@
 """Ends a fill after the number of lines that its hole allows."""
 
+from intarsia.infill.brackets import balance_of
 from intarsia.infill.postprocess.context import CleaningContext
 
 
 def cut_to_max_lines(fill: str, context: CleaningContext) -> str:
-    """Keep the first lines; the end of a header's own line does not count."""
+    """Keep the first lines; the end of a header's own line does not count.
+
+    A line that opens brackets goes on to where they are closed, if they are.
+    """
     lines = fill.split("\n")
+    if context.canvas.max_open is not None:
+        return "\n".join(lines[: _num_until_closed(lines, context.canvas.max_open)])
     num_extra = 1 if context.hole.kind != "line" and not lines[0].strip() else 0
     return "\n".join(lines[: context.hole.max_lines + num_extra])
+
+
+def _num_until_closed(lines: list[str], max_open: int) -> int:
+    for count in range(1, len(lines) + 1):
+        if len(balance_of("\n".join(lines[:count])).unclosed) <= max_open:
+            return count
+    return 1

@@ -5,10 +5,13 @@ import pytest
 from intarsia.engine.families.text_end import find_text_end
 
 
-def check(drawing: str, *, stop: tuple[str, ...] = (), min_indent: int = 0) -> None:
+def check(
+    drawing: str, *, stop: tuple[str, ...] = (), max_open: int | None = None, min_indent: int = 0
+) -> None:
     text = drawing.replace("¶", "")
     expected = drawing.index("¶") if "¶" in drawing else None
-    assert find_text_end(text, stop=stop, min_indent=min_indent) == expected
+    found = find_text_end(text, stop=stop, max_open=max_open, min_indent=min_indent)
+    assert found == expected
 
 
 @pytest.mark.parametrize(
@@ -50,3 +53,22 @@ def test_outdented_lines(drawing: str, min_indent: int) -> None:
 def test_the_earlier_of_both_ends_it() -> None:
     check("a\n    b¶;\nc", stop=(";",), min_indent=4)
     check("a\n    b¶\nc;", stop=(";",), min_indent=4)
+
+
+@pytest.mark.parametrize(
+    ("drawing", "max_open"),
+    [
+        ("f(\n  a,\n)¶\nb", 0),
+        ("f(¶\n  a,\n)\nb", None),
+        ("if (a) {¶\n  b\n}\n", 1),
+        ("f(() => {\n  b\n})¶\n", 1),
+        ("f(() => {¶\n  b\n})\n", 2),
+        ("f(\n  never closed\n", 0),
+        ("} else {\n  a\n}¶\nb", 0),  # what it closes of others opens nothing
+        ("f('(')¶\nb", 0),
+        ("it's (\nclosed)¶\nb", 0),
+        ("[)\n]¶\n", 0),
+    ],
+)
+def test_stop_texts_end_nothing_within_brackets(drawing: str, max_open: int | None) -> None:
+    check(drawing, stop=("\n",), max_open=max_open)

@@ -10,7 +10,7 @@ def test_a_canvas_is_what_stands_round_the_hole():
     assert canvas.given == ".pa"
     assert canvas.suffix == "\ny = 1\n"
     assert (canvas.kind, canvas.language, canvas.stop) == ("line", "python", ("\n",))
-    assert (canvas.min_indent, canvas.max_tokens) == (0, 48)
+    assert (canvas.max_open, canvas.min_indent, canvas.max_tokens) == (0, 0, 96)
 
 
 def test_line_ends_and_byte_order_mark_are_not_shown():
@@ -29,7 +29,7 @@ def test_prefix_and_suffix_keep_to_the_budget():
     canvas = drawn.canvas(Budget(prefix_tokens=100, suffix_tokens=20, hole_tokens=9))
     assert 200 < len(canvas.prefix + canvas.given) <= 320 + 2
     assert 40 < len(canvas.suffix) <= 64
-    assert canvas.max_tokens == 48
+    assert canvas.max_tokens == 96
 
 
 @pytest.mark.parametrize(
@@ -57,3 +57,28 @@ def test_prefix_and_suffix_keep_to_the_budget():
 def test_by_what_a_hole_of_several_lines_ends(language_id, source, min_indent, stop):
     canvas = drawn_hole(source, language_id).canvas(Budget(hole_tokens=77))
     assert (canvas.min_indent, canvas.stop, canvas.max_tokens) == (min_indent, stop, 77)
+
+
+@pytest.mark.parametrize(
+    ("language_id", "source", "max_open"),
+    [
+        ("python", "x = ║\n", 0),
+        ("javascript", "function f() {\n  a()\n  ║\n}\n", 0),
+        ("javascript", "function f() {\n  ║\n    a()\n  }\n}\n", 1),
+        ("javascript", "║\n  a(() => {\n  })\n})\n", 2),
+        ("python", "x = f(║)\n", None),  # the rest of its line stands behind it
+        ("python", "x = ║1║\n", None),  # a range stays within its line
+        ("python", "# see ║\n", None),
+        ("python", 'x = """\n║\n"""\n', None),
+        ("plaintext", "one ║\n", None),
+        ("python", "def f():\n    ║\n", None),  # a block
+    ],
+)
+def test_how_many_brackets_a_line_may_leave_open(language_id, source, max_open):
+    canvas = drawn_hole(source, language_id).canvas()
+    assert canvas.max_open == max_open
+    assert canvas.max_tokens == (128 if canvas.kind == "block" else 48 if max_open is None else 96)
+
+
+def test_brackets_of_a_long_text_are_not_counted():
+    assert drawn_hole("x = 1\n" * 20_000 + "y = ║\n").canvas().max_open is None
