@@ -14,9 +14,6 @@ from intarsia.infill.insertion import inserted_at_cursor
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 
-SECOND_LOOKS = 1
-"""So many more alternatives are asked for where a fill does not hold, or says what another said."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CursorFill:

@@ -3,10 +3,12 @@
 import time
 from dataclasses import dataclass
 
+import msgspec
+
 from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.filling.ask_engine import AskEngine, OnStep
 from intarsia.filling.options import FillOptions
-from intarsia.filling.planned_fill import PlannedFill, plan_fill
+from intarsia.filling.planned_fill import SECOND_LOOKS, PlannedFill, plan_fill
 from intarsia.infill.hole import Hole
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
@@ -39,13 +41,28 @@ async def fill_planned(
     *,
     started: float,
 ) -> FillOutcome | NoSuggestion:
-    """Send one of the plan's requests; ``started``: perf_counter when the work on it began."""
-    filled = await ask(request, on_step)
-    if isinstance(filled, NoSuggestion):
-        return filled
+    """Send one of the plan's requests, and its alternatives while no answer holds: the first that
+    does counts, else the first. ``started``: perf_counter when the work on it began."""
+    answers: list[tuple[Filled, Suggestion | NoSuggestion]] = []
+    for look in range(1 + SECOND_LOOKS):
+        alternative = request.alternative + look
+        filled = await ask(
+            msgspec.structs.replace(request, alternative=alternative),
+            on_step if look == 0 else None,  # the draft that is shown is not put back
+        )
+        if isinstance(filled, NoSuggestion):
+            if not answers:
+                return filled
+            break
+        answers.append((filled, plan.read(filled)))
+        if isinstance(answers[-1][1], Suggestion) or filled.finish_reason == "deadline":
+            break
+    engine_ms = sum(filled.ms.total for filled, _ in answers)
+    holds = isinstance(answers[-1][1], Suggestion)
+    filled, found = answers[-1] if holds else answers[0]
     return FillOutcome(
         hole=plan.hole,
-        found=plan.read(filled),
+        found=found,
         filled=filled,
-        overhead_ms=(time.perf_counter() - started) * 1000 - filled.ms.total,
+        overhead_ms=(time.perf_counter() - started) * 1000 - engine_ms,
     )

@@ -18,6 +18,9 @@ from intarsia.infill.model_view import without_note, without_others
 from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
+SECOND_LOOKS = 1
+"""So many more alternatives are asked for where a fill does not hold, or says what another said."""
+
 DRAFT_BYTES_PER_TOKEN = 2
 """Fewer than code has: a draft must fit into its hole whole."""
 

@@ -62,7 +62,7 @@ async def _suggest(session: Session, snapshot: Snapshot, ask: Ask) -> Answer:
 
 async def _ask_engine(session: Session, snapshot: Snapshot, ask: Ask, known: Known) -> Answer:
     """Add to what is known: the greedy fill, then its alternatives, until there are enough."""
-    from intarsia.filling.cursor_fill import SECOND_LOOKS
+    from intarsia.filling.planned_fill import SECOND_LOOKS
     from intarsia.lsp.fill_plan import plan_fill
 
     plan = plan_fill(snapshot, session.settings)

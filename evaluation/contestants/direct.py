@@ -23,9 +23,10 @@ from intarsia.evaluation.contestants.asking import (
 from intarsia.evaluation.contestants.failures import Failures, failed
 from intarsia.evaluation.faults import EvaluationFault
 from intarsia.evaluation.record import ContestantInfo
-from intarsia.filling.cursor_fill import SECOND_LOOKS, CursorFill
+from intarsia.filling.cursor_fill import CursorFill
 from intarsia.filling.engine_work import EngineWork
 from intarsia.filling.options import FillOptions
+from intarsia.filling.planned_fill import SECOND_LOOKS
 from intarsia.infill.suggestion import NoSuggestion
 
 _GONE_FOR_GOOD = ("model", "out_of_memory")
@@ -84,7 +85,7 @@ class DirectAsker:
         limit_s = SLACK_S + (self._options.deadline_ms or 0) / 1000
         try:
             async with asyncio.timeout(limit_s):
-                found, work = await self._look(plan, 0 if case.is_range else SECOND_LOOKS)
+                found, work = await self._look(plan)
         except TimeoutError:
             return failed(f"no answer within {limit_s:g} s", _ms_since(started))
         except FillFailed as failure:
@@ -95,10 +96,10 @@ class DirectAsker:
             raise EvaluationFault(str(error)) from error
         return _answer(found, work, _ms_since(started))
 
-    async def _look(self, plan: CursorFill, num_more: int) -> tuple[str | NoSuggestion, EngineWork]:
+    async def _look(self, plan: CursorFill) -> tuple[str | NoSuggestion, EngineWork]:
         """Return the likeliest fill that holds; why the likeliest of all does not, where none."""
         work, reason = EngineWork(), None
-        for alternative in range(1 + num_more):
+        for alternative in range(1 + SECOND_LOOKS):
             request = plan.planned.request(self._options, alternative=alternative)
             filled = await self._client.fill(request)
             work = work.and_then(filled)

@@ -95,3 +95,34 @@ async def test_steps_are_told_with_the_text_and_the_hole():
     ((text, hole, step),) = told
     assert (text, hole.start, hole.end, step.step) == (TEXT, START, END, 1)
     assert engine.requests[0].watch
+
+
+async def test_where_the_likeliest_fill_does_not_hold_the_next_is_looked_at():
+    engine = ScriptedEngine(lambda request: "    n = sum(xs)\n" if request.alternative else "")
+    steps = []
+    filling = await fill_selection(
+        engine.fill,
+        TEXT,
+        Stretch(start=START, end=END),
+        PYTHON,
+        FillOptions(),
+        lambda *step: steps.append(step),
+    )
+    assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
+    assert [request.alternative for request in engine.requests] == [0, 1]
+
+
+async def test_where_none_holds_the_first_says_why():
+    engine = ScriptedEngine(lambda request: "  )\n" if request.alternative else "")
+    selection = Stretch(start=START, end=END)
+    filling = await fill_selection(engine.fill, TEXT, selection, PYTHON, FillOptions())
+    assert filling.refusal == NoSuggestion(reason="the model wrote nothing")
+    assert len(engine.requests) == 2
+
+
+async def test_the_deadline_is_not_begun_again():
+    engine = ScriptedEngine(lambda request: "", finish_reason="deadline")
+    selection = Stretch(start=START, end=END)
+    filling = await fill_selection(engine.fill, TEXT, selection, PYTHON, FillOptions())
+    assert filling.refusal is not None
+    assert len(engine.requests) == 1

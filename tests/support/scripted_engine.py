@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, Step, Timing
+from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Step, Timing
 from intarsia.infill.suggestion import NoSuggestion
 
 
@@ -13,6 +13,7 @@ class ScriptedEngine:
 
     script: Callable[[Fill], str | tuple[str, float] | NoSuggestion]
     requests: list[Fill] = field(default_factory=list)
+    finish_reason: FinishReason = "end_of_hole"
 
     async def fill(
         self, request: Fill, on_step: Callable[[Step], None] | None = None
@@ -32,7 +33,7 @@ class ScriptedEngine:
             steps=1,
             ms=Timing(queue=0.0, prefill=0.0, denoise=0.0, total=0.0),
             mean_entropy=entropy,
-            finish_reason="end_of_hole",
+            finish_reason=self.finish_reason,
             model="script",
             num_prefilled=0,
             num_reused=0,
