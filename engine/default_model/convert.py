@@ -6,9 +6,12 @@ Made once, under a lock, beside its last place, and renamed when whole. Knows no
 import json
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from intarsia.engine.default_model.cache_folder import (
     cache_folder,
@@ -22,6 +25,10 @@ from intarsia.engine.default_model.gguf_tokenizer import tokenizer_from_gguf
 from intarsia.engine.default_model.progress import Progress
 from intarsia.engine.default_model.wait_for_turn import turn
 
+Rows: TypeAlias = npt.NDArray[np.float32]  # (some, in), or a whole vector
+ChangeRows: TypeAlias = Callable[[str, int, Rows], Rows]
+"""A fused tensor's name, the number of the first row, rows → the rows to write."""
+
 CONVERSION_VERSION = 1
 """Raised whenever what is written changes; older folders are then left alone and made anew."""
 
@@ -34,21 +41,34 @@ def converted_folder(key: str) -> Path:
     return cache_folder() / "converted" / f"{key}-v{CONVERSION_VERSION}"
 
 
-def convert(gguf: Path, folder: Path, on_progress: Progress) -> None:
-    """Write ``folder`` unless it is there. Raises ModelError (file, shape or disk)."""
+def convert(
+    gguf: Path,
+    folder: Path,
+    on_progress: Progress,
+    *,
+    change_for: Callable[[Mapping[str, Any]], ChangeRows] | None = None,
+) -> None:
+    """Write ``folder`` unless it is there; ``change_for`` takes the config and says what becomes of
+    the rows before they are rounded. Raises ModelError (file, shape or disk)."""
     with plain_disk_faults(folder.parent):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with turn(folder, f"converts {gguf.name}", on_progress):
             if not folder.is_dir():
-                _convert_locked(gguf, folder, on_progress)
+                _convert_locked(gguf, folder, on_progress, change_for)
 
 
-def _convert_locked(gguf: Path, folder: Path, on_progress: Progress) -> None:
+def _convert_locked(
+    gguf: Path,
+    folder: Path,
+    on_progress: Progress,
+    change_for: Callable[[Mapping[str, Any]], ChangeRows] | None,
+) -> None:
     on_progress(f"reading {gguf.name}", None)
     source = GgufFile(gguf)
     embed, output = _embedding_and_output(source)
     config = config_from_gguf(source.fields, is_tied=output is None)
     tensors = fused_tensors(source.shapes, config, embed=embed, output=output)
+    change = _unchanged if change_for is None else change_for(config)
     tokenizer = tokenizer_from_gguf(source.fields)
     require_space(folder.parent, sum(_num_bytes(tensor) for tensor in tensors))
 
@@ -58,7 +78,7 @@ def _convert_locked(gguf: Path, folder: Path, on_progress: Progress) -> None:
     try:
         tokenizer.save(str(partial / "tokenizer.json"), pretty=False)
         (partial / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
-        _write_tensors(source, tensors, partial / "model.safetensors", on_progress)
+        _write_tensors(source, tensors, change, partial / "model.safetensors", on_progress)
         partial.rename(folder)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)
@@ -85,14 +105,22 @@ def _are_same_but_for_rounding(source: GgufFile, first: str, second: str) -> boo
     return float(abs(one - other).mean()) < 0.2 * float(abs(one).mean())
 
 
+def _unchanged(tensor: str, first_row: int, rows: Rows) -> Rows:
+    return rows
+
+
 def _write_tensors(
-    source: GgufFile, tensors: Sequence[FusedTensor], path: Path, on_progress: Progress
+    source: GgufFile,
+    tensors: Sequence[FusedTensor],
+    change: ChangeRows,
+    path: Path,
+    on_progress: Progress,
 ) -> None:
     with path.open("wb") as file:
         file.write(_header(tensors))
         for index, tensor in enumerate(tensors):
             on_progress("converting the model", index / len(tensors))
-            for chunk in _bf16_chunks(source, tensor):
+            for chunk in _bf16_chunks(source, tensor, change):
                 file.write(chunk)
         on_progress("converting the model", 1.0)
         _flush_to_disk(file)
@@ -121,13 +149,16 @@ def _num_bytes(tensor: FusedTensor) -> int:
     return count
 
 
-def _bf16_chunks(source: GgufFile, tensor: FusedTensor) -> Iterator[bytes]:
+def _bf16_chunks(source: GgufFile, tensor: FusedTensor, change: ChangeRows) -> Iterator[bytes]:
     import torch
 
+    first_row = 0
     for name in tensor.sources:
         for rows in source.rows(name):
+            changed = change(tensor.name, first_row, rows)
+            first_row += len(rows)
             # torch rounds to the nearest, ties to even.
-            rounded = torch.from_numpy(rows.copy()).to(torch.bfloat16)
+            rounded = torch.from_numpy(changed.copy()).to(torch.bfloat16)
             yield rounded.view(torch.int16).numpy().tobytes()
 
 

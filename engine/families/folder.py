@@ -8,11 +8,13 @@ import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from intarsia.engine.default_model.catalog import CATALOG, CatalogModel, find_model
 from intarsia.engine.default_model.convert import convert, converted_folder
+from intarsia.engine.default_model.digest import sha256_of
 from intarsia.engine.default_model.download import fetch
 from intarsia.engine.default_model.fused_layout import FUSED_FORMAT
 from intarsia.engine.default_model.progress import Progress
@@ -41,7 +43,8 @@ class ModelFolder:
     config: Mapping[str, Any]
     weights: tuple[Path, ...]
     adapter: Path | None  # bundled with a catalog model
-    tunings: tuple[Path, ...]  # put into the weights one after the other
+    tuned_by: Path | None  # bundled with a catalog model, and in the weights already
+    tunings: tuple[Path, ...]  # to be put into the weights one after the other
     is_fused: bool  # one file in our own layout, see fused_layout.py
 
 
@@ -52,25 +55,25 @@ def locate_model(model: str, on_progress: Progress) -> ModelFolder:
     one); ``model+none`` leaves that out.
     """
     plain, added = split_tuning(model)
+    folder = _locate(plain, on_progress, is_tuned=added != NO_TUNING)
     if added is None:
-        return _locate(model, on_progress)
-    folder = _locate(plain, on_progress)
+        return folder
     if added == NO_TUNING:
-        return replace(folder, name=f"{folder.name}+{added}", tunings=())
+        return replace(folder, name=f"{folder.name}+{added}")
     tuning = Path(added).expanduser()
     read_safetensors_header(tuning)
-    name = f"{folder.name}+{tuning.parent.name}"
-    return replace(folder, name=name, tunings=(*folder.tunings, tuning))
+    return replace(folder, name=f"{folder.name}+{tuning.parent.name}", tunings=(tuning,))
 
 
-def _locate(model: str, on_progress: Progress) -> ModelFolder:
+def _locate(model: str, on_progress: Progress, *, is_tuned: bool) -> ModelFolder:
+    """``is_tuned``: whether a catalog model is taken with its own tuning."""
     if row := find_model(model):
-        folder = _inspect(_catalog_folder(row, on_progress), name=row.name)
-        bundled = tuple(path for path in (row.adapter, row.tuning) if path is not None)
-        for path in bundled:
-            read_safetensors_header(path)
-        tunings = () if row.tuning is None else (row.tuning,)
-        return replace(folder, adapter=row.adapter, tunings=tunings)
+        tuning = row.tuning if is_tuned else None
+        for bundled in (row.adapter, tuning):
+            if bundled is not None:
+                read_safetensors_header(bundled)
+        folder = _inspect(_catalog_folder(row, tuning, on_progress), name=row.name)
+        return replace(folder, adapter=row.adapter, tuned_by=tuning)
     path = Path(model).expanduser()
     if model.strip() and _exists(path):
         if path.is_dir():
@@ -97,15 +100,25 @@ def _inspect(path: Path, *, name: str) -> ModelFolder:
         config=config,
         weights=weights,
         adapter=None,
+        tuned_by=None,
         tunings=(),
         is_fused=is_fused(weights, FUSED_FORMAT),
     )
 
 
-def _catalog_folder(row: CatalogModel, on_progress: Progress) -> Path:
-    folder = converted_folder(row.sha256[:16])
-    if not folder.is_dir():
-        convert(fetch(row, on_progress), folder, on_progress)
+def _catalog_folder(row: CatalogModel, tuning: Path | None, on_progress: Progress) -> Path:
+    """A tuning is put in once, when the model is converted: its weights are mapped like others."""
+    key = row.sha256[:16]
+    folder = converted_folder(key if tuning is None else f"{key}-{sha256_of(tuning)[:16]}")
+    if folder.is_dir():
+        return folder
+    gguf = fetch(row, on_progress)
+    if tuning is None:
+        convert(gguf, folder, on_progress)
+    else:
+        from intarsia.engine.families.tuning import rows_tuned_by  # imports torch
+
+        convert(gguf, folder, on_progress, change_for=partial(rows_tuned_by, tuning))
     return folder
 
 

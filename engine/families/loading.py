@@ -70,7 +70,8 @@ def _load_masked_causal(
     path = named or folder.adapter
     adapter = None if path is None else read_adapter(path, shape, dtype=dtype, device=device)
     backbone = CausalBackbone(shape, weights, adapter, mask_id=text.mask_id)
-    named_files = [*(("tuning", tuning) for tuning in folder.tunings), ("adapter", path)]
+    tunings = [("tuning", tuning) for tuning in (folder.tuned_by, *folder.tunings)]
+    named_files = [*tunings, ("adapter", path)]
     notes = [f"{what} {sha256_of(file)[:12]}" for what, file in named_files if file is not None]
     if adapter is None:
         notes.append("no adapter for this model: one token a pass, left to right")

@@ -35,6 +35,10 @@ class LowRankLayer:
     gate_up: LowRank
     down: LowRank
 
+    def parts(self) -> dict[str, LowRank]:
+        """Return the pairs by the names of the matrices that they change."""
+        return {"qkv": self.qkv, "o": self.o, "gate_up": self.gate_up, "down": self.down}
+
 
 def part_sizes(shape: BackboneShape) -> dict[str, tuple[int, int]]:
     """Return how many numbers go into and come out of each part of a layer, by its file name."""

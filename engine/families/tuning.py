@@ -1,15 +1,19 @@
-"""A tuning of a backbone: low-rank changes that are put into the weights at load.
+"""A tuning of a backbone: low-rank changes that are put into the weights, at load or when they are
+converted.
 
 A file and weights come in, other weights go out; a pass costs what it did before.
 """
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.backbone_shape import BackboneShape
+from intarsia.engine.default_model.convert import ChangeRows, Rows
+from intarsia.engine.families.backbone_shape import BackboneShape, read_shape
 from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeights
 from intarsia.engine.families.low_rank import LowRank, LowRankLayer, low_rank_layers, read_numbers
 
@@ -22,14 +26,30 @@ def tune(weights: BackboneWeights, shape: BackboneShape, path: Path) -> Backbone
     return replace(weights, layers=tuple(layers))
 
 
+def rows_tuned_by(path: Path, config: Mapping[str, Any]) -> ChangeRows:
+    """Return what puts a tuning into a model while that is converted. Raises ModelError where it
+    does not fit."""
+    numbers = read_numbers(path, dtype=torch.float32, device=torch.device("cpu"))
+    changes = {
+        f"layers.{i}.{part}": pair
+        for i, layer in enumerate(low_rank_layers(numbers, read_shape(config), path.name))
+        for part, pair in layer.parts().items()
+    }
+
+    def change(tensor: str, first_row: int, rows: Rows) -> Rows:
+        pair = changes.get(tensor)
+        if pair is None:
+            return rows
+        up = pair.up[first_row : first_row + len(rows)]
+        changed: Rows = torch.addmm(torch.from_numpy(rows.copy()), up, pair.down).numpy()
+        return changed
+
+    return change
+
+
 def _tuned(layer: LayerWeights, change: LowRankLayer) -> LayerWeights:
-    return replace(
-        layer,
-        qkv=_changed(layer.qkv, change.qkv),
-        o=_changed(layer.o, change.o),
-        gate_up=_changed(layer.gate_up, change.gate_up),
-        down=_changed(layer.down, change.down),
-    )
+    parts = change.parts()
+    return replace(layer, **{name: _changed(getattr(layer, name), parts[name]) for name in parts})
 
 
 def _changed(weight: Tensor, change: LowRank) -> Tensor:

@@ -7,13 +7,17 @@ from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 from toy_gguf import ToyGguf, toy_model, write_gguf
 from toy_wheels import toy_row, write_wheels
 
 from intarsia.engine.default_model import catalog
 from intarsia.engine.default_model.digest import has_digest
-from intarsia.engine.families.folder import locate_model
+from intarsia.engine.families.backbone_shape import read_shape
+from intarsia.engine.families.backbone_weights import BackboneWeights, read_weights
+from intarsia.engine.families.folder import ModelFolder, locate_model
+from intarsia.engine.families.low_rank import part_sizes
+from intarsia.engine.families.tuning import tune
 from intarsia.engine.filler import ModelError
 
 
@@ -235,6 +239,82 @@ def test_a_damaged_adapter_is_said(
     row = replace(toy_catalog, adapter_file=str(adapter))
     monkeypatch.setattr(catalog, "CATALOG", (row,))
     assert refusal("toy").startswith(f"{adapter} is damaged (")
+
+
+def write_tuning(path: Path, folder: ModelFolder, *, hidden: int | None = None) -> Path:
+    shape = read_shape(folder.config)
+    luck = torch.Generator().manual_seed(0)
+    numbers = {}
+    for layer in range(shape.num_layers):
+        for part, (into, out) in part_sizes(shape).items():
+            numbers[f"A.{part}{layer}"] = torch.randn(4, hidden or into, generator=luck)
+            numbers[f"B.{part}{layer}"] = torch.randn(out, 4, generator=luck) / 8
+    save_file(numbers, path)
+    return path
+
+
+def weights_of(folder: ModelFolder) -> BackboneWeights:
+    return read_weights(
+        folder.weights,
+        read_shape(folder.config),
+        is_fused=True,
+        dtype=torch.bfloat16,
+        device=torch.device("cpu"),
+    )
+
+
+def test_a_bundled_tuning_is_put_in_when_the_model_is_converted(
+    toy_catalog: catalog.CatalogModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = locate_model("toy", quiet)
+    tuning = write_tuning(tmp_path / "tuning.safetensors", plain)
+    row = replace(toy_catalog, tuning_file=str(tuning))
+    monkeypatch.setattr(catalog, "CATALOG", (row,))
+
+    tuned = locate_model("toy", quiet)
+    assert (tuned.tuned_by, tuned.tunings, tuned.name) == (tuning, (), "toy")
+    assert tuned.path != plain.path
+    expected = tune(weights_of(plain), read_shape(plain.config), tuning)
+    for layer, wanted, before in zip(
+        weights_of(tuned).layers, expected.layers, weights_of(plain).layers, strict=True
+    ):
+        for part in ("qkv", "o", "gate_up", "down"):
+            now, then = getattr(layer, part), getattr(before, part)
+            torch.testing.assert_close(now, getattr(wanted, part), atol=0.02, rtol=0.02)
+            assert (now - then).abs().max() > 0.1
+        assert torch.equal(layer.attn_norm, before.attn_norm)
+    assert torch.equal(weights_of(tuned).embed, weights_of(plain).embed)
+
+    without = locate_model("toy+none", quiet)
+    assert (without.path, without.tuned_by, without.name) == (plain.path, None, "toy+none")
+    own = locate_model(f"toy+{tuning}", quiet)
+    assert (own.path, own.tuned_by, own.tunings) == (tuned.path, tuning, (tuning,))
+
+
+def test_another_bundled_tuning_is_another_conversion(
+    toy_catalog: catalog.CatalogModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tuning = write_tuning(tmp_path / "tuning.safetensors", locate_model("toy", quiet))
+    row = replace(toy_catalog, tuning_file=str(tuning))
+    monkeypatch.setattr(catalog, "CATALOG", (row,))
+    first = locate_model("toy", quiet)
+    numbers = load_file(tuning)
+    save_file({name: 2 * number for name, number in numbers.items()}, tuning)
+    assert locate_model("toy", quiet).path != first.path
+
+
+def test_a_bundled_tuning_of_another_model_is_refused_and_leaves_nothing(
+    toy_catalog: catalog.CatalogModel,
+    cache: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plain = locate_model("toy", quiet)
+    tuning = write_tuning(tmp_path / "tuning.safetensors", plain, hidden=3)
+    row = replace(toy_catalog, tuning_file=str(tuning))
+    monkeypatch.setattr(catalog, "CATALOG", (row,))
+    assert "of another backbone" in refusal("toy")
+    assert [path for path in (cache / "converted").iterdir() if path.is_dir()] == [plain.path]
 
 
 def test_a_gguf_file_is_converted_once_and_again_when_it_changes(
