@@ -3,12 +3,14 @@
 The same key, a space after ``return``, is measured in the page itself, from the key's event to the
 ghost text in the document's tree, in three situations: an extension that answers at once (VS Code's
 own wait and drawing); ours where the server knows the answer (adds the way to the server and back);
-ours where the engine has to be asked, less the engine's own time. The option ``debounceMs`` is 0.
+ours where the engine has to be asked, less the engine's own time, with drafts drawn and without.
+The option ``debounceMs`` is 0.
 """
 
 import argparse
 import re
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 from extension_log import ExtensionLog
@@ -39,16 +41,31 @@ def main() -> None:
         tempfile.TemporaryDirectory() as folder,
     ):
         floor = _floor(address, browser, Path(folder), arguments.rounds)
-        known, beyond = _ours(address, browser, Path(folder), arguments.rounds)
+        ours = _ours(address, browser, Path(folder), arguments.rounds, drafts=True)
+        undrawn = _ours(address, browser, Path(folder), arguments.rounds, drafts=False)
     measured = {
         "VS Code alone": floor,
-        "known to the server": known,
-        "asked, beyond the engine": beyond,
-        "known, less VS Code alone": [ms - percentile(floor, 50) for ms in known],
-        "asked, less VS Code alone": [ms - percentile(floor, 50) for ms in beyond],
+        "known to the server": ours.known,
+        "asked, beyond the engine": ours.beyond_engine,
+        "asked without drafts, beyond the engine": undrawn.beyond_engine,
+        "known, less VS Code alone": [ms - percentile(floor, 50) for ms in ours.known],
+        "asked, less VS Code alone": [ms - percentile(floor, 50) for ms in ours.beyond_engine],
+        "asked without drafts, less it": [
+            ms - percentile(floor, 50) for ms in undrawn.beyond_engine
+        ],
     }
     rows = [(name, p50_p95(values)) for name, values in measured.items()]
-    report({"rounds": arguments.rounds, "ms": measured}, rows, arguments.json)
+    engine = {"engine": ours.engine, "engine without drafts": undrawn.engine}
+    report({"rounds": arguments.rounds, "ms": measured | engine}, rows, arguments.json)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ours:
+    """Milliseconds where the answer is known, where it is asked for less the engine's own, and those."""
+
+    known: list[float]
+    beyond_engine: list[float]
+    engine: list[float]
 
 
 def _floor(address: Address, browser: Browser, folder: Path, rounds: int) -> list[float]:
@@ -62,12 +79,10 @@ def _floor(address: Address, browser: Browser, folder: Path, rounds: int) -> lis
         return [_time_a_space(window) for _ in range(rounds)]
 
 
-def _ours(
-    address: Address, browser: Browser, folder: Path, rounds: int
-) -> tuple[list[float], list[float]]:
-    """Return the times where the answer is known, and the engine's answers less its own time."""
+def _ours(address: Address, browser: Browser, folder: Path, rounds: int, *, drafts: bool) -> Ours:
+    settings = AT_ONCE | {"intarsia.drafts": drafts}
     with (
-        vscode(address, packaged_extension(), AT_ONCE) as server,
+        vscode(address, packaged_extension(), settings) as server,
         Windows(server=server, browser=browser, folder=folder) as windows,
     ):
         window = windows.open(SUM)
@@ -83,7 +98,8 @@ def _ours(
             window.press("Control+Home", "Shift+ArrowDown", "Delete", *["ArrowDown"] * 2, "End")
         engine = [float(ms) for line in log.lines() for ms in _FILLED.findall(line)]
     assert len(engine) == rounds, f"the log tells of {len(engine)} fills, not of {rounds}"
-    return known, [total - own for total, own in zip(asked, engine, strict=True)]
+    beyond_engine = [total - own for total, own in zip(asked, engine, strict=True)]
+    return Ours(known=known, beyond_engine=beyond_engine, engine=engine)
 
 
 def _time_a_space(window: VSCodeWindow) -> float:
