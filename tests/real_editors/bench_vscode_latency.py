@@ -61,7 +61,7 @@ def main() -> None:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ours:
-    """Milliseconds where the answer is known, where it is asked for less the engine's own, and those."""
+    """Milliseconds: of a known answer; of one asked for, less the engine's own; the engine's."""
 
     known: list[float]
     beyond_engine: list[float]
