@@ -117,10 +117,18 @@ class FimText:
         ]
 
     def split_given(self, given: str) -> tuple[list[int], bytes]:
-        """Return the ids of given text, and its last token's bytes: these only constrain the fill,
-        as the model may prefer a longer token that begins with them (token healing)."""
+        """Return the ids of given text, and the bytes of its last tokens, as many as one token can
+        begin with: these only constrain the fill, as the model may prefer that token to theirs
+        (token healing: " ret", "u" stand for " retu", the beginning of " return")."""
         ids = self.encode(given)
-        return (ids[:-1], self._bytes[ids[-1]]) if ids else ([], b"")
+        num_kept, healed, tail = len(ids), b"", b""
+        for number in range(len(ids) - 1, -1, -1):
+            tail = self._bytes[ids[number]] + tail
+            if len(tail) > self._longest:
+                break
+            if self._begins_a_token(tail):
+                num_kept, healed = number, tail
+        return ids[:num_kept], healed
 
     def bytes_of(self, token: int) -> bytes:
         """Return a token's own bytes; an end token has none."""
@@ -149,6 +157,15 @@ class FimText:
             pieces.append(decoder.decode(raw[num_given:]))
             num_given = max(0, num_given - len(raw))
         return pieces
+
+    def _begins_a_token(self, raw: bytes) -> bool:
+        order, keys = self._sorted
+        at = bisect_left(keys, raw)
+        return at < len(order) and keys[at].startswith(raw)
+
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self._bytes))
 
     @cached_property
     def _sorted(self) -> tuple[list[int], list[bytes]]:

@@ -123,12 +123,34 @@ def test_continuing_names_all_that_fit_and_nothing_else(text: FimText, given_byt
     assert len(found) == len(fits)
 
 
-@given(st.text())
-def test_given_text_is_split_before_its_last_token(text: FimText, given_text: str) -> None:
+@given(st.text() | st.text(alphabet="val return"))
+def test_given_text_is_split_before_its_last_tokens(text: FimText, given_text: str) -> None:
     ids, healed = text.split_given(given_text)
     whole = b"".join(text.bytes_of(i) for i in ids) + healed
     assert whole == given_text.encode("utf-8", "replace")
     assert bool(healed) == bool(given_text)
+    all_ids = text.encode(given_text)
+    assert ids == all_ids[: len(ids)]
+    tails = [b"".join(map(text.bytes_of, all_ids[at:])) for at in range(len(all_ids))]
+    tokens = [text.bytes_of(i) for i in range(text.num_tokens)]
+    begun = [tail for tail in tails if any(token.startswith(tail) for token in tokens)]
+    assert healed == (begun[0] if begun else b""), "as much as one token can begin with"
+
+
+@pytest.mark.parametrize(
+    ("given_text", "kept", "healed"),
+    [
+        ("return", "", "return"),
+        ("retu", "", "retu"),  # "ret" and "u": what "return" begins with
+        ("val retu", "val", " retu"),
+        ("val retx", "val ret", "x"),
+    ],
+)
+def test_tokens_that_one_longer_token_begins_with_are_open(
+    text: FimText, given_text: str, kept: str, healed: str
+) -> None:
+    ids, open_bytes = text.split_given(given_text)
+    assert (joined(text, ids), open_bytes.decode()) == (kept, healed)
 
 
 def test_a_padding_row_of_the_matrix_has_no_text(text: FimText) -> None:
