@@ -148,7 +148,7 @@ async def test_it_runs_in_a_process_of_its_own_and_its_end_is_a_fault(
         process.kill()
         with pytest.raises(EvaluationFault, match=r"process ended \(exit code -9\)"):
             await asker.fill(replace(case, prefix="x = "))
-    assert set(psutil.Process().children()) == before
+    assert set(psutil.Process().children()) <= before
 
 
 async def test_a_file_that_is_no_model_is_a_fault_in_one_line(tmp_path: Path):
