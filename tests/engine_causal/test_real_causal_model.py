@@ -3,6 +3,7 @@
 import time
 from typing import Any
 
+import msgspec
 import pytest
 from real_holes import REAL_HOLES
 from toy_causal_fill import run_fill
@@ -56,6 +57,33 @@ def test_what_is_written_fits(verified: dict[str, Filled]) -> None:
     assert texts["clamp"] == "return high"
     assert texts["largest"].startswith("if best")
     assert all(filled.finish_reason == "end_of_hole" for filled in verified.values())
+
+
+@pytest.mark.parametrize(("given", "rest"), [(" retu", "rn"), (" return", " "), (" re", "turn")])
+def test_half_a_word_is_gone_on_with(filler: Filler, given: str, rest: str) -> None:
+    """ " retu" is two tokens, and " return" is one."""
+    prefix = "def clamp(value, low, high):\n    if value < low:\n       "
+    request = Fill(
+        id=1,
+        prefix=prefix,
+        given=given,
+        suffix="\n    if value > high:\n        return high\n    return value\n",
+        stop=("\n",),
+    )
+    assert run_fill(filler, request).text.startswith(rest)
+
+
+def test_a_line_goes_on_until_its_brackets_are_closed(filler: Filler) -> None:
+    request = Fill(
+        id=1,
+        prefix='COLOURS = {\n    "red": 1,\n    "green": 2,\n}\nSIZES =',
+        suffix="\n\n\ndef size_of(name):\n    return SIZES[name]\n",
+        stop=("\n",),
+        max_tokens=96,
+    )
+    assert run_fill(filler, request).text == " {"
+    whole = run_fill(filler, msgspec.structs.replace(request, max_open=0)).text
+    assert whole.startswith(" {\n    ") and whole.endswith("\n}")
 
 
 @pytest.mark.parametrize("name", ["running mean", "debounce"])
