@@ -13,27 +13,34 @@ from typing import Literal, TypeAlias
 from intarsia.corpus.corpus_file import CorpusFile
 from intarsia.infill.known_holes import KnownHole, KnownHoleKind, known_holes
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.lines import columns, line_end, line_round, next_line_start
+from intarsia.infill.lines import columns, line_end, line_round, line_start, next_line_start
 
 TrainingHoleKind: TypeAlias = KnownHoleKind | Literal["span"]
 """A span goes from one place in code to any other, within words and over lines."""
 
 KIND_WEIGHTS: dict[TrainingHoleKind, float] = {
-    "rest_of_line": 0.25,
-    "line": 0.15,
+    "rest_of_line": 0.20,
+    "line": 0.12,
     "inside_word": 0.10,
-    "span": 0.25,
+    "span": 0.35,
     "expression": 0.05,
     "arguments": 0.05,
-    "block": 0.15,
+    "block": 0.13,
 }
 """How often which kind is drawn, where a file has holes of every kind."""
 
-SHARE_THAT_GOES_ON = 0.25
-"""So many of the holes that end with their line go on over lines that belong to it."""
+SHARE_THAT_GOES_ON = 0.4
+"""So many of the holes that end with their line go on over lines that belong to it. A cursor's line
+is ended by its line end whatever the model says: its "end" matters where several lines are asked
+for, so that those may be as many."""
 
-MAX_FURTHER_LINES = 3
+MAX_FURTHER_LINES = 5
 MAX_SPAN_LINES = 8
+SPAN_TRIES = 5
+SHARE_FROM_WHOLE_LINES = 0.5
+SHARE_TO_WHOLE_LINES = 0.65
+"""So many spans begin or end at the edge of a line: else one that ends there would be a line."""
+
 MAX_PREFIX_CHARS = 6_000
 MAX_SUFFIX_CHARS = 2_500
 MAX_HOLE_CHARS = 1_200
@@ -99,18 +106,23 @@ def _spans(
     luck: random.Random,
     num_spans: int,
 ) -> list[_Cut]:
-    """Draw different spans whose edges are places where other holes begin."""
-    edges = sorted({hole.start for kind in _ENDS_WITH_LINE for hole in found[kind]})
-    spans = set()
-    for _ in range(num_spans if len(edges) > 1 else 0):
-        first = luck.randrange(len(edges) - 1)
-        furthest = edges[first]
+    """Draw different spans: between whole lines as a selection is, or from within a line, to where
+    others begin, within words too."""
+    within = sorted({hole.start for kind in _ENDS_WITH_LINE for hole in found[kind]})
+    whole = sorted({edge for at in within for edge in (line_start(text, at), line_end(text, at))})
+    spans: set[tuple[int, int]] = set()
+    for _ in range(SPAN_TRIES * num_spans if within else 0):
+        if len(spans) == num_spans:
+            break
+        first = luck.choice(whole if luck.random() < SHARE_FROM_WHOLE_LINES else within)
+        furthest = first
         for _ in range(luck.randint(1, MAX_SPAN_LINES)):
             furthest = next_line_start(text, furthest)
-        beyond = bisect_right(edges, furthest, lo=first + 1)
-        last = luck.randint(first + 1, max(first + 1, beyond - 1))
-        if text[edges[first] : edges[last]].strip():
-            spans.add((edges[first], edges[last]))
+        edges = whole if luck.random() < SHARE_TO_WHOLE_LINES else within
+        beyond = edges[bisect_right(edges, first) : bisect_right(edges, furthest)]
+        last = luck.choice(beyond) if beyond else first
+        if text[first:last].strip():
+            spans.add((first, last))
     return [_Cut(kind="span", start=start, end=end) for start, end in sorted(spans)]
 
 
