@@ -22,6 +22,22 @@ FindEnd: TypeAlias = Callable[[Sequence[int]], int | None]
 """Hole ids → how many of them the hole needs, None while it has not ended."""
 
 
+def ends_anywhere(ids: Sequence[int]) -> bool:
+    """A hole may end behind any of its tokens."""
+    return True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ends:
+    """Tokens that end a hole, and whether one may stand behind these tokens of it."""
+
+    ids: frozenset[int] = frozenset()
+    may_follow: Callable[[Sequence[int]], bool] = ends_anywhere
+
+
+ANYWHERE = Ends()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Verification:
     """What one pass says: the frozen rows' own next tokens, and a proposal behind each outcome."""
@@ -100,6 +116,7 @@ def settle_verified(
     policy: VerifyPolicy,
     *,
     find_end: FindEnd,
+    ends: Ends = ANYWHERE,
     max_tokens: int,
     max_passes: int | None,
     is_cancelled: Callable[[], bool],
@@ -107,7 +124,8 @@ def settle_verified(
     on_round: OnRound | None,
 ) -> Settled:
     """Write the hole behind a context whose next tokens are already named; the verifier holds all
-    of them but the last. Raises Cancelled between two passes."""
+    of them but the last. Where an end may not stand, the likeliest other token does. Raises
+    Cancelled between two passes."""
     text = Settled(ids=[])
     _settle(text, named)
     proposal = _NOTHING
@@ -124,7 +142,7 @@ def settle_verified(
             return _unproven(text, proposal, find_end, max_tokens, "deadline")
         if is_cancelled():
             raise Cancelled
-        proposal = _round(verifier, context, text, proposal, policy, find_end)
+        proposal = _round(verifier, context, text, proposal, policy, find_end, ends)
 
 
 def _round(
@@ -134,6 +152,7 @@ def _round(
     proposal: _Proposal,
     policy: VerifyPolicy,
     find_end: FindEnd,
+    ends: Ends,
 ) -> _Proposal:
     """Judge a proposal, settle what is kept and the token after it; return the next proposal."""
     masks = (
@@ -143,16 +162,29 @@ def _round(
     )
     said = verifier.verify([text.ids[-1], *proposal.ids], masks)
     text.num_passes += 1
-    named = said.causal.argmax(dim=-1).tolist()
-    num_kept = next(
-        (i for i, (p, n) in enumerate(zip(proposal.ids, named, strict=False)) if p != n),
-        len(proposal.ids),
-    )
+    named = _judge(said.causal, text.ids, proposal.ids, ends)
+    num_kept = len(named) - 1
     verifier.keep(num_kept + 1)
-    _settle(text, name_tokens(said.causal[: num_kept + 1], named[: num_kept + 1]))
+    _settle(text, name_tokens(said.causal[: num_kept + 1], named))
     if not policy.num_proposed:
         return _NOTHING
     return _propose(_name(said, num_kept, text.ids[-1]), context, text, policy, find_end)
+
+
+def _judge(causal: Tensor, before: Sequence[int], proposed: Sequence[int], ends: Ends) -> list[int]:
+    """Return the proposed tokens that the frozen path names too, and the one that it names next."""
+    named: list[int] = []
+    for row, likeliest in enumerate(causal.argmax(dim=-1).tolist()):
+        is_end = likeliest in ends.ids and not ends.may_follow([*before, *named])
+        named.append(_likeliest_but(ends.ids, causal[row]) if is_end else likeliest)
+        if row >= len(proposed) or named[row] != proposed[row]:
+            break
+    return named
+
+
+def _likeliest_but(ids: frozenset[int], logits: Tensor) -> int:
+    others = logits.index_fill(0, torch.tensor(list(ids), device=logits.device), -torch.inf)
+    return int(others.argmax())
 
 
 def _name(said: Verification, outcome: int, named: int) -> "list[NamedToken]":

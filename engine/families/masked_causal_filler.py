@@ -15,6 +15,7 @@ from intarsia.engine.diffusion.entropy import EntropyPolicy, settle_by_entropy
 from intarsia.engine.diffusion.rewrite import RewriteLimits, RewritePolicy, rewrite
 from intarsia.engine.diffusion.verify import (
     LEFT_TO_RIGHT,
+    Ends,
     NamedToken,
     OnRound,
     Settled,
@@ -25,7 +26,7 @@ from intarsia.engine.diffusion.verify import (
 from intarsia.engine.families.fim_text import FimText
 from intarsia.engine.families.masked_causal import MaskedCausal
 from intarsia.engine.families.request_ranges import require, require_draft, require_temperature
-from intarsia.engine.families.text_end import find_text_end
+from intarsia.engine.families.text_end import find_text_end, may_end_here
 from intarsia.engine.filler import Cancelled, ModelInfo
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Step, Timing
 
@@ -216,6 +217,7 @@ class MaskedCausalFiller:
             named,
             self._verify_policy(request),
             find_end=find_end,
+            ends=Ends(ids=self._text.end_ids, may_follow=lambda ids: self._may_end(ids, hole)),
             max_tokens=request.max_tokens,
             max_passes=request.max_steps,
             is_cancelled=hole.is_cancelled,
@@ -236,6 +238,10 @@ class MaskedCausalFiller:
             return num_before + 1 if num_before < len(ids) else None
         lengths = range(1, num_before + 1)
         return next(n for n in lengths if _text_end(pieces[:n], hole) is not None)
+
+    def _may_end(self, ids: Sequence[int], hole: _Hole) -> bool:
+        pieces = self._text.pieces(ids, num_given=len(hole.healed))
+        return may_end_here("".join(pieces), max_open=hole.request.max_open)
 
     def _tokens(self, hole: _Hole, settled: Settled) -> tuple[CanvasToken, ...]:
         """Return the hole's tokens up to its end; the last is cut where a stop text begins."""

@@ -19,9 +19,15 @@ def find_text_end(
     return min((end for end in ends if end is not None), default=None)
 
 
+def may_end_here(text: str, *, max_open: int | None) -> bool:
+    """Whether the model may end a hole behind this text of it: not before its brackets are closed
+    that nothing after the hole closes."""
+    return max_open is None or _num_open(text) <= max_open
+
+
 def _first_end(text: str, mark: str, max_open: int | None) -> int | None:
     at = text.find(mark)
-    while at >= 0 and max_open is not None and _num_open(text[:at]) > max_open:
+    while at >= 0 and not may_end_here(text[:at], max_open=max_open):
         at = text.find(mark, at + 1)
     return at if at >= 0 else None
 

@@ -82,7 +82,8 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     ``given`` is text at the hole's start that is already there (a half-typed word): the fill
     continues it and the answer does not repeat it. ``stop`` are texts that end the hole where they
     first appear; they are not part of the answer. ``max_open``: they end nothing where the answer
-    has opened more brackets than this and not closed them (None: wherever they appear).
+    has opened more brackets than this and not closed them (None: wherever they appear), and where
+    tokens are settled from left to right the model does not end the hole there either.
     ``min_indent`` ends a hole of several lines at the first later non-blank line that is indented
     by fewer columns (0: never; tabs count to the next multiple of 8). ``alternative`` k > 0 starts
     from the k-th next likely first token, so that several requests give different suggestions.

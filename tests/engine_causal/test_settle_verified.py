@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intarsia.engine.diffusion.verify import (
+    Ends,
     NamedToken,
     Settled,
     Verification,
@@ -171,3 +172,20 @@ def test_a_cancel_counts_between_two_passes() -> None:
 def test_a_policy_out_of_range_is_refused(fields: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="out of range"):
         VerifyPolicy(**fields)  # type: ignore[arg-type]
+
+
+class HastyVerifier(RuleVerifier):
+    """Would end behind every token of the truth; names the next one where it may not."""
+
+    def _says(self, place: int) -> torch.Tensor:
+        return super()._says(place) + torch.nn.functional.one_hot(torch.tensor(_END), _VOCAB) * 6.0
+
+
+@settings(deadline=None)
+@given(_truths, _draws, _policies)
+def test_a_hole_does_not_end_before_it_may(truth, draws, policy):
+    ends = Ends(ids=frozenset({_END}), may_follow=lambda ids: len(ids) >= len(truth))
+    text, _ = settle(HastyVerifier(truth, draws), policy, ends=ends)
+    assert (text.ids, text.finish_reason) == ([*truth, _END], "end")
+    hasty, _ = settle(HastyVerifier(truth, draws), policy)
+    assert hasty.ids == [truth[0], _END]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from intarsia.engine.families.text_end import find_text_end
+from intarsia.engine.families.text_end import find_text_end, may_end_here
 
 
 def check(
@@ -72,3 +72,20 @@ def test_the_earlier_of_both_ends_it() -> None:
 )
 def test_stop_texts_end_nothing_within_brackets(drawing: str, max_open: int | None) -> None:
     check(drawing, stop=("\n",), max_open=max_open)
+
+
+@pytest.mark.parametrize(
+    ("text", "max_open", "may_end"),
+    [
+        ("f(", 0, False),
+        ("f(", 1, True),
+        ("f(", None, True),
+        ("f({\n  a", 1, False),
+        ("f({})", 0, True),
+        ("", 0, True),
+    ],
+)
+def test_a_model_may_end_where_its_brackets_are_closed(
+    text: str, max_open: int | None, may_end: bool
+) -> None:
+    assert may_end_here(text, max_open=max_open) is may_end
