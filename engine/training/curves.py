@@ -23,13 +23,13 @@ def draw_curves(log: Path, picture: Path) -> None:
         _minutes(held_out), [row["held_out"]["loss"] for row in held_out], "o-", label="held out"
     )
     losses.set(xlabel="minutes", ylabel="loss (nats)")
-    losses.legend()
+    losses.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, fontsize="small")
     for name in held_out[0]["held_out"] if held_out else ():
         if not name.startswith("loss"):
             values = [row["held_out"][name] for row in held_out]
             shares.plot(_minutes(held_out), values, "o-", label=name.replace("_", " "))
     shares.set(xlabel="minutes", ylabel="on held-out holes")
-    shares.legend(fontsize="small")
+    shares.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize="small")
     figure.savefig(picture)
 
 

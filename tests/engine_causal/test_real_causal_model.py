@@ -55,7 +55,7 @@ def test_what_is_written_fits(verified: dict[str, Filled]) -> None:
     texts = {name: filled.text.strip() for name, filled in verified.items()}
     assert texts["running mean"] == "total += value"
     assert texts["clamp"] == "return high"
-    assert texts["largest"].startswith("if best")
+    assert texts["largest"] in ("if value > best {", "if best < value {")
     assert all(filled.finish_reason == "end_of_hole" for filled in verified.values())
 
 
