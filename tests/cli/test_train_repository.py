@@ -57,7 +57,8 @@ def test_a_repository_s_own_code_makes_its_held_out_holes_right(
     path = tuning_path(boxes, kept)
     assert f"kept: {path}" in " ".join(result.stdout.split())
     assert (kept.root, kept.model, kept.is_default_model) == (str(boxes), str(toy), False)
-    assert (kept.training_files, kept.held_out_files, kept.training_holes) == (82, 14, 82 * 8)
+    assert (kept.training_files, kept.held_out_files) == (82, 14)
+    assert 82 * 7 < kept.training_holes <= 82 * 8, "a hole of one token is left out"
     assert kept.effect.exact_without == 0
     assert kept.effect.exact_with > 0.1
     assert kept.effect.similarity_with > kept.effect.similarity_without + 0.3

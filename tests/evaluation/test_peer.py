@@ -48,7 +48,7 @@ async def fills(
 async def test_it_sees_the_text_round_the_hole_whole_and_what_ends_it():
     program, _ = await fills(lambda prompt: "", case_of("def f(a):\n    ret", "\n\nprint(f(1))\n"))
     assert program.prompts == [
-        Prompt(prefix="def f(a):\n    ret", suffix="\n\nprint(f(1))\n", stop=("\n",), max_tokens=48)
+        Prompt(prefix="def f(a):\n    ret", suffix="\n\nprint(f(1))\n", stop=("\n",), max_tokens=96)
     ]
 
 
