@@ -21,7 +21,7 @@ def contestants_of(asked: Asked) -> list[Contestant]:
 
 
 def _own(mode: SettleMode, asked: Asked) -> Contestant:
-    options = FillOptions(settle=mode, model=asked.model)
+    options = FillOptions(settle=mode, model=asked.model, num_candidates=asked.num_candidates)
     if asked.is_direct:
         return Direct(options)
     return LanguageServer(options, is_invoked=asked.is_invoked)

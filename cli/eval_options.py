@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 import click
 
-from intarsia.cli.fill_options import absolute_model
+from intarsia.cli.fill_options import absolute_model, candidates_option
 from intarsia.engine.ipc.messages import SettleMode
 from intarsia.evaluation.case import CaseKind
 
@@ -33,6 +33,7 @@ class Asked:
     is_direct: bool
     is_invoked: bool
     model: str | None
+    num_candidates: int
     is_executed: bool | None
 
     def as_settings(self) -> dict[str, Any]:
@@ -49,6 +50,7 @@ class Asked:
             "direct": self.is_direct,
             "invoked": self.is_invoked,
             "model": self.model,
+            "candidates": self.num_candidates,
             "exec": self.is_executed,
         }
         return {name: value for name, value in told.items() if value not in (None, [], False)}
@@ -127,6 +129,7 @@ _OPTIONS = (
         callback=_each_once,
         help="A way to settle; repeatable: the others are compared with the first.",
     ),
+    candidates_option,
     click.option(
         "--against",
         "peers",

@@ -7,6 +7,7 @@ from typing import Any, TypeVar, get_args
 import click
 
 from intarsia.engine.ipc.messages import SettleMode
+from intarsia.filling.options import FillOptions
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -25,6 +26,15 @@ def absolute_model(ctx: click.Context, _: click.Parameter, model: str | None) ->
     return str(Path(model).expanduser().absolute())
 
 
+candidates_option = click.option(
+    "--candidates",
+    "num_candidates",
+    type=click.IntRange(min=1, max=10),
+    default=FillOptions().num_candidates,
+    show_default=True,
+    help="Answers to weigh where a range is filled and the first one is not sure.",
+)
+
 _OPTIONS = (
     click.option(
         "--model",
@@ -38,6 +48,7 @@ _OPTIONS = (
         show_default=True,
         help="Keep what the backbone itself would have written, or settle by entropy.",
     ),
+    candidates_option,
     click.option("--seed", type=int, default=0, show_default=True),
     click.option(
         "--temperature", type=click.FloatRange(min=0), help="Else the model family's own schedule."

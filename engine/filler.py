@@ -45,3 +45,7 @@ class Filler(Protocol):
     def cached_tokens(self) -> int:
         """Context tokens whose keys and values are held now."""
         ...
+
+    def prepare(self, is_cancelled: Callable[[], bool]) -> None:
+        """Use idle time for what the next request will need. Raises Cancelled, MemoryError."""
+        ...

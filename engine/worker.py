@@ -17,6 +17,9 @@ from intarsia.engine.model_slot import ModelSlot
 
 State: TypeAlias = Literal["idle", "loading", "ready", "filling"]
 
+PAUSE_S = 0.3
+"""So long after its last job an idle thread prepares for the next: longer than between two keys."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -119,12 +122,34 @@ class Worker:
             job.deliver(answer)
 
     def _next_job(self) -> Job | None:
+        if not self._wait(PAUSE_S):
+            self._prepare()
+        self._wait(None)
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._is_stopping)
             if self._is_stopping:
                 return None
             self._running = self._waiting.pop()
             return self._running
+
+    def _wait(self, seconds: float | None) -> bool:
+        """Wait until there is something to do; return whether there is."""
+        with self._changed:
+            return self._changed.wait_for(self._is_wanted, seconds)
+
+    def _is_wanted(self) -> bool:
+        return bool(self._waiting) or self._is_stopping
+
+    def _prepare(self) -> None:
+        filler = self._slot.filler
+        if filler is None:
+            return
+        try:
+            filler.prepare(self._is_wanted)
+        except Cancelled:
+            pass
+        except Exception as error:  # noqa: BLE001 nobody has asked for it: no request fails of it
+            _log.warning("idle time went unused: %r", error)
+        self.cached_tokens = filler.cached_tokens()
 
     def _answer(self, job: Job) -> Answer:
         try:

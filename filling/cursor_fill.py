@@ -12,7 +12,7 @@ from intarsia.filling.planned_fill import PlannedFill, plan_fill
 from intarsia.infill.hole import find_hole, hole_for_range
 from intarsia.infill.insertion import inserted_at_cursor
 from intarsia.infill.languages import Language
-from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,7 +29,10 @@ class CursorFill:
 
     def read(self, filled: Filled) -> str | NoSuggestion:
         """Clean the engine's text and place it at the cursor."""
-        found = self.planned.read(filled)
+        return self.place(self.planned.read(filled))
+
+    def place(self, found: Suggestion | NoSuggestion) -> str | NoSuggestion:
+        """Place what was found at the cursor."""
         if isinstance(found, NoSuggestion):
             return found
         return inserted_at_cursor(found, self.planned.text, self.cursor)

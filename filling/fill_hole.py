@@ -1,12 +1,14 @@
 """One planned hole, filled: plan → engine → suggestion."""
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
 
 from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.filling.ask_engine import AskEngine, OnStep
+from intarsia.filling.engine_work import EngineWork
 from intarsia.filling.options import FillOptions
 from intarsia.filling.planned_fill import SECOND_LOOKS, PlannedFill, plan_fill
 from intarsia.infill.hole import Hole
@@ -16,11 +18,12 @@ from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FillOutcome:
-    """What became of one hole. ``overhead_ms``: all that was not the engine's work."""
+    """What became of one hole. ``work`` is of all its fills; ``overhead_ms`` all that was not."""
 
     hole: Hole
     found: Suggestion | NoSuggestion
     filled: Filled
+    work: EngineWork
     overhead_ms: float
 
 
@@ -44,6 +47,7 @@ async def fill_planned(
     """Send one of the plan's requests, and its alternatives while no answer holds: the first that
     does counts, else the first. ``started``: perf_counter when the work on it began."""
     answers: list[tuple[Filled, Suggestion | NoSuggestion]] = []
+    work = EngineWork()
     for look in range(1 + SECOND_LOOKS):
         alternative = request.alternative + look
         filled = await ask(
@@ -54,15 +58,31 @@ async def fill_planned(
             if not answers:
                 return filled
             break
-        answers.append((filled, plan.read(filled)))
+        work = work.and_then(filled)
+        answers.append(best_that_holds(filled, plan.read))
         if isinstance(answers[-1][1], Suggestion) or filled.finish_reason == "deadline":
             break
-    engine_ms = sum(filled.ms.total for filled, _ in answers)
     holds = isinstance(answers[-1][1], Suggestion)
     filled, found = answers[-1] if holds else answers[0]
     return FillOutcome(
         hole=plan.hole,
         found=found,
         filled=filled,
-        overhead_ms=(time.perf_counter() - started) * 1000 - engine_ms,
+        work=work,
+        overhead_ms=(time.perf_counter() - started) * 1000 - work.ms,
     )
+
+
+def best_that_holds(
+    filled: Filled, read: Callable[[Filled], Suggestion | NoSuggestion]
+) -> tuple[Filled, Suggestion | NoSuggestion]:
+    """Return the best of an answer's candidates that holds, else the best of all."""
+    best = filled, read(filled)
+    if isinstance(best[1], Suggestion):
+        return best
+    for other in filled.others:
+        answer = msgspec.structs.replace(filled, text=other.text, tokens=other.tokens)
+        found = read(answer)
+        if isinstance(found, Suggestion):
+            return answer, found
+    return best

@@ -9,7 +9,7 @@ from intarsia.filling.ask_engine import AskEngine, OnStep
 from intarsia.filling.fill_hole import fill_planned
 from intarsia.filling.filling import Filling
 from intarsia.filling.options import FillOptions
-from intarsia.filling.place import Place, open_place
+from intarsia.filling.place import Place, Stretch, open_place
 from intarsia.filling.planned_fill import plan_fill
 from intarsia.infill.hole import Hole
 from intarsia.infill.languages import Language
@@ -53,7 +53,8 @@ async def fill_place(
     if isinstance(opened, NoSuggestion):
         return Filling(place=place, text=text, shift=shift, opened=None, outcome=opened)
     plan = plan_fill(opened.shown, opened.hole, language, options)
-    request = plan.request(options, is_watched=on_step is not None)
+    num_candidates = options.num_candidates if isinstance(place, Stretch) else 1
+    request = plan.request(options, num_candidates=num_candidates, is_watched=on_step is not None)
     watch = bound_to(on_step, opened)
     outcome = await fill_planned(ask, plan, request, watch, started=started)
     return Filling(place=place, text=text, shift=shift, opened=opened, outcome=outcome)

@@ -8,10 +8,15 @@ from intarsia.infill.canvas import Budget
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FillOptions:
-    """What is None is left to the canvas or the engine."""
+    """What is None is left to the canvas or the engine.
+
+    ``num_candidates``: of a stretch that is filled anew so many answers are weighed, unless the
+    first is sure. A fill at the cursor has to be fast, and has one.
+    """
 
     settle: SettleMode = "verified"
     seed: int = 0
+    num_candidates: int = 6
     temperature: float | None = None
     max_tokens: int | None = None
     max_steps: int | None = None

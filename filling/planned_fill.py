@@ -41,7 +41,12 @@ class PlannedFill:
     canvas: Canvas
 
     def request(
-        self, options: FillOptions, *, alternative: int = 0, is_watched: bool = False
+        self,
+        options: FillOptions,
+        *,
+        alternative: int = 0,
+        num_candidates: int = 1,
+        is_watched: bool = False,
     ) -> Fill:
         """Return the message for the engine; alternative 0 is the likeliest fill."""
         canvas = self.canvas
@@ -60,6 +65,7 @@ class PlannedFill:
             temperature=options.temperature,
             seed=options.seed,
             alternative=alternative,
+            num_candidates=num_candidates,
             watch=is_watched,
             model=options.model,
         )

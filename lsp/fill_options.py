@@ -17,6 +17,7 @@ def options_of(settings: Settings, deadline_ms: int, *, seed: int = 0) -> FillOp
     return FillOptions(
         settle=settings.settle,
         seed=seed,
+        num_candidates=settings.edit_candidates,
         deadline_ms=deadline_ms,
         model=settings.model,
         budget=Budget(

@@ -1,7 +1,7 @@
 """The contexts whose keys and values are held, oldest use first: token ids in, a KV cache out.
 
-A context that shares most of its tokens with a held one takes that one over; one that shares only a
-beginning (another hole of the same file, an import block) copies the beginning.
+A context by which a held one loses only its last few tokens takes that one over; one that shares
+only a beginning (another hole of the same file, an import block) copies the beginning.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,6 +10,7 @@ from intarsia.engine.families.common_prefix import common_prefix_length
 from intarsia.engine.families.kv_cache import KvCache
 
 _TAKE_OVER = 0.5  # share of a held context that the new one must keep, to replace it
+_MOST_LOST = 32  # tokens of it: a suffix that is asked for again is not to be read again
 _WORTH_COPYING = 32  # tokens
 
 
@@ -30,7 +31,7 @@ class ContextCache:
         """Return a cache that holds a beginning of this context, and how long that is."""
         shared = [common_prefix_length(cache.ids, context) for cache in self._held]
         best = max(range(len(shared)), key=shared.__getitem__, default=None)
-        if best is not None and shared[best] >= _TAKE_OVER * len(self._held[best]):
+        if best is not None and _may_take_over(shared[best], len(self._held[best])):
             cache = self._held.pop(best)
             cache.crop(shared[best])
         else:
@@ -44,3 +45,7 @@ class ContextCache:
     def _evict(self, num_needed: int) -> None:
         while self._held and self.num_tokens + num_needed > self._max_tokens:
             self._held.pop(0)
+
+
+def _may_take_over(num_shared: int, num_held: int) -> bool:
+    return num_shared >= _TAKE_OVER * num_held and num_held - num_shared <= _MOST_LOST

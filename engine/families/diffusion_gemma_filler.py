@@ -107,6 +107,9 @@ class DiffusionGemmaFiller:
         """Return how many context tokens are held now."""
         return self._backbone.cached_tokens()
 
+    def prepare(self, is_cancelled: Callable[[], bool]) -> None:
+        """Do nothing: in this family the suffix stands in the canvas, and is never read again."""
+
     def _read(self, request: Fill, received_at: float, is_cancelled: Callable[[], bool]) -> _Hole:
         """Encode the request; what the canvas cannot show of suffix and given text is context."""
         require("max_steps", 1 if request.max_steps is None else request.max_steps, least=1)

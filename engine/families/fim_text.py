@@ -116,6 +116,10 @@ class FimText:
             self._id(marks.before_middle),
         ]
 
+    def without_suffix(self, context: Sequence[int]) -> list[int]:
+        """Return a context's prefix as the beginning of a text that has no suffix."""
+        return list(context[: context.index(self._id(self._marks.before_suffix))])
+
     def split_given(self, given: str) -> tuple[list[int], bytes]:
         """Return the ids of given text, and the bytes of its last tokens, as many as one token can
         begin with: these only constrain the fill, as the model may prefer that token to theirs

@@ -23,6 +23,8 @@ from intarsia.engine.filler import Cancelled
 # and 128 cost 22 % more (1,900 tokens).
 _CHUNK = 512
 _CPU_CHUNK = 256
+IDLE_CHUNK = 64
+"""Where nobody waits for the context, but may wait for its reading to end."""
 
 
 class MaskedCausal:
@@ -50,9 +52,14 @@ class MaskedCausal:
 
     @torch.inference_mode()
     def prefill(
-        self, context: Sequence[int], is_cancelled: Callable[[], bool] = never_cancelled
+        self,
+        context: Sequence[int],
+        is_cancelled: Callable[[], bool] = never_cancelled,
+        *,
+        chunk_tokens: int | None = None,
     ) -> Prefilled:
-        """Open a context; read what is not held yet. Raises Cancelled between two chunks."""
+        """Open a context; read what is not held yet. Raises Cancelled between two chunks of so many
+        tokens (None: what is fastest)."""
         self._open.crop(self._context_length)  # what the last hole held is of no more use
         self._open, num_held = self._contexts.open(context)
         self._context_length = len(context)
@@ -60,7 +67,8 @@ class MaskedCausal:
         if num_held == len(context) and self._open.end_of_context(num_held) is None:
             num_reused = num_held - 1  # its last hidden state was not kept: read one token again
             self._open.crop(num_reused)
-        start, size = num_reused, _CPU_CHUNK if self.device.type == "cpu" else _CHUNK
+        start = num_reused
+        size = chunk_tokens or (_CPU_CHUNK if self.device.type == "cpu" else _CHUNK)
         while start < len(context):
             if is_cancelled():
                 raise Cancelled

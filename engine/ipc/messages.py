@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 3
+PROTOCOL_VERSION = 4
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -87,6 +87,9 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     ``min_indent`` ends a hole of several lines at the first later non-blank line that is indented
     by fewer columns (0: never; tabs count to the next multiple of 8). ``alternative`` k > 0 starts
     from the k-th next likely first token, so that several requests give different suggestions.
+    ``num_candidates`` above 1: unless the model is sure of its answer, up to so many are written
+    and weighed by how likely they make the whole text, the suffix included; the best one is the
+    answer (families that cannot weigh give one; a rewritten draft has no others).
     ``model`` None takes the model that is loaded.
 
     ``draft`` is the hole's present text (behind ``given``), to be rewritten: a share ``noise``
@@ -113,6 +116,7 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     temperature: float | None = None  # None: the family's own schedule
     seed: int = 0
     alternative: int = 0
+    num_candidates: int = 1
     watch: bool = False  # send a Step after every denoising step
     model: str | None = None
 
@@ -149,6 +153,13 @@ class CanvasToken(msgspec.Struct, frozen=True, array_like=True):
     is_settled: bool
 
 
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer that fits less well than the one that was given."""
+
+    text: str
+    tokens: tuple[CanvasToken, ...]
+
+
 class Step(_Message, tag="step", frozen=True, kw_only=True):
     """The canvas after one denoising step; sent only when the fill asked to watch."""
 
@@ -181,6 +192,7 @@ class Filled(_Message, tag="filled", frozen=True, kw_only=True):
     model: str
     num_prefilled: int  # context tokens computed for this fill
     num_reused: int  # context tokens whose keys and values were already held
+    others: tuple[Candidate, ...] = ()  # best first
 
 
 class Failed(_Message, tag="failed", frozen=True, kw_only=True):

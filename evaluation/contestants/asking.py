@@ -50,6 +50,7 @@ def server_options(options: FillOptions) -> dict[str, Any]:
     return {
         "model": options.model,
         "settle": options.settle,
+        "editCandidates": options.num_candidates,
         "deadlineMs": deadline_ms,
         "invokedDeadlineMs": deadline_ms,
         "debounceMs": 0,
@@ -70,6 +71,7 @@ def described(options: FillOptions) -> dict[str, str]:
         "prefix_tokens": budget.prefix_tokens,
         "suffix_tokens": budget.suffix_tokens,
         "hole_tokens": budget.hole_tokens,
+        "edit_candidates": options.num_candidates,
         "seed": options.seed or None,
         "temperature": options.temperature,
         "max_tokens": options.max_tokens,

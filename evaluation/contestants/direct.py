@@ -25,6 +25,7 @@ from intarsia.evaluation.faults import EvaluationFault
 from intarsia.evaluation.record import ContestantInfo
 from intarsia.filling.cursor_fill import CursorFill
 from intarsia.filling.engine_work import EngineWork
+from intarsia.filling.fill_hole import FillOutcome, fill_planned
 from intarsia.filling.options import FillOptions
 from intarsia.filling.planned_fill import SECOND_LOOKS
 from intarsia.infill.suggestion import NoSuggestion
@@ -85,7 +86,7 @@ class DirectAsker:
         limit_s = SLACK_S + (self._options.deadline_ms or 0) / 1000
         try:
             async with asyncio.timeout(limit_s):
-                found, work = await self._look(plan)
+                found, work = await (self._edit(plan) if case.is_range else self._look(plan))
         except TimeoutError:
             return failed(f"no answer within {limit_s:g} s", _ms_since(started))
         except FillFailed as failure:
@@ -95,6 +96,15 @@ class DirectAsker:
         except EngineUnavailable as error:
             raise EvaluationFault(str(error)) from error
         return _answer(found, work, _ms_since(started))
+
+    async def _edit(self, plan: CursorFill) -> tuple[str | NoSuggestion, EngineWork]:
+        """Fill a range that the user names."""
+        request = plan.planned.request(self._options, num_candidates=self._options.num_candidates)
+        outcome = await fill_planned(
+            self._client.fill, plan.planned, request, started=time.perf_counter()
+        )
+        assert isinstance(outcome, FillOutcome), "the client raises where there is no answer"
+        return plan.place(outcome.found), outcome.work
 
     async def _look(self, plan: CursorFill) -> tuple[str | NoSuggestion, EngineWork]:
         """Return the likeliest fill that holds; why the likeliest of all does not, where none."""

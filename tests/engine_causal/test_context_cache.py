@@ -174,3 +174,10 @@ def test_no_more_than_needed_is_shared() -> None:
     assert common_prefix_length([], [1]) == 0
     assert common_prefix_length([1, 2, 3], [1, 2]) == 2
     assert common_prefix_length([1, 2, 3], [1, 5, 3]) == 1
+
+    def test_one_whose_end_is_long_is_copied(self, cache: ContextCache) -> None:
+        """A bracket that an editor closes by itself changes the suffix, and back again."""
+        head, end = list(range(40)), list(range(100, 136))
+        self.read(cache, [*head, *end])
+        assert self.read(cache, [*head, 99]) == 40
+        assert self.read(cache, [*head, *end]) == 76

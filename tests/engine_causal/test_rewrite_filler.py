@@ -81,10 +81,10 @@ def test_another_seed_gives_another_text(filler: MaskedCausalFiller) -> None:
     assert text(alternative=2) == text(seed=2), "an alternative is another seed"
 
 
-def test_given_text_stands_before_the_draft(filler: MaskedCausalFiller) -> None:
+def test_given_text_stands_before_the_draft(filler: MaskedCausalFiller, toy: Path) -> None:
     """Given or typed before: the same tokens, the same rewriting."""
     filled = run_fill(filler, rewriting(given="val"))
-    text, start = filler._text, toy_fill()
+    text, start = toy_text(toy), toy_fill()
     context = text.context(text.encode(start.prefix), text.encode(start.suffix))
     held = filler._model._open.ids
     assert held[len(context) :][:1] == text.encode("val")[:1]

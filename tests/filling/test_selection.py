@@ -4,8 +4,9 @@ import pytest
 from scripted_engine import ScriptedEngine
 
 from intarsia.engine.config import EngineConfig
+from intarsia.filling.fill_in_order import fill_in_order
 from intarsia.filling.options import FillOptions
-from intarsia.filling.place import Stretch
+from intarsia.filling.place import Cursor, Stretch
 from intarsia.filling.selection import MAX_DRAFT_CHARS, fill_selection, rewrite_selection
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
@@ -126,3 +127,23 @@ async def test_the_deadline_is_not_begun_again():
     filling = await fill_selection(engine.fill, TEXT, selection, PYTHON, FillOptions())
     assert filling.refusal is not None
     assert len(engine.requests) == 1
+
+
+async def test_the_best_of_several_answers_that_holds_is_taken():
+    engine = ScriptedEngine(
+        lambda request: "", others=("  )\n", "    n = sum(xs)\n", "    n = 1\n")
+    )
+    selection = Stretch(start=START, end=END)
+    filling = await fill_selection(engine.fill, TEXT, selection, PYTHON, FillOptions())
+    assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
+    (request,) = engine.requests
+    assert request.num_candidates == FillOptions().num_candidates > 1
+
+
+async def test_at_a_cursor_and_of_a_rewrite_there_is_one_answer():
+    engine = ScriptedEngine(lambda request: "n + x")
+    places = [Cursor(start=TEXT.index("n += x") + 5)]
+    async for _ in fill_in_order(engine.fill, TEXT, places, PYTHON, FillOptions()):
+        pass
+    rewriter, _ = await rewrite(lambda request: "x")
+    assert [it.num_candidates for it in engine.requests + rewriter.requests] == [1, 1]

@@ -20,6 +20,7 @@ class RuleFiller:
     ``between_steps`` is called with the step's number just before the cancel flag is read.
     ``unsure``: words that it settles with a confidence of 0.25; all others with 1. Of a draft, the
     share ``noise`` of the words comes back in capitals, beginning with word number ``seed``.
+    ``prepare`` is what it does in idle time.
     """
 
     def __init__(
@@ -31,6 +32,7 @@ class RuleFiller:
         between_steps: Callable[[int], None] | None = None,
         unsure: Collection[str] = (),
         name: str = "rules",
+        prepare: Callable[[Callable[[], bool]], None] = lambda is_cancelled: None,
     ) -> None:
         self.info = ModelInfo(
             name=name, family="rules", device="cpu", dtype="none", notes=("rules, no weights",)
@@ -40,6 +42,7 @@ class RuleFiller:
         self._num_steps = num_steps
         self._between_steps = between_steps
         self._unsure = unsure
+        self._prepare = prepare
         self._last_prefix = ""
 
     def fill(
@@ -101,6 +104,9 @@ class RuleFiller:
 
     def cached_tokens(self) -> int:
         return len(self._last_prefix)
+
+    def prepare(self, is_cancelled: Callable[[], bool]) -> None:
+        self._prepare(is_cancelled)
 
 
 def _check(request: Fill) -> None:

@@ -3,7 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Step, Timing
+from intarsia.engine.ipc.messages import (
+    Candidate,
+    CanvasToken,
+    Fill,
+    Filled,
+    FinishReason,
+    Step,
+    Timing,
+)
 from intarsia.infill.suggestion import NoSuggestion
 
 
@@ -14,6 +22,7 @@ class ScriptedEngine:
     script: Callable[[Fill], str | tuple[str, float] | NoSuggestion]
     requests: list[Fill] = field(default_factory=list)
     finish_reason: FinishReason = "end_of_hole"
+    others: tuple[str, ...] = ()
 
     async def fill(
         self, request: Fill, on_step: Callable[[Step], None] | None = None
@@ -37,6 +46,7 @@ class ScriptedEngine:
             model="script",
             num_prefilled=0,
             num_reused=0,
+            others=tuple(Candidate(text=it, tokens=()) for it in self.others),
         )
 
 

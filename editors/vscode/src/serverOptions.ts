@@ -9,6 +9,7 @@ export const SERVER_OPTIONS = [
   "deadlineMs",
   "invokedDeadlineMs",
   "maxCandidates",
+  "editCandidates",
   "maxPrefixTokens",
   "maxSuffixTokens",
   "maxHoleTokens",

@@ -1,0 +1,160 @@
+"""Where a context ends: nothing is read again while a few lines change, and no token is cut."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from toy_causal import SETTLE_MODES, toy_fill, toy_filler
+from toy_causal_fill import run_fill
+
+from intarsia.engine.diffusion.denoise import never_cancelled
+from intarsia.engine.families.anchors import MAX_CHARS_BEHIND, Anchor, Anchors, anchor_offset
+from intarsia.engine.filler import Cancelled
+from intarsia.engine.ipc.messages import Fill, SettleMode
+
+HEAD = "import os\n\n\ndef f(a):\n    x = 1\n"
+SUFFIX = "\n    return x\n"
+
+
+def anchor(prefix: str, suffix: str = SUFFIX) -> Anchor:
+    return Anchor(prefix=prefix, suffix=suffix, context=[])
+
+
+class TestOffset:
+    """Of a new anchor."""
+
+    def behind(self, prefix: str) -> str | None:
+        offset = anchor_offset(prefix)
+        return None if offset is None else prefix[offset:]
+
+    def test_the_line_above_goes_behind_it(self) -> None:
+        assert self.behind(HEAD + "    y = ") == "    x = 1\n    y = "
+        assert self.behind(HEAD) == "    x = 1\n"
+
+    def test_blank_lines_between_are_kept_with_it(self) -> None:
+        assert self.behind(HEAD + "\n  \n") == "    x = 1\n\n  \n"
+
+    def test_something_is_left_before_it(self) -> None:
+        assert self.behind("imp") is None
+        assert self.behind("\n\nimp") == "imp"
+        assert self.behind("import os\nimp") == "imp"
+        assert self.behind("") is None
+
+    def test_a_long_line_above_stays_before_it(self) -> None:
+        assert self.behind("x" * 300 + "\ny") == "y"
+
+    def test_in_a_long_line_there_is_none(self) -> None:
+        assert self.behind("a\n" + "x" * 300) is None
+
+    @given(st.text(alphabet="a \n\t", max_size=40))
+    def test_what_is_behind_begins_with_no_blank_line(self, prefix: str) -> None:
+        behind = self.behind(prefix) or ""
+        assert "\n" not in behind[: len(behind) - len(behind.lstrip())]
+
+
+class TestFind:
+    """Which anchor serves a prefix."""
+
+    def test_typing_and_deleting_behind_it_keep_it(self) -> None:
+        anchors = Anchors()
+        anchors.hold(anchor(HEAD))
+        for typed in ("", "    ", "    y = 1\n\n    z", "    y"):
+            found = anchors.find(HEAD + typed, SUFFIX)
+            assert found is not None
+            assert found.behind == typed
+
+    def test_the_nearest_is_taken(self) -> None:
+        anchors = Anchors()
+        for prefix in (HEAD, HEAD + "    y = 1\n", HEAD[:10]):
+            anchors.hold(anchor(prefix))
+        found = anchors.find(HEAD + "    y = 1\n    z", SUFFIX)
+        assert found is not None
+        assert found.behind == "    z"
+
+    @pytest.mark.parametrize(
+        ("prefix", "suffix"),
+        [
+            (HEAD, SUFFIX + "#"),
+            (HEAD[:-2], SUFFIX),
+            (HEAD.replace("x", "y"), SUFFIX),
+            (HEAD + "a" * (MAX_CHARS_BEHIND + 1), SUFFIX),
+            (HEAD + "  \n", SUFFIX),  # one token with the line end before it
+        ],
+    )
+    def test_another_text_finds_none(self, prefix: str, suffix: str) -> None:
+        anchors = Anchors()
+        anchors.hold(anchor(HEAD))
+        assert anchors.find(prefix, suffix) is None
+
+    def test_the_one_not_used_for_longest_is_forgotten(self) -> None:
+        anchors = Anchors(most=2)
+        for prefix in ("a\n", "b\n"):
+            anchors.hold(anchor(prefix))
+        assert anchors.find("a\n", SUFFIX) is not None
+        anchors.hold(anchor("c\n"))
+        assert anchors.find("a\n", SUFFIX) is not None
+        assert anchors.find("b\n", SUFFIX) is None
+
+
+@pytest.mark.parametrize("settle", SETTLE_MODES)
+def test_typing_reads_neither_prefix_nor_suffix_again(
+    settle: SettleMode, toy: Path, adapter: Path
+) -> None:
+    filler = toy_filler(toy, adapter)
+    typed = "    y = 1\n    z"
+    first = run_fill(filler, toy_fill(prefix=HEAD, suffix=SUFFIX * 20, settle=settle))
+    for end in range(len(typed)):
+        request = toy_fill(prefix=HEAD + typed[:end], suffix=SUFFIX * 20, settle=settle)
+        assert run_fill(filler, request).num_prefilled <= len(typed)
+    assert first.num_prefilled > 100
+
+
+@settings(deadline=None, max_examples=60)
+@given(typed=st.text(alphabet="ab( \n", max_size=30), settle=st.sampled_from(SETTLE_MODES))
+def test_a_kept_anchor_says_what_a_fresh_engine_says_behind_it(
+    toy: Path, adapter: Path, typed: str, settle: SettleMode
+) -> None:
+    """What was read before changes nothing: only where the context ends does."""
+    warm, cold = toy_filler(toy, adapter), toy_filler(toy, adapter)
+    run_fill(warm, toy_fill(prefix=HEAD, suffix=SUFFIX, settle=settle))
+    found = warm._reader._anchors.find(HEAD + typed, SUFFIX)
+    if found is not None:
+        cold._reader._anchors.hold(found.anchor)
+    request = toy_fill(prefix=HEAD + typed, suffix=SUFFIX, settle=settle)
+    assert run_fill(warm, request).text == run_fill(cold, request).text
+
+
+class TestPrepare:
+    """Idle time after a request far behind its anchor."""
+
+    def typed(self, num_lines: int) -> Fill:
+        return toy_fill(prefix=HEAD + "    return val\n" * num_lines, suffix=SUFFIX * 12)
+
+    def test_the_next_line_finds_its_context_read(self, toy: Path) -> None:
+        filler, unprepared = (toy_filler(toy) for _ in range(2))
+        for num_lines in (0, 15):  # 225 characters: more than half of what an anchor serves
+            run_fill(filler, self.typed(num_lines))
+            run_fill(unprepared, self.typed(num_lines))
+        filler.prepare(never_cancelled)
+        warm, cold = run_fill(filler, self.typed(28)), run_fill(unprepared, self.typed(28))
+        assert 2 * warm.num_prefilled < cold.num_prefilled
+
+    def test_near_its_anchor_there_is_nothing_to_do(self, toy: Path) -> None:
+        filler = toy_filler(toy)
+        run_fill(filler, self.typed(0))
+        run_fill(filler, self.typed(3))
+        num_held = filler.cached_tokens()
+        filler.prepare(never_cancelled)
+        assert filler.cached_tokens() == num_held
+
+    def test_it_gives_way_to_a_request(self, toy: Path) -> None:
+        filler = toy_filler(toy)
+        run_fill(filler, self.typed(0))
+        run_fill(filler, self.typed(15))
+        with pytest.raises(Cancelled):
+            filler.prepare(lambda: True)
+        warm = run_fill(filler, self.typed(16))
+        cold = toy_filler(toy)
+        run_fill(cold, self.typed(0))
+        assert warm.text == run_fill(cold, self.typed(16)).text

@@ -1,0 +1,145 @@
+"""Several answers to one hole: which are written, how they are weighed, and what ends it."""
+
+import math
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_text
+from toy_causal_fill import run_fill
+from transformers import AutoModelForCausalLM
+
+from intarsia.engine.families import candidates
+from intarsia.engine.families.candidates import Written
+from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal_hole import Hole
+from intarsia.engine.filler import Cancelled
+from intarsia.engine.ipc.messages import Fill, Filled, SettleMode
+
+NUM_CANDIDATES = 5
+
+
+def several(**fields: object) -> Fill:
+    return toy_fill(
+        **({"num_candidates": NUM_CANDIDATES, "prefix": "def f(val):\n    x = "} | fields)  # type: ignore[arg-type]
+    )
+
+
+def texts(filled: Filled) -> list[str]:
+    return [filled.text, *(other.text for other in filled.others)]
+
+
+@pytest.fixture
+def filler(toy: Path, adapter: Path) -> MaskedCausalFiller:
+    return toy_filler(toy, adapter)
+
+
+@pytest.mark.parametrize("settle", SETTLE_MODES)
+def test_the_greedy_answer_is_among_several(settle: SettleMode, filler: MaskedCausalFiller) -> None:
+    greedy = run_fill(filler, several(num_candidates=1, settle=settle))
+    filled = run_fill(filler, several(settle=settle))
+    assert greedy.others == ()
+    assert greedy.text in texts(filled)
+    assert len(set(texts(filled))) == NUM_CANDIDATES
+    assert filled.steps > greedy.steps
+    assert all("".join(token.text for token in it.tokens) == it.text for it in filled.others)
+
+
+def test_they_are_the_same_every_time(filler: MaskedCausalFiller) -> None:
+    assert texts(run_fill(filler, several())) == texts(run_fill(filler, several()))
+
+
+def weighed(filler: MaskedCausalFiller, request: Fill) -> list[tuple[Hole, Written]]:
+    hole = filler._reader.read(request, 0.0, lambda: False)
+    filler._model.prefill(hole.context)
+    answers, _ = filler._candidates.ranked(hole, filler._writer.write(hole))
+    return [(hole, answer) for answer in answers]
+
+
+@pytest.mark.parametrize("given_text", ["", "va", "    re"])
+def test_the_best_makes_the_whole_text_likeliest(
+    filler: MaskedCausalFiller, toy: Path, given_text: str
+) -> None:
+    """Weighed again by transformers, in whole passes without a cache."""
+    reference, text = AutoModelForCausalLM.from_pretrained(toy, dtype=torch.float32), toy_text(toy)
+
+    def log_chance(before: list[int], after: list[int]) -> float:
+        with torch.inference_mode():
+            logits = reference(torch.tensor([[*before, *after]])).logits[0]
+        logs = torch.log_softmax(logits[len(before) - 1 : -1], dim=-1)
+        return float(logs.gather(-1, torch.tensor(after)[:, None]).sum())
+
+    fits = []
+    for hole, answer in weighed(filler, several(given=given_text, suffix="\n    return val\n")):
+        healed = hole.healed.decode()
+        own = text.encode(healed + answer.text)
+        both = text.encode(healed + answer.text + hole.request.suffix)[: len(own) + 24]
+        ahead = log_chance([*hole.plain, *both[: len(own)]], both[len(own) :])
+        fits.append(log_chance(hole.context, answer.settled.ids) + ahead)
+    assert len(fits) > 2
+    assert fits == pytest.approx(sorted(fits, reverse=True), abs=1e-3)
+
+
+@pytest.mark.parametrize("given_text", ["def", " return", "    x = va"])
+def test_each_goes_on_from_the_given_text(filler: MaskedCausalFiller, given_text: str) -> None:
+    text = filler._writer._text
+    for hole, answer in weighed(filler, several(given=given_text)):
+        written = b"".join(text.bytes_of(i) for i in answer.settled.ids)
+        assert written.startswith(hole.healed)
+
+
+def test_an_answer_that_the_model_ended_goes_on_over_a_line_more(
+    filler: MaskedCausalFiller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = filler._writer._text
+    ended = [first for first in map(chr, range(33, 127)) if ends_by_itself(filler, first)]
+    assert ended, "the toy ends some hole"
+    request = several(given=ended[0], max_tokens=60)
+    greedy = run_fill(filler, several(given=ended[0], max_tokens=60, num_candidates=1)).text
+    longer = [it for it in texts(run_fill(filler, request)) if it.startswith(greedy + "\n")]
+    assert longer
+    one_line = run_fill(filler, several(given=ended[0], max_tokens=60, stop=("\n",)))
+    assert not any("\n" in it for it in texts(one_line))
+    assert text.end_ids
+
+
+def ends_by_itself(filler: MaskedCausalFiller, given_text: str) -> bool:
+    request = several(given=given_text, max_tokens=60, num_candidates=1)
+    return run_fill(filler, request).finish_reason == "end_of_hole"
+
+
+def test_a_sure_answer_is_the_only_one(
+    filler: MaskedCausalFiller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(candidates, "_SURE", -math.inf)
+    greedy = run_fill(filler, several(num_candidates=1))
+    filled = run_fill(filler, several())
+    assert (filled.text, filled.others, filled.steps) == (greedy.text, (), greedy.steps)
+
+
+def test_a_rewritten_draft_has_no_others(filler: MaskedCausalFiller) -> None:
+    filled = run_fill(filler, several(draft="return val", noise=0.5))
+    assert filled.others == ()
+
+
+def test_at_the_deadline_there_is_the_first(filler: MaskedCausalFiller) -> None:
+    filled = run_fill(filler, several(deadline_ms=1), received_at=time.monotonic() - 1)
+    assert filled.others == ()
+    assert filled.finish_reason == "deadline"
+
+
+@pytest.mark.parametrize("num_looks", [20, 40, 80])
+def test_a_cancel_ends_it_at_any_time(filler: MaskedCausalFiller, num_looks: int) -> None:
+    looks = iter(range(1000))
+    with pytest.raises(Cancelled):
+        run_fill(filler, several(), is_cancelled=lambda: next(looks) >= num_looks)
+    assert next(looks) == num_looks + 1, "and nobody looked again"
+    assert run_fill(filler, several(num_candidates=1)).text
+
+
+def test_the_next_fill_reads_nothing_again(filler: MaskedCausalFiller) -> None:
+    long = {"prefix": "x = 1\n" * 20 + "y = ", "suffix": "\nreturn val\n" * 8}
+    first = run_fill(filler, several(**long))
+    assert first.num_prefilled > 60
+    assert run_fill(filler, several(**long)).num_prefilled < 20

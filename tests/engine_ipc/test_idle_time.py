@@ -1,0 +1,89 @@
+"""What the engine does between two requests: it prepares for the next, and gives way to it."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+
+import pytest
+from in_process_engine import always, in_process_engine
+from rule_filler import RuleFiller
+
+from intarsia.engine.filler import Cancelled
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
+from intarsia.engine.ipc.messages import Fill
+
+
+def hole() -> Fill:
+    return Fill(id=0, prefix="x = ", suffix="")
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(10):
+        while not is_so():  # noqa: ASYNC110 a thread's doing is waited for
+            await asyncio.sleep(0.01)
+
+
+async def test_a_pause_is_used_once(address: Address):
+    prepared: list[float] = []
+    filler = RuleFiller(lambda _: "1", prepare=lambda _: prepared.append(time.monotonic()))
+    async with (
+        in_process_engine(address, always(filler)),
+        EngineClient(name="test", start=False, address=address) as client,
+    ):
+        for num_pauses in (1, 2):
+            await client.fill(hole())
+            await until(lambda: len(prepared) == num_pauses)  # noqa: B023 awaited at once
+        await asyncio.sleep(0.7)
+    assert len(prepared) == 2
+
+
+async def test_a_request_ends_the_preparation(address: Address):
+    begun = threading.Event()
+
+    def prepare(is_cancelled: Callable[[], bool]) -> None:
+        begun.set()
+        while not is_cancelled():
+            time.sleep(0.001)
+        raise Cancelled
+
+    async with (
+        in_process_engine(address, always(RuleFiller(lambda _: "1", prepare=prepare))),
+        EngineClient(name="test", start=False, address=address) as client,
+    ):
+        await client.fill(hole())
+        await until(begun.is_set)
+        async with asyncio.timeout(5):
+            assert (await client.fill(hole())).text == "1"
+
+
+async def test_its_fault_is_no_requests(address: Address, caplog: pytest.LogCaptureFixture):
+    def prepare(is_cancelled: Callable[[], bool]) -> None:
+        raise MemoryError("no room")
+
+    async with (
+        in_process_engine(address, always(RuleFiller(lambda _: "1", prepare=prepare))),
+        EngineClient(name="test", start=False, address=address) as client,
+    ):
+        await client.fill(hole())
+        await until(lambda: "no room" in caplog.text)
+        assert (await client.fill(hole())).text == "1"
+
+
+async def test_an_engine_stops_in_the_midst_of_it(address: Address):
+    begun, ended = threading.Event(), threading.Event()
+
+    def prepare(is_cancelled: Callable[[], bool]) -> None:
+        begun.set()
+        while not is_cancelled():
+            time.sleep(0.001)
+        ended.set()
+
+    async with (
+        in_process_engine(address, always(RuleFiller(lambda _: "1", prepare=prepare))),
+        EngineClient(name="test", start=False, address=address) as client,
+    ):
+        await client.fill(hole())
+        await until(begun.is_set)
+    assert ended.is_set()
