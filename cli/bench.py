@@ -22,6 +22,7 @@ from intarsia.cli.bench_prefill import measure_prefill
 from intarsia.cli.bench_requests import measure_requests
 from intarsia.cli.bench_server import measure_server
 from intarsia.cli.bench_start import measure_start
+from intarsia.cli.bench_typing import measure_typing
 from intarsia.cli.console import notices, output
 from intarsia.cli.figures import Bench, Figure
 from intarsia.cli.fill_options import fill_options
@@ -41,6 +42,7 @@ SECTIONS: tuple[tuple[str, Section], ...] = (
     ("a pass over a canvas", measure_passes),
     ("filling single lines", measure_fills),
     ("asking the language server", measure_requests),
+    ("typing", measure_typing),
 )
 """In this order: the first leaves a warm engine to the others."""
 

@@ -7,7 +7,7 @@ import click
 from intarsia.cli.switches import debug_option
 from intarsia.cli.train_corpus import adapter, tuning
 from intarsia.cli.train_repository import repo
-from intarsia.engine.thread_waiting import spin_briefly
+from intarsia.engine.native_libraries import spin_briefly
 
 
 class _TrainGroup(click.Group):

@@ -8,8 +8,8 @@ import msgspec
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import ModelError
+from intarsia.engine.native_libraries import spin_briefly
 from intarsia.engine.pass_figures import PassFigures
-from intarsia.engine.thread_waiting import spin_briefly
 
 FEWEST_REPEATS = 8
 

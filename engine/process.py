@@ -15,8 +15,8 @@ from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE
 from intarsia.engine.log import set_up_logging
 from intarsia.engine.model_slot import LoadFiller, OnProgress
+from intarsia.engine.native_libraries import keep_few_kernels, spin_briefly
 from intarsia.engine.service import Service
-from intarsia.engine.thread_waiting import spin_briefly
 
 _log = logging.getLogger(__name__)
 
@@ -41,6 +41,7 @@ def run_engine(
     """
     set_up_logging(foreground=foreground)
     spin_briefly()
+    keep_few_kernels()
     faulthandler.enable()  # a crash in native code leaves its place in the log
     try:
         address = resolve_address()

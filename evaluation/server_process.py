@@ -7,7 +7,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from intarsia.evaluation.faults import EvaluationFault
@@ -19,7 +19,11 @@ SERVE = (sys.executable, "-m", "intarsia.cli", "serve")
 
 
 class ServerFault(EvaluationFault):
-    """The server has ended, or answered with an error."""
+    """The server has ended, or has refused a request."""
+
+
+class ServerRefused(ServerFault):
+    """The server answered with an error."""
 
 
 class ServerProcess:
@@ -38,11 +42,28 @@ class ServerProcess:
         """Return the result once it has come. Raises ServerFault where none will."""
         number = next(self._ids)
         self._send({"id": number, "method": method, "params": params})
-        while "method" in (message := await self._receive()):
-            self._take(message)
-        if error := message.get("error"):
-            raise ServerFault(f"the language server refused {method}: {error.get('message')}")
-        return message.get("result")
+        return await self._result(method)
+
+    async def is_answered_within(self, seconds: float, method: str, params: object) -> bool:
+        """Send a request, and cancel it where the answer has not come in time."""
+        number = next(self._ids)
+        self._send({"id": number, "method": method, "params": params})
+        waiting = asyncio.ensure_future(self._result(method))
+        done, _ = await asyncio.wait({waiting}, timeout=seconds)
+        if not done:
+            self.notify("$/cancelRequest", {"id": number})
+            with suppress(ServerRefused):
+                await waiting
+            return False
+        await waiting
+        return True
+
+    def taken(self, method: str) -> list[Any]:
+        """Return the parameters of all notifications of this method that have come by now, oldest
+        first; all others that have come are dropped."""
+        taken = [it["params"] for it in self._notifications if it["method"] == method]
+        self._notifications.clear()
+        return taken
 
     async def notified(self, method: str) -> Any:
         """Return the parameters of the next notification of this method; skip all others."""
@@ -52,6 +73,13 @@ class ServerProcess:
                 if message["method"] == method:
                     return message["params"]
             self._take(await self._receive())
+
+    async def _result(self, method: str) -> Any:
+        while "method" in (message := await self._receive()):
+            self._take(message)
+        if error := message.get("error"):
+            raise ServerRefused(f"the language server refused {method}: {error.get('message')}")
+        return message.get("result")
 
     async def open_session(self, options: Mapping[str, Any]) -> Message:
         """Initialize; return the status once the model is loaded. Raises ServerFault."""

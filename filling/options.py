@@ -16,7 +16,7 @@ class FillOptions:
 
     settle: SettleMode = "verified"
     seed: int = 0
-    num_candidates: int = 6
+    num_candidates: int = 4
     temperature: float | None = None
     max_tokens: int | None = None
     max_steps: int | None = None

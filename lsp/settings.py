@@ -24,7 +24,7 @@ class Settings:
     deadline_ms: int = 10_000  # of an automatic request; the next key cancels it anyway
     invoked_deadline_ms: int = 20_000  # of one that the user asked for
     max_candidates: int = 3  # for an invoked request; an automatic one gets one
-    edit_candidates: int = 6  # answers weighed where a selection is filled; 1: none but the first
+    edit_candidates: int = 4  # answers weighed where a selection is filled; 1: none but the first
     max_prefix_tokens: int = 1536
     max_suffix_tokens: int = 384
     max_hole_tokens: int = 128

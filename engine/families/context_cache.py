@@ -15,7 +15,7 @@ _WORTH_COPYING = 32  # tokens
 
 
 class ContextCache:
-    """Least recently used contexts under a budget of tokens."""
+    """Least recently used contexts under a budget of tokens that there is room for."""
 
     def __init__(self, new_cache: Callable[[], KvCache], *, max_tokens: int) -> None:
         self._new_cache = new_cache
@@ -26,6 +26,10 @@ class ContextCache:
     def num_tokens(self) -> int:
         """Tokens held now."""
         return sum(len(cache) for cache in self._held)
+
+    @property
+    def _num_reserved(self) -> int:
+        return sum(cache.capacity for cache in self._held)
 
     def open(self, context: Sequence[int]) -> tuple[KvCache, int]:
         """Return a cache that holds a beginning of this context, and how long that is."""
@@ -43,7 +47,7 @@ class ContextCache:
         return cache, len(cache)
 
     def _evict(self, num_needed: int) -> None:
-        while self._held and self.num_tokens + num_needed > self._max_tokens:
+        while self._held and self._num_reserved + num_needed > self._max_tokens:
             self._held.pop(0)
 
 

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from intarsia.engine.families.backbone_shape import BackboneShape
 
-_GROWTH = 512  # tokens; room is made in steps of this
+_GROWTH = 64  # tokens; room is made in steps of this
 
 
 class KvCache:
@@ -26,10 +26,15 @@ class KvCache:
     def __len__(self) -> int:
         return len(self.ids)
 
+    @property
+    def capacity(self) -> int:
+        """Tokens that there is room for."""
+        return self._store.shape[3]
+
     def reserve(self, num_rows: int) -> None:
         """Make room for this many rows behind the context."""
-        needed, capacity = len(self) + num_rows, self._store.shape[3]
-        if needed <= capacity:
+        needed = len(self) + num_rows
+        if needed <= self.capacity:
             return
         size = list(self._blank.shape)
         size[3] = -(-needed // _GROWTH) * _GROWTH

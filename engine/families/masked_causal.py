@@ -23,6 +23,7 @@ from intarsia.engine.filler import Cancelled
 # and 128 cost 22 % more (1,900 tokens).
 _CHUNK = 512
 _CPU_CHUNK = 256
+_ROOM = 128  # tokens: most holes fit behind their context without moving it
 IDLE_CHUNK = 64
 """Where nobody waits for the context, but may wait for its reading to end."""
 
@@ -67,6 +68,7 @@ class MaskedCausal:
         if num_held == len(context) and self._open.end_of_context(num_held) is None:
             num_reused = num_held - 1  # its last hidden state was not kept: read one token again
             self._open.crop(num_reused)
+        self._open.reserve(len(context) - num_reused + _ROOM)
         start = num_reused
         size = chunk_tokens or (_CPU_CHUNK if self.device.type == "cpu" else _CHUNK)
         while start < len(context):

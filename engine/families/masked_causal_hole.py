@@ -86,7 +86,7 @@ class HoleReader:
         require("max_tokens", request.max_tokens, least=1, most=self._max_context_tokens)
         require("max_steps", 1 if request.max_steps is None else request.max_steps, least=1)
         require("alternative", request.alternative, least=0, most=self._vocab_size - 1)
-        require("num_candidates", request.num_candidates, least=1)
+        require("num_candidates", request.num_candidates, least=1, most=64)
         require("min_indent", request.min_indent, least=0)
         require("max_open", request.max_open or 0, least=0)
         require_temperature(request.temperature)
