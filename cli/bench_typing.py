@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from intarsia.cli.bench_sources import CutLine, cut_lines
 from intarsia.cli.figures import Bench, Figure, percentile
@@ -41,6 +42,7 @@ class Session:
     num_keys: int = 0
     answered_ms: list[float] = field(default_factory=list)  # of those not overtaken by the next
     read: list[int] = field(default_factory=list)  # context tokens, of each answered by the engine
+    last: Any = None  # what the server said last of a request
 
 
 async def measure_typing(bench: Bench, *, pace: float = 1.0) -> Sequence[Figure]:
@@ -118,9 +120,11 @@ async def _ask(server: ServerProcess, request: object, pause_s: float, session: 
         session.answered_ms.append(1000 * waited_s)
         await asyncio.sleep(max(0.0, pause_s - waited_s))
     for told in server.taken(STATUS):
-        last = told["last"]
-        if last is not None and last["tokensRead"] is not None:
-            session.read.append(last["tokensRead"])
+        if told["last"] == session.last:
+            continue  # every status repeats it
+        session.last = told["last"]
+        if session.last is not None and session.last["tokensRead"] is not None:
+            session.read.append(session.last["tokensRead"])
 
 
 def _end_of(text: str) -> dict[str, int]:
@@ -153,11 +157,12 @@ def _figures(session: Session, num_places: int) -> list[Figure]:
             Figure(
                 name=f"typing_p{percent}_ms",
                 words=f"key to answer, p{percent}",
-                value=percentile(session.answered_ms or [0.0], percent),
+                value=percentile(session.answered_ms, percent),
                 unit="ms",
                 method="of the keys that were answered before the next",
             )
             for percent in (50, 95, 99)
+            if session.answered_ms
         ),
         Figure(
             name="typing_read_tokens",

@@ -122,19 +122,16 @@ class Worker:
             job.deliver(answer)
 
     def _next_job(self) -> Job | None:
-        if not self._wait(PAUSE_S):
-            self._prepare()
-        self._wait(None)
         with self._changed:
+            is_pause = not self._changed.wait_for(self._is_wanted, PAUSE_S)
+        if is_pause:
+            self._prepare()
+        with self._changed:
+            self._changed.wait_for(self._is_wanted)
             if self._is_stopping:
                 return None
             self._running = self._waiting.pop()
             return self._running
-
-    def _wait(self, seconds: float | None) -> bool:
-        """Wait until there is something to do; return whether there is."""
-        with self._changed:
-            return self._changed.wait_for(self._is_wanted, seconds)
 
     def _is_wanted(self) -> bool:
         return bool(self._waiting) or self._is_stopping

@@ -44,8 +44,9 @@ async def fill_planned(
     *,
     started: float,
 ) -> FillOutcome | NoSuggestion:
-    """Send one of the plan's requests, and its alternatives while no answer holds: the first that
-    does counts, else the first. ``started``: perf_counter when the work on it began."""
+    """Send one of the plan's requests, and its alternatives while no answer holds and none came
+    with others: the first that holds counts, else the first. ``started``: perf_counter when the
+    work on it began."""
     answers: list[tuple[Filled, Suggestion | NoSuggestion]] = []
     work = EngineWork()
     for look in range(1 + SECOND_LOOKS):
@@ -60,7 +61,8 @@ async def fill_planned(
             break
         work = work.and_then(filled)
         answers.append(best_that_holds(filled, plan.read))
-        if isinstance(answers[-1][1], Suggestion) or filled.finish_reason == "deadline":
+        has_looked = bool(filled.others) or filled.finish_reason == "deadline"
+        if has_looked or isinstance(answers[-1][1], Suggestion):
             break
     holds = isinstance(answers[-1][1], Suggestion)
     filled, found = answers[-1] if holds else answers[0]
@@ -81,7 +83,7 @@ def best_that_holds(
     if isinstance(best[1], Suggestion):
         return best
     for other in filled.others:
-        answer = msgspec.structs.replace(filled, text=other.text, tokens=other.tokens)
+        answer = msgspec.structs.replace(filled, others=(), **msgspec.structs.asdict(other))
         found = read(answer)
         if isinstance(found, Suggestion):
             return answer, found

@@ -30,6 +30,10 @@ class Anchor:
         return behind if is_near and not _begins_blank(behind) else None
 
 
+_MAX_CHARS_HELD = 200_000
+"""The text round one anchor: far more than a context holds."""
+
+
 class Found(NamedTuple):
     """An anchor, and the text between it and the hole."""
 
@@ -60,7 +64,8 @@ class Anchors:
 
     def hold(self, anchor: Anchor) -> None:
         """Remember an anchor; the one that was not used for longest is forgotten."""
-        self._held = [*self._held[-self._most + 1 :], anchor]
+        if len(anchor.prefix) + len(anchor.suffix) <= _MAX_CHARS_HELD:
+            self._held = [*self._held[-self._most + 1 :], anchor]
 
 
 def anchor_offset(prefix: str) -> int | None:

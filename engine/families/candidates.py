@@ -6,12 +6,12 @@ where no suffix is shown (where it is, any answer has it follow). Knows no socke
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-
-import torch
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from statistics import fmean
 
 from intarsia.engine.diffusion.verify import NamedToken, Settled, name_tokens
+from intarsia.engine.families.common_prefix import common_prefix_length
 from intarsia.engine.families.fim_text import FimText
 from intarsia.engine.families.masked_causal import MaskedCausal
 from intarsia.engine.families.masked_causal_hole import Hole
@@ -39,6 +39,11 @@ class Written:
     def text(self) -> str:
         return "".join(token.text for token in self.tokens)
 
+    @property
+    def mean_entropy(self) -> float:
+        """Nats a settled token."""
+        return fmean(self.settled.entropies[: self.settled.num_settled] or [0.0])
+
 
 class Candidates:
     """Writes other answers, and weighs them all."""
@@ -51,43 +56,61 @@ class Candidates:
     def ranked(self, hole: Hole, first: Settled) -> tuple[list[Written], int]:
         """Return up to ``num_candidates`` answers, best first, and the passes that it all took.
 
-        Where the deadline comes, what was written whole competes. Raises Cancelled between two
-        passes.
+        The greedy one is alone where it is sure, cut short, or where the deadline comes before all
+        are weighed. Raises Cancelled between two passes.
         """
         answers, num_passes = [self._written(hole, first)], first.num_passes
-        if _log_chance(first) >= _SURE or first.finish_reason == "deadline":
+        if self._is_sure(hole, first) or first.finish_reason in ("deadline", "max_steps"):
             return answers, num_passes
         for settled in self._others(hole, first):
             num_passes += settled.num_passes
-            if settled.finish_reason == "deadline":
+            if hole.is_late:
                 break
             answer = self._written(hole, settled)
             if answer.text.rstrip() not in [it.text.rstrip() for it in answers]:
                 answers.append(answer)
             if len(answers) >= hole.request.num_candidates:
                 break
-        if len(answers) == 1:
+        if len(answers) == 1 and not hole.is_late:
             return answers, num_passes
-        fits = [_log_chance(it.settled) + self._suffix_chance(hole, it) for it in answers]
+        self._go_back(hole)  # the next request finds the context as it was
+        self._model.prefill(hole.plain, hole.is_cancelled)
+        fits: list[float] = []
+        while len(fits) < len(answers) and not hole.is_late:
+            answer = answers[len(fits)]
+            fits.append(_log_chance(answer.settled) + self._suffix_chance(hole, answer))
+        num_passes += len(fits)
+        if hole.is_late:
+            return [Written(settled=_cut_short(first), tokens=answers[0].tokens)], num_passes
         order = sorted(range(len(answers)), key=lambda i: -fits[i])  # stable: the greedy one first
-        return [answers[i] for i in order], num_passes + len(answers)
+        return [answers[i] for i in order], num_passes
+
+    def _is_sure(self, hole: Hole, answer: Settled) -> bool:
+        """Whether the model is, of all that it was free to choose."""
+        num_given = num_bytes = 0
+        while num_bytes < len(hole.healed) and num_given < len(answer.ids):
+            num_bytes += len(self._text.bytes_of(answer.ids[num_given]))
+            num_given += 1
+        return _log_chance(answer, num_given) >= _SURE
 
     def _written(self, hole: Hole, settled: Settled) -> Written:
         return Written(settled=settled, tokens=self._writer.tokens(hole, settled))
 
     def _others(self, hole: Hole, first: Settled) -> Iterator[Settled]:
         """Write the answers that go on over a line more, and another, then those that begin
-        otherwise. (One that goes another way where the model was least sure won 8 spans of 164 and
-        lost 12.)"""
+        otherwise. (One that goes another way where the model was least sure cost right answers.)
+        """
         longer = first
         for _ in range(_LINES_MORE):
             named = self._a_line_more(hole, longer)
-            if named is None:
+            if named is None or hole.is_late:
                 break
             longer = self._writer.write_on(hole, named)
             yield longer
         for rank in range(1, hole.request.num_candidates):
-            self._open(hole, hole.context)
+            if hole.is_late:
+                return
+            self._go_back(hole)
             yield self._writer.write(hole, rank=rank)
 
     def _a_line_more(self, hole: Hole, first: Settled) -> list[NamedToken] | None:
@@ -97,29 +120,29 @@ class Candidates:
         if _NEWLINE in hole.request.stop:
             return None
         before = _named(first, len(first.ids) - 1)
-        self._open(hole, [*hole.context, *(token.id for token in before)])
+        self._go_back(hole)
+        self._model.prefill([*hole.context, *(it.id for it in before)], hole.is_cancelled)
         newline = self._text.encode(_NEWLINE)[:1]
         return [*before, *name_tokens(self._model.next_logits()[None], newline)]
 
-    def _open(self, hole: Hole, context: Sequence[int]) -> None:
+    def _go_back(self, hole: Hole) -> None:
+        """Hold nothing but the context again."""
         if hole.is_cancelled():
             raise Cancelled
-        self._model.prefill(context, hole.is_cancelled)
+        self._model.reopen(len(hole.context))
 
-    @torch.inference_mode()
     def _suffix_chance(self, hole: Hole, answer: Written) -> float:
-        """Return the log probability of the first suffix tokens behind prefix and answer."""
+        """Return the log probability of the first suffix tokens behind prefix and answer; the open
+        context is the plain one.
+
+        A token that both have a part in counts as the suffix's.
+        """
         before = hole.healed.decode("utf-8", "replace") + answer.text
+        own = self._text.encode(before)
         ids = self._text.encode(before + hole.request.suffix[:_CHARS_JUDGED])
-        start = min(len(self._text.encode(before)), len(ids))
-        ids = ids[: start + _NUM_JUDGED]
-        if start >= len(ids):
-            return 0.0
-        self._open(hole, hole.plain)
-        rows = torch.cat([self._model.next_logits()[None], *self._model.branch([ids])])
-        logs = torch.log_softmax(rows[start:-1].float(), dim=-1)
-        named = torch.tensor(ids[start:], device=logs.device)
-        return float(logs.gather(-1, named[:, None]).sum())
+        ids = ids[: len(own) + _NUM_JUDGED]
+        start = common_prefix_length(own, ids)
+        return self._model.log_chance(ids, start, hole.is_cancelled) if start < len(ids) else 0.0
 
 
 def _named(text: Settled, length: int) -> list[NamedToken]:
@@ -128,6 +151,10 @@ def _named(text: Settled, length: int) -> list[NamedToken]:
     return [NamedToken(id=i, confidence=c, entropy=e) for i, c, e in rows][:length]
 
 
-def _log_chance(text: Settled) -> float:
-    """Return the log probability of the tokens, the end among them."""
-    return sum(math.log(max(confidence, 1e-30)) for confidence in text.confidences)
+def _cut_short(text: Settled) -> Settled:
+    return replace(text, finish_reason="deadline")
+
+
+def _log_chance(text: Settled, start: int = 0) -> float:
+    """Return the log probability of the tokens from ``start`` on, the end among them."""
+    return sum(math.log(max(confidence, 1e-30)) for confidence in text.confidences[start:])

@@ -34,7 +34,8 @@ class ContextCache:
     def open(self, context: Sequence[int]) -> tuple[KvCache, int]:
         """Return a cache that holds a beginning of this context, and how long that is."""
         shared = [common_prefix_length(cache.ids, context) for cache in self._held]
-        best = max(range(len(shared)), key=shared.__getitem__, default=None)
+        # Of two that share as much, the one that has less besides: it may be taken over.
+        best = max(range(len(shared)), key=lambda i: (shared[i], -len(self._held[i])), default=None)
         if best is not None and _may_take_over(shared[best], len(self._held[best])):
             cache = self._held.pop(best)
             cache.crop(shared[best])

@@ -34,6 +34,7 @@ class MaskedCausal:
     def __init__(self, backbone: CausalBackbone, *, cache_tokens: int) -> None:
         self.vocab_size = backbone.shape.vocab_size
         self.device = backbone.device
+        self._chunk = _CPU_CHUNK if backbone.device.type == "cpu" else _CHUNK
         self._backbone = backbone
         self._contexts = ContextCache(backbone.new_cache, max_tokens=cache_tokens)
         self._open: KvCache = backbone.new_cache()
@@ -70,7 +71,7 @@ class MaskedCausal:
             self._open.crop(num_reused)
         self._open.reserve(len(context) - num_reused + _ROOM)
         start = num_reused
-        size = chunk_tokens or (_CPU_CHUNK if self.device.type == "cpu" else _CHUNK)
+        size = chunk_tokens or self._chunk
         while start < len(context):
             if is_cancelled():
                 raise Cancelled
@@ -98,6 +99,37 @@ class MaskedCausal:
         self._open.commit([token])
         self._open.keep_end(hidden[-1].clone())
         self._context_length += 1
+
+    def reopen(self, length: int) -> None:
+        """Hold no more than the first tokens of the open context: others were of one answer. What
+        ``prefill`` kept of their end is still there."""
+        self._open.crop(length)
+        self._context_length = length
+        self.open_canvas([])
+
+    @torch.inference_mode()
+    def log_chance(
+        self, tokens: Sequence[int], start: int, is_cancelled: Callable[[], bool]
+    ) -> float:
+        """Return the log probability of tokens[start:] behind the open context and tokens[:start].
+
+        None of them is held afterwards. Raises Cancelled between two chunks.
+        """
+        end = self._open.end_of_context(self._context_length)
+        if end is None:
+            raise RuntimeError("no context is open: call prefill first")
+        hidden = [end[None]]
+        for first in range(0, len(tokens) - 1, self._chunk):
+            if is_cancelled():
+                raise Cancelled
+            chunk = list(tokens[first : first + self._chunk])
+            hidden.append(self._backbone.forward(self._frozen_rows(chunk), self._open))
+            self._open.commit(chunk)
+        self.rewind()
+        logits = self._backbone.logits(torch.cat(hidden)[start : len(tokens)])
+        named = torch.tensor(tokens[start:], device=logits.device)
+        chances = torch.log_softmax(logits.float(), dim=-1).gather(-1, named[:, None])
+        return float(chances.sum())
 
     # -- verified --------------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ Used on the engine's worker thread. Knows neither sockets nor how a proposal is 
 
 import time
 from collections.abc import Callable
-from statistics import fmean
 from typing import Literal
 
 from intarsia.engine.diffusion.verify import OnRound, Settled
@@ -60,7 +59,7 @@ class MaskedCausalFiller:
             id=request.id,
             text=best.text,
             tokens=best.tokens,
-            others=tuple(Candidate(text=it.text, tokens=it.tokens) for it in others),
+            others=tuple(_as_candidate(it) for it in others),
             steps=num_passes,
             ms=Timing(
                 queue=1000 * (started_at - received_at),
@@ -68,7 +67,7 @@ class MaskedCausalFiller:
                 denoise=1000 * (ended_at - prefilled_at),
                 total=1000 * (ended_at - received_at),
             ),
-            mean_entropy=fmean(best.settled.entropies[: best.settled.num_settled] or [0.0]),
+            mean_entropy=best.mean_entropy,
             finish_reason=_REASONS[best.settled.finish_reason],
             model=self.info.name,
             num_prefilled=prefilled.num_computed,
@@ -107,3 +106,12 @@ class MaskedCausalFiller:
             on_step(Step(id=hole.request.id, step=num_passes, tokens=tokens))
 
         return show
+
+
+def _as_candidate(answer: Written) -> Candidate:
+    return Candidate(
+        text=answer.text,
+        tokens=answer.tokens,
+        mean_entropy=answer.mean_entropy,
+        finish_reason=_REASONS[answer.settled.finish_reason],
+    )

@@ -18,6 +18,7 @@ from intarsia.engine.families.request_ranges import require, require_draft, requ
 from intarsia.engine.ipc.messages import Fill
 
 _SUFFIX_SHARE = 0.25  # of the context, where prefix and suffix together are too long
+_BEHIND_SHARE = 0.5  # of the context at most comes on top of it, behind an anchor
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,7 +60,7 @@ class HoleReader:
             else self._text.split_given(request.given)
         )
         context, behind = self._anchored(request)
-        written = [*self._text.encode(behind), *given]
+        written = [*behind, *given]
         waiting = request.deadline_ms
         return Hole(
             request=request,
@@ -91,18 +92,19 @@ class HoleReader:
         require("max_open", request.max_open or 0, least=0)
         require_temperature(request.temperature)
 
-    def _anchored(self, request: Fill) -> tuple[Sequence[int], str]:
+    def _anchored(self, request: Fill) -> tuple[Sequence[int], list[int]]:
         """Return the context to open, and what of the prefix stands behind it."""
-        found = self._anchors.find(request.prefix, request.suffix)
-        if found is not None:
-            self._far = request if len(found.behind) > MAX_CHARS_BEHIND // 2 else None
-            return found.anchor.context, found.behind
-        self._far = None
-        anchor = self._new_anchor(request)
-        if anchor is None:
-            return self._context(request.prefix, request.suffix), ""
-        self._anchors.hold(anchor)
-        return anchor.context, request.prefix[len(anchor.prefix) :]
+        found, self._far = self._anchors.find(request.prefix, request.suffix), None
+        if found is not None and len(found.behind) > MAX_CHARS_BEHIND // 2:
+            self._far = request
+        anchor = self._new_anchor(request) if found is None else found.anchor
+        if anchor is not None:
+            behind = self._text.encode(request.prefix[len(anchor.prefix) :])
+            if len(behind) <= self._max_context_tokens * _BEHIND_SHARE:
+                if found is None:
+                    self._anchors.hold(anchor)
+                return anchor.context, behind
+        return self._context(request.prefix, request.suffix), []
 
     def _new_anchor(self, request: Fill) -> Anchor | None:
         offset = anchor_offset(request.prefix)

@@ -154,10 +154,12 @@ class CanvasToken(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer that fits less well than the one that was given."""
+    """An answer that fits less well than the one that was given; fields as in ``Filled``."""
 
     text: str
     tokens: tuple[CanvasToken, ...]
+    mean_entropy: float
+    finish_reason: FinishReason
 
 
 class Step(_Message, tag="step", frozen=True, kw_only=True):

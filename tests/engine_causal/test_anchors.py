@@ -158,3 +158,16 @@ class TestPrepare:
         cold = toy_filler(toy)
         run_fill(cold, self.typed(0))
         assert warm.text == run_fill(cold, self.typed(16)).text
+
+
+@pytest.mark.parametrize("most", [16, 64])
+def test_what_stands_behind_counts_towards_the_limit(toy: Path, most: int) -> None:
+    filler = toy_filler(toy, max_context_tokens=most)
+    filled = run_fill(filler, toy_fill(prefix="é漢\n" * 60, suffix=SUFFIX * 9, max_tokens=8))
+    assert filled.num_prefilled <= most + most // 2 + 3
+
+
+def test_a_huge_text_is_not_held(toy: Path) -> None:
+    anchors = Anchors()
+    anchors.hold(anchor("x\n" * 200_000))
+    assert anchors.find("x\n" * 200_000 + "y", SUFFIX) is None

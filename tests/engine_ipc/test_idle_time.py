@@ -1,6 +1,8 @@
 """What the engine does between two requests: it prepares for the next, and gives way to it."""
 
 import asyncio
+import queue
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -9,10 +11,13 @@ import pytest
 from in_process_engine import always, in_process_engine
 from rule_filler import RuleFiller
 
+from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Cancelled
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.model_slot import ModelSlot
+from intarsia.engine.worker import Job, Worker
 
 
 def hole() -> Fill:
@@ -87,3 +92,25 @@ async def test_an_engine_stops_in_the_midst_of_it(address: Address):
         await client.fill(hole())
         await until(begun.is_set)
     assert ended.is_set()
+
+
+def test_a_cancel_between_waking_and_taking_ends_nothing():
+    """The job is gone by the time that the thread looks: it waits for the next."""
+    worker = Worker(ModelSlot(EngineConfig(), always(RuleFiller(lambda _: "1")), lambda *_: None))
+    answers: queue.SimpleQueue[object] = queue.SimpleQueue()
+    worker.start()
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for number in range(3_000):
+            job = Job(
+                request=Fill(id=number, prefix="", suffix=""),
+                received_at=time.monotonic(),
+                deliver=answers.put,
+            )
+            worker.submit(job)
+            worker.cancel(job)
+            answers.get(timeout=10)
+    finally:
+        sys.setswitchinterval(interval)
+    assert worker.stop(10)

@@ -147,3 +147,11 @@ async def test_at_a_cursor_and_of_a_rewrite_there_is_one_answer():
         pass
     rewriter, _ = await rewrite(lambda request: "x")
     assert [it.num_candidates for it in engine.requests + rewriter.requests] == [1, 1]
+
+
+async def test_where_several_were_refused_there_is_no_second_look():
+    engine = ScriptedEngine(lambda request: "", others=("  )\n", ""))
+    selection = Stretch(start=START, end=END)
+    filling = await fill_selection(engine.fill, TEXT, selection, PYTHON, FillOptions())
+    assert filling.refusal == NoSuggestion(reason="the model wrote nothing")
+    assert len(engine.requests) == 1

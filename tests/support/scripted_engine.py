@@ -46,7 +46,10 @@ class ScriptedEngine:
             model="script",
             num_prefilled=0,
             num_reused=0,
-            others=tuple(Candidate(text=it, tokens=()) for it in self.others),
+            others=tuple(
+                Candidate(text=it, tokens=(), mean_entropy=0.5, finish_reason="end_of_hole")
+                for it in self.others
+            ),
         )
 
 
