@@ -53,14 +53,8 @@ class HoleReader:
         """Return the hole. Raises ValueError for a field out of its range."""
         self._check(request)
         draft = self._read_draft(request)
-        # A draft stands behind whole given tokens; else the last of them is open.
-        given, healed = (
-            (self._text.encode(request.given), b"")
-            if draft
-            else self._text.split_given(request.given)
-        )
         context, behind = self._anchored(request)
-        written = [*behind, *given]
+        written, healed = self._split(behind, request.given, is_open=not draft)
         waiting = request.deadline_ms
         return Hole(
             request=request,
@@ -92,19 +86,27 @@ class HoleReader:
         require("max_open", request.max_open or 0, least=0)
         require_temperature(request.temperature)
 
-    def _anchored(self, request: Fill) -> tuple[Sequence[int], list[int]]:
+    def _split(self, behind: str, given: str, *, is_open: bool) -> tuple[list[int], bytes]:
+        """Return the ids of what stands between context and hole, and the bytes of the last given
+        tokens, where these are open: a draft stands behind whole ones. Both texts are read as one,
+        as a token may have a part in both (":" and ":")."""
+        if given and is_open:
+            return self._text.split_given(behind + given)
+        return self._text.encode(behind + given), b""
+
+    def _anchored(self, request: Fill) -> tuple[Sequence[int], str]:
         """Return the context to open, and what of the prefix stands behind it."""
         found, self._far = self._anchors.find(request.prefix, request.suffix), None
         if found is not None and len(found.behind) > MAX_CHARS_BEHIND // 2:
             self._far = request
         anchor = self._new_anchor(request) if found is None else found.anchor
         if anchor is not None:
-            behind = self._text.encode(request.prefix[len(anchor.prefix) :])
-            if len(behind) <= self._max_context_tokens * _BEHIND_SHARE:
+            behind = request.prefix[len(anchor.prefix) :]
+            if len(self._text.encode(behind)) <= self._max_context_tokens * _BEHIND_SHARE:
                 if found is None:
                     self._anchors.hold(anchor)
                 return anchor.context, behind
-        return self._context(request.prefix, request.suffix), []
+        return self._context(request.prefix, request.suffix), ""
 
     def _new_anchor(self, request: Fill) -> Anchor | None:
         offset = anchor_offset(request.prefix)

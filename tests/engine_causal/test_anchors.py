@@ -171,3 +171,12 @@ def test_a_huge_text_is_not_held(toy: Path) -> None:
     anchors = Anchors()
     anchors.hold(anchor("x\n" * 200_000))
     assert anchors.find("x\n" * 200_000 + "y", SUFFIX) is None
+
+
+def test_a_token_may_have_a_part_in_what_is_behind_and_in_what_is_given(toy: Path) -> None:
+    """An editor's cursor in "re|" of "return": "r" stands behind the anchor, "e" is given."""
+    split, whole = toy_filler(toy), toy_filler(toy)
+    first = run_fill(split, toy_fill(prefix=HEAD + "    r", given="e", suffix=SUFFIX))
+    second = run_fill(whole, toy_fill(prefix=HEAD + "    ", given="re", suffix=SUFFIX))
+    assert first.text == second.text
+    assert split._model._open.ids == whole._model._open.ids
