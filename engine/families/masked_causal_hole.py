@@ -17,6 +17,7 @@ from intarsia.engine.families.fim_text import FimText
 from intarsia.engine.families.request_ranges import require, require_draft, require_temperature
 from intarsia.engine.ipc.messages import Fill
 
+_BLANKS = (" ", "\t")
 _SUFFIX_SHARE = 0.25  # of the context, where prefix and suffix together are too long
 _BEHIND_SHARE = 0.5  # of the context at most comes on top of it, behind an anchor
 
@@ -53,7 +54,8 @@ class HoleReader:
         """Return the hole. Raises ValueError for a field out of its range."""
         self._check(request)
         draft = self._read_draft(request)
-        context, behind = self._anchored(request)
+        # A draft's tokens are as they are where the hole begins: with a context that ends there.
+        context, behind = (self._at_the_hole(request), "") if draft else self._anchored(request)
         written, healed = self._split(behind, request.given, is_open=not draft)
         waiting = request.deadline_ms
         return Hole(
@@ -89,8 +91,9 @@ class HoleReader:
     def _split(self, behind: str, given: str, *, is_open: bool) -> tuple[list[int], bytes]:
         """Return the ids of what stands between context and hole, and the bytes of the last given
         tokens, where these are open: a draft stands behind whole ones. Both texts are read as one,
-        as a token may have a part in both (":" and ":")."""
-        if given and is_open:
+        as a token may have a part in both (":" and ":"). Blanks are always open: the model writes
+        them together with the word that follows."""
+        if is_open and (given or behind[-1:] in _BLANKS):
             return self._text.split_given(behind + given)
         return self._text.encode(behind + given), b""
 
@@ -106,7 +109,10 @@ class HoleReader:
                 if found is None:
                     self._anchors.hold(anchor)
                 return anchor.context, behind
-        return self._context(request.prefix, request.suffix), ""
+        return self._at_the_hole(request), ""
+
+    def _at_the_hole(self, request: Fill) -> list[int]:
+        return self._context(request.prefix, request.suffix)
 
     def _new_anchor(self, request: Fill) -> Anchor | None:
         offset = anchor_offset(request.prefix)

@@ -76,8 +76,8 @@ def test_half_a_word_is_gone_on_with(filler: Filler, given: str, rest: str) -> N
 def test_a_line_goes_on_until_its_brackets_are_closed(filler: Filler) -> None:
     request = Fill(
         id=1,
-        prefix='COLOURS = {\n    "red": 1,\n    "green": 2,\n}\nSIZES =',
-        suffix="\n\n\ndef size_of(name):\n    return SIZES[name]\n",
+        prefix='DAYS = {\n    "mon": 1,\n    "tue": 2,\n}\nSIZES =',
+        suffix='\n\nassert SIZES["small"] < SIZES["large"]\n',
         stop=("\n",),
         max_tokens=96,
     )
@@ -86,7 +86,7 @@ def test_a_line_goes_on_until_its_brackets_are_closed(filler: Filler) -> None:
     assert whole.startswith(" {\n    ") and whole.endswith("\n}")
 
 
-@pytest.mark.parametrize("name", ["running mean", "debounce"])
+@pytest.mark.parametrize("name", ["running mean", "clamp"])
 def test_entropy_writes_a_line(filler: Filler, name: str) -> None:
     filled = run_fill(filler, line(name, settle="entropy"))
     assert filled.text.strip()
