@@ -13,6 +13,7 @@ from typing import Any
 
 from intarsia.cli.bench_sources import CutLine, cut_lines
 from intarsia.cli.figures import Bench, Figure, percentile
+from intarsia.evaluation.contestants.language_server import position_of
 from intarsia.evaluation.server_process import STATUS, ServerProcess, serving
 
 KEYS_PER_SECOND = 5.0
@@ -93,8 +94,8 @@ async def _type(
     server.notify("textDocument/didOpen", {"textDocument": opened})
     typed = ""
     for version, key in enumerate(keys, start=1):
-        position = _end_of(before + typed)
-        start = position if key.text else _end_of((before + typed)[:-1])
+        position = position_of(before + typed, len(before + typed))
+        start = position if key.text else position_of(before + typed, len(before + typed) - 1)
         typed = typed + key.text if key.text else typed[:-1]
         change = {"range": {"start": start, "end": position}, "text": key.text}
         document = {"uri": uri, "version": version}
@@ -103,7 +104,7 @@ async def _type(
         )
         request = {
             "textDocument": {"uri": uri},
-            "position": _end_of(before + typed),
+            "position": position_of(before + typed, len(before + typed)),
             "context": {"triggerKind": 2},
         }
         await _ask(server, request, key.pause_s, session)
@@ -125,11 +126,6 @@ async def _ask(server: ServerProcess, request: object, pause_s: float, session: 
         session.last = told["last"]
         if session.last is not None and session.last["tokensRead"] is not None:
             session.read.append(session.last["tokensRead"])
-
-
-def _end_of(text: str) -> dict[str, int]:
-    start = text.rfind("\n") + 1
-    return {"line": text.count("\n"), "character": len(text[start:].encode("utf-16-le")) // 2}
 
 
 def _figures(session: Session, num_places: int) -> list[Figure]:

@@ -74,14 +74,15 @@ class Candidates:
         if len(answers) == 1 and not hole.is_late:
             return answers, num_passes
         self._go_back(hole)  # the next request finds the context as it was
-        self._model.prefill(hole.plain, hole.is_cancelled)
+        self._model.prefill(self._text.without_suffix(hole.context), hole.is_cancelled)
         fits: list[float] = []
         while len(fits) < len(answers) and not hole.is_late:
             answer = answers[len(fits)]
             fits.append(_log_chance(answer.settled) + self._suffix_chance(hole, answer))
         num_passes += len(fits)
         if hole.is_late:
-            return [Written(settled=_cut_short(first), tokens=answers[0].tokens)], num_passes
+            cut_short = replace(first, finish_reason="deadline")
+            return [Written(settled=cut_short, tokens=answers[0].tokens)], num_passes
         order = sorted(range(len(answers)), key=lambda i: -fits[i])  # stable: the greedy one first
         return [answers[i] for i in order], num_passes
 
@@ -133,7 +134,7 @@ class Candidates:
 
     def _suffix_chance(self, hole: Hole, answer: Written) -> float:
         """Return the log probability of the first suffix tokens behind prefix and answer; the open
-        context is the plain one.
+        context shows no suffix.
 
         A token that both have a part in counts as the suffix's.
         """
@@ -149,10 +150,6 @@ def _named(text: Settled, length: int) -> list[NamedToken]:
     """Return the first tokens as they were named."""
     rows = zip(text.ids, text.confidences, text.entropies, strict=False)
     return [NamedToken(id=i, confidence=c, entropy=e) for i, c, e in rows][:length]
-
-
-def _cut_short(text: Settled) -> Settled:
-    return replace(text, finish_reason="deadline")
 
 
 def _log_chance(text: Settled, start: int = 0) -> float:

@@ -117,8 +117,10 @@ class FimText:
         ]
 
     def without_suffix(self, context: Sequence[int]) -> list[int]:
-        """Return a context's prefix as the beginning of a text that has no suffix."""
-        return list(context[: context.index(self._id(self._marks.before_suffix))])
+        """Return a context, and what follows it, as they stand in a text that ends at the hole."""
+        last = context.index(self._id(self._marks.before_suffix))
+        first = context.index(self._id(self._marks.before_middle)) + 1
+        return [*context[:last], *context[first:]]
 
     def split_given(self, given: str) -> tuple[list[int], bytes]:
         """Return the ids of given text, and the bytes of its last tokens, as many as one token can

@@ -28,10 +28,9 @@ class Hole:
 
     request: Fill
     context: list[int]
-    plain: list[int]  # the same without the suffix, as if the file ended at the hole
     healed: bytes  # the last given token's bytes: the first token must continue them
     draft: list[int]  # to be rewritten; empty: filled from nothing
-    suffix: list[int]
+    suffix: list[int]  # of a draft; to a fill it is told by the context
     is_cancelled: Callable[[], bool]
     deadline: float | None  # time.monotonic()
 
@@ -61,10 +60,9 @@ class HoleReader:
         return Hole(
             request=request,
             context=[*context, *written],
-            plain=[*self._text.without_suffix(context), *written],
             healed=healed,
             draft=draft,
-            suffix=self._text.encode(request.suffix)[: self._max_context_tokens],
+            suffix=self._text.encode(request.suffix)[: self._max_context_tokens] if draft else [],
             is_cancelled=is_cancelled,
             deadline=None if waiting is None else received_at + waiting / 1000,
         )
