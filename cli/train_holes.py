@@ -1,11 +1,15 @@
 """Training holes as text → token ids, as a fill of the same hole would be encoded."""
 
+import random
 import zlib
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from intarsia.corpus.holes import TrainingHole
+from intarsia.engine.families.anchors import MAX_CHARS_BEHIND, anchor_offset
+from intarsia.engine.families.common_prefix import common_prefix_length
 from intarsia.engine.families.fim_text import FimText
+from intarsia.engine.families.masked_causal_hole import split_behind
 from intarsia.engine.training.packed_holes import HoleIds
 from intarsia.infill.healing import given_start
 from intarsia.infill.lines import with_plain_newlines
@@ -13,6 +17,9 @@ from intarsia.infill.lines import with_plain_newlines
 _PREFIX_CHARS = 1_200  # more than the tokens that a training canvas sees
 _SUFFIX_CHARS = 700
 _FEWEST_TOKENS = 2
+_ANCHOR_WEIGHTS = {0: 0.2, 1: 0.6, 2: 0.2}
+"""How often a context ends at the hole, at the anchor that a first request sets, or at one above
+that, as of a user who has typed on since."""
 
 
 def encode_holes(
@@ -25,16 +32,32 @@ def encode_holes(
     text.mark_ids()  # a model that lacks one fails before the work
     for hole in holes:
         start = given_start(hole.prefix, len(hole.prefix))
-        prefix = with_plain_newlines(hole.prefix[:start][-_PREFIX_CHARS:])
-        middle = with_plain_newlines(hole.prefix[start:] + hole.hole)
+        before = with_plain_newlines(hole.prefix[:start][-_PREFIX_CHARS:])
+        typed = with_plain_newlines(hole.prefix[start:])
         suffix = with_plain_newlines(hole.suffix[:_SUFFIX_CHARS]) or "\n"
-        ids = text.encode(middle)
-        if len(ids) < _FEWEST_TOKENS:
+        anchor = _anchor(before)
+        behind = before[anchor:]
+        ids = text.encode(behind + typed + with_plain_newlines(hole.hole))
+        num_given = common_prefix_length(split_behind(text, behind, typed)[0], ids)
+        if len(ids) - num_given < _FEWEST_TOKENS:
             continue
         source = hole.path if grouped_by == "file" else hole.package
         yield HoleIds(
-            prefix=text.encode(prefix),
-            middle=ids,
+            prefix=text.encode(before[:anchor]),
+            given=ids[:num_given],
+            middle=ids[num_given:],
             suffix=text.encode(suffix),
             group=zlib.crc32(source.encode()) & 0x7FFFFFFF,
         )
+
+
+def _anchor(prefix: str) -> int:
+    """Draw where the context ends; the same prefix draws the same."""
+    luck = random.Random(zlib.crc32(prefix.encode("utf-8", "surrogatepass")))
+    offset = len(prefix)
+    for _ in range(luck.choices(list(_ANCHOR_WEIGHTS), list(_ANCHOR_WEIGHTS.values()))[0]):
+        above = anchor_offset(prefix[:offset])
+        if above is None or len(prefix) - above > MAX_CHARS_BEHIND:
+            break
+        offset = above
+    return offset

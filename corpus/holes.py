@@ -19,17 +19,17 @@ TrainingHoleKind: TypeAlias = KnownHoleKind | Literal["span"]
 """A span goes from one place in code to any other, within words and over lines."""
 
 KIND_WEIGHTS: dict[TrainingHoleKind, float] = {
-    "rest_of_line": 0.20,
-    "line": 0.12,
-    "inside_word": 0.10,
-    "span": 0.35,
-    "expression": 0.05,
-    "arguments": 0.05,
-    "block": 0.13,
+    "rest_of_line": 0.15,
+    "line": 0.08,
+    "inside_word": 0.08,
+    "span": 0.50,
+    "expression": 0.04,
+    "arguments": 0.04,
+    "block": 0.11,
 }
 """How often which kind is drawn, where a file has holes of every kind."""
 
-SHARE_THAT_GOES_ON = 0.4
+SHARE_THAT_GOES_ON = 0.5
 """So many of the holes that end with their line go on over lines that belong to it. A cursor's line
 is ended by its line end whatever the model says: its "end" matters where several lines are asked
 for, so that those may be as many."""
@@ -38,7 +38,7 @@ MAX_FURTHER_LINES = 5
 MAX_SPAN_LINES = 8
 SPAN_TRIES = 5
 SHARE_FROM_WHOLE_LINES = 0.5
-SHARE_TO_WHOLE_LINES = 0.65
+SHARE_TO_WHOLE_LINES = 0.4
 """So many spans begin or end at the edge of a line: else one that ends there would be a line."""
 
 MAX_PREFIX_CHARS = 6_000

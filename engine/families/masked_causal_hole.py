@@ -55,7 +55,7 @@ class HoleReader:
         draft = self._read_draft(request)
         # A draft's tokens are as they are where the hole begins: with a context that ends there.
         context, behind = (self._at_the_hole(request), "") if draft else self._anchored(request)
-        written, healed = self._split(behind, request.given, is_open=not draft)
+        written, healed = split_behind(self._text, behind, request.given, is_open=not draft)
         waiting = request.deadline_ms
         return Hole(
             request=request,
@@ -85,15 +85,6 @@ class HoleReader:
         require("min_indent", request.min_indent, least=0)
         require("max_open", request.max_open or 0, least=0)
         require_temperature(request.temperature)
-
-    def _split(self, behind: str, given: str, *, is_open: bool) -> tuple[list[int], bytes]:
-        """Return the ids of what stands between context and hole, and the bytes of the last given
-        tokens, where these are open: a draft stands behind whole ones. Both texts are read as one,
-        as a token may have a part in both (":" and ":"). Blanks are always open: the model writes
-        them together with the word that follows."""
-        if is_open and (given or behind[-1:] in _BLANKS):
-            return self._text.split_given(behind + given)
-        return self._text.encode(behind + given), b""
 
     def _anchored(self, request: Fill) -> tuple[Sequence[int], str]:
         """Return the context to open, and what of the prefix stands behind it."""
@@ -137,3 +128,15 @@ class HoleReader:
         num_suffix = min(len(suffix), max(least, self._max_context_tokens - len(prefix)))
         num_prefix = self._max_context_tokens - num_suffix
         return prefix[-num_prefix:], suffix[:num_suffix]
+
+
+def split_behind(
+    text: FimText, behind: str, given: str, *, is_open: bool = True
+) -> tuple[list[int], bytes]:
+    """Return the ids of what stands between context and hole, and the bytes of the last given
+    tokens, where these are open: a draft stands behind whole ones. Both texts are read as one,
+    as a token may have a part in both (":" and ":"). Blanks are always open: the model writes
+    them together with the word that follows."""
+    if is_open and (given or behind[-1:] in _BLANKS):
+        return text.split_given(behind + given)
+    return text.encode(behind + given), b""

@@ -24,7 +24,7 @@ class CanvasMix:
     ``share_proposals`` of them are short and all masked, as ``verified`` runs them; the others are
     long, with masked runs between known ones, as ``entropy`` does: one run is a hole, several are
     holes with given text between them. Where a hole is too short for its share of canvases, the
-    rest stands in the prefix: what follows there is known too.
+    rest stands in what is given, then in the prefix: what follows there is known too.
     """
 
     num_canvases: int = 40  # a hole
@@ -95,9 +95,15 @@ def draw_batch(
             *(hole.suffix[: mix.max_suffix]),
             fim.before_middle,
         ]
-        texts.append([*context, *middle, *([fim.end] if is_whole else [])])
+        behind = [*hole.given, *middle, *([fim.end] if is_whole else [])]
+        texts.append([*context, *behind])
         lengths.append(len(texts[-1]))
-        rows.append(_rows(texts[-1], len(prefix) + 1, len(context), mix, fim, chosen))
+        parts = _Parts(
+            prefix_end=len(prefix) + 1,
+            context_end=len(context),
+            given_end=len(context) + len(hole.given),
+        )
+        rows.append(_rows(texts[-1], parts, mix, fim, chosen))
     width, num_rows = max(lengths), max(map(len, rows))
     pad = _Row(
         token=fim.mask,
@@ -129,23 +135,28 @@ def draw_batch(
     )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Parts:
+    """Where the parts of a text end: prefix and mark, suffix and mark, what is given behind."""
+
+    prefix_end: int
+    context_end: int
+    given_end: int
+
+
 def _rows(
-    text: Sequence[int],
-    prefix_end: int,
-    context_length: int,
-    mix: CanvasMix,
-    fim: FimIds,
-    chosen: random.Random,
+    text: Sequence[int], parts: _Parts, mix: CanvasMix, fim: FimIds, chosen: random.Random
 ) -> list[_Row]:
-    in_hole = list(range(context_length + 1, len(text)))
-    in_prefix = list(range(min(8, prefix_end), prefix_end - mix.max_proposed - 1))
-    chosen.shuffle(in_hole)
-    chosen.shuffle(in_prefix)
-    anchors = [*in_hole, *in_prefix][: mix.num_canvases]
+    in_hole = list(range(parts.given_end + 1, len(text)))
+    in_given = list(range(parts.context_end + 1, parts.given_end + 1))
+    in_prefix = list(range(min(8, parts.prefix_end), parts.prefix_end - mix.max_proposed - 1))
+    for places in (in_hole, in_given, in_prefix):
+        chosen.shuffle(places)
+    anchors = [*in_hole, *in_given, *in_prefix][: mix.num_canvases]
     rows: list[_Row] = []
     for canvas, anchor in enumerate(anchors):
-        is_in_prefix = anchor < context_length
-        last = prefix_end if is_in_prefix else len(text)
+        is_in_prefix = anchor < parts.context_end
+        last = parts.prefix_end if is_in_prefix else len(text)
         is_proposal = is_in_prefix or chosen.random() < mix.share_proposals
         if is_proposal:
             known = [False] * chosen.randint(1, mix.max_proposed)

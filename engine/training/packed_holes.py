@@ -21,8 +21,8 @@ _FORMAT = "intarsia packed holes 1"
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HoleIds:
     """One hole. ``group`` says what it comes from: holes held out for judging share no group with
-    those trained on. ``given``: text between prefix and middle that is known, where a family
-    lays it out apart."""
+    those trained on. ``given``: text between prefix and middle that is known, and stands apart from
+    the prefix where the model reads it."""
 
     prefix: Sequence[int]
     middle: Sequence[int]

@@ -24,12 +24,11 @@ from intarsia.engine.training.vocabulary import UsedVocabulary
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TuningMix:
-    """What of a hole is shown, in tokens, and what its end weighs against any other token."""
+    """What of a hole is shown, in tokens."""
 
     max_prefix: int = 144
     max_suffix: int = 64
     max_middle: int = 128
-    end_weight: float = 3.0
 
 
 class TuningTask:
@@ -64,8 +63,7 @@ class TuningTask:
     def learn(self, holes: Sequence[HoleIds], chosen: random.Random) -> PassLoss:
         """Return the loss on these holes; nothing is left to chance."""
         said = self._say(holes)
-        loss = (said.losses * said.weights).sum() / said.weights.sum()
-        return PassLoss(loss=loss, num_tokens=len(said.losses))
+        return PassLoss(loss=said.losses.mean(), num_tokens=len(said.losses))
 
     def judge(
         self, batches: Sequence[Sequence[HoleIds]], chosen: random.Random
@@ -91,13 +89,11 @@ class TuningTask:
         logits = F.linear(hidden[:, :-1][is_asked], self._vocabulary.output).float()
         tokens = ids[:, 1:][is_asked]
         targets = self._vocabulary.places(tokens)
-        is_end = tokens == self._fim.end
         numbers = torch.arange(len(ids), device=ids.device)[:, None].expand_as(is_asked)
         return _Said(
             losses=F.cross_entropy(logits, targets, reduction="none"),
-            weights=torch.where(is_end, self._mix.end_weight, 1.0),
             is_hit=logits.argmax(-1) == targets,
-            is_end=is_end,
+            is_end=tokens == self._fim.end,
             holes=numbers[is_asked],
         )
 
@@ -113,6 +109,7 @@ class TuningTask:
                 fim.before_suffix,
                 *hole.suffix[: mix.max_suffix],
                 fim.before_middle,
+                *hole.given,
             ]
             is_whole = len(hole.middle) <= mix.max_middle
             middle = [*hole.middle[: mix.max_middle], *([fim.end] if is_whole else [])]
@@ -130,7 +127,6 @@ class _Said:
     """What is asked of the holes' tokens, (asked,) each."""
 
     losses: Tensor
-    weights: Tensor
     is_hit: Tensor
     is_end: Tensor
     holes: Tensor  # the number of the hole

@@ -15,14 +15,19 @@ from intarsia.engine.training.packed_holes import HoleIds
 
 _FIM = FimIds(before_prefix=1, before_suffix=2, before_middle=3, mask=4, end=5)
 _IDS = st.lists(st.integers(10, 99), min_size=1, max_size=40)
+_GIVEN = st.lists(st.integers(10, 99), max_size=20)
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(_IDS, _IDS, _IDS), min_size=1, max_size=3), st.integers(0, 10_000))
-def test_every_row_is_asked_for_what_stands_behind_it(
-    parts: list[tuple[list[int], list[int], list[int]]], seed: int
-) -> None:
-    holes = [HoleIds(prefix=p, middle=m, suffix=s, group=0) for p, m, s in parts]
+@given(
+    st.lists(
+        st.builds(HoleIds, prefix=_IDS, given=_GIVEN, middle=_IDS, suffix=_IDS, group=st.just(0)),
+        min_size=1,
+        max_size=3,
+    ),
+    st.integers(0, 10_000),
+)
+def test_every_row_is_asked_for_what_stands_behind_it(holes: list[HoleIds], seed: int) -> None:
     batch = draw_batch(holes, MIX, _FIM, random.Random(seed))
     for number in range(len(holes)):
         text = batch.ids[number].tolist()
@@ -62,3 +67,9 @@ def test_where_a_hole_ends_weighs_more() -> None:
     is_other = (batch.targets == 20) & (batch.row_depths == 0)
     assert bool(is_end.any())
     assert batch.weights[is_end].min() > batch.weights[is_other].max()
+
+
+def test_given_text_stands_between_context_and_hole() -> None:
+    hole = HoleIds(prefix=[10], given=[40, 41], middle=[20, 21], suffix=[30], group=0)
+    batch = draw_batch([hole], MIX, _FIM, random.Random(0))
+    assert batch.ids[0].tolist() == [1, 10, 2, 30, 3, 40, 41, 20, 21, 5]
