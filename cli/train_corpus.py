@@ -56,10 +56,17 @@ def _corpus_options(command: _F) -> _F:
 @_corpus_options
 def adapter(tuning: Path | None, **options: Any) -> ExitCode:
     """The gated adapter, which proposes several tokens a pass."""
-    return _train("adapter", tuning=tuning, **options)
+    return _train("adapter", tuning=tuning, strength=1.0, **options)
 
 
 @click.command("tuning", short_help="The backbone itself, from a corpus.")
+@click.option(
+    "--strength",
+    type=click.FloatRange(min=0, max=1, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Write this share of the changes; the same command again, with another, writes it anew.",
+)
 @_corpus_options
 def tuning(**options: Any) -> ExitCode:
     """Low-rank changes to the backbone itself: it fills holes better and ends where they end."""

@@ -48,6 +48,7 @@ class TrainingOrder:
     passes_per_step: int
     holes_per_file: int
     seed: int
+    strength: float
 
 
 class _StartingTask(TrainingTask, Protocol):
@@ -126,7 +127,9 @@ def _causal(order: TrainingOrder, located: ModelFolder, on_progress: OnProgress)
         named = torch.cat([holes.used_ids(), torch.tensor([fim.end])])
         parts = (model.backbone, fim, UsedVocabulary(model.backbone, named))
         if order.what == "tuning":
-            return TuningTask(*parts, rank=rank, seed=order.seed, mix=TuningMix())
+            return TuningTask(
+                *parts, rank=rank, seed=order.seed, mix=TuningMix(), strength=order.strength
+            )
         return CanvasTask(
             *parts, rank=rank, seed=order.seed, mix=CanvasMix(), weighting=Weighting()
         )
@@ -152,6 +155,7 @@ def _uniform(order: TrainingOrder, located: ModelFolder, on_progress: OnProgress
         rank=order.rank or _RANKS[order.what],
         seed=order.seed,
         mix=mix,
+        strength=order.strength,
     )
     return _Trainee(
         name=located.name,

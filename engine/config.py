@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
 Device: TypeAlias = Literal["auto", "cpu", "cuda", "mps"]
-Dtype: TypeAlias = Literal["auto", "bfloat16", "float32"]
+Dtype: TypeAlias = Literal["auto", "int8", "bfloat16", "float32"]
+"""The format of a model's matrices. int8: on a CPU, for causal backbones."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

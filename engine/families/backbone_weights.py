@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -17,31 +17,33 @@ from intarsia.engine.families.backbone_shape import BackboneShape
 from intarsia.engine.filler import ModelError
 
 GetTensor = Callable[[str], Tensor | None]
+M = TypeVar("M")
+"""What a matrix is: a tensor (out, in) as it is read, a Matrix (matrix.py) as a pass runs it."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class LayerWeights:
-    """One layer; matrices are (out, in)."""
+class LayerWeights(Generic[M]):
+    """One layer."""
 
     attn_norm: Tensor
-    qkv: Tensor
+    qkv: M
     qkv_bias: Tensor | None
     q_norm: Tensor | None
     k_norm: Tensor | None
-    o: Tensor
+    o: M
     mlp_norm: Tensor
-    gate_up: Tensor
-    down: Tensor
+    gate_up: M
+    down: M
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class BackboneWeights:
+class BackboneWeights(Generic[M]):
     """All layers, and the matrices at both ends (the same one where they are tied)."""
 
-    embed: Tensor  # (vocab, hidden)
-    output: Tensor  # (vocab, hidden)
+    embed: M  # (vocab, hidden)
+    output: M  # (vocab, hidden)
     norm: Tensor  # (hidden,)
-    layers: tuple[LayerWeights, ...]
+    layers: tuple[LayerWeights[M], ...]
 
 
 def read_weights(
@@ -51,7 +53,7 @@ def read_weights(
     is_fused: bool,
     dtype: torch.dtype,
     device: torch.device,
-) -> BackboneWeights:
+) -> BackboneWeights[Tensor]:
     """Read a checked folder. Raises ModelError where a tensor is missing or misshapen."""
     try:
         tensors = _open_all(files)
@@ -88,8 +90,8 @@ def _need(get: GetTensor, name: str) -> Tensor:
     return tensor
 
 
-def _read_fused(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
-    def layer(i: int) -> LayerWeights:
+def _read_fused(get: GetTensor, shape: BackboneShape) -> BackboneWeights[Tensor]:
+    def layer(i: int) -> LayerWeights[Tensor]:
         at = f"layers.{i}"
         return LayerWeights(
             attn_norm=_need(get, f"{at}.attn_norm"),
@@ -112,8 +114,8 @@ def _read_fused(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
     )
 
 
-def _read_hugging_face(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
-    def layer(i: int) -> LayerWeights:
+def _read_hugging_face(get: GetTensor, shape: BackboneShape) -> BackboneWeights[Tensor]:
+    def layer(i: int) -> LayerWeights[Tensor]:
         at = f"model.layers.{i}"
         _refuse(get, f"{at}.self_attn.o_proj.bias")
         qkv = [f"{at}.self_attn.{part}_proj" for part in "qkv"]
@@ -158,7 +160,7 @@ def _join_biases(parts: list[Tensor | None]) -> Tensor | None:
     return torch.cat([part.flatten() for part in there]) if there else None
 
 
-def _check(weights: BackboneWeights, shape: BackboneShape) -> None:
+def _check(weights: BackboneWeights[Tensor], shape: BackboneShape) -> None:
     heads = (shape.num_heads + 2 * shape.num_kv_heads) * shape.head_dim
     wanted = {
         "embed": (shape.vocab_size, shape.hidden),

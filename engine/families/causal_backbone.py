@@ -17,6 +17,7 @@ from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeig
 from intarsia.engine.families.gated_adapter import GatedAdapter
 from intarsia.engine.families.kv_cache import KvCache
 from intarsia.engine.families.low_rank import LowRank, LowRankLayer
+from intarsia.engine.families.matrix import Matrix
 from intarsia.engine.families.rotary import inverse_frequencies, rotate, rotation
 
 _NUM_CANDIDATES = 32
@@ -38,7 +39,7 @@ class CausalBackbone:
     def __init__(
         self,
         shape: BackboneShape,
-        weights: BackboneWeights,
+        weights: BackboneWeights[Matrix],
         adapter: GatedAdapter | None,
         *,
         mask_id: int,
@@ -46,8 +47,8 @@ class CausalBackbone:
         self.shape = shape
         self.adapter = adapter
         self.mask_id = mask_id
-        self.device = weights.embed.device
-        self.dtype = weights.embed.dtype
+        self.device = weights.norm.device
+        self.dtype = weights.norm.dtype
         self._weights = weights
         self._frequencies = inverse_frequencies(shape).to(self.device)
 
@@ -73,7 +74,7 @@ class CausalBackbone:
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return logits (rows, vocab) of hidden states (rows, hidden)."""
-        return F.linear(hidden, self._weights.output)
+        return self._weights.output.multiply(hidden, None)
 
     def name_serially(self, hidden: Tensor, logits: Tensor, named: int) -> list[NamedToken]:
         """Return the tokens of a proposal's rows (rows, hidden), (rows, vocab), each put right by
@@ -85,16 +86,17 @@ class CausalBackbone:
         assert self.adapter is not None and self.adapter.head is not None
         candidates = logits.topk(min(_NUM_CANDIDATES, logits.shape[-1])).indices
         tokens: list[NamedToken] = []
+        own = torch.tensor([named], device=self.device)
         for row, ids in zip(hidden, candidates, strict=True):
-            put_right = self.adapter.head(row, self._weights.embed[named])
-            scores = F.linear(put_right, self._weights.output[ids])
+            put_right = self.adapter.head(row, self._weights.embed.rows(own)[0])
+            scores = F.linear(put_right, self._weights.output.rows(ids))
             best = name_tokens(scores[None], [int(scores.argmax())])[0]
-            named = int(ids[best.id])
-            tokens.append(replace(best, id=named))
+            own = ids[best.id : best.id + 1]
+            tokens.append(replace(best, id=int(own)))
         return tokens
 
     def _embed(self, rows: Rows) -> Tensor:
-        x = F.embedding(rows.ids, self._weights.embed)
+        x = self._weights.embed.rows(rows.ids)
         if self.adapter is None:
             return x
         is_mask = rows.ids == self.mask_id
@@ -105,7 +107,7 @@ class CausalBackbone:
         self,
         x: Tensor,
         i: int,
-        layer: LayerWeights,
+        layer: LayerWeights[Matrix],
         adapter: LowRankLayer | None,
         rows: Rows,
         cache: KvCache,
@@ -133,7 +135,7 @@ class CausalBackbone:
         return _linear(mixed, layer.o, None, adapter.o if adapter else None, rows.num_frozen)
 
     def _feed_forward(
-        self, x: Tensor, layer: LayerWeights, adapter: LowRankLayer | None, num_frozen: int
+        self, x: Tensor, layer: LayerWeights[Matrix], adapter: LowRankLayer | None, num_frozen: int
     ) -> Tensor:
         gate, up = _linear(
             self._norm(x, layer.mlp_norm),
@@ -151,10 +153,10 @@ class CausalBackbone:
 
 
 def _linear(
-    x: Tensor, weight: Tensor, bias: Tensor | None, low_rank: LowRank | None, num_frozen: int
+    x: Tensor, matrix: Matrix, bias: Tensor | None, low_rank: LowRank | None, num_frozen: int
 ) -> Tensor:
     """Multiply; canvas rows get the adapter's share on top."""
-    y = F.linear(x, weight, bias)
+    y = matrix.multiply(x, bias)
     if low_rank is not None and num_frozen < x.shape[0]:
         y[num_frozen:].addmm_(F.linear(x[num_frozen:], low_rank.down), low_rank.up.T)
     return y

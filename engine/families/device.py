@@ -21,16 +21,24 @@ def choose_device(wanted: Device) -> torch.device:
 
 
 def choose_dtype(wanted: Dtype, device: torch.device) -> torch.dtype:
-    """Return bfloat16 where the hardware multiplies it natively, float32 elsewhere.
+    """Return the format that rows are computed in: bfloat16 where the hardware multiplies it
+    natively, float32 elsewhere.
 
     On a CPU without such instructions bfloat16 is emulated and slower than float32.
     """
-    if wanted != "auto":
+    if wanted in ("bfloat16", "float32"):
         return torch.bfloat16 if wanted == "bfloat16" else torch.float32
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
     has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
     return torch.bfloat16 if device.type == "cpu" and has_bf16 else torch.float32
+
+
+def is_in_int8(wanted: Dtype, device: torch.device) -> bool:
+    """Return whether matrices are multiplied in int8. Raises ModelError where they cannot be."""
+    if wanted == "int8" and device.type != "cpu":
+        raise ModelError(f"int8 is for the CPU, not for {device}: leave `--dtype` out")
+    return wanted == "int8"
 
 
 def require_memory(num_bytes: int, device: torch.device, name: str) -> None:

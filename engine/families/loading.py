@@ -9,12 +9,18 @@ from intarsia.engine.default_model.digest import sha256_of
 from intarsia.engine.families.backbone_shape import read_shape
 from intarsia.engine.families.backbone_weights import read_weights
 from intarsia.engine.families.causal_backbone import CausalBackbone
-from intarsia.engine.families.device import choose_device, choose_dtype, require_memory
+from intarsia.engine.families.device import (
+    choose_device,
+    choose_dtype,
+    is_in_int8,
+    require_memory,
+)
 from intarsia.engine.families.fim_text import read_fim_text
 from intarsia.engine.families.folder import ModelFolder, locate_model
 from intarsia.engine.families.gated_adapter import read_adapter
 from intarsia.engine.families.masked_causal import MaskedCausal
 from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.families.matrix import int8_matrix, plain_matrix, with_matrices
 from intarsia.engine.families.tuning import tune
 from intarsia.engine.filler import Filler, ModelError, ModelInfo
 
@@ -28,6 +34,8 @@ def load_filler(
     dtype = choose_dtype(config.dtype, device)
     on_progress(f"loading {folder.name}", None)
     if folder.family == "diffusion_gemma":
+        if config.dtype == "int8":
+            raise ModelError("int8 is for causal backbones: leave `--dtype` out")
         # transformers takes seconds to import: only the family that needs it pays
         from intarsia.engine.families.diffusion_gemma_loading import load_diffusion_gemma
 
@@ -69,7 +77,10 @@ def _load_masked_causal(
     named = config.adapter if model == config.model else None
     path = named or folder.adapter
     adapter = None if path is None else read_adapter(path, shape, dtype=dtype, device=device)
-    backbone = CausalBackbone(shape, weights, adapter, mask_id=text.mask_id)
+    is_int8 = is_in_int8(config.dtype, device)
+    matrices = with_matrices(weights, int8_matrix if is_int8 else plain_matrix)
+    del weights  # of a copy, nothing is left of what was read
+    backbone = CausalBackbone(shape, matrices, adapter, mask_id=text.mask_id)
     tunings = [("tuning", tuning) for tuning in (folder.tuned_by, *folder.tunings)]
     named_files = [*tunings, ("adapter", path)]
     notes = [f"{what} {sha256_of(file)[:12]}" for what, file in named_files if file is not None]
@@ -82,7 +93,7 @@ def _load_masked_causal(
             name=folder.name,
             family="masked block diffusion on a causal backbone",
             device=str(device),
-            dtype=str(dtype).removeprefix("torch."),
+            dtype="int8" if is_int8 else str(dtype).removeprefix("torch."),
             notes=tuple(notes),
         ),
         max_context_tokens=min(config.max_context_tokens, shape.max_positions // 2),

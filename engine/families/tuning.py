@@ -18,7 +18,9 @@ from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeig
 from intarsia.engine.families.low_rank import LowRank, LowRankLayer, low_rank_layers, read_numbers
 
 
-def tune(weights: BackboneWeights, shape: BackboneShape, path: Path) -> BackboneWeights:
+def tune(
+    weights: BackboneWeights[Tensor], shape: BackboneShape, path: Path
+) -> BackboneWeights[Tensor]:
     """Return the weights with a tuning's changes. Raises ModelError where it does not fit."""
     numbers = read_numbers(path, dtype=torch.float32, device=weights.embed.device)
     changes = low_rank_layers(numbers, shape, path.name)
@@ -47,7 +49,7 @@ def rows_tuned_by(path: Path, config: Mapping[str, Any]) -> ChangeRows:
     return change
 
 
-def _tuned(layer: LayerWeights, change: LowRankLayer) -> LayerWeights:
+def _tuned(layer: LayerWeights[Tensor], change: LowRankLayer) -> LayerWeights[Tensor]:
     parts = change.parts()
     return replace(layer, **{name: _changed(getattr(layer, name), parts[name]) for name in parts})
 

@@ -19,6 +19,18 @@ def save_numbers(numbers: Mapping[str, Tensor], path: Path, *, about: Mapping[st
     partial.replace(path)
 
 
+def save_tuning(
+    numbers: Mapping[str, Tensor], path: Path, *, about: Mapping[str, str], strength: float
+) -> None:
+    """Write so great a share of what low-rank pairs ``A.…``, ``B.…`` change. Less than all of it
+    keeps more of what the backbone knew (weight-space ensembles, arXiv 2109.01903)."""
+    weaker = {
+        name: number * strength if name.startswith("B.") else number
+        for name, number in numbers.items()
+    }
+    save_numbers(weaker, path, about={**about, "strength": str(strength)})
+
+
 def load_numbers(
     numbers: Mapping[str, Tensor], path: Path, *, may_lack: tuple[str, ...] = ()
 ) -> None:

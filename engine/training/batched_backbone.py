@@ -33,7 +33,9 @@ class FrozenPass:
 class BatchedBackbone:
     """Frozen weights."""
 
-    def __init__(self, shape: BackboneShape, weights: BackboneWeights, *, mask_id: int) -> None:
+    def __init__(
+        self, shape: BackboneShape, weights: BackboneWeights[Tensor], *, mask_id: int
+    ) -> None:
         self.shape = shape
         self.weights = weights
         self.mask_id = mask_id
@@ -90,7 +92,7 @@ class BatchedBackbone:
     def _attend(
         self,
         x: Tensor,
-        layer: LayerWeights,
+        layer: LayerWeights[Tensor],
         added: LowRankLayer,
         held: tuple[Tensor, Tensor],
         bias: Tensor,
@@ -117,7 +119,11 @@ class BatchedBackbone:
         return bias.repeat(1, self.shape.num_groups, 1)[:, None]
 
     def _qkv(
-        self, x: Tensor, layer: LayerWeights, added: LowRank | None, turn: tuple[Tensor, Tensor]
+        self,
+        x: Tensor,
+        layer: LayerWeights[Tensor],
+        added: LowRank | None,
+        turn: tuple[Tensor, Tensor],
     ) -> tuple[Tensor, Tensor, Tensor]:
         shape = self.shape
         qkv = _linear(self._norm(x, layer.attn_norm), layer.qkv, layer.qkv_bias, added)
@@ -129,7 +135,9 @@ class BatchedBackbone:
             q, k = self._norm(q, layer.q_norm), self._norm(k, layer.k_norm)
         return _rotate(q, turn), _rotate(k, turn), v
 
-    def _feed_forward(self, x: Tensor, layer: LayerWeights, added: LowRankLayer | None) -> Tensor:
+    def _feed_forward(
+        self, x: Tensor, layer: LayerWeights[Tensor], added: LowRankLayer | None
+    ) -> Tensor:
         normed = self._norm(x, layer.mlp_norm)
         gate, up = _linear(normed, layer.gate_up, None, added.gate_up if added else None).chunk(
             2, dim=-1

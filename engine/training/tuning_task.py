@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.fim_text import FimIds
-from intarsia.engine.training.adapter_file import load_numbers, save_numbers
+from intarsia.engine.training.adapter_file import load_numbers, save_tuning
 from intarsia.engine.training.batched_backbone import BatchedBackbone
 from intarsia.engine.training.low_rank_pairs import LowRankPairs
 from intarsia.engine.training.packed_holes import HoleIds
@@ -43,7 +43,9 @@ class TuningTask:
         rank: int,
         seed: int,
         mix: TuningMix,
+        strength: float = 1.0,
     ) -> None:
+        """``strength``: what share of the changes is written."""
         generator = torch.Generator().manual_seed(seed)
         self.module = LowRankPairs(backbone.shape, rank=rank, generator=generator)
         self.module.to(backbone.device)
@@ -51,6 +53,7 @@ class TuningTask:
         self._fim = fim
         self._vocabulary = vocabulary
         self._mix = mix
+        self._strength = strength
 
     def start_from(self, path: Path) -> None:
         """Go on from a tuning's file."""
@@ -58,7 +61,7 @@ class TuningTask:
 
     def save(self, path: Path, *, about: dict[str, str]) -> None:
         """Write the tuning."""
-        save_numbers(self.module.named(), path, about=about)
+        save_tuning(self.module.named(), path, about=about, strength=self._strength)
 
     def learn(self, holes: Sequence[HoleIds], chosen: random.Random) -> PassLoss:
         """Return the loss on these holes; nothing is left to chance."""

@@ -18,7 +18,7 @@ from torch import Tensor
 from intarsia.engine.families.diffusion_gemma_layout import CanvasSizes
 from intarsia.engine.families.diffusion_gemma_text import SpecialIds
 from intarsia.engine.families.diffusion_gemma_tuning import tunable_layers
-from intarsia.engine.training.adapter_file import load_numbers, save_numbers
+from intarsia.engine.training.adapter_file import load_numbers, save_tuning
 from intarsia.engine.training.low_rank_modules import LowRankModules
 from intarsia.engine.training.packed_holes import HoleIds
 from intarsia.engine.training.task import PassLoss
@@ -40,14 +40,23 @@ class UniformTask:
     """The low-rank tuning of a DiffusionGemma (a TrainingTask)."""
 
     def __init__(
-        self, model: Any, special: SpecialIds, *, rank: int, seed: int, mix: UniformMix
+        self,
+        model: Any,
+        special: SpecialIds,
+        *,
+        rank: int,
+        seed: int,
+        mix: UniformMix,
+        strength: float = 1.0,
     ) -> None:
+        """``strength``: what share of the changes is written."""
         self._backbone = UniformBackbone(model)
         self.module = LowRankModules(
             tunable_layers(model), rank=rank, generator=torch.Generator().manual_seed(seed)
         )
         self.module.to(self._backbone.device)
         self._mix = mix
+        self._strength = strength
         self._rules = CanvasRules(
             sizes=CanvasSizes(canvas_length=self._backbone.canvas_length),
             end_id=special.first_end,
@@ -66,7 +75,7 @@ class UniformTask:
 
     def save(self, path: Path, *, about: dict[str, str]) -> None:
         """Write the tuning."""
-        save_numbers(self.module.named(), path, about=about)
+        save_tuning(self.module.named(), path, about=about, strength=self._strength)
 
     def learn(self, holes: Sequence[HoleIds], chosen: random.Random) -> PassLoss:
         """Return the loss on one canvas drawn over each hole."""

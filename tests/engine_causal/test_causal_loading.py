@@ -70,6 +70,13 @@ def test_an_adapter_is_noted_by_its_digest(toy: Path, adapter: Path) -> None:
     assert toy_filler(toy, adapter).info.notes == (f"adapter {digest[:12]}",)
 
 
+def test_a_model_in_int8_fills_and_says_so(toy: Path, adapter: Path) -> None:
+    config = EngineConfig(model=str(toy), adapter=adapter, device="cpu", dtype="int8")
+    filler = load_filler(config, config.model, lambda stage, fraction: None)
+    assert filler.info.dtype == "int8"
+    assert run_fill(filler, toy_fill()).text
+
+
 def test_the_configured_adapter_is_not_another_models(
     toy: Path, adapter: Path, toys: dict[str, Path]
 ) -> None:

@@ -36,6 +36,7 @@ def order(corpus: Path, model: Path, what: str = "tuning") -> TrainingOrder:
         minutes=None,
         tokens=40,
         rank=2,
+        strength=1.0,
         rate=None,
         holes_per_pass=2,
         passes_per_step=1,

@@ -50,6 +50,23 @@ def test_weights_with_a_tuning_say_what_the_tuning_said_while_it_was_trained(
     torch.testing.assert_close(backbone.read(ids).hidden, expected, atol=1e-3, rtol=1e-3)
 
 
+def test_a_weaker_tuning_changes_the_weights_by_its_share(
+    toy: Path, holes: PackedHoles, tuning: Path, tmp_path: Path
+) -> None:
+    task = toy_tuning_task(toy, holes, strength=0.25)
+    task.start_from(tuning)
+    task.save(tmp_path / "weaker.safetensors", about={})
+    plain = toy_batched(toy).weights
+
+    def change(file: Path) -> torch.Tensor:
+        tuned = tune(plain, toy_batched(toy).shape, file)
+        return tuned.layers[1].gate_up - plain.layers[1].gate_up
+
+    whole, quarter = change(tuning), change(tmp_path / "weaker.safetensors")
+    assert whole.abs().max() > 0.01
+    torch.testing.assert_close(quarter, whole / 4, atol=1e-4, rtol=2e-2)
+
+
 def test_a_tuning_of_another_backbone_is_refused(toy: Path, tuning: Path, tmp_path: Path) -> None:
     from safetensors.torch import save_file
 

@@ -1,10 +1,12 @@
 """Tiny causal models of random numbers in Hugging Face's layout, with random gated adapters."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 from safetensors.torch import save_file
+from torch import Tensor
 from toy_causal_tokenizer import num_toy_tokens, toy_tokenizer
 from transformers import (
     LlamaConfig,
@@ -26,6 +28,7 @@ from intarsia.engine.families.gated_adapter import GatedAdapter, read_adapter
 from intarsia.engine.families.loading import load_filler
 from intarsia.engine.families.masked_causal import MaskedCausal
 from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.families.matrix import Matrix, plain_matrix, with_matrices
 from intarsia.engine.ipc.messages import Fill, SettleMode
 
 Kind = Literal["qwen2", "qwen3", "llama", "llama3"]
@@ -107,8 +110,13 @@ def save_adapter(path: Path, folder: Path, *, seed: int = 0) -> Path:
     return path
 
 
-def toy_backbone(folder: Path, adapter: Path | None = None) -> CausalBackbone:
-    """Return the folder's model as we run it, in float32."""
+def toy_backbone(
+    folder: Path,
+    adapter: Path | None = None,
+    *,
+    matrix_of: Callable[[str, Tensor], Matrix] = plain_matrix,
+) -> CausalBackbone:
+    """Return the folder's model as we run it, its rows in float32."""
     shape = read_shape(read_config(folder))
     weights = read_weights(
         [folder / "model.safetensors"], shape, is_fused=False, dtype=torch.float32, device=CPU
@@ -116,7 +124,8 @@ def toy_backbone(folder: Path, adapter: Path | None = None) -> CausalBackbone:
     gated: GatedAdapter | None = None
     if adapter is not None:
         gated = read_adapter(adapter, shape, dtype=torch.float32, device=CPU)
-    return CausalBackbone(shape, weights, gated, mask_id=toy_text(folder).mask_id)
+    matrices = with_matrices(weights, matrix_of)
+    return CausalBackbone(shape, matrices, gated, mask_id=toy_text(folder).mask_id)
 
 
 def toy_text(folder: Path) -> FimText:

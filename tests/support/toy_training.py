@@ -71,9 +71,10 @@ def toy_canvas_task(
     return CanvasTask(backbone, *others, rank=rank, seed=0, mix=MIX, weighting=Weighting())
 
 
-def toy_tuning_task(folder: Path, holes: PackedHoles) -> TuningTask:
+def toy_tuning_task(folder: Path, holes: PackedHoles, *, strength: float = 1.0) -> TuningTask:
     """Return the task of a tuning."""
-    return TuningTask(*_parts(folder, holes), rank=8, seed=0, mix=TuningMix())
+    parts = _parts(folder, holes)
+    return TuningTask(*parts, rank=8, seed=0, mix=TuningMix(), strength=strength)
 
 
 def train_toy(
