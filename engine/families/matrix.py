@@ -16,7 +16,7 @@ from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeig
 
 _MOST = 127  # of an int8, either side of zero
 _TINY = 1e-9  # stands for a row of zeros
-_ROWS_AT_ONCE = 8192
+_ROWS_AT_ONCE = 1024
 _FINE = ("qkv", "down")
 """What comes into these has outliers: most of what int8 changes, it changes here."""
 
@@ -117,10 +117,12 @@ def plain_matrix(_name: str, weight: Tensor) -> PlainMatrix:
 def int8_matrix(name: str, weight: Tensor) -> Int8Matrix:
     """Return the weight in int8."""
     numbers = torch.empty(weight.shape, dtype=torch.int8, device=weight.device)
-    scales = (weight.abs().amax(dim=-1).float() / _MOST).clamp_(min=_TINY)
+    scales = torch.empty(len(weight), device=weight.device)
     for first in range(0, len(weight), _ROWS_AT_ONCE):  # an embedding in float32 is half a GB
         part = slice(first, first + _ROWS_AT_ONCE)
-        numbers[part] = (weight[part].float() / scales[part, None]).round_()
+        exact = weight[part].float()
+        scales[part] = (exact.abs().amax(dim=-1) / _MOST).clamp_(min=_TINY)
+        numbers[part] = (exact / scales[part, None]).round_()
     return Int8Matrix(numbers=numbers, scales=scales, dtype=weight.dtype, is_fine=name in _FINE)
 
 
