@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import torch
 
-from intarsia.cli.train_holes import encode_holes
+from intarsia.cli.train_holes import LAYOUT, encode_holes
 from intarsia.corpus.corpus_file import digest_of
 from intarsia.corpus.holes import draw_holes
 from intarsia.corpus.repository import RepositoryFiles
@@ -141,7 +141,7 @@ def _packed(
 
 def _folder_of(order: RepositoryOrder, files: RepositoryFiles) -> Path:
     """Return the run's folder; runs of other files or another order are deleted."""
-    said = f"{version('intarsia')} {digest_of(files.training)} {order}"
+    said = f"{version('intarsia')} {LAYOUT} {digest_of(files.training)} {order}"
     mark = hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:16]
     runs = _runs_of(order.root)
     for other in runs.glob("*"):

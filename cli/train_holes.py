@@ -14,9 +14,13 @@ from intarsia.engine.training.packed_holes import HoleIds
 from intarsia.infill.healing import given_start
 from intarsia.infill.lines import with_plain_newlines
 
+LAYOUT = "anchored"
+"""How holes are laid out: a run that began with another way does not go on."""
+
 _PREFIX_CHARS = 1_200  # more than the tokens that a training canvas sees
 _SUFFIX_CHARS = 700
 _FEWEST_TOKENS = 2
+_MOST_GIVEN = 192  # tokens: signs of several tokens each would make a whole pass as long
 _ANCHOR_WEIGHTS = {0: 0.2, 1: 0.6, 2: 0.2}
 """How often a context ends at the hole, at the anchor that a first request sets, or at one above
 that, as of a user who has typed on since."""
@@ -39,7 +43,7 @@ def encode_holes(
         behind = before[anchor:]
         ids = text.encode(behind + typed + with_plain_newlines(hole.hole))
         num_given = common_prefix_length(split_behind(text, behind, typed)[0], ids)
-        if len(ids) - num_given < _FEWEST_TOKENS:
+        if len(ids) - num_given < _FEWEST_TOKENS or num_given > _MOST_GIVEN:
             continue
         source = hole.path if grouped_by == "file" else hole.package
         yield HoleIds(

@@ -7,7 +7,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import torch
 
-from intarsia.cli.train_holes import encode_holes
+from intarsia.cli.train_holes import LAYOUT, encode_holes
 from intarsia.corpus.corpus_file import read_corpus
 from intarsia.corpus.holes import TrainingHole, draw_holes
 from intarsia.engine.families.family import Family
@@ -82,6 +82,7 @@ def run_training(order: TrainingOrder, out: Path, on_progress: OnProgress) -> di
         "tuning": order.tuning and order.tuning.name,
         "rank": order.rank,
         "holes_per_file": order.holes_per_file,
+        "layout": LAYOUT,
     }
 
     def tell(progress: Progress) -> None:

@@ -18,7 +18,7 @@ from intarsia.engine.families.folder import locate_model
 from intarsia.engine.families.gated_adapter import read_adapter
 from intarsia.engine.families.kv_cache import KvCache
 from intarsia.engine.families.masked_causal import canvas_rows
-from intarsia.engine.families.matrix import plain_matrix, with_matrices
+from intarsia.engine.families.pass_weights import plain_weights
 from intarsia.engine.filler import ModelError
 from intarsia.engine.pass_figures import PassFigures
 
@@ -60,8 +60,7 @@ def _load(model: str) -> CausalBackbone:
     if folder.adapter is not None:
         adapter = read_adapter(folder.adapter, shape, dtype=dtype, device=device)
     mask_id = read_fim_text(folder.path).mask_id
-    matrices = with_matrices(weights, plain_matrix)
-    return CausalBackbone(shape, matrices, adapter, mask_id=mask_id)
+    return CausalBackbone(shape, plain_weights(weights), adapter, mask_id=mask_id)
 
 
 @torch.inference_mode()

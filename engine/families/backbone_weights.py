@@ -17,33 +17,33 @@ from intarsia.engine.families.backbone_shape import BackboneShape
 from intarsia.engine.filler import ModelError
 
 GetTensor = Callable[[str], Tensor | None]
-M = TypeVar("M")
-"""What a matrix is: a tensor (out, in) as it is read, a Matrix (matrix.py) as a pass runs it."""
+MatrixT = TypeVar("MatrixT")
+"""What a matrix is: a tensor (out, in) where it is read, a Matrix (matrix.py) where a pass runs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class LayerWeights(Generic[M]):
+class LayerWeights(Generic[MatrixT]):
     """One layer."""
 
     attn_norm: Tensor
-    qkv: M
+    qkv: MatrixT
     qkv_bias: Tensor | None
     q_norm: Tensor | None
     k_norm: Tensor | None
-    o: M
+    o: MatrixT
     mlp_norm: Tensor
-    gate_up: M
-    down: M
+    gate_up: MatrixT
+    down: MatrixT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class BackboneWeights(Generic[M]):
+class BackboneWeights(Generic[MatrixT]):
     """All layers, and the matrices at both ends (the same one where they are tied)."""
 
-    embed: M  # (vocab, hidden)
-    output: M  # (vocab, hidden)
+    embed: MatrixT  # (vocab, hidden)
+    output: MatrixT  # (vocab, hidden)
     norm: Tensor  # (hidden,)
-    layers: tuple[LayerWeights[M], ...]
+    layers: tuple[LayerWeights[MatrixT], ...]
 
 
 def read_weights(

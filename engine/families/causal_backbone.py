@@ -13,11 +13,12 @@ from torch import Tensor
 
 from intarsia.engine.diffusion.verify import NamedToken, name_tokens
 from intarsia.engine.families.backbone_shape import BackboneShape
-from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeights
+from intarsia.engine.families.backbone_weights import LayerWeights
 from intarsia.engine.families.gated_adapter import GatedAdapter
 from intarsia.engine.families.kv_cache import KvCache
 from intarsia.engine.families.low_rank import LowRank, LowRankLayer
 from intarsia.engine.families.matrix import Matrix
+from intarsia.engine.families.pass_weights import PassWeights
 from intarsia.engine.families.rotary import inverse_frequencies, rotate, rotation
 
 _NUM_CANDIDATES = 32
@@ -39,7 +40,7 @@ class CausalBackbone:
     def __init__(
         self,
         shape: BackboneShape,
-        weights: BackboneWeights[Matrix],
+        weights: PassWeights,
         adapter: GatedAdapter | None,
         *,
         mask_id: int,

@@ -4,6 +4,7 @@ import psutil
 import torch
 
 from intarsia.engine.config import Device, Dtype
+from intarsia.engine.families.matrix import adds_bytes_exactly
 from intarsia.engine.filler import ModelError
 
 
@@ -35,10 +36,14 @@ def choose_dtype(wanted: Dtype, device: torch.device) -> torch.dtype:
 
 
 def is_in_int8(wanted: Dtype, device: torch.device) -> bool:
-    """Return whether matrices are multiplied in int8. Raises ModelError where they cannot be."""
-    if wanted == "int8" and device.type != "cpu":
-        raise ModelError(f"int8 is for the CPU, not for {device}: leave `--dtype` out")
-    return wanted == "int8"
+    """Return whether matrices are to be in int8. Raises ModelError where they cannot be."""
+    if wanted != "int8":
+        return False
+    if device.type != "cpu":
+        raise ModelError(f"int8 is for the CPU, not for {device}: add `--device cpu`, or no dtype")
+    if not adds_bytes_exactly():
+        raise ModelError("this processor has no dot products of bytes: leave `--dtype` out")
+    return True
 
 
 def require_memory(num_bytes: int, device: torch.device, name: str) -> None:

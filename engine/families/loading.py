@@ -20,7 +20,7 @@ from intarsia.engine.families.folder import ModelFolder, locate_model
 from intarsia.engine.families.gated_adapter import read_adapter
 from intarsia.engine.families.masked_causal import MaskedCausal
 from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
-from intarsia.engine.families.matrix import int8_matrix, plain_matrix, with_matrices
+from intarsia.engine.families.pass_weights import int8_weights, plain_weights
 from intarsia.engine.families.tuning import tune
 from intarsia.engine.filler import Filler, ModelError, ModelInfo
 
@@ -31,10 +31,10 @@ def load_filler(
     """Return a loaded model. Raises ModelError with what is wrong and what to do."""
     folder = locate_model(model, on_progress)
     device = choose_device(config.device)
-    dtype = choose_dtype(config.dtype, device)
+    dtype, is_int8 = choose_dtype(config.dtype, device), is_in_int8(config.dtype, device)
     on_progress(f"loading {folder.name}", None)
     if folder.family == "diffusion_gemma":
-        if config.dtype == "int8":
+        if is_int8:
             raise ModelError("int8 is for causal backbones: leave `--dtype` out")
         # transformers takes seconds to import: only the family that needs it pays
         from intarsia.engine.families.diffusion_gemma_loading import load_diffusion_gemma
@@ -47,7 +47,7 @@ def load_filler(
             max_context_tokens=config.max_context_tokens,
             tunings=folder.tunings,
         )
-    return _load_masked_causal(folder, config, model, device, dtype)
+    return _load_masked_causal(folder, config, model, device, dtype, is_int8=is_int8)
 
 
 def _load_masked_causal(
@@ -56,6 +56,8 @@ def _load_masked_causal(
     model: str,
     device: torch.device,
     dtype: torch.dtype,
+    *,
+    is_int8: bool,
 ) -> MaskedCausalFiller:
     shape = read_shape(folder.config)
     text = read_fim_text(folder.path)
@@ -65,9 +67,10 @@ def _load_masked_causal(
             f"{shape.vocab_size}: they are of different models"
         )
     is_mapped = folder.is_fused and device.type == "cpu" and dtype == torch.bfloat16
-    if not is_mapped or folder.tunings:  # copied: fused, converted, tuned, or moved to the device
-        size = sum(path.stat().st_size for path in folder.weights)
-        require_memory(size * (2 if dtype == torch.float32 else 1), device, folder.name)
+    is_copied = not is_mapped or folder.tunings  # fused, converted, tuned, or moved to the device
+    size = sum(path.stat().st_size for path in folder.weights)  # of 16 bits a number
+    needed = (size * (2 if dtype == torch.float32 else 1) if is_copied else 0) + is_int8 * size // 2
+    require_memory(needed, device, folder.name)
     weights = read_weights(
         folder.weights, shape, is_fused=folder.is_fused, dtype=dtype, device=device
     )
@@ -77,10 +80,8 @@ def _load_masked_causal(
     named = config.adapter if model == config.model else None
     path = named or folder.adapter
     adapter = None if path is None else read_adapter(path, shape, dtype=dtype, device=device)
-    is_int8 = is_in_int8(config.dtype, device)
-    matrices = with_matrices(weights, int8_matrix if is_int8 else plain_matrix)
-    del weights  # of a copy, nothing is left of what was read
-    backbone = CausalBackbone(shape, matrices, adapter, mask_id=text.mask_id)
+    pass_weights = int8_weights(weights) if is_int8 else plain_weights(weights)
+    backbone = CausalBackbone(shape, pass_weights, adapter, mask_id=text.mask_id)
     tunings = [("tuning", tuning) for tuning in (folder.tuned_by, *folder.tunings)]
     named_files = [*tunings, ("adapter", path)]
     notes = [f"{what} {sha256_of(file)[:12]}" for what, file in named_files if file is not None]

@@ -1,10 +1,8 @@
 """A weight matrix as a pass multiplies by it: rows come in, rows go out.
 
-int8 halves what a pass reads, which is what it costs, and multiplies at twice the speed where the
-processor has dot products of bytes. Knows neither layers nor tokens.
+int8 halves what a pass reads, most of what a short pass costs. Knows neither layers nor tokens.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -12,13 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeights
-
 _MOST = 127  # of an int8, either side of zero
 _TINY = 1e-9  # stands for a row of zeros
 _ROWS_AT_ONCE = 1024
-_FINE = ("qkv", "down")
-"""What comes into these has outliers: most of what int8 changes, it changes here."""
+_NUM_ADDED = 512
 
 
 class Matrix(Protocol):
@@ -28,8 +23,8 @@ class Matrix(Protocol):
         """Return (rows, out) of (rows, in), in the same format."""
         ...
 
-    def rows(self, numbers: Tensor) -> Tensor:
-        """Return rows of the matrix by their numbers (n,): (n, in)."""
+    def rows(self, ids: Tensor) -> Tensor:
+        """Return rows of the matrix by their places (n,): (n, in)."""
         ...
 
 
@@ -42,8 +37,8 @@ class PlainMatrix:
     def multiply(self, x: Tensor, bias: Tensor | None) -> Tensor:
         return F.linear(x, self.weight, bias)
 
-    def rows(self, numbers: Tensor) -> Tensor:
-        return F.embedding(numbers, self.weight)
+    def rows(self, ids: Tensor) -> Tensor:
+        return F.embedding(ids, self.weight)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -73,49 +68,15 @@ class Int8Matrix:
         y.mul_(sizes).mul_(self.scales)
         return (y if bias is None else y.add_(bias)).to(self.dtype)
 
-    def rows(self, numbers: Tensor) -> Tensor:
-        chosen = self.numbers[numbers].float()
-        return chosen.mul_(self.scales[numbers, None]).to(self.dtype)
+    def rows(self, ids: Tensor) -> Tensor:
+        return self.numbers[ids].float().mul_(self.scales[ids, None]).to(self.dtype)
 
     def _products(self, x: Tensor) -> Tensor:
         return torch._int_mm(x.to(torch.int8), self.numbers.T).float()
 
 
-def with_matrices(
-    weights: BackboneWeights[Tensor], matrix_of: Callable[[str, Tensor], Matrix]
-) -> BackboneWeights[Matrix]:
-    """Return the weights with each matrix in another form, by its name and itself. Where that is a
-    copy, nothing of the given weights is held, so that a mapped file can go."""
-    embed = matrix_of("embed", weights.embed)
-    is_tied = weights.output is weights.embed
-    return BackboneWeights(
-        embed=embed,
-        output=embed if is_tied else matrix_of("output", weights.output),
-        norm=weights.norm.clone(),
-        layers=tuple(
-            LayerWeights(
-                attn_norm=layer.attn_norm.clone(),
-                qkv=matrix_of("qkv", layer.qkv),
-                qkv_bias=_copied(layer.qkv_bias),
-                q_norm=_copied(layer.q_norm),
-                k_norm=_copied(layer.k_norm),
-                o=matrix_of("o", layer.o),
-                mlp_norm=layer.mlp_norm.clone(),
-                gate_up=matrix_of("gate_up", layer.gate_up),
-                down=matrix_of("down", layer.down),
-            )
-            for layer in weights.layers
-        ),
-    )
-
-
-def plain_matrix(_name: str, weight: Tensor) -> PlainMatrix:
-    """Return the weight as it is."""
-    return PlainMatrix(weight)
-
-
-def int8_matrix(name: str, weight: Tensor) -> Int8Matrix:
-    """Return the weight in int8."""
+def int8_matrix(weight: Tensor, *, is_fine: bool = False) -> Int8Matrix:
+    """Return a weight (out, in) in int8."""
     numbers = torch.empty(weight.shape, dtype=torch.int8, device=weight.device)
     scales = torch.empty(len(weight), device=weight.device)
     for first in range(0, len(weight), _ROWS_AT_ONCE):  # an embedding in float32 is half a GB
@@ -123,8 +84,11 @@ def int8_matrix(name: str, weight: Tensor) -> Int8Matrix:
         exact = weight[part].float()
         scales[part] = (exact.abs().amax(dim=-1) / _MOST).clamp_(min=_TINY)
         numbers[part] = (exact / scales[part, None]).round_()
-    return Int8Matrix(numbers=numbers, scales=scales, dtype=weight.dtype, is_fine=name in _FINE)
+    return Int8Matrix(numbers=numbers, scales=scales, dtype=weight.dtype, is_fine=is_fine)
 
 
-def _copied(tensor: Tensor | None) -> Tensor | None:
-    return None if tensor is None else tensor.clone()
+def adds_bytes_exactly() -> bool:
+    """Return whether this processor's products of bytes are right: those without dot products of
+    bytes (VNNI) add pairs of them in 16 bits, which overflow."""
+    most = torch.full((1, _NUM_ADDED), _MOST, dtype=torch.int8)
+    return int(torch._int_mm(most, most.T)) == _NUM_ADDED * _MOST**2

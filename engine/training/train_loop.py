@@ -81,7 +81,7 @@ def train(
         folder.save(now, task.module, optimiser)
         return figures
 
-    figures = keep() if state is None else {}
+    figures = keep() if state is None else None
     with _Interruption() as interruption:
         while (done := clock.share_done(num_tokens)) < 1 and not interruption.has_come:
             rate = learning_rate(options.peak_rate, step=step, share_done=done)
@@ -105,7 +105,7 @@ def train(
                 )
             if step % options.steps_per_save == 0:
                 figures = keep()
-    return keep() if step % options.steps_per_save else figures
+    return keep() if figures is None or step % options.steps_per_save else figures
 
 
 def _draw(

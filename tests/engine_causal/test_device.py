@@ -80,8 +80,12 @@ def test_no_machine_has_all_memory() -> None:
         require_memory(2**60, _CPU, "m")
 
 
-def test_int8_is_for_the_cpu() -> None:
+def test_int8_is_for_a_cpu_that_adds_bytes_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("intarsia.engine.families.device.adds_bytes_exactly", lambda: True)
     assert is_in_int8("int8", _CPU)
     assert not is_in_int8("auto", _CPU)
     with pytest.raises(ModelError, match="int8 is for the CPU"):
         is_in_int8("int8", torch.device("cuda"))
+    monkeypatch.setattr("intarsia.engine.families.device.adds_bytes_exactly", lambda: False)
+    with pytest.raises(ModelError, match="no dot products of bytes"):
+        is_in_int8("int8", _CPU)

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from toy_causal import toy_fill, toy_filler
+from safetensors.torch import load_file
+from toy_causal import toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 from toy_training import toy_batched, toy_holes, toy_lines, toy_tuning_task, train_toy
 
@@ -12,7 +13,7 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.families.loading import load_filler
 from intarsia.engine.families.tuning import tune
 from intarsia.engine.filler import ModelError
-from intarsia.engine.training.packed_holes import PackedHoles
+from intarsia.engine.training.packed_holes import HoleIds, PackedHoles
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +66,30 @@ def test_a_weaker_tuning_changes_the_weights_by_its_share(
     whole, quarter = change(tuning), change(tmp_path / "weaker.safetensors")
     assert whole.abs().max() > 0.01
     torch.testing.assert_close(quarter, whole / 4, atol=1e-4, rtol=2e-2)
+
+
+@pytest.mark.parametrize("steps_per_save", [1, 100])
+def test_a_run_that_is_done_is_written_at_another_strength(
+    toy: Path, holes: PackedHoles, tmp_path: Path, steps_per_save: int
+) -> None:
+    def changes(strength: float) -> torch.Tensor:
+        task = toy_tuning_task(toy, holes, strength=strength)
+        figures = train_toy(task, holes, tmp_path, tokens=200, steps_per_save=steps_per_save)
+        assert figures["loss"] > 0
+        return load_file(tmp_path / "adapter.safetensors")["B.qkv0"].float()
+
+    whole, half = changes(1.0), changes(0.5)
+    assert whole.abs().max() > 0
+    torch.testing.assert_close(half, whole / 2, atol=1e-5, rtol=1e-2)
+
+
+def test_given_text_is_shown_and_not_asked_for(toy: Path, holes: PackedHoles) -> None:
+    task, fim = toy_tuning_task(toy, holes), toy_text(toy).mark_ids()
+    hole = HoleIds(prefix=[20, 21], given=[30, 31], middle=[40, 41], suffix=[50], group=0)
+    ids, is_asked = task._laid_out([hole])
+    shown = [fim.before_prefix, 20, 21, fim.before_suffix, 50, fim.before_middle, 30, 31]
+    assert ids[0].tolist() == [*shown, 40, 41, fim.end]
+    assert ids[0, 1:][is_asked[0]].tolist() == [40, 41, fim.end]
 
 
 def test_a_tuning_of_another_backbone_is_refused(toy: Path, tuning: Path, tmp_path: Path) -> None:
