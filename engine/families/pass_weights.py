@@ -1,5 +1,7 @@
 """A backbone's weights as its passes multiply by them: tensors come in, matrices go out."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 from torch import Tensor
@@ -8,58 +10,46 @@ from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeig
 from intarsia.engine.families.matrix import Matrix, PlainMatrix, int8_matrix
 
 PassWeights: TypeAlias = BackboneWeights[Matrix]
+_MatrixOf: TypeAlias = Callable[[Tensor], Matrix]
 
 
 def plain_weights(weights: BackboneWeights[Tensor]) -> PassWeights:
     """Return the weights with matrices as they are."""
-    embed: Matrix = PlainMatrix(weights.embed)
-    return BackboneWeights(
-        embed=embed,
-        output=embed if weights.output is weights.embed else PlainMatrix(weights.output),
-        norm=weights.norm,
-        layers=tuple(_plain_layer(layer) for layer in weights.layers),
-    )
+    return _with_matrices(weights, PlainMatrix, PlainMatrix)
 
 
 def int8_weights(weights: BackboneWeights[Tensor]) -> PassWeights:
     """Return the weights with matrices in int8. Nothing of the given ones is held, so that a mapped
     file can go."""
-    embed: Matrix = int8_matrix(weights.embed)
+    # What comes into qkv and down has outliers: most of what int8 changes, it would change there
+    # (docs/performance.md).
+    return _with_matrices(weights, int8_matrix, partial(int8_matrix, is_fine=True))
+
+
+def _with_matrices(
+    weights: BackboneWeights[Tensor], matrix_of: _MatrixOf, fine_matrix_of: _MatrixOf
+) -> PassWeights:
+    """The small tensors are copied, as a view of a mapped file would hold all of it."""
+    embed = matrix_of(weights.embed)
+
+    def layer_of(layer: LayerWeights[Tensor]) -> LayerWeights[Matrix]:
+        return LayerWeights(
+            attn_norm=layer.attn_norm.clone(),
+            qkv=fine_matrix_of(layer.qkv),
+            qkv_bias=_copied(layer.qkv_bias),
+            q_norm=_copied(layer.q_norm),
+            k_norm=_copied(layer.k_norm),
+            o=matrix_of(layer.o),
+            mlp_norm=layer.mlp_norm.clone(),
+            gate_up=matrix_of(layer.gate_up),
+            down=fine_matrix_of(layer.down),
+        )
+
     return BackboneWeights(
         embed=embed,
-        output=embed if weights.output is weights.embed else int8_matrix(weights.output),
+        output=embed if weights.output is weights.embed else matrix_of(weights.output),
         norm=weights.norm.clone(),
-        layers=tuple(_int8_layer(layer) for layer in weights.layers),
-    )
-
-
-def _plain_layer(layer: LayerWeights[Tensor]) -> LayerWeights[Matrix]:
-    return LayerWeights(
-        attn_norm=layer.attn_norm,
-        qkv=PlainMatrix(layer.qkv),
-        qkv_bias=layer.qkv_bias,
-        q_norm=layer.q_norm,
-        k_norm=layer.k_norm,
-        o=PlainMatrix(layer.o),
-        mlp_norm=layer.mlp_norm,
-        gate_up=PlainMatrix(layer.gate_up),
-        down=PlainMatrix(layer.down),
-    )
-
-
-def _int8_layer(layer: LayerWeights[Tensor]) -> LayerWeights[Matrix]:
-    """What comes into qkv and down has outliers: most of what int8 changes, it would change there
-    (docs/performance.md)."""
-    return LayerWeights(
-        attn_norm=layer.attn_norm.clone(),
-        qkv=int8_matrix(layer.qkv, is_fine=True),
-        qkv_bias=_copied(layer.qkv_bias),
-        q_norm=_copied(layer.q_norm),
-        k_norm=_copied(layer.k_norm),
-        o=int8_matrix(layer.o),
-        mlp_norm=layer.mlp_norm.clone(),
-        gate_up=int8_matrix(layer.gate_up),
-        down=int8_matrix(layer.down, is_fine=True),
+        layers=tuple(map(layer_of, weights.layers)),
     )
 
 
