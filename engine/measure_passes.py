@@ -3,10 +3,11 @@
 import argparse
 import sys
 from collections.abc import Sequence
+from typing import get_args
 
 import msgspec
 
-from intarsia.engine.config import EngineConfig
+from intarsia.engine.config import Dtype, EngineConfig
 from intarsia.engine.filler import ModelError
 from intarsia.engine.native_libraries import spin_briefly
 from intarsia.engine.pass_figures import PassFigures
@@ -21,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from intarsia.engine.time_passes import time_passes
 
     try:
-        figures = time_passes(wanted.model, max(FEWEST_REPEATS, wanted.repeats))
+        figures = time_passes(wanted.model, wanted.dtype, max(FEWEST_REPEATS, wanted.repeats))
     except ModelError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -41,6 +42,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m intarsia.engine.measure_passes", description=__doc__
     )
     parser.add_argument("--model", default=EngineConfig().model)
+    parser.add_argument("--dtype", choices=get_args(Dtype), default=EngineConfig().dtype)
     parser.add_argument("--repeats", type=int, default=FEWEST_REPEATS)
     parser.add_argument("--json", action="store_true")
     return parser

@@ -9,16 +9,15 @@ from statistics import median
 import psutil
 import torch
 
+from intarsia.engine.config import Dtype
 from intarsia.engine.families.backbone_shape import read_shape
-from intarsia.engine.families.backbone_weights import read_weights
 from intarsia.engine.families.causal_backbone import CausalBackbone
-from intarsia.engine.families.device import choose_device, choose_dtype
+from intarsia.engine.families.device import choose_device
 from intarsia.engine.families.fim_text import read_fim_text
 from intarsia.engine.families.folder import locate_model
-from intarsia.engine.families.gated_adapter import read_adapter
 from intarsia.engine.families.kv_cache import KvCache
+from intarsia.engine.families.load_weights import load_weights
 from intarsia.engine.families.masked_causal import canvas_rows
-from intarsia.engine.families.pass_weights import plain_weights
 from intarsia.engine.filler import ModelError
 from intarsia.engine.pass_figures import PassFigures
 
@@ -28,10 +27,10 @@ NUM_ROWS = (1, 8, 16, 32, 64)
 _CHUNK = 512
 
 
-def time_passes(model: str, repeats: int) -> PassFigures:
+def time_passes(model: str, dtype: Dtype, repeats: int) -> PassFigures:
     """Load the model and time its passes. Raises ModelError."""
     started = time.perf_counter()
-    backbone = _load(model)
+    backbone = _load(model, dtype)
     load_s = time.perf_counter() - started
     loaded_bytes = _resident_bytes()
     pass_ms = _time_all(backbone, repeats)
@@ -46,21 +45,15 @@ def time_passes(model: str, repeats: int) -> PassFigures:
     )
 
 
-def _load(model: str) -> CausalBackbone:
+def _load(model: str, dtype: Dtype) -> CausalBackbone:
     folder = locate_model(model, lambda stage, fraction: None)
     if folder.family != "masked_causal":
         raise ModelError(f"{folder.name} is no causal backbone: name one with `--model`")
     device = choose_device("auto")
-    dtype = choose_dtype("auto", device)
     shape = read_shape(folder.config)
-    weights = read_weights(
-        folder.weights, shape, is_fused=folder.is_fused, dtype=dtype, device=device
-    )
-    adapter = None
-    if folder.adapter is not None:
-        adapter = read_adapter(folder.adapter, shape, dtype=dtype, device=device)
+    loaded = load_weights(folder, shape, dtype, device, adapter=folder.adapter)
     mask_id = read_fim_text(folder.path).mask_id
-    return CausalBackbone(shape, plain_weights(weights), adapter, mask_id=mask_id)
+    return CausalBackbone(shape, loaded.weights, mask_id=mask_id)
 
 
 @torch.inference_mode()

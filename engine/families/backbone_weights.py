@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
@@ -17,33 +17,31 @@ from intarsia.engine.families.backbone_shape import BackboneShape
 from intarsia.engine.filler import ModelError
 
 GetTensor = Callable[[str], Tensor | None]
-MatrixT = TypeVar("MatrixT")
-"""What a matrix is: a tensor (out, in) where it is read, a Matrix (matrix.py) where a pass runs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class LayerWeights(Generic[MatrixT]):
+class LayerWeights:
     """One layer."""
 
     attn_norm: Tensor
-    qkv: MatrixT
+    qkv: Tensor
     qkv_bias: Tensor | None
     q_norm: Tensor | None
     k_norm: Tensor | None
-    o: MatrixT
+    o: Tensor
     mlp_norm: Tensor
-    gate_up: MatrixT
-    down: MatrixT
+    gate_up: Tensor
+    down: Tensor
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class BackboneWeights(Generic[MatrixT]):
+class BackboneWeights:
     """All layers, and the matrices at both ends (the same one where they are tied)."""
 
-    embed: MatrixT  # (vocab, hidden)
-    output: MatrixT  # (vocab, hidden)
+    embed: Tensor  # (vocab, hidden)
+    output: Tensor  # (vocab, hidden)
     norm: Tensor  # (hidden,)
-    layers: tuple[LayerWeights[MatrixT], ...]
+    layers: tuple[LayerWeights, ...]
 
 
 def read_weights(
@@ -53,7 +51,7 @@ def read_weights(
     is_fused: bool,
     dtype: torch.dtype,
     device: torch.device,
-) -> BackboneWeights[Tensor]:
+) -> BackboneWeights:
     """Read a checked folder. Raises ModelError where a tensor is missing or misshapen."""
     try:
         tensors = _open_all(files)
@@ -90,8 +88,8 @@ def _need(get: GetTensor, name: str) -> Tensor:
     return tensor
 
 
-def _read_fused(get: GetTensor, shape: BackboneShape) -> BackboneWeights[Tensor]:
-    def layer(i: int) -> LayerWeights[Tensor]:
+def _read_fused(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
+    def layer(i: int) -> LayerWeights:
         at = f"layers.{i}"
         return LayerWeights(
             attn_norm=_need(get, f"{at}.attn_norm"),
@@ -114,8 +112,8 @@ def _read_fused(get: GetTensor, shape: BackboneShape) -> BackboneWeights[Tensor]
     )
 
 
-def _read_hugging_face(get: GetTensor, shape: BackboneShape) -> BackboneWeights[Tensor]:
-    def layer(i: int) -> LayerWeights[Tensor]:
+def _read_hugging_face(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
+    def layer(i: int) -> LayerWeights:
         at = f"model.layers.{i}"
         _refuse(get, f"{at}.self_attn.o_proj.bias")
         qkv = [f"{at}.self_attn.{part}_proj" for part in "qkv"]
@@ -160,7 +158,7 @@ def _join_biases(parts: list[Tensor | None]) -> Tensor | None:
     return torch.cat([part.flatten() for part in there]) if there else None
 
 
-def _check(weights: BackboneWeights[Tensor], shape: BackboneShape) -> None:
+def _check(weights: BackboneWeights, shape: BackboneShape) -> None:
     heads = (shape.num_heads + 2 * shape.num_kv_heads) * shape.head_dim
     wanted = {
         "embed": (shape.vocab_size, shape.hidden),

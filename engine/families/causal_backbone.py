@@ -13,12 +13,8 @@ from torch import Tensor
 
 from intarsia.engine.diffusion.verify import NamedToken, name_tokens
 from intarsia.engine.families.backbone_shape import BackboneShape
-from intarsia.engine.families.backbone_weights import LayerWeights
-from intarsia.engine.families.gated_adapter import GatedAdapter
 from intarsia.engine.families.kv_cache import KvCache
-from intarsia.engine.families.low_rank import LowRank, LowRankLayer
-from intarsia.engine.families.matrix import Matrix
-from intarsia.engine.families.pass_weights import PassWeights
+from intarsia.engine.families.pass_weights import PassLayer, PassWeights
 from intarsia.engine.families.rotary import inverse_frequencies, rotate, rotation
 
 _NUM_CANDIDATES = 32
@@ -41,17 +37,25 @@ class CausalBackbone:
         self,
         shape: BackboneShape,
         weights: PassWeights,
-        adapter: GatedAdapter | None,
         *,
         mask_id: int,
     ) -> None:
         self.shape = shape
-        self.adapter = adapter
         self.mask_id = mask_id
         self.device = weights.norm.device
         self.dtype = weights.norm.dtype
         self._weights = weights
         self._frequencies = inverse_frequencies(shape).to(self.device)
+
+    @property
+    def has_adapter(self) -> bool:
+        """Whether it can run canvas rows."""
+        return self._weights.mask is not None
+
+    @property
+    def has_head(self) -> bool:
+        """Whether it can name a proposal serially."""
+        return self._weights.head is not None
 
     def new_cache(self) -> KvCache:
         """Return an empty context."""
@@ -68,14 +72,13 @@ class CausalBackbone:
         bias = bias.masked_fill_(~rows.visible, -torch.inf).repeat(self.shape.num_groups, 1)
         cache.reserve(len(rows.ids))
         for i, layer in enumerate(self._weights.layers):
-            adapter = self.adapter.layers[i] if self.adapter else None
-            x = x + self._attend(x, i, layer, adapter, rows, cache, bias, cosine, sine)
-            x = x + self._feed_forward(x, layer, adapter, rows.num_frozen)
+            x = x + self._attend(x, i, layer, rows, cache, bias, cosine, sine)
+            x = x + self._feed_forward(x, layer, rows.num_frozen)
         return self._norm(x, self._weights.norm)
 
     def logits(self, hidden: Tensor) -> Tensor:
         """Return logits (rows, vocab) of hidden states (rows, hidden)."""
-        return self._weights.output.multiply(hidden, None)
+        return self._weights.output.multiply(hidden)
 
     def name_serially(self, hidden: Tensor, logits: Tensor, named: int) -> list[NamedToken]:
         """Return the tokens of a proposal's rows (rows, hidden), (rows, vocab), each put right by
@@ -84,32 +87,32 @@ class CausalBackbone:
         Only the likeliest few of each row are weighed again, so no second pass over the output
         matrix is made.
         """
-        assert self.adapter is not None and self.adapter.head is not None
+        head = self._weights.head
+        assert head is not None
         candidates = logits.topk(min(_NUM_CANDIDATES, logits.shape[-1])).indices
         tokens: list[NamedToken] = []
         own = torch.tensor([named], device=self.device)
         for row, ids in zip(hidden, candidates, strict=True):
-            put_right = self.adapter.head(row, self._weights.embed.rows(own)[0])
-            scores = F.linear(put_right, self._weights.output.rows(ids))
+            put_right = head(row, self._weights.embed[own[0]])
+            scores = F.linear(put_right, self._weights.output_rows[ids])
             best = name_tokens(scores[None], [int(scores.argmax())])[0]
             own = ids[best.id : best.id + 1]
             tokens.append(replace(best, id=int(own)))
         return tokens
 
     def _embed(self, rows: Rows) -> Tensor:
-        x = self._weights.embed.rows(rows.ids)
-        if self.adapter is None:
+        x = F.embedding(rows.ids, self._weights.embed)
+        if self._weights.mask is None:
             return x
         is_mask = rows.ids == self.mask_id
         is_mask[: rows.num_frozen] = False
-        return torch.where(is_mask[:, None], x + self.adapter.mask, x)
+        return torch.where(is_mask[:, None], x + self._weights.mask, x)
 
     def _attend(
         self,
         x: Tensor,
         i: int,
-        layer: LayerWeights[Matrix],
-        adapter: LowRankLayer | None,
+        layer: PassLayer,
         rows: Rows,
         cache: KvCache,
         bias: Tensor,
@@ -117,13 +120,7 @@ class CausalBackbone:
         sine: Tensor,
     ) -> Tensor:
         shape, num_rows = self.shape, x.shape[0]
-        qkv = _linear(
-            self._norm(x, layer.attn_norm),
-            layer.qkv,
-            layer.qkv_bias,
-            adapter.qkv if adapter else None,
-            rows.num_frozen,
-        )
+        qkv = layer.qkv.multiply(self._norm(x, layer.attn_norm), rows.num_frozen)
         heads = qkv.view(num_rows, -1, shape.head_dim).transpose(0, 1)  # (heads, rows, head_dim)
         q, k, v = torch.split(heads, [shape.num_heads, shape.num_kv_heads, shape.num_kv_heads])
         if layer.q_norm is not None and layer.k_norm is not None:
@@ -133,31 +130,12 @@ class CausalBackbone:
         q = rotate(q, cosine, sine).reshape(1, shape.num_kv_heads, shape.num_groups * num_rows, -1)
         mixed = F.scaled_dot_product_attention(q, keys[None], values[None], attn_mask=bias)
         mixed = mixed.view(shape.num_heads, num_rows, -1).transpose(0, 1).reshape(num_rows, -1)
-        return _linear(mixed, layer.o, None, adapter.o if adapter else None, rows.num_frozen)
+        return layer.o.multiply(mixed, rows.num_frozen)
 
-    def _feed_forward(
-        self, x: Tensor, layer: LayerWeights[Matrix], adapter: LowRankLayer | None, num_frozen: int
-    ) -> Tensor:
-        gate, up = _linear(
-            self._norm(x, layer.mlp_norm),
-            layer.gate_up,
-            None,
-            adapter.gate_up if adapter else None,
-            num_frozen,
-        ).chunk(2, dim=-1)
-        return _linear(
-            F.silu(gate) * up, layer.down, None, adapter.down if adapter else None, num_frozen
-        )
+    def _feed_forward(self, x: Tensor, layer: PassLayer, num_frozen: int) -> Tensor:
+        both = layer.gate_up.multiply(self._norm(x, layer.mlp_norm), num_frozen)
+        gate, up = both.chunk(2, dim=-1)
+        return layer.down.multiply(F.silu(gate) * up, num_frozen)
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return F.rms_norm(x, (x.shape[-1],), weight, self.shape.norm_eps)
-
-
-def _linear(
-    x: Tensor, matrix: Matrix, bias: Tensor | None, low_rank: LowRank | None, num_frozen: int
-) -> Tensor:
-    """Multiply; canvas rows get the adapter's share on top."""
-    y = matrix.multiply(x, bias)
-    if low_rank is not None and num_frozen < x.shape[0]:
-        y[num_frozen:].addmm_(F.linear(x[num_frozen:], low_rank.down), low_rank.up.T)
-    return y

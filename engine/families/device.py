@@ -4,7 +4,6 @@ import psutil
 import torch
 
 from intarsia.engine.config import Device, Dtype
-from intarsia.engine.families.matrix import adds_bytes_exactly
 from intarsia.engine.filler import ModelError
 
 
@@ -33,17 +32,6 @@ def choose_dtype(wanted: Dtype, device: torch.device) -> torch.dtype:
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
     has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
     return torch.bfloat16 if device.type == "cpu" and has_bf16 else torch.float32
-
-
-def is_in_int8(wanted: Dtype, device: torch.device) -> bool:
-    """Return whether matrices are to be in int8. Raises ModelError where they cannot be."""
-    if wanted != "int8":
-        return False
-    if device.type != "cpu":
-        raise ModelError(f"int8 is for the CPU, not for {device}: add `--device cpu`, or no dtype")
-    if not adds_bytes_exactly():
-        raise ModelError("this processor has no dot products of bytes: leave `--dtype` out")
-    return True
 
 
 def require_memory(num_bytes: int, device: torch.device, name: str) -> None:

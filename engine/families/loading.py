@@ -7,21 +7,13 @@ import torch
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.default_model.digest import sha256_of
 from intarsia.engine.families.backbone_shape import read_shape
-from intarsia.engine.families.backbone_weights import read_weights
 from intarsia.engine.families.causal_backbone import CausalBackbone
-from intarsia.engine.families.device import (
-    choose_device,
-    choose_dtype,
-    is_in_int8,
-    require_memory,
-)
+from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.fim_text import read_fim_text
 from intarsia.engine.families.folder import ModelFolder, locate_model
-from intarsia.engine.families.gated_adapter import read_adapter
+from intarsia.engine.families.load_weights import load_weights
 from intarsia.engine.families.masked_causal import MaskedCausal
 from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
-from intarsia.engine.families.pass_weights import int8_weights, plain_weights
-from intarsia.engine.families.tuning import tune
 from intarsia.engine.filler import Filler, ModelError, ModelInfo
 
 
@@ -31,10 +23,9 @@ def load_filler(
     """Return a loaded model. Raises ModelError with what is wrong and what to do."""
     folder = locate_model(model, on_progress)
     device = choose_device(config.device)
-    dtype, is_int8 = choose_dtype(config.dtype, device), is_in_int8(config.dtype, device)
     on_progress(f"loading {folder.name}", None)
     if folder.family == "diffusion_gemma":
-        if is_int8:
+        if config.dtype == "int8":
             raise ModelError("int8 is for causal backbones: leave `--dtype` out")
         # transformers takes seconds to import: only the family that needs it pays
         from intarsia.engine.families.diffusion_gemma_loading import load_diffusion_gemma
@@ -42,12 +33,12 @@ def load_filler(
         return load_diffusion_gemma(
             folder.path,
             device=device,
-            dtype=dtype,
+            dtype=choose_dtype(config.dtype, device),
             name=folder.name,
             max_context_tokens=config.max_context_tokens,
             tunings=folder.tunings,
         )
-    return _load_masked_causal(folder, config, model, device, dtype, is_int8=is_int8)
+    return _load_masked_causal(folder, config, model, device)
 
 
 def _load_masked_causal(
@@ -55,9 +46,6 @@ def _load_masked_causal(
     config: EngineConfig,
     model: str,
     device: torch.device,
-    dtype: torch.dtype,
-    *,
-    is_int8: bool,
 ) -> MaskedCausalFiller:
     shape = read_shape(folder.config)
     text = read_fim_text(folder.path)
@@ -66,26 +54,15 @@ def _load_masked_causal(
             f"{folder.path} holds a tokenizer of {text.num_tokens} tokens and a model of "
             f"{shape.vocab_size}: they are of different models"
         )
-    is_mapped = folder.is_fused and device.type == "cpu" and dtype == torch.bfloat16
-    is_copied = not is_mapped or folder.tunings  # fused, converted, tuned, or moved to the device
-    size = sum(path.stat().st_size for path in folder.weights)  # of 16 bits a number
-    needed = (size * (2 if dtype == torch.float32 else 1) if is_copied else 0) + is_int8 * size // 2
-    require_memory(needed, device, folder.name)
-    weights = read_weights(
-        folder.weights, shape, is_fused=folder.is_fused, dtype=dtype, device=device
-    )
-    for tuning in folder.tunings:
-        weights = tune(weights, shape, tuning)
     # The configured adapter belongs to the configured model, not to another that is asked for.
     named = config.adapter if model == config.model else None
     path = named or folder.adapter
-    adapter = None if path is None else read_adapter(path, shape, dtype=dtype, device=device)
-    pass_weights = int8_weights(weights) if is_int8 else plain_weights(weights)
-    backbone = CausalBackbone(shape, pass_weights, adapter, mask_id=text.mask_id)
+    loaded = load_weights(folder, shape, config.dtype, device, adapter=path)
+    backbone = CausalBackbone(shape, loaded.weights, mask_id=text.mask_id)
     tunings = [("tuning", tuning) for tuning in (folder.tuned_by, *folder.tunings)]
     named_files = [*tunings, ("adapter", path)]
     notes = [f"{what} {sha256_of(file)[:12]}" for what, file in named_files if file is not None]
-    if adapter is None:
+    if path is None:
         notes.append("no adapter for this model: one token a pass, left to right")
     return MaskedCausalFiller(
         MaskedCausal(backbone, cache_tokens=config.cache_tokens),
@@ -94,7 +71,7 @@ def _load_masked_causal(
             name=folder.name,
             family="masked block diffusion on a causal backbone",
             device=str(device),
-            dtype="int8" if is_int8 else str(dtype).removeprefix("torch."),
+            dtype=loaded.format_name,
             notes=tuple(notes),
         ),
         max_context_tokens=min(config.max_context_tokens, shape.max_positions // 2),

@@ -46,7 +46,7 @@ class MaskedCausal:
     @property
     def has_adapter(self) -> bool:
         """Whether canvas rows are worth running: without an adapter they propose nothing."""
-        return self._backbone.adapter is not None
+        return self._backbone.has_adapter
 
     def cached_tokens(self) -> int:
         """Return how many context tokens are held."""
@@ -151,7 +151,7 @@ class MaskedCausal:
         def name_serially(outcome: int, named: int) -> list[NamedToken]:
             return self._backbone.name_serially(rows_of[outcome], proposals[outcome], named)
 
-        has_head = self._backbone.adapter is not None and self._backbone.adapter.head is not None
+        has_head = self._backbone.has_head
         return Verification(
             causal=causal,
             proposals=proposals,

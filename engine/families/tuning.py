@@ -18,9 +18,7 @@ from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeig
 from intarsia.engine.families.low_rank import LowRank, LowRankLayer, low_rank_layers, read_numbers
 
 
-def tune(
-    weights: BackboneWeights[Tensor], shape: BackboneShape, path: Path
-) -> BackboneWeights[Tensor]:
+def tune(weights: BackboneWeights, shape: BackboneShape, path: Path) -> BackboneWeights:
     """Return the weights with a tuning's changes. Raises ModelError where it does not fit."""
     numbers = read_numbers(path, dtype=torch.float32, device=weights.embed.device)
     changes = low_rank_layers(numbers, shape, path.name)
@@ -49,7 +47,7 @@ def rows_tuned_by(path: Path, config: Mapping[str, Any]) -> ChangeRows:
     return change
 
 
-def _tuned(layer: LayerWeights[Tensor], change: LowRankLayer) -> LayerWeights[Tensor]:
+def _tuned(layer: LayerWeights, change: LowRankLayer) -> LayerWeights:
     parts = change.parts()
     return replace(layer, **{name: _changed(getattr(layer, name), parts[name]) for name in parts})
 

@@ -33,9 +33,7 @@ class FrozenPass:
 class BatchedBackbone:
     """Frozen weights."""
 
-    def __init__(
-        self, shape: BackboneShape, weights: BackboneWeights[Tensor], *, mask_id: int
-    ) -> None:
+    def __init__(self, shape: BackboneShape, weights: BackboneWeights, *, mask_id: int) -> None:
         self.shape = shape
         self.weights = weights
         self.mask_id = mask_id
@@ -92,7 +90,7 @@ class BatchedBackbone:
     def _attend(
         self,
         x: Tensor,
-        layer: LayerWeights[Tensor],
+        layer: LayerWeights,
         added: LowRankLayer,
         held: tuple[Tensor, Tensor],
         bias: Tensor,
@@ -121,7 +119,7 @@ class BatchedBackbone:
     def _qkv(
         self,
         x: Tensor,
-        layer: LayerWeights[Tensor],
+        layer: LayerWeights,
         added: LowRank | None,
         turn: tuple[Tensor, Tensor],
     ) -> tuple[Tensor, Tensor, Tensor]:
@@ -135,9 +133,7 @@ class BatchedBackbone:
             q, k = self._norm(q, layer.q_norm), self._norm(k, layer.k_norm)
         return _rotate(q, turn), _rotate(k, turn), v
 
-    def _feed_forward(
-        self, x: Tensor, layer: LayerWeights[Tensor], added: LowRankLayer | None
-    ) -> Tensor:
+    def _feed_forward(self, x: Tensor, layer: LayerWeights, added: LowRankLayer | None) -> Tensor:
         normed = self._norm(x, layer.mlp_norm)
         gate, up = _linear(normed, layer.gate_up, None, added.gate_up if added else None).chunk(
             2, dim=-1

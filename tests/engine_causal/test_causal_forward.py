@@ -12,8 +12,7 @@ from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
 from intarsia.engine.families.causal_backbone import CausalBackbone, Rows
 from intarsia.engine.families.kv_cache import KvCache
 from intarsia.engine.families.masked_causal import MaskedCausal, canvas_rows, outcome_rows
-from intarsia.engine.families.matrix import adds_bytes_exactly
-from intarsia.engine.families.pass_weights import int8_weights, plain_weights
+from intarsia.engine.families.matrix import adds_bytes_exactly, packs
 
 _IDS = torch.randint(0, 256, (90,), generator=torch.Generator().manual_seed(5)).tolist()
 
@@ -62,10 +61,18 @@ def test_chunks_give_what_one_pass_gives(kind: Kind, toys: dict[str, Path]) -> N
 @pytest.mark.skipif(not adds_bytes_exactly(), reason="no dot products of bytes here")
 @pytest.mark.parametrize("kind", KINDS)
 def test_in_int8_much_the_same_is_said(kind: Kind, toys: dict[str, Path]) -> None:
-    plain, in_int8 = (toy_backbone(toys[kind], as_run=it) for it in (plain_weights, int8_weights))
+    plain, in_int8 = toy_backbone(toys[kind]), toy_backbone(toys[kind], matrices="int8")
     exact = run_causally(plain, plain.new_cache(), _IDS)
     near = run_causally(in_int8, in_int8.new_cache(), _IDS)
     assert 0 < (near - exact).norm() / exact.norm() < 0.06
+
+
+@pytest.mark.skipif(not packs(torch.float32), reason="oneDNN packs nothing here")
+@pytest.mark.parametrize("kind", KINDS)
+def test_packed_the_same_is_said(kind: Kind, toys: dict[str, Path]) -> None:
+    plain, packed = toy_backbone(toys[kind]), toy_backbone(toys[kind], matrices="packed")
+    exact = run_causally(plain, plain.new_cache(), _IDS)
+    torch.testing.assert_close(run_causally(packed, packed.new_cache(), _IDS), exact)
 
 
 def test_a_long_context_is_read_in_chunks(toy: Path) -> None:

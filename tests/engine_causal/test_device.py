@@ -7,7 +7,6 @@ from intarsia.engine.config import Device
 from intarsia.engine.families.device import (
     choose_device,
     choose_dtype,
-    is_in_int8,
     require_memory,
 )
 from intarsia.engine.filler import ModelError
@@ -78,14 +77,3 @@ def test_no_machine_has_all_memory() -> None:
     require_memory(1, _CPU, "m")
     with pytest.raises(ModelError, match="take a smaller model"):
         require_memory(2**60, _CPU, "m")
-
-
-def test_int8_is_for_a_cpu_that_adds_bytes_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("intarsia.engine.families.device.adds_bytes_exactly", lambda: True)
-    assert is_in_int8("int8", _CPU)
-    assert not is_in_int8("auto", _CPU)
-    with pytest.raises(ModelError, match="int8 is for the CPU"):
-        is_in_int8("int8", torch.device("cuda"))
-    monkeypatch.setattr("intarsia.engine.families.device.adds_bytes_exactly", lambda: False)
-    with pytest.raises(ModelError, match="no dot products of bytes"):
-        is_in_int8("int8", _CPU)

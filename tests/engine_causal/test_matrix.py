@@ -1,6 +1,4 @@
-"""A matrix in int8 multiplies as the matrix does, each row for itself."""
-
-from dataclasses import replace
+"""A matrix multiplies alike in every format; in int8 nearly so, and each row for itself."""
 
 import pytest
 import torch
@@ -9,10 +7,20 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeights
-from intarsia.engine.families.matrix import adds_bytes_exactly, int8_matrix
-from intarsia.engine.families.pass_weights import int8_weights, plain_weights
+from intarsia.engine.families.gated_adapter import GatedAdapter
+from intarsia.engine.families.low_rank import LowRank, LowRankLayer
+from intarsia.engine.families.matrix import (
+    PlainMatrix,
+    adds_bytes_exactly,
+    int8_matrix,
+    packed_matrix,
+    packs,
+)
+from intarsia.engine.families.pass_weights import MatrixFormat, PassLayer, pass_weights
 
-pytestmark = pytest.mark.skipif(not adds_bytes_exactly(), reason="no dot products of bytes here")
+in_int8 = pytest.mark.skipif(not adds_bytes_exactly(), reason="no dot products of bytes here")
+packing = pytest.mark.skipif(not packs(torch.float32), reason="oneDNN packs nothing here")
+FORMATS = ["plain", pytest.param("packed", marks=packing), pytest.param("int8", marks=in_int8)]
 
 _OUT, _IN = 48, 160
 
@@ -30,89 +38,133 @@ def weight() -> Tensor:
     return numbers(_OUT, _IN, seed=1)
 
 
+@packing
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("num_rows", [1, 8, 70])
+def test_a_packed_matrix_makes_the_same_product(
+    weight: Tensor, num_rows: int, dtype: torch.dtype
+) -> None:
+    if not packs(dtype):
+        pytest.skip(f"oneDNN packs no {dtype} here")
+    x, bias = numbers(num_rows, _IN).to(dtype), numbers(_OUT, seed=2).to(dtype)
+    exact = PlainMatrix(weight.to(dtype), bias).multiply(x)
+    found = packed_matrix(weight.to(dtype), bias).multiply(x)
+    torch.testing.assert_close(found, exact)
+
+
+@in_int8
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_a_product_is_near_the_exact_one(weight: Tensor, dtype: torch.dtype) -> None:
     x, bias = numbers(5, _IN), numbers(_OUT, seed=2)
-    matrix = int8_matrix(weight.to(dtype))
-    y = matrix.multiply(x.to(dtype), bias.to(dtype))
+    y = int8_matrix(weight.to(dtype), bias.to(dtype)).multiply(x.to(dtype))
     assert (y.dtype, y.shape) == (dtype, (5, _OUT))
     assert 0 < error(y.float(), x @ weight.T + bias) < 0.02
 
 
+@in_int8
 def test_where_few_numbers_are_far_larger_sixteen_bits_count(weight: Tensor) -> None:
     x = numbers(5, _IN)
     x[:, 3] = 400.0
     weight[:, 3] = 0.0  # the others alone make the product
     exact = x @ weight.T
     coarse, fine = int8_matrix(weight), int8_matrix(weight, is_fine=True)
-    assert error(coarse.multiply(x, None), exact) > 0.5
-    assert error(fine.multiply(x, None), exact) < 0.02
+    assert error(coarse.multiply(x), exact) > 0.5
+    assert error(fine.multiply(x), exact) < 0.02
 
 
+@in_int8
 @given(st.integers(1, 9), st.integers(0, 1000), st.booleans())
 def test_a_row_does_not_depend_on_the_rows_beside_it(
     num_rows: int, seed: int, is_fine: bool
 ) -> None:
     matrix = int8_matrix(numbers(_OUT, _IN, seed=1), is_fine=is_fine)
     x = numbers(num_rows, _IN, seed=seed)
-    together = matrix.multiply(x, None)
+    together = matrix.multiply(x)
     for i in range(num_rows):
-        assert torch.equal(together[i : i + 1], matrix.multiply(x[i : i + 1], None))
+        assert torch.equal(together[i : i + 1], matrix.multiply(x[i : i + 1]))
 
 
+@in_int8
 @pytest.mark.parametrize("is_fine", [False, True])
 def test_rows_of_nothing_and_weights_of_nothing_make_nothing(is_fine: bool) -> None:
     weight, x = numbers(_OUT, _IN), numbers(3, _IN)
     weight[7] = x[1] = 0.0
-    y = int8_matrix(weight, is_fine=is_fine).multiply(x, None)
+    y = int8_matrix(weight, is_fine=is_fine).multiply(x)
     assert torch.isfinite(y).all()
     assert not y[1].any() and not y[:, 7].any()
     assert y[0, 6] != 0
 
 
-def test_rows_of_the_matrix_are_near_the_weights_own(weight: Tensor) -> None:
-    chosen = torch.tensor([5, 0, 5, 47])
-    assert 0 < error(int8_matrix(weight).rows(chosen), weight[chosen]) < 0.01
-
-
+@in_int8
 def test_a_matrix_of_many_rows_is_the_same_as_its_parts() -> None:
-    weight = numbers(20_000, 4)
-    whole = int8_matrix(weight)
-    last = int8_matrix(weight[-5:])
-    assert torch.equal(whole.numbers[-5:], last.numbers)
-    assert torch.equal(whole.scales[-5:], last.scales)
+    weight, x = numbers(20_000, 64), numbers(2, 64, seed=3)
+    whole = int8_matrix(weight).multiply(x)
+    assert torch.equal(whole[:, -5:], int8_matrix(weight[-5:]).multiply(x))
 
 
-def test_nothing_of_the_weights_is_held_or_changed() -> None:
+@pytest.mark.parametrize("matrices", FORMATS[1:])
+def test_nothing_of_the_weights_is_held_or_changed(matrices: MatrixFormat) -> None:
     weights = _weights()
     tensors = [weights.norm, *_tensors(weights.layers[0])]
     before = [tensor.clone() for tensor in tensors]
-    as_run = int8_weights(weights)
+    as_run = pass_weights(weights, None, matrices)
     assert all(map(torch.equal, tensors, before))
+    x = numbers(3, 16)
+    qkv = as_run.layers[0].qkv.multiply(x, 3)
     for tensor in tensors:
         tensor.zero_()
     layer = as_run.layers[0]
     assert as_run.norm.all() and layer.attn_norm.all() and layer.mlp_norm.all()
-    for copied in (layer.qkv_bias, layer.q_norm, layer.k_norm):
+    for copied in (layer.q_norm, layer.k_norm):
         assert copied is not None and copied.all()
-    assert layer.o.rows(torch.tensor([0])).any()
+    assert torch.equal(layer.qkv.multiply(x, 3), qkv)  # its bias too
 
 
-def test_tied_ends_stay_one_matrix() -> None:
-    tied = _weights()
-    for as_run in (int8_weights, plain_weights):
-        converted = as_run(tied)
-        assert converted.output is converted.embed
-        apart = as_run(replace(tied, output=tied.output.clone()))
-        assert apart.output is not apart.embed
+@pytest.mark.parametrize("matrices", FORMATS)
+@pytest.mark.parametrize("num_frozen", [0, 2, 5])
+def test_an_adapter_acts_on_canvas_rows_alone(matrices: MatrixFormat, num_frozen: int) -> None:
+    weights, change = _weights(), _adapter()
+    bare, gated = (pass_weights(weights, it, matrices).layers[0] for it in (None, change))
+    exact = pass_weights(weights, change, "plain").layers[0]
+    for name, width in (("qkv", 16), ("o", 16), ("gate_up", 16), ("down", 32)):
+        x = numbers(5, width, seed=4)
+        found, plain = (_product(it, name, x, num_frozen) for it in (gated, bare))
+        assert torch.equal(found[:num_frozen], plain[:num_frozen])
+        if num_frozen < 5:
+            assert error(found[num_frozen:], plain[num_frozen:]) > 0.2
+        assert error(found, _product(exact, name, x, num_frozen)) < 0.03
 
 
-def _tensors(layer: LayerWeights[Tensor]) -> list[Tensor]:
+def test_what_a_gated_matrix_adds_is_its_low_rank_product() -> None:
+    weights, change = _weights(), _adapter()
+    pair, x = change.layers[0].down, numbers(4, 32)
+    found = pass_weights(weights, change, "plain").layers[0].down.multiply(x, 1)
+    expected = x @ weights.layers[0].down.T
+    expected[1:] += x[1:] @ pair.down.T @ pair.up.T
+    torch.testing.assert_close(found, expected)
+
+
+def _product(layer: PassLayer, name: str, x: Tensor, num_frozen: int) -> Tensor:
+    found: Tensor = getattr(layer, name).multiply(x, num_frozen)
+    return found
+
+
+def _adapter() -> GatedAdapter:
+    def pair(into: int, out: int, seed: int) -> LowRank:
+        return LowRank(down=numbers(4, into, seed=seed), up=numbers(out, 4, seed=seed + 1))
+
+    layer = LowRankLayer(
+        qkv=pair(16, 32, 10), o=pair(16, 16, 12), gate_up=pair(16, 64, 14), down=pair(32, 16, 16)
+    )
+    return GatedAdapter(layers=(layer,), mask=torch.ones(16), head=None)
+
+
+def _tensors(layer: LayerWeights) -> list[Tensor]:
     found = [getattr(layer, name) for name in layer.__dataclass_fields__]
     return [tensor for tensor in found if tensor is not None]
 
 
-def _weights() -> BackboneWeights[Tensor]:
+def _weights() -> BackboneWeights:
     embed = numbers(32, 16)
     layer = LayerWeights(
         attn_norm=torch.ones(16),

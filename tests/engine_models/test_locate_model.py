@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
-from torch import Tensor
 from toy_gguf import ToyGguf, toy_model, write_gguf
 from toy_wheels import toy_row, write_wheels
 
@@ -254,7 +253,7 @@ def write_tuning(path: Path, folder: ModelFolder, *, hidden: int | None = None) 
     return path
 
 
-def weights_of(folder: ModelFolder) -> BackboneWeights[Tensor]:
+def weights_of(folder: ModelFolder) -> BackboneWeights:
     return read_weights(
         folder.weights,
         read_shape(folder.config),

@@ -1,12 +1,10 @@
 """Tiny causal models of random numbers in Hugging Face's layout, with random gated adapters."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
 import torch
 from safetensors.torch import save_file
-from torch import Tensor
 from toy_causal_tokenizer import num_toy_tokens, toy_tokenizer
 from transformers import (
     LlamaConfig,
@@ -20,7 +18,7 @@ from transformers import (
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.families.backbone_shape import BackboneShape, read_shape
-from intarsia.engine.families.backbone_weights import BackboneWeights, read_weights
+from intarsia.engine.families.backbone_weights import read_weights
 from intarsia.engine.families.causal_backbone import CausalBackbone
 from intarsia.engine.families.fim_text import FimText, read_fim_text
 from intarsia.engine.families.folder_contents import read_config
@@ -28,7 +26,7 @@ from intarsia.engine.families.gated_adapter import GatedAdapter, read_adapter
 from intarsia.engine.families.loading import load_filler
 from intarsia.engine.families.masked_causal import MaskedCausal
 from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
-from intarsia.engine.families.pass_weights import PassWeights, plain_weights
+from intarsia.engine.families.pass_weights import MatrixFormat, pass_weights
 from intarsia.engine.ipc.messages import Fill, SettleMode
 
 Kind = Literal["qwen2", "qwen3", "llama", "llama3"]
@@ -114,7 +112,7 @@ def toy_backbone(
     folder: Path,
     adapter: Path | None = None,
     *,
-    as_run: Callable[[BackboneWeights[Tensor]], PassWeights] = plain_weights,
+    matrices: MatrixFormat = "plain",
 ) -> CausalBackbone:
     """Return the folder's model as we run it, its rows in float32."""
     shape = read_shape(read_config(folder))
@@ -124,7 +122,9 @@ def toy_backbone(
     gated: GatedAdapter | None = None
     if adapter is not None:
         gated = read_adapter(adapter, shape, dtype=torch.float32, device=CPU)
-    return CausalBackbone(shape, as_run(weights), gated, mask_id=toy_text(folder).mask_id)
+    return CausalBackbone(
+        shape, pass_weights(weights, gated, matrices), mask_id=toy_text(folder).mask_id
+    )
 
 
 def toy_text(folder: Path) -> FimText:
