@@ -33,7 +33,10 @@ def check_engine() -> Finding:
 async def _ask_engine() -> str:
     async with EngineClient(name="cli", start=False) as client:
         status = await client.status()
-    return f"{status.state}, {status.model or 'no model loaded yet'}, process {status.pid}"
+    model = "no model loaded yet"
+    if status.model is not None:
+        model = f"{status.model} ({status.dtype} on {status.device})"
+    return f"{status.state}, {model}, process {status.pid}"
 
 
 def _missing(name: str, error: EngineError) -> Finding:

@@ -34,12 +34,16 @@ def choose_dtype(wanted: Dtype, device: torch.device) -> torch.dtype:
     return torch.bfloat16 if device.type == "cpu" and has_bf16 else torch.float32
 
 
+def free_bytes(device: torch.device) -> int:
+    """Return how much memory is free there."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0])
+    return int(psutil.virtual_memory().available)
+
+
 def require_memory(num_bytes: int, device: torch.device, name: str) -> None:
     """Raise ModelError before a load that would not fit, rather than be killed during it."""
-    if device.type == "cuda":
-        free = torch.cuda.mem_get_info(device)[0]
-    else:
-        free = psutil.virtual_memory().available
+    free = free_bytes(device)
     if num_bytes > free:
         raise ModelError(
             f"{name} needs {num_bytes / 2**30:.1f} GiB of memory, {free / 2**30:.1f} GiB are free: "

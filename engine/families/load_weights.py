@@ -8,7 +8,7 @@ import torch
 from intarsia.engine.config import Dtype
 from intarsia.engine.families.backbone_shape import BackboneShape
 from intarsia.engine.families.backbone_weights import BackboneWeights, read_weights
-from intarsia.engine.families.device import choose_dtype, require_memory
+from intarsia.engine.families.device import choose_dtype, free_bytes, require_memory
 from intarsia.engine.families.folder import ModelFolder
 from intarsia.engine.families.gated_adapter import read_adapter
 from intarsia.engine.families.matrix_choice import choose_matrices
@@ -26,8 +26,11 @@ class LoadedWeights:
 
     @property
     def format_name(self) -> str:
-        """As the user names it."""
-        return "int8" if self.matrices == "int8" else str(self.dtype).removeprefix("torch.")
+        """As the user is told."""
+        if self.matrices == "int8":
+            return "int8"
+        plain = str(self.dtype).removeprefix("torch.")
+        return f"{plain}, packed" if self.matrices == "packed" else plain
 
 
 def load_weights(
@@ -45,7 +48,13 @@ def load_weights(
     dtype = choose_dtype(wanted, device)
     matrices = choose_matrices(wanted, shape, dtype=dtype, device=device)
     is_mapped = folder.is_fused and device.type == "cpu" and dtype == torch.bfloat16
-    require_memory(_needed_bytes(folder, matrices, dtype, is_mapped), device, folder.name)
+
+    def needed() -> int:
+        return _needed_bytes(folder, matrices, dtype, is_mapped)
+
+    if matrices == "packed" and needed() > free_bytes(device):
+        matrices = "plain"  # slower, but mapped from the file
+    require_memory(needed(), device, folder.name)
 
     def read() -> BackboneWeights:
         return read_weights(

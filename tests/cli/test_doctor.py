@@ -1,5 +1,6 @@
 """``intarsia doctor``: what is well, what is missing, and what to do about it."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from intarsia.cli.doctor import CHECKS
 from intarsia.cli.torch_probe import TorchProbe, probe_torch
 from intarsia.engine.default_model.catalog import DEFAULT_MODEL, find_model
 from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
 
 
 @pytest.fixture
@@ -80,6 +82,17 @@ def test_an_engine_that_does_not_run_is_no_fault():
     assert check_engine().state == "ok"
 
 
-def test_an_engine_that_runs_is_named(start_engine):
+def test_an_engine_that_runs_is_named_and_what_it_runs(start_engine):
     start_engine()
-    assert "idle" in check_engine().found
+    assert "idle, no model loaded yet" in check_engine().found
+
+
+def test_the_format_that_was_chosen_for_a_model_is_told(start_engine):
+    start_engine(model="small")
+    asyncio.run(_preload())
+    assert "ready, small (none on cpu)" in check_engine().found
+
+
+async def _preload() -> None:
+    async with EngineClient(name="test", start=False) as client:
+        await client.preload(None)
