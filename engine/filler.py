@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from intarsia.engine.ipc.messages import Fill, Filled, Step
+from intarsia.engine.ipc.messages import Fill, Filled, ReadAhead, Step
 
 
 class ModelError(Exception):
@@ -48,4 +48,8 @@ class Filler(Protocol):
 
     def prepare(self, is_cancelled: Callable[[], bool]) -> None:
         """Use idle time for what the next request will need. Raises Cancelled, MemoryError."""
+        ...
+
+    def read_ahead(self, place: ReadAhead, is_cancelled: Callable[[], bool]) -> None:
+        """Read what a fill at this place would read first. Raises Cancelled, MemoryError."""
         ...

@@ -36,16 +36,22 @@ class ModelSlot:
     def name_for(self, model: str | None) -> str:
         return model or self._usual
 
+    def loaded(self, model: str | None) -> Filler | None:
+        """Return the filler of this model if it is the one that is loaded."""
+        is_it = self.filler and self.name_for(model) in (self._loaded, self.filler.info.name)
+        return self.filler if is_it else None
+
     def take(self, model: str | None) -> Filler:
         """Return the filler of this model (None: of the last one). Raises what loading raises."""
+        if (filler := self.loaded(model)) is not None:
+            return filler
         name = self.name_for(model)
-        if self.filler is None or name not in (self._loaded, self.filler.info.name):
-            self._drop()
-            self.filler = self._load(name)
-            self._loaded = name
-            if name != self._config.model:  # … but a tuning is for those alone who name it
-                name = without_tuning(name)
-            self._usual = name
+        self._drop()
+        self.filler = self._load(name)
+        self._loaded = name
+        if name != self._config.model:  # … but a tuning is for those alone who name it
+            name = without_tuning(name)
+        self._usual = name
         return self.filler
 
     def _drop(self) -> None:

@@ -23,6 +23,7 @@ from intarsia.engine.ipc.messages import (
     Hello,
     LoadProgress,
     Preload,
+    ReadAhead,
     Refused,
     Status,
     Stop,
@@ -133,6 +134,8 @@ class Session:
             case Cancel():
                 if job := self._jobs.get(message.id):
                     self._host.worker.cancel(job)
+            case ReadAhead():
+                self._host.worker.read_ahead(message)
             case GetStatus():
                 self.send(self._host.status(message.id))
             case Stop():

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from intarsia.engine.failures import describe_failure
-from intarsia.engine.filler import Cancelled, ModelInfo
-from intarsia.engine.ipc.messages import Failed, Fill, Filled, Preload, Step
+from intarsia.engine.filler import Cancelled, Filler, ModelInfo
+from intarsia.engine.ipc.messages import Failed, Fill, Filled, Preload, ReadAhead, Step
 from intarsia.engine.model_slot import ModelSlot
 
 State: TypeAlias = Literal["idle", "loading", "ready", "filling"]
@@ -53,6 +53,7 @@ class Worker:
     def __init__(self, slot: ModelSlot) -> None:
         self._slot = slot
         self._waiting: list[Job] = []
+        self._ahead: ReadAhead | None = None
         self._running: Job | None = None
         self._is_stopping = False
         self._changed = threading.Condition()
@@ -91,6 +92,12 @@ class Worker:
                 return
         job.fail_as_cancelled("the engine is stopping: try again")
 
+    def read_ahead(self, place: ReadAhead) -> None:
+        """Have a context read once nothing else is to be done; the newest place counts."""
+        with self._changed:
+            self._ahead = place
+            self._changed.notify()
+
     def cancel(self, job: Job) -> None:
         """A waiting job is answered now, a running one between two steps."""
         job.cancelled.set()
@@ -124,8 +131,10 @@ class Worker:
     def _next_job(self) -> Job | None:
         with self._changed:
             is_pause = not self._changed.wait_for(self._is_wanted, PAUSE_S)
-        if is_pause:
-            self._prepare()
+        if is_pause and (filler := self._slot.filler) is not None:
+            self._use_pause(filler, lambda: filler.prepare(self._is_wanted))
+        while (place := self._next_place()) is not None:
+            self._read_ahead(place)
         with self._changed:
             self._changed.wait_for(self._is_wanted)
             if self._is_stopping:
@@ -133,15 +142,27 @@ class Worker:
             self._running = self._waiting.pop()
             return self._running
 
+    def _next_place(self) -> ReadAhead | None:
+        """Wait for a place to read ahead at; None: there is something better to do. A request is
+        newer than any place before it."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_wanted() or self._ahead is not None)
+            place, self._ahead = self._ahead, None
+            return None if self._is_wanted() else place
+
     def _is_wanted(self) -> bool:
         return bool(self._waiting) or self._is_stopping
 
-    def _prepare(self) -> None:
-        filler = self._slot.filler
-        if filler is None:
-            return
+    def _read_ahead(self, place: ReadAhead) -> None:
+        if (filler := self._slot.loaded(place.model)) is not None:
+            self._use_pause(filler, lambda: filler.read_ahead(place, self._is_elsewhere))
+
+    def _is_elsewhere(self) -> bool:
+        return self._is_wanted() or self._ahead is not None
+
+    def _use_pause(self, filler: Filler, work: Callable[[], None]) -> None:
         try:
-            filler.prepare(self._is_wanted)
+            work()
         except Cancelled:
             pass
         except Exception as error:  # noqa: BLE001 nobody has asked for it: no request fails of it

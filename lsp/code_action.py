@@ -21,6 +21,7 @@ from intarsia.lsp.edit_arguments import (
     read_edit_arguments,
 )
 from intarsia.lsp.make_edit import make_edit, tell_why
+from intarsia.lsp.read_ahead import read_ahead
 from intarsia.lsp.refusal import refusal
 
 if TYPE_CHECKING:
@@ -55,7 +56,9 @@ def code_action(
     session, context = ls.session, params.context
     is_cursor = params.range.start == params.range.end
     if is_cursor and context.trigger_kind == types.CodeActionTriggerKind.Automatic:
-        return None  # a light bulb at every place of the cursor would say nothing
+        # A light bulb at every place of the cursor would say nothing; that it stands there does.
+        read_ahead(session, params.text_document.uri, params.range.start)
+        return None
     wanted = [kind for kind, name in KINDS.items() if _is_wanted(name, context.only)]
     document = session.documents.current(params.text_document.uri)
     if document is None or not wanted:

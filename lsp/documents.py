@@ -25,6 +25,7 @@ class Document:
     encoding: PositionEncoding
     text: str
     line_starts: Sequence[int]
+    is_edited: bool = False  # since it was opened
 
     def offset_at(self, position: types.Position) -> int:
         return offset_at(self.text, self.line_starts, position, self.encoding)
@@ -64,7 +65,7 @@ class Documents:
             return
         for change in params.content_changes:
             document = _apply(document, change)
-        self._open[uri] = replace(document, version=params.text_document.version)
+        self._open[uri] = replace(document, version=params.text_document.version, is_edited=True)
 
     def close(self, uri: str) -> None:
         if self._open.pop(uri, None) is None:

@@ -15,7 +15,7 @@ from intarsia.lsp.status_line import StatusLine
 if TYPE_CHECKING:
     from intarsia.engine.ipc.client import EngineClient, EngineError
     from intarsia.engine.ipc.launch import LaunchOptions
-    from intarsia.engine.ipc.messages import Fill, Filled, LoadProgress, Step
+    from intarsia.engine.ipc.messages import Fill, Filled, LoadProgress, ReadAhead, Step
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +51,11 @@ class EngineLink:
         self._status.engine_answered(filled.model)
         _log_figures(filled)
         return filled
+
+    def read_ahead(self, place: "ReadAhead") -> None:
+        """Have a running engine read a context in idle time."""
+        if self._client is not None:
+            self._client.read_ahead(place)
 
     async def preload(self, model: str | None) -> None:
         """Have the engine started and the model loaded before it is needed."""

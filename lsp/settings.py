@@ -20,6 +20,7 @@ class Settings:
     preload: bool = True  # start the engine and load the model along with the editor
     model: str | None = None  # None: the engine's default
     settle: SettleMode = "verified"
+    read_ahead: bool = True  # in idle time, at the cursor's place in a document that was edited
     debounce_ms: int = 75
     deadline_ms: int = 10_000  # of an automatic request; the next key cancels it anyway
     invoked_deadline_ms: int = 20_000  # of one that the user asked for
@@ -47,6 +48,7 @@ _OPTIONS: Mapping[str, tuple[str, Any]] = {
     "preload": ("preload", bool),
     "model": ("model", Annotated[str, msgspec.Meta(min_length=1)]),
     "settle": ("settle", SettleMode),
+    "readAhead": ("read_ahead", bool),
     "debounceMs": ("debounce_ms", Annotated[int, msgspec.Meta(ge=0, le=10_000)]),
     "deadlineMs": ("deadline_ms", _Milliseconds),
     "invokedDeadlineMs": ("invoked_deadline_ms", _Milliseconds),

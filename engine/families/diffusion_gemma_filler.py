@@ -24,7 +24,7 @@ from intarsia.engine.families.diffusion_gemma_settings import DenoisingSettings
 from intarsia.engine.families.diffusion_gemma_text import GemmaText
 from intarsia.engine.families.request_ranges import require, require_draft
 from intarsia.engine.filler import Cancelled, ModelInfo
-from intarsia.engine.ipc.messages import Fill, Filled, Step, Timing
+from intarsia.engine.ipc.messages import Fill, Filled, ReadAhead, Step, Timing
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,6 +109,12 @@ class DiffusionGemmaFiller:
 
     def prepare(self, is_cancelled: Callable[[], bool]) -> None:
         """Do nothing: in this family the suffix stands in the canvas, and is never read again."""
+
+    def read_ahead(self, place: ReadAhead, is_cancelled: Callable[[], bool]) -> None:
+        """Read the context of a hole that is not asked for yet. Raises Cancelled."""
+        request = Fill(id=0, prefix=place.prefix, suffix=place.suffix, given=place.given)
+        hole = self._read(request, time.monotonic(), is_cancelled)
+        self._backbone.prefill(hole.context, is_cancelled)
 
     def _read(self, request: Fill, received_at: float, is_cancelled: Callable[[], bool]) -> _Hole:
         """Encode the request; what the canvas cannot show of suffix and given text is context."""

@@ -14,7 +14,15 @@ from intarsia.engine.families.masked_causal import IDLE_CHUNK, MaskedCausal
 from intarsia.engine.families.masked_causal_hole import Hole, HoleReader
 from intarsia.engine.families.masked_causal_writer import HoleWriter
 from intarsia.engine.filler import ModelInfo
-from intarsia.engine.ipc.messages import Candidate, Fill, Filled, FinishReason, Step, Timing
+from intarsia.engine.ipc.messages import (
+    Candidate,
+    Fill,
+    Filled,
+    FinishReason,
+    ReadAhead,
+    Step,
+    Timing,
+)
 
 _REASONS: dict[Literal["end", "max_tokens", "max_steps", "deadline"], FinishReason] = {
     "end": "end_of_hole",
@@ -85,6 +93,13 @@ class MaskedCausalFiller:
         if anchor is not None:
             self._model.prefill(anchor.context, is_cancelled, chunk_tokens=IDLE_CHUNK)
             self._reader.hold(anchor)
+
+    def read_ahead(self, place: ReadAhead, is_cancelled: Callable[[], bool]) -> None:
+        """Read the context of a hole that is not asked for yet. Raises Cancelled between two
+        chunks."""
+        request = Fill(id=0, prefix=place.prefix, suffix=place.suffix, given=place.given)
+        hole = self._reader.read(request, time.monotonic(), is_cancelled)
+        self._model.prefill(hole.context, is_cancelled, chunk_tokens=IDLE_CHUNK)
 
     def _write(self, hole: Hole, on_round: OnRound | None) -> Settled:
         return self._writer.write(hole, on_round, rank=hole.request.alternative)

@@ -20,6 +20,7 @@ from intarsia.engine.ipc.messages import (
     GetStatus,
     LoadProgress,
     Preload,
+    ReadAhead,
     Status,
     Step,
     Welcome,
@@ -73,6 +74,12 @@ class EngineClient:
         if isinstance(answer, Filled):
             return answer
         raise FillFailed("internal", "the engine answered a fill with a status: restart it")
+
+    def read_ahead(self, place: ReadAhead) -> None:
+        """Tell a connected engine where the user's cursor stands. Starts nothing, fails never."""
+        connection = self._link.current
+        if connection is not None and connection.is_open:
+            connection.tell(place)
 
     async def preload(self, model: str | None = None) -> Status:
         """Load a model now (None: the default). Raises ``FillFailed`` where it cannot be held."""

@@ -18,6 +18,7 @@ from intarsia.engine.ipc.messages import (
     GetStatus,
     LoadProgress,
     Preload,
+    ReadAhead,
     Status,
     Step,
     Stop,
@@ -80,6 +81,11 @@ class Connection:
             raise
         finally:
             del self._waiting[request.id]
+
+    def tell(self, place: ReadAhead) -> None:
+        """Send what is not answered; of one too long for a frame nothing is sent."""
+        with contextlib.suppress(ProtocolError):
+            self._writer.write(to_frame(place))
 
     async def stop_engine(self) -> None:
         """Ask the engine to end, and wait until it has closed the connection."""

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 4
+PROTOCOL_VERSION = 5
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -127,6 +127,19 @@ class Cancel(_Message, tag="cancel", frozen=True, kw_only=True):
     id: int
 
 
+class ReadAhead(_Message, tag="read_ahead", frozen=True, kw_only=True):
+    """Read a hole's context in idle time, for the user's cursor stands there: fields as of a Fill.
+
+    It is not answered. The newest one counts, any request goes before it, and nothing is loaded
+    for it.
+    """
+
+    prefix: str
+    suffix: str
+    given: str = ""
+    model: str | None = None
+
+
 class GetStatus(_Message, tag="get_status", frozen=True, kw_only=True):
     id: int
 
@@ -232,7 +245,7 @@ class Status(_Message, tag="status", frozen=True, kw_only=True):
     idle_timeout_s: float
 
 
-ClientMessage: TypeAlias = Hello | Fill | Cancel | GetStatus | Preload | Stop
+ClientMessage: TypeAlias = Hello | Fill | Cancel | ReadAhead | GetStatus | Preload | Stop
 EngineMessage: TypeAlias = Welcome | Refused | Step | Filled | Failed | LoadProgress | Status
 
 _encoder = msgspec.msgpack.Encoder()

@@ -10,8 +10,9 @@ from toy_causal_fill import run_fill
 
 from intarsia.engine.diffusion.denoise import never_cancelled
 from intarsia.engine.families.anchors import MAX_CHARS_BEHIND, Anchor, Anchors, anchor_offset
+from intarsia.engine.families.masked_causal import IDLE_CHUNK
 from intarsia.engine.filler import Cancelled
-from intarsia.engine.ipc.messages import Fill, SettleMode
+from intarsia.engine.ipc.messages import Fill, ReadAhead, SettleMode
 
 HEAD = "import os\n\n\ndef f(a):\n    x = 1\n"
 SUFFIX = "\n    return x\n"
@@ -158,6 +159,30 @@ class TestPrepare:
         cold = toy_filler(toy)
         run_fill(cold, self.typed(0))
         assert warm.text == run_fill(cold, self.typed(16)).text
+
+
+class TestReadAhead:
+    """The cursor stands where nothing has been asked for yet."""
+
+    PLACE = ReadAhead(prefix=HEAD, suffix=SUFFIX * 20, given="")
+
+    def test_the_first_request_there_reads_no_more_than_what_was_typed(self, toy: Path) -> None:
+        filler, cold = (toy_filler(toy, max_context_tokens=512) for _ in range(2))
+        filler.read_ahead(self.PLACE, never_cancelled)
+        request = toy_fill(prefix=HEAD + "    y = ", suffix=SUFFIX * 20)
+        ahead, unread = run_fill(filler, request), run_fill(cold, request)
+        assert ahead.num_prefilled <= len("    y = ")
+        assert unread.num_prefilled > 100
+
+    def test_it_gives_way_and_what_it_has_read_is_kept(self, toy: Path) -> None:
+        filler, cold = (toy_filler(toy, max_context_tokens=512) for _ in range(2))
+        num_asked = iter(range(9))
+        with pytest.raises(Cancelled):
+            filler.read_ahead(self.PLACE, lambda: next(num_asked) == 1)
+        request = toy_fill(prefix=HEAD, suffix=SUFFIX * 20)
+        ahead, unread = run_fill(filler, request), run_fill(cold, request)
+        assert ahead.num_reused == IDLE_CHUNK
+        assert ahead.text == unread.text
 
 
 @pytest.mark.parametrize("most", [16, 64])

@@ -14,7 +14,7 @@ from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.families.diffusion_gemma_filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma_loading import load_diffusion_gemma
 from intarsia.engine.filler import Cancelled, Filler, ModelError
-from intarsia.engine.ipc.messages import Fill, Filled, Step
+from intarsia.engine.ipc.messages import Fill, Filled, ReadAhead, Step
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
@@ -70,6 +70,14 @@ def test_warm_fill_equals_cold_fill(filler: DiffusionGemmaFiller, folder: Path) 
     assert back.text == cold.text
     again = fill(filler, prefix=PREFIX)
     assert (again.num_prefilled, again.num_reused) == (0, filler.cached_tokens())
+
+
+def test_what_was_read_ahead_is_not_read_again(filler: DiffusionGemmaFiller) -> None:
+    filler.read_ahead(ReadAhead(prefix=PREFIX, suffix=SUFFIX), lambda: False)
+    num_held = filler.cached_tokens()
+    filled = fill(filler)
+    assert (filled.num_prefilled, filled.num_reused) == (0, num_held)
+    assert num_held > 10
 
 
 def test_a_suffix_too_long_for_the_canvas_stays_cached_while_the_prefix_grows(

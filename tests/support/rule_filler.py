@@ -8,7 +8,15 @@ import time
 from collections.abc import Callable, Collection, Sequence
 
 from intarsia.engine.filler import Cancelled, ModelInfo
-from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Step, Timing
+from intarsia.engine.ipc.messages import (
+    CanvasToken,
+    Fill,
+    Filled,
+    FinishReason,
+    ReadAhead,
+    Step,
+    Timing,
+)
 
 _TOKEN = re.compile(r"\s*\w+|\s*[^\w\s]|\s+")
 
@@ -33,6 +41,7 @@ class RuleFiller:
         unsure: Collection[str] = (),
         name: str = "rules",
         prepare: Callable[[Callable[[], bool]], None] = lambda is_cancelled: None,
+        read_ahead: Callable[[ReadAhead, Callable[[], bool]], None] = lambda *_: None,
     ) -> None:
         self.info = ModelInfo(
             name=name, family="rules", device="cpu", dtype="none", notes=("rules, no weights",)
@@ -43,6 +52,7 @@ class RuleFiller:
         self._between_steps = between_steps
         self._unsure = unsure
         self._prepare = prepare
+        self._read_ahead = read_ahead
         self._last_prefix = ""
 
     def fill(
@@ -107,6 +117,10 @@ class RuleFiller:
 
     def prepare(self, is_cancelled: Callable[[], bool]) -> None:
         self._prepare(is_cancelled)
+
+    def read_ahead(self, place: ReadAhead, is_cancelled: Callable[[], bool]) -> None:
+        self._read_ahead(place, is_cancelled)
+        self._last_prefix = place.prefix
 
 
 def _check(request: Fill) -> None:

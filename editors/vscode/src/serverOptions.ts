@@ -5,6 +5,7 @@ export const SERVER_OPTIONS = [
   "preload",
   "model",
   "settle",
+  "readAhead",
   "debounceMs",
   "deadlineMs",
   "invokedDeadlineMs",
