@@ -7,6 +7,7 @@ local M = {}
 ---@param buffer integer
 function M.attach(client, buffer)
   require("intarsia.status").announce()
+  require("intarsia.rest").attach(buffer)
   local options = require("intarsia.options").current
   if options.completion then
     return
