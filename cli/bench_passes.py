@@ -48,9 +48,7 @@ def figures_of(shown: bytes) -> list[Figure]:
             method=f"{measured.model} alone, once, without the start of a process",
         ),
         _memory("loaded", "after the load", measured.loaded_bytes),
-        _memory(
-            "working", "after the passes, which read the mapped weights", measured.working_bytes
-        ),
+        _memory("working", "after the passes, which read what is mapped", measured.working_bytes),
     ]
 
 

@@ -49,7 +49,7 @@ def _load(model: str, dtype: Dtype) -> CausalBackbone:
     folder = locate_model(model, lambda stage, fraction: None)
     if folder.family != "masked_causal":
         raise ModelError(f"{folder.name} is no causal backbone: name one with `--model`")
-    device = choose_device("auto")
+    device = choose_device("cpu" if dtype == "int8" else "auto")
     shape = read_shape(folder.config)
     loaded = load_weights(folder, shape, dtype, device, adapter=folder.adapter)
     mask_id = read_fim_text(folder.path).mask_id

@@ -1,10 +1,15 @@
 """Where a model runs and in which number format, chosen by what the machine has."""
 
+import sys
+from pathlib import Path
+
 import psutil
 import torch
 
 from intarsia.engine.config import Device, Dtype
 from intarsia.engine.filler import ModelError
+
+_CGROUP = Path("/sys/fs/cgroup")
 
 
 def choose_device(wanted: Device) -> torch.device:
@@ -38,7 +43,18 @@ def free_bytes(device: torch.device) -> int:
     """Return how much memory is free there."""
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
-    return int(psutil.virtual_memory().available)
+    return min(int(psutil.virtual_memory().available), _free_of_limit())
+
+
+def _free_of_limit() -> int:
+    """Return what is left of the limit that a container sets, of which the machine does not tell
+    (Linux, control groups 2)."""
+    try:
+        limit = (_CGROUP / "memory.max").read_text().strip()
+        used = int((_CGROUP / "memory.current").read_text())
+        return sys.maxsize if limit == "max" else max(0, int(limit) - used)
+    except (OSError, ValueError):
+        return sys.maxsize  # no such limit here
 
 
 def require_memory(num_bytes: int, device: torch.device, name: str) -> None:

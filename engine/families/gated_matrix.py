@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.families.low_rank import LowRank
-from intarsia.engine.families.matrix import Matrix
+from intarsia.engine.families.matrix import Matrix, PlainMatrix
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -37,13 +37,13 @@ def ungated(matrix: Matrix, num_out: int) -> GatedMatrix:
     return GatedMatrix(matrix=matrix, num_out=num_out, down=None, up=None)
 
 
-def apart(matrix: Matrix, low_rank: LowRank, matrix_of: Callable[[Tensor], Matrix]) -> GatedMatrix:
+def apart(matrix: Matrix, low_rank: LowRank) -> GatedMatrix:
     """Return a matrix that stays as it is, mapped perhaps, with an adapter beside it."""
     return GatedMatrix(
         matrix=matrix,
         num_out=len(low_rank.up),
-        down=matrix_of(low_rank.down),
-        up=matrix_of(low_rank.up),
+        down=PlainMatrix(low_rank.down),
+        up=PlainMatrix(low_rank.up),
     )
 
 

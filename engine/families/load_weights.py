@@ -15,6 +15,9 @@ from intarsia.engine.families.matrix_choice import choose_matrices
 from intarsia.engine.families.pass_weights import MatrixFormat, PassWeights, pass_weights
 from intarsia.engine.families.tuning import tune
 
+_RESERVED_BYTES = 2**30
+"""Of free memory: a packed copy leaves so much to contexts, passes and the rest of the machine."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class LoadedWeights:
@@ -46,15 +49,14 @@ def load_weights(
     Raises ModelError where something is missing, misshapen or too large.
     """
     dtype = choose_dtype(wanted, device)
-    matrices = choose_matrices(wanted, shape, dtype=dtype, device=device)
     is_mapped = folder.is_fused and device.type == "cpu" and dtype == torch.bfloat16
 
-    def needed() -> int:
+    def needed_bytes(matrices: MatrixFormat) -> int:
         return _needed_bytes(folder, matrices, dtype, is_mapped)
 
-    if matrices == "packed" and needed() > free_bytes(device):
-        matrices = "plain"  # slower, but mapped from the file
-    require_memory(needed(), device, folder.name)
+    has_room = needed_bytes("packed") + _RESERVED_BYTES <= free_bytes(device)
+    matrices = choose_matrices(wanted, shape, dtype=dtype, device=device, has_room=has_room)
+    require_memory(needed_bytes(matrices), device, folder.name)
 
     def read() -> BackboneWeights:
         return read_weights(
@@ -66,13 +68,20 @@ def load_weights(
         weights = tune(weights, shape, tuning)
     gate = None if adapter is None else read_adapter(adapter, shape, dtype=dtype, device=device)
     loaded = pass_weights(weights, gate, matrices)
-    if is_mapped and matrices != "plain":
-        # Mapped anew, only the rows that are looked up come into memory: what packing has read of
-        # the first map goes with it. A tuning leaves both as they are.
+    if matrices != "plain":
+        # What packing has read of the mapped file goes with its map. Mapped anew, only the rows
+        # that are looked up come into memory; a tuning leaves both ends as they are.
+        ends = read() if is_mapped else _copied_ends(weights)
         del weights
-        again = read()
-        loaded = replace(loaded, embed=again.embed, output_rows=again.output)
+        loaded = replace(loaded, embed=ends.embed, output_rows=ends.output)
     return LoadedWeights(weights=loaded, dtype=dtype, matrices=matrices)
+
+
+def _copied_ends(weights: BackboneWeights) -> BackboneWeights:
+    """Another layout's may be views of its file, and would hold all of it."""
+    embed = weights.embed.clone()
+    is_tied = weights.output is weights.embed
+    return replace(weights, embed=embed, output=embed if is_tied else weights.output.clone())
 
 
 def _needed_bytes(

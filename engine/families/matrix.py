@@ -119,12 +119,16 @@ def int8_matrix(weight: Tensor, bias: Tensor | None = None, *, is_fine: bool = F
 @cache
 def packs(dtype: torch.dtype) -> bool:
     """Return whether matrices of this format can be packed here."""
-    try:
-        matrix = packed_matrix(torch.ones(64, 64, dtype=dtype))
-        found = matrix.multiply(torch.ones(_USUAL_ROWS, 64, dtype=dtype))
-    except (AttributeError, NotImplementedError, RuntimeError):
-        return False
-    return bool((found == 64).all())
+    weight = torch.arange(60 * 36, dtype=torch.float32).sin().to(dtype).view(60, 36)
+    for num_rows in (1, _USUAL_ROWS, 70):
+        x = torch.arange(num_rows * 36, dtype=torch.float32).cos().to(dtype).view(num_rows, 36)
+        try:
+            found = packed_matrix(weight).multiply(x)
+        except (AttributeError, NotImplementedError, RuntimeError):
+            return False
+        if not torch.allclose(found, F.linear(x, weight), rtol=0.02, atol=0.02):
+            return False
+    return True
 
 
 @cache

@@ -28,7 +28,7 @@ class MatrixOf(Protocol):
     def __call__(self, weight: Tensor, bias: Tensor | None = None) -> Matrix: ...
 
 
-MATRIX_OF: Mapping[MatrixFormat, MatrixOf] = {
+_MATRIX_OF: Mapping[MatrixFormat, MatrixOf] = {
     "plain": PlainMatrix,
     "packed": packed_matrix,
     "int8": int8_matrix,
@@ -37,7 +37,7 @@ MATRIX_OF: Mapping[MatrixFormat, MatrixOf] = {
 # What comes into qkv and down has outliers: most of what int8 changes, it would change there
 # (docs/performance.md).
 _FINE_MATRIX_OF: Mapping[MatrixFormat, MatrixOf] = {
-    **MATRIX_OF,
+    **_MATRIX_OF,
     "int8": partial(int8_matrix, is_fine=True),
 }
 
@@ -81,14 +81,14 @@ def pass_weights(
     changes = adapter.layers if adapter else [None] * len(weights.layers)
     return PassWeights(
         embed=weights.embed,
-        output=MATRIX_OF[matrices](weights.output),
+        output=_MATRIX_OF[matrices](weights.output),
         output_rows=weights.output,
         norm=weights.norm.clone(),
         layers=tuple(
             _pass_layer(layer, change, matrices)
             for layer, change in zip(weights.layers, changes, strict=True)
         ),
-        mask=adapter.mask if adapter else None,
+        mask=_copied(adapter.mask) if adapter else None,
         head=adapter.head if adapter else None,
     )
 
@@ -96,27 +96,32 @@ def pass_weights(
 def _pass_layer(
     layer: LayerWeights, change: LowRankLayer | None, matrices: MatrixFormat
 ) -> PassLayer:
-    coarse, fine = MATRIX_OF[matrices], _FINE_MATRIX_OF[matrices]
+    coarse = partial(_gated, matrices=matrices, matrix_of=_MATRIX_OF[matrices])
+    fine = partial(_gated, matrices=matrices, matrix_of=_FINE_MATRIX_OF[matrices])
     return PassLayer(
         attn_norm=layer.attn_norm.clone(),
-        qkv=_gated(layer.qkv, layer.qkv_bias, change.qkv if change else None, fine),
+        qkv=fine(layer.qkv, layer.qkv_bias, change.qkv if change else None),
         q_norm=_copied(layer.q_norm),
         k_norm=_copied(layer.k_norm),
-        o=_gated(layer.o, None, change.o if change else None, coarse),
+        o=coarse(layer.o, None, change.o if change else None),
         mlp_norm=layer.mlp_norm.clone(),
-        gate_up=_gated(layer.gate_up, None, change.gate_up if change else None, coarse),
-        down=_gated(layer.down, None, change.down if change else None, fine),
+        gate_up=coarse(layer.gate_up, None, change.gate_up if change else None),
+        down=fine(layer.down, None, change.down if change else None),
     )
 
 
 def _gated(
-    weight: Tensor, bias: Tensor | None, change: LowRank | None, matrix_of: MatrixOf
+    weight: Tensor,
+    bias: Tensor | None,
+    change: LowRank | None,
+    *,
+    matrices: MatrixFormat,
+    matrix_of: MatrixOf,
 ) -> GatedMatrix:
-    bias = _copied(bias)
     if change is None:
-        return ungated(matrix_of(weight, bias), len(weight))
-    if matrix_of is PlainMatrix:
-        return apart(matrix_of(weight, bias), change, PlainMatrix)
+        return ungated(matrix_of(weight, _copied(bias)), len(weight))
+    if matrices == "plain":
+        return apart(matrix_of(weight, bias), change)
     up_of = packed_matrix if packs(weight.dtype) else PlainMatrix
     return joined(weight, bias, change, matrix_of=matrix_of, up_of=up_of)
 

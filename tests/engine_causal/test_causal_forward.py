@@ -72,7 +72,8 @@ def test_in_int8_much_the_same_is_said(kind: Kind, toys: dict[str, Path]) -> Non
 def test_packed_the_same_is_said(kind: Kind, toys: dict[str, Path]) -> None:
     plain, packed = toy_backbone(toys[kind]), toy_backbone(toys[kind], matrices="packed")
     exact = run_causally(plain, plain.new_cache(), _IDS)
-    torch.testing.assert_close(run_causally(packed, packed.new_cache(), _IDS), exact)
+    found = run_causally(packed, packed.new_cache(), _IDS)
+    torch.testing.assert_close(found, exact, atol=1e-4, rtol=1e-4)
 
 
 def test_a_long_context_is_read_in_chunks(toy: Path) -> None:

@@ -25,11 +25,11 @@ from toy_causal_tokenizer import toy_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families import load_weights
+from intarsia.engine.families import matrix_choice
 from intarsia.engine.families.backbone_shape import read_shape
 from intarsia.engine.families.folder_contents import read_config
 from intarsia.engine.families.loading import load_filler
-from intarsia.engine.families.matrix import adds_bytes_exactly
+from intarsia.engine.families.matrix import adds_bytes_exactly, packs
 from intarsia.engine.filler import ModelError
 
 Tensors = dict[str, torch.Tensor]
@@ -63,8 +63,7 @@ def change_config(folder: Path, **fields: Any) -> None:
 
 def test_a_folder_without_adapter_says_so(toy: Path) -> None:
     info = toy_filler(toy).info
-    assert (info.name, info.device) == ("qwen2", "cpu")
-    assert info.dtype in ("float32", "float32, packed")  # by what a calibration found
+    assert (info.name, info.device, info.dtype) == ("qwen2", "cpu", "float32")
     assert info.notes == ("no adapter for this model: one token a pass, left to right",)
 
 
@@ -255,12 +254,14 @@ def test_a_tokenizer_that_is_not_byte_level(folder: Path) -> None:
 # -- too little memory ---------------------------------------------------------------------------
 
 
+@pytest.mark.skipif(not packs(torch.float32), reason="oneDNN packs nothing here")
 def test_matrices_are_packed_only_where_memory_is(
     toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(load_weights, "choose_matrices", lambda *_, **__: "packed")
+    monkeypatch.setattr(matrix_choice, "_is_packed_faster", lambda *_: True)
     size = (toy / "model.safetensors").stat().st_size * 2  # in float32
-    for num_bytes, format_name in ((3 * size, "float32, packed"), (1.5 * size, "float32")):
+    room = 2 * size + 2**30  # read, packed, and left free
+    for num_bytes, format_name in ((room, "float32, packed"), (room - 1, "float32")):
         free = SimpleNamespace(available=num_bytes)
         monkeypatch.setattr(psutil, "virtual_memory", lambda free=free: free)
         filler = toy_filler(toy)

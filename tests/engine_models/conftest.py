@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from toy_gguf import ToyGguf, toy_model, write_gguf
 
 
 @pytest.fixture
@@ -32,3 +33,9 @@ def closed_hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         taken.bind(("127.0.0.1", 0))
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{taken.getsockname()[1]}")
         yield
+
+
+@pytest.fixture
+def toy_gguf(tmp_path: Path) -> Path:
+    model = toy_model("qwen2", is_tied=True)
+    return write_gguf(tmp_path / "toy.gguf", model, ToyGguf(architecture="qwen2"))

@@ -44,12 +44,6 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.fixture
-def toy_gguf(tmp_path: Path) -> Path:
-    model = toy_model("qwen2", is_tied=True)
-    return write_gguf(tmp_path / "toy.gguf", model, ToyGguf(architecture="qwen2"))
-
-
 def write_config(folder: Path, **config: Any) -> None:
     (folder / "config.json").write_text(json.dumps(config))
 

@@ -1,0 +1,70 @@
+"""A converted folder as it is run by default: packed, and mapped anew for what is looked up."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+from toy_causal import adapter_tensors
+
+from intarsia.engine.families import load_weights as station
+from intarsia.engine.families.backbone_shape import read_shape
+from intarsia.engine.families.causal_backbone import CausalBackbone
+from intarsia.engine.families.folder import ModelFolder, locate_model
+from intarsia.engine.families.load_weights import load_weights
+from intarsia.engine.families.masked_causal import canvas_rows
+from intarsia.engine.families.matrix import adds_bytes_exactly, packs
+from intarsia.engine.families.pass_weights import MatrixFormat
+
+CPU = torch.device("cpu")
+FORMATS = [
+    pytest.param("packed", 0.02, marks=pytest.mark.skipif(not packs(torch.bfloat16), reason="")),
+    pytest.param("int8", 0.1, marks=pytest.mark.skipif(not adds_bytes_exactly(), reason="")),
+]
+
+
+@pytest.fixture
+def folder(toy_gguf: Path, cache: Path) -> ModelFolder:
+    """Converted, in our own layout."""
+    found = locate_model(str(toy_gguf), lambda stage, fraction: None)
+    assert found.is_fused
+    return found
+
+
+@torch.inference_mode()
+def logits_of(backbone: CausalBackbone) -> torch.Tensor:
+    """Of rows of both kinds."""
+    rows = canvas_rows([5, 6, 7], [backbone.mask_id] * 4, start=0, device=CPU)
+    return backbone.logits(backbone.forward(rows, backbone.new_cache())).float()
+
+
+def backbone_of(
+    folder: ModelFolder, adapter: Path, matrices: MatrixFormat, patch: pytest.MonkeyPatch
+) -> CausalBackbone:
+    patch.setattr(station, "choose_matrices", lambda *_, **__: matrices)
+    shape = read_shape(folder.config)
+    loaded = load_weights(folder, shape, "bfloat16", CPU, adapter=adapter)
+    assert loaded.matrices == matrices
+    return CausalBackbone(shape, loaded.weights, mask_id=3)
+
+
+@pytest.mark.parametrize(("matrices", "most"), FORMATS)
+def test_it_says_what_plain_matrices_say_with_its_file_mapped_once(
+    folder: ModelFolder,
+    tmp_path: Path,
+    matrices: MatrixFormat,
+    most: float,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    adapter = tmp_path / "adapter.safetensors"
+    save_file(adapter_tensors(read_shape(folder.config), seed=0), adapter)
+    plain = backbone_of(folder, adapter, "plain", monkeypatch)
+    expected = logits_of(plain)
+    del plain
+    backbone = backbone_of(folder, adapter, matrices, monkeypatch)
+    found = logits_of(backbone)
+    assert (found - expected).norm() < most * expected.norm()
+    if Path("/proc/self/maps").exists():
+        (weights,) = folder.weights
+        maps = Path("/proc/self/maps").read_text().splitlines()
+        assert len([line for line in maps if line.endswith(str(weights.resolve()))]) == 1
