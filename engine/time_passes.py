@@ -16,7 +16,7 @@ from intarsia.engine.families.device import choose_device
 from intarsia.engine.families.fim_text import read_fim_text
 from intarsia.engine.families.folder import locate_model
 from intarsia.engine.families.kv_cache import KvCache
-from intarsia.engine.families.load_weights import load_weights
+from intarsia.engine.families.load_backbone import load_backbone
 from intarsia.engine.families.masked_causal import canvas_rows
 from intarsia.engine.filler import ModelError
 from intarsia.engine.pass_figures import PassFigures
@@ -51,9 +51,9 @@ def _load(model: str, dtype: Dtype) -> CausalBackbone:
         raise ModelError(f"{folder.name} is no causal backbone: name one with `--model`")
     device = choose_device("cpu" if dtype == "int8" else "auto")
     shape = read_shape(folder.config)
-    loaded = load_weights(folder, shape, dtype, device, adapter=folder.adapter)
     mask_id = read_fim_text(folder.path).mask_id
-    return CausalBackbone(shape, loaded.weights, mask_id=mask_id)
+    loaded = load_backbone(folder, shape, dtype, device, adapter=folder.adapter, mask_id=mask_id)
+    return loaded.backbone
 
 
 @torch.inference_mode()

@@ -7,11 +7,10 @@ import torch
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.default_model.digest import sha256_of
 from intarsia.engine.families.backbone_shape import read_shape
-from intarsia.engine.families.causal_backbone import CausalBackbone
 from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.fim_text import read_fim_text
 from intarsia.engine.families.folder import ModelFolder, locate_model
-from intarsia.engine.families.load_weights import load_weights
+from intarsia.engine.families.load_backbone import load_backbone
 from intarsia.engine.families.masked_causal import MaskedCausal
 from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
 from intarsia.engine.filler import Filler, ModelError, ModelInfo
@@ -38,7 +37,7 @@ def load_filler(
             max_context_tokens=config.max_context_tokens,
             tunings=folder.tunings,
         )
-    return _load_masked_causal(folder, config, model, device)
+    return _load_masked_causal(folder, config, model, device, on_progress)
 
 
 def _load_masked_causal(
@@ -46,6 +45,7 @@ def _load_masked_causal(
     config: EngineConfig,
     model: str,
     device: torch.device,
+    on_progress: Callable[[str, float | None], None],
 ) -> MaskedCausalFiller:
     shape = read_shape(folder.config)
     text = read_fim_text(folder.path)
@@ -57,15 +57,16 @@ def _load_masked_causal(
     # The configured adapter belongs to the configured model, not to another that is asked for.
     named = config.adapter if model == config.model else None
     path = named or folder.adapter
-    loaded = load_weights(folder, shape, config.dtype, device, adapter=path)
-    backbone = CausalBackbone(shape, loaded.weights, mask_id=text.mask_id)
+    loaded = load_backbone(folder, shape, config.dtype, device, adapter=path, mask_id=text.mask_id)
+    on_progress(f"preparing {folder.name} for this processor", None)
+    loaded.backbone.prepare()
     tunings = [("tuning", tuning) for tuning in (folder.tuned_by, *folder.tunings)]
     named_files = [*tunings, ("adapter", path)]
     notes = [f"{what} {sha256_of(file)[:12]}" for what, file in named_files if file is not None]
     if path is None:
         notes.append("no adapter for this model: one token a pass, left to right")
     return MaskedCausalFiller(
-        MaskedCausal(backbone, cache_tokens=config.cache_tokens),
+        MaskedCausal(loaded.backbone, cache_tokens=config.cache_tokens),
         text,
         ModelInfo(
             name=folder.name,

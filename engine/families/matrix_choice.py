@@ -1,75 +1,109 @@
 """The format of a backbone's matrices: what is asked for and the machine → a format.
 
-Where int8 is not asked for, a short calibration tells: processors and libraries differ too much for
-a rule.
+Where none is asked for, a short calibration tells: processors and libraries differ too much for a
+rule.
 """
 
 import time
+from collections.abc import Callable
 from statistics import median
+from typing import Literal, TypeAlias
 
 import torch
 
 from intarsia.engine.config import Dtype
 from intarsia.engine.families.backbone_shape import BackboneShape
-from intarsia.engine.families.matrix import (
-    Matrix,
-    PlainMatrix,
-    adds_bytes_exactly,
-    packed_matrix,
-    packs,
-)
-from intarsia.engine.families.pass_weights import MatrixFormat
+from intarsia.engine.families.gated_adapter import GatedAdapter
+from intarsia.engine.families.matrix import PlainMatrix, packed_matrix, packs
 from intarsia.engine.filler import ModelError
+
+Format: TypeAlias = Literal["plain", "packed", "int8"]
 
 _NUM_ROWS = 8  # a usual pass
 _NUM_TURNS = 7
 _NUM_BYTES = 2**26  # of plain matrices that take turns: more than caches hold
-_WORTH = 0.9  # of the time: packing costs time and memory
+_WORTH = 0.9  # of the time: another format costs time to make, or memory, or the last digits
 
 
-def choose_matrices(
+def choose_format(
     wanted: Dtype,
     shape: BackboneShape,
+    adapter: GatedAdapter | None,
     *,
     dtype: torch.dtype,
     device: torch.device,
     has_room: bool,
-) -> MatrixFormat:
-    """Return int8 where it is asked for, else the faster way to have what are nearly the same
-    products; ``has_room``: for a packed copy of all matrices.
+) -> Format:
+    """Return int8 where it is asked for. Else what is fastest of what is allowed: int8 where no
+    format is asked for, a packed copy of all matrices where it ``has_room``.
 
-    Raises ModelError where int8 cannot be had.
+    Raises ModelError where int8 is asked for and cannot be had.
     """
+    reason = _reason_against_bytes(shape, adapter, device) if wanted in ("int8", "auto") else ""
     if wanted == "int8":
-        if device.type != "cpu":
-            raise ModelError(
-                f"int8 is for the CPU, not for {device}: add `--device cpu`, or no dtype"
-            )
-        if not adds_bytes_exactly():
-            raise ModelError("this processor has no dot products of bytes: leave `--dtype` out")
+        if reason is not None:
+            raise ModelError(f"int8 cannot be had: {reason}: leave `--dtype` out")
         return "int8"
-    can_pack = device.type == "cpu" and has_room and packs(dtype)
-    return "packed" if can_pack and _is_packed_faster(shape, dtype) else "plain"
+    formats: list[Format] = ["plain"]
+    if device.type == "cpu" and has_room and packs(dtype):
+        formats.append("packed")
+    if reason is None:
+        formats.append("int8")
+    return fastest(formats, shape, dtype) if len(formats) > 1 else "plain"
+
+
+def _reason_against_bytes(
+    shape: BackboneShape, adapter: GatedAdapter | None, device: torch.device
+) -> str | None:
+    if device.type != "cpu":
+        return f"it is for the CPU, not for {device}"
+    from intarsia.engine.families.byte_weights import reason_against_bytes
+    from intarsia.engine.kernels.check import multiplies_bytes
+
+    if (reason := reason_against_bytes(shape, adapter)) is not None:
+        return reason
+    return None if multiplies_bytes() else "this processor has no dot products of bytes"
 
 
 @torch.inference_mode()
-def _is_packed_faster(shape: BackboneShape, dtype: torch.dtype) -> bool:
-    """Time products with matrices of the model's own size, in turn."""
-    weight = torch.ones(2 * shape.intermediate, shape.hidden, dtype=dtype)
-    rows = torch.ones(_NUM_ROWS, shape.hidden, dtype=dtype)
+def fastest(formats: list[Format], shape: BackboneShape, dtype: torch.dtype) -> Format:
+    """Time products with matrices of the model's own size, in turn; of formats in an order of
+    rising cost, a later one must be worth it."""
+    weight = torch.full((2 * shape.intermediate, shape.hidden), 0.5, dtype=dtype)
     num_matrices = min(_NUM_TURNS, 1 + _NUM_BYTES // weight.nbytes)
-    plain = [PlainMatrix(weight.clone()) for _ in range(num_matrices)]
-    packed = [packed_matrix(weight) for _ in range(num_matrices)]
-    for matrix in (plain[0], packed[0]):
-        _product_s(matrix, rows)  # the first finds its way through the library
-    turns = [turn % num_matrices for turn in range(_NUM_TURNS)]
-    times = [(_product_s(plain[i], rows), _product_s(packed[i], rows)) for i in turns]
-    plain_s = median(turn[0] for turn in times)
-    packed_s = median(turn[1] for turn in times)
-    return packed_s < _WORTH * plain_s
+    rows = torch.ones(_NUM_ROWS, shape.hidden, dtype=dtype)
+    ways = [_ways(of, weight, rows, num_matrices) for of in formats]
+    for products in ways:
+        products[0]()  # the first finds its way through the library
+    turns = [
+        [_seconds(products[turn % num_matrices]) for products in ways] for turn in range(_NUM_TURNS)
+    ]
+    seconds = [median(turn[i] for turn in turns) for i in range(len(formats))]
+    best = 0
+    for i in range(1, len(formats)):
+        if seconds[i] < _WORTH * seconds[best]:
+            best = i
+    return formats[best]
 
 
-def _product_s(matrix: Matrix, rows: torch.Tensor) -> float:
+def _ways(
+    of: Format, weight: torch.Tensor, rows: torch.Tensor, count: int
+) -> list[Callable[[], object]]:
+    """Return so many products, each with a matrix of its own."""
+    if of == "int8":
+        from intarsia.engine.kernels.check import lone_matrix
+        from intarsia.engine.kernels.rows import multiply_rows
+        from intarsia.engine.kernels.team import Team
+
+        team, x, exact = Team(torch.get_num_threads()), rows.float().numpy(), weight.float().numpy()
+        parts = [lone_matrix(exact) for _ in range(count)]
+        return [lambda part=part: multiply_rows(part, x, team) for part in parts]  # type: ignore[misc]
+    make = packed_matrix if of == "packed" else lambda it: PlainMatrix(it.clone())
+    matrices = [make(weight) for _ in range(count)]
+    return [lambda matrix=matrix: matrix.multiply(rows) for matrix in matrices]  # type: ignore[misc]
+
+
+def _seconds(product: Callable[[], object]) -> float:
     started = time.perf_counter()
-    matrix.multiply(rows)
+    product()
     return time.perf_counter() - started

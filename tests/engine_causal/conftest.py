@@ -1,6 +1,6 @@
 """Toy checkpoints, made once; one thread for them, the machine's own number for the real model."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -8,7 +8,6 @@ import torch
 from toy_causal import KINDS, save_adapter, save_toy, toy_causal_model
 
 from intarsia.engine.families import matrix_choice
-from intarsia.engine.families.backbone_shape import BackboneShape
 
 
 @pytest.fixture(autouse=True)
@@ -20,21 +19,11 @@ def one_thread(request: pytest.FixtureRequest) -> Iterator[None]:
     torch.set_num_threads(num_threads)
 
 
-@pytest.fixture
-def is_packed_faster() -> Callable[[BackboneShape, torch.dtype], bool]:
-    """The calibration."""
-    return matrix_choice._is_packed_faster
-
-
 @pytest.fixture(autouse=True)
-def no_calibration(
-    request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
-    is_packed_faster: Callable[[BackboneShape, torch.dtype], bool],
-) -> None:
+def no_calibration(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two loads of a toy are to multiply alike, whatever else the machine does."""
     if request.node.get_closest_marker("model") is None:
-        monkeypatch.setattr(matrix_choice, "_is_packed_faster", lambda *_: False)
+        monkeypatch.setattr(matrix_choice, "fastest", lambda formats, *_: formats[0])
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
 from intarsia.engine.families.causal_backbone import CausalBackbone, Rows
 from intarsia.engine.families.kv_cache import KvCache
 from intarsia.engine.families.masked_causal import MaskedCausal, canvas_rows, outcome_rows
-from intarsia.engine.families.matrix import adds_bytes_exactly, packs
+from intarsia.engine.families.matrix import packs
 
 _IDS = torch.randint(0, 256, (90,), generator=torch.Generator().manual_seed(5)).tolist()
 
@@ -35,7 +35,7 @@ def run_causally(backbone: CausalBackbone, cache: KvCache, ids: list[int]) -> to
 
 def held(cache: KvCache, length: int) -> torch.Tensor:
     """Keys and values of the first tokens."""
-    return cache._store[:, :, :, :length]
+    return torch.cat([cache.keys[:, :, :length, :, 0], cache.values[:, :, :length]])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -56,15 +56,6 @@ def test_chunks_give_what_one_pass_gives(kind: Kind, toys: dict[str, Path]) -> N
     cache = backbone.new_cache()
     parts = [run_causally(backbone, cache, _IDS[i : i + 7]) for i in range(0, len(_IDS), 7)]
     torch.testing.assert_close(torch.cat(parts), whole, atol=1e-4, rtol=1e-4)
-
-
-@pytest.mark.skipif(not adds_bytes_exactly(), reason="no dot products of bytes here")
-@pytest.mark.parametrize("kind", KINDS)
-def test_in_int8_much_the_same_is_said(kind: Kind, toys: dict[str, Path]) -> None:
-    plain, in_int8 = toy_backbone(toys[kind]), toy_backbone(toys[kind], matrices="int8")
-    exact = run_causally(plain, plain.new_cache(), _IDS)
-    near = run_causally(in_int8, in_int8.new_cache(), _IDS)
-    assert 0 < (near - exact).norm() / exact.norm() < 0.06
 
 
 @pytest.mark.skipif(not packs(torch.float32), reason="oneDNN packs nothing here")

@@ -29,8 +29,9 @@ from intarsia.engine.families import matrix_choice
 from intarsia.engine.families.backbone_shape import read_shape
 from intarsia.engine.families.folder_contents import read_config
 from intarsia.engine.families.loading import load_filler
-from intarsia.engine.families.matrix import adds_bytes_exactly, packs
+from intarsia.engine.families.matrix import packs
 from intarsia.engine.filler import ModelError
+from intarsia.engine.kernels.check import multiplies_bytes
 
 Tensors = dict[str, torch.Tensor]
 
@@ -72,7 +73,7 @@ def test_an_adapter_is_noted_by_its_digest(toy: Path, adapter: Path) -> None:
     assert toy_filler(toy, adapter).info.notes == (f"adapter {digest[:12]}",)
 
 
-@pytest.mark.skipif(not adds_bytes_exactly(), reason="no dot products of bytes here")
+@pytest.mark.skipif(not multiplies_bytes(), reason="no dot products of bytes here")
 def test_a_model_in_int8_fills_and_says_so(toy: Path, adapter: Path) -> None:
     config = EngineConfig(model=str(toy), adapter=adapter, device="cpu", dtype="int8")
     filler = load_filler(config, config.model, lambda stage, fraction: None)
@@ -258,7 +259,9 @@ def test_a_tokenizer_that_is_not_byte_level(folder: Path) -> None:
 def test_matrices_are_packed_only_where_memory_is(
     toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matrix_choice, "_is_packed_faster", lambda *_: True)
+    monkeypatch.setattr(
+        matrix_choice, "fastest", lambda formats, *_: [it for it in formats if it != "int8"][-1]
+    )
     size = (toy / "model.safetensors").stat().st_size * 2  # in float32
     room = 2 * size + 2**30  # read, packed, and left free
     for num_bytes, format_name in ((room, "float32, packed"), (room - 1, "float32")):

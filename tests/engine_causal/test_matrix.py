@@ -1,9 +1,7 @@
-"""A matrix multiplies alike in every format; in int8 nearly so, and each row for itself."""
+"""A matrix multiplies alike in every format."""
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import Tensor
 
 from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeights
@@ -11,16 +9,13 @@ from intarsia.engine.families.gated_adapter import GatedAdapter
 from intarsia.engine.families.low_rank import LowRank, LowRankLayer
 from intarsia.engine.families.matrix import (
     PlainMatrix,
-    adds_bytes_exactly,
-    int8_matrix,
     packed_matrix,
     packs,
 )
 from intarsia.engine.families.pass_weights import MatrixFormat, PassLayer, pass_weights
 
-in_int8 = pytest.mark.skipif(not adds_bytes_exactly(), reason="no dot products of bytes here")
 packing = pytest.mark.skipif(not packs(torch.float32), reason="oneDNN packs nothing here")
-FORMATS = ["plain", pytest.param("packed", marks=packing), pytest.param("int8", marks=in_int8)]
+FORMATS = ["plain", pytest.param("packed", marks=packing)]
 
 _OUT, _IN = 48, 160
 
@@ -50,56 +45,6 @@ def test_a_packed_matrix_makes_the_same_product(
     exact = PlainMatrix(weight.to(dtype), bias).multiply(x)
     found = packed_matrix(weight.to(dtype), bias).multiply(x)
     torch.testing.assert_close(found, exact)
-
-
-@in_int8
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
-def test_a_product_is_near_the_exact_one(weight: Tensor, dtype: torch.dtype) -> None:
-    x, bias = numbers(5, _IN), numbers(_OUT, seed=2)
-    y = int8_matrix(weight.to(dtype), bias.to(dtype)).multiply(x.to(dtype))
-    assert (y.dtype, y.shape) == (dtype, (5, _OUT))
-    assert 0 < error(y.float(), x @ weight.T + bias) < 0.02
-
-
-@in_int8
-def test_where_few_numbers_are_far_larger_sixteen_bits_count(weight: Tensor) -> None:
-    x = numbers(5, _IN)
-    x[:, 3] = 400.0
-    weight[:, 3] = 0.0  # the others alone make the product
-    exact = x @ weight.T
-    coarse, fine = int8_matrix(weight), int8_matrix(weight, is_fine=True)
-    assert error(coarse.multiply(x), exact) > 0.5
-    assert error(fine.multiply(x), exact) < 0.02
-
-
-@in_int8
-@given(st.integers(1, 9), st.integers(0, 1000), st.booleans())
-def test_a_row_does_not_depend_on_the_rows_beside_it(
-    num_rows: int, seed: int, is_fine: bool
-) -> None:
-    matrix = int8_matrix(numbers(_OUT, _IN, seed=1), is_fine=is_fine)
-    x = numbers(num_rows, _IN, seed=seed)
-    together = matrix.multiply(x)
-    for i in range(num_rows):
-        assert torch.equal(together[i : i + 1], matrix.multiply(x[i : i + 1]))
-
-
-@in_int8
-@pytest.mark.parametrize("is_fine", [False, True])
-def test_rows_of_nothing_and_weights_of_nothing_make_nothing(is_fine: bool) -> None:
-    weight, x = numbers(_OUT, _IN), numbers(3, _IN)
-    weight[7] = x[1] = 0.0
-    y = int8_matrix(weight, is_fine=is_fine).multiply(x)
-    assert torch.isfinite(y).all()
-    assert not y[1].any() and not y[:, 7].any()
-    assert y[0, 6] != 0
-
-
-@in_int8
-def test_a_matrix_of_many_rows_is_the_same_as_its_parts() -> None:
-    weight, x = numbers(20_000, 64), numbers(2, 64, seed=3)
-    whole = int8_matrix(weight).multiply(x)
-    assert torch.equal(whole[:, -5:], int8_matrix(weight[-5:]).multiply(x))
 
 
 @pytest.mark.parametrize("matrices", FORMATS[1:])

@@ -1,24 +1,22 @@
 """The format of matrices: what is asked for, else what the machine multiplies fastest."""
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias
 
 import pytest
 import torch
 from toy_causal import CPU
 
 from intarsia.engine.config import Dtype
-from intarsia.engine.families import matrix_choice
+from intarsia.engine.families import byte_weights, matrix_choice
 from intarsia.engine.families.backbone_shape import BackboneShape, read_shape
 from intarsia.engine.families.folder_contents import read_config
-from intarsia.engine.families.matrix import Matrix, PackedMatrix, PlainMatrix, packs
-from intarsia.engine.families.matrix_choice import choose_matrices
-from intarsia.engine.families.pass_weights import MatrixFormat
+from intarsia.engine.families.matrix import packs
+from intarsia.engine.families.matrix_choice import Format, choose_format, fastest
 from intarsia.engine.filler import ModelError
+from intarsia.engine.kernels import check
 
-IsPackedFaster: TypeAlias = Callable[[BackboneShape, torch.dtype], bool]
 packing = pytest.mark.skipif(not packs(torch.float32), reason="oneDNN packs nothing here")
+in_bytes = pytest.mark.skipif(not check.multiplies_bytes(), reason="no dot products of bytes here")
 
 
 @pytest.fixture
@@ -26,10 +24,17 @@ def shape(toy: Path) -> BackboneShape:
     return read_shape(read_config(toy))
 
 
-@pytest.fixture(autouse=True)
-def calibrating(monkeypatch: pytest.MonkeyPatch, is_packed_faster: IsPackedFaster) -> None:
-    """Here the calibration is what is tested."""
-    monkeypatch.setattr(matrix_choice, "_is_packed_faster", is_packed_faster)
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> list[list[Format]]:
+    """The calibration takes the last of what it is offered; return what it was."""
+    seen: list[list[Format]] = []
+
+    def last(formats: list[Format], *_: object) -> Format:
+        seen.append(formats)
+        return formats[-1]
+
+    monkeypatch.setattr(matrix_choice, "fastest", last)
+    return seen
 
 
 def choose(
@@ -39,68 +44,92 @@ def choose(
     dtype: torch.dtype = torch.float32,
     device: torch.device = CPU,
     has_room: bool = True,
-) -> MatrixFormat:
-    return choose_matrices(wanted, shape, dtype=dtype, device=device, has_room=has_room)
+) -> Format:
+    return choose_format(wanted, shape, None, dtype=dtype, device=device, has_room=has_room)
 
 
-def takes(patch: pytest.MonkeyPatch, **seconds: float) -> list[Matrix]:
-    """Have a product in a format take so long; return what is multiplied with, as it comes."""
-    seen: list[Matrix] = []
-
-    def product_s(matrix: Matrix, rows: torch.Tensor) -> float:
-        matrix.multiply(rows)
-        seen.append(matrix)
-        return seconds[type(matrix).__name__]
-
-    patch.setattr(matrix_choice, "_product_s", product_s)
-    return seen
-
-
-def test_int8_is_for_a_cpu_that_adds_bytes_exactly(
+@in_bytes
+def test_int8_is_for_a_cpu_that_multiplies_bytes(
     shape: BackboneShape, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(matrix_choice, "adds_bytes_exactly", lambda: True)
     assert choose("int8", shape) == "int8"
-    with pytest.raises(ModelError, match="int8 is for the CPU"):
+    with pytest.raises(ModelError, match="int8 cannot be had: it is for the CPU"):
         choose("int8", shape, device=torch.device("cuda"))
-    monkeypatch.setattr(matrix_choice, "adds_bytes_exactly", lambda: False)
+    monkeypatch.setattr(check, "multiplies_bytes", lambda: False)
     with pytest.raises(ModelError, match="no dot products of bytes"):
         choose("int8", shape)
 
 
-@packing
-@pytest.mark.parametrize(("packed_s", "chosen"), [(0.8, "packed"), (0.95, "plain"), (2, "plain")])
-def test_packed_is_taken_where_it_is_much_faster(
-    shape: BackboneShape, packed_s: float, chosen: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen = takes(monkeypatch, PlainMatrix=1.0, PackedMatrix=packed_s)
-    assert choose("auto", shape) == chosen
-    kinds = [type(matrix) for matrix in seen]
-    assert kinds.count(PlainMatrix) == kinds.count(PackedMatrix) > 3
-
-
-@packing
-def test_a_copy_is_made_only_where_there_is_room(
+@in_bytes
+def test_int8_is_refused_to_heads_that_do_not_fill_vectors(
     shape: BackboneShape, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen = takes(monkeypatch, PlainMatrix=1.0, PackedMatrix=0.1)
-    assert choose("auto", shape, has_room=False) == "plain"
-    assert not seen  # not even to calibrate
-    assert choose("auto", shape, has_room=True) == "packed"
+    monkeypatch.setattr(byte_weights, "LANES", 5)
+    with pytest.raises(ModelError, match="heads of 16 numbers do not fill vectors of 5"):
+        choose("int8", shape)
 
 
-def test_a_machine_that_packs_nothing_runs_plain_matrices(
-    shape: BackboneShape, monkeypatch: pytest.MonkeyPatch
+@in_bytes
+@packing
+def test_what_is_fastest_is_chosen_of_what_can_be_had(
+    shape: BackboneShape, offered: list[list[Format]]
 ) -> None:
-    monkeypatch.setattr(matrix_choice, "packs", lambda dtype: False)
-    seen = takes(monkeypatch, PlainMatrix=1.0, PackedMatrix=0.1)
-    for wanted in ("auto", "bfloat16"):
-        assert choose(wanted, shape) == "plain"
-    assert not seen
+    assert choose("auto", shape) == "int8"
+    assert choose("auto", shape, has_room=False) == "int8"
+    assert offered == [["plain", "packed", "int8"], ["plain", "int8"]]
+
+
+@packing
+def test_a_format_of_rows_that_is_asked_for_is_kept(
+    shape: BackboneShape, offered: list[list[Format]]
+) -> None:
+    assert choose("float32", shape) == "packed"
+    assert choose("float32", shape, has_room=False) == "plain"
+    assert offered == [["plain", "packed"]]  # where there is one way, nothing is timed
 
 
 def test_on_another_device_matrices_stay_plain(
+    shape: BackboneShape, offered: list[list[Format]]
+) -> None:
+    assert choose("auto", shape, device=torch.device("cuda")) == "plain"
+    assert not offered
+
+
+@in_bytes
+@packing
+@pytest.mark.parametrize(
+    ("seconds", "chosen"),
+    [
+        ((1.0, 0.8, 0.6), "int8"),
+        ((1.0, 0.8, 0.75), "packed"),
+        ((1.0, 0.95, 0.85), "int8"),
+        ((1.0, 0.95, 2.0), "plain"),
+    ],
+)
+def test_a_format_must_be_worth_its_price(
+    shape: BackboneShape,
+    seconds: tuple[float, float, float],
+    chosen: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    turn = iter(range(10_000))
+    monkeypatch.setattr(matrix_choice, "_seconds", lambda product: seconds[next(turn) % 3])
+    assert fastest(["plain", "packed", "int8"], shape, torch.float32) == chosen
+
+
+@in_bytes
+@packing
+def test_the_calibration_multiplies_in_each_format(
     shape: BackboneShape, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    takes(monkeypatch, PlainMatrix=1.0, PackedMatrix=0.1)
-    assert choose("auto", shape, device=torch.device("cuda")) == "plain"
+    seen: list[float] = []
+
+    def seconds(product: object) -> float:
+        found = product()  # type: ignore[operator]
+        seen.append(float(torch.as_tensor(found).float().mean()))
+        return 1.0
+
+    monkeypatch.setattr(matrix_choice, "_seconds", seconds)
+    fastest(["plain", "packed", "int8"], shape, torch.float32)
+    assert len(seen) > 9 and len(seen) % 3 == 0
+    assert seen == pytest.approx([0.5 * shape.hidden] * len(seen), rel=0.02)

@@ -26,7 +26,9 @@ from intarsia.engine.families.gated_adapter import GatedAdapter, read_adapter
 from intarsia.engine.families.loading import load_filler
 from intarsia.engine.families.masked_causal import MaskedCausal
 from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
-from intarsia.engine.families.pass_weights import MatrixFormat, pass_weights
+from intarsia.engine.families.matrix_choice import Format
+from intarsia.engine.families.pass_weights import pass_weights
+from intarsia.engine.families.torch_backbone import TorchBackbone
 from intarsia.engine.ipc.messages import Fill, SettleMode
 
 Kind = Literal["qwen2", "qwen3", "llama", "llama3"]
@@ -112,7 +114,7 @@ def toy_backbone(
     folder: Path,
     adapter: Path | None = None,
     *,
-    matrices: MatrixFormat = "plain",
+    matrices: Format = "plain",
 ) -> CausalBackbone:
     """Return the folder's model as we run it, its rows in float32."""
     shape = read_shape(read_config(folder))
@@ -122,9 +124,13 @@ def toy_backbone(
     gated: GatedAdapter | None = None
     if adapter is not None:
         gated = read_adapter(adapter, shape, dtype=torch.float32, device=CPU)
-    return CausalBackbone(
-        shape, pass_weights(weights, gated, matrices), mask_id=toy_text(folder).mask_id
-    )
+    mask_id = toy_text(folder).mask_id
+    if matrices == "int8":
+        from intarsia.engine.families.byte_backbone import ByteBackbone
+        from intarsia.engine.families.byte_weights import byte_weights
+
+        return ByteBackbone(shape, byte_weights(weights, gated), mask_id=mask_id, num_threads=2)
+    return TorchBackbone(shape, pass_weights(weights, gated, matrices), mask_id=mask_id)
 
 
 def toy_text(folder: Path) -> FimText:

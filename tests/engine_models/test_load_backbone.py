@@ -7,19 +7,20 @@ import torch
 from safetensors.torch import save_file
 from toy_causal import adapter_tensors
 
-from intarsia.engine.families import load_weights as station
+from intarsia.engine.families import load_backbone as station
 from intarsia.engine.families.backbone_shape import read_shape
 from intarsia.engine.families.causal_backbone import CausalBackbone
 from intarsia.engine.families.folder import ModelFolder, locate_model
-from intarsia.engine.families.load_weights import load_weights
+from intarsia.engine.families.load_backbone import load_backbone
 from intarsia.engine.families.masked_causal import canvas_rows
-from intarsia.engine.families.matrix import adds_bytes_exactly, packs
-from intarsia.engine.families.pass_weights import MatrixFormat
+from intarsia.engine.families.matrix import packs
+from intarsia.engine.families.matrix_choice import Format
+from intarsia.engine.kernels.check import multiplies_bytes
 
 CPU = torch.device("cpu")
 FORMATS = [
     pytest.param("packed", 0.02, marks=pytest.mark.skipif(not packs(torch.bfloat16), reason="")),
-    pytest.param("int8", 0.1, marks=pytest.mark.skipif(not adds_bytes_exactly(), reason="")),
+    pytest.param("int8", 0.1, marks=pytest.mark.skipif(not multiplies_bytes(), reason="")),
 ]
 
 
@@ -39,20 +40,20 @@ def logits_of(backbone: CausalBackbone) -> torch.Tensor:
 
 
 def backbone_of(
-    folder: ModelFolder, adapter: Path, matrices: MatrixFormat, patch: pytest.MonkeyPatch
+    folder: ModelFolder, adapter: Path, matrices: Format, patch: pytest.MonkeyPatch
 ) -> CausalBackbone:
-    patch.setattr(station, "choose_matrices", lambda *_, **__: matrices)
+    patch.setattr(station, "choose_format", lambda *_, **__: matrices)
     shape = read_shape(folder.config)
-    loaded = load_weights(folder, shape, "bfloat16", CPU, adapter=adapter)
-    assert loaded.matrices == matrices
-    return CausalBackbone(shape, loaded.weights, mask_id=3)
+    loaded = load_backbone(folder, shape, "bfloat16", CPU, adapter=adapter, mask_id=3)
+    assert loaded.format_name.endswith({"plain": "bfloat16"}.get(matrices, matrices))
+    return loaded.backbone
 
 
 @pytest.mark.parametrize(("matrices", "most"), FORMATS)
 def test_it_says_what_plain_matrices_say_with_its_file_mapped_once(
     folder: ModelFolder,
     tmp_path: Path,
-    matrices: MatrixFormat,
+    matrices: Format,
     most: float,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

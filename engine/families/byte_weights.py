@@ -1,0 +1,116 @@
+"""A backbone's weights in int8, as compiled passes read them: tensors come in, arrays go out.
+
+Every matrix has a scale a row; the adapter's second one is a group of columns more of its matrix,
+its first one a small matrix beside it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from intarsia.engine.families.backbone_shape import BackboneShape
+from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeights
+from intarsia.engine.families.gated_adapter import GatedAdapter
+from intarsia.engine.families.low_rank import LowRank, LowRankLayer
+from intarsia.engine.families.model_ends import ModelEnds, model_ends
+from intarsia.engine.kernels.byte_matrix import GatedBytes, empty_matrices, put
+from intarsia.engine.kernels.tiles import GROUP, LANES
+
+_ROWS_AT_ONCE = 1024  # panels are whole in so many
+
+Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class ByteWeights:
+    """All layers, and both ends. What is not bytes is float32; a norm that is not there, empty."""
+
+    ends: ModelEnds
+    output: GatedBytes
+    last_norm: Floats  # (hidden,)
+    attn_norms: Floats  # (layers, hidden)
+    mlp_norms: Floats
+    q_norms: Floats  # (layers, head_dim)
+    k_norms: Floats
+    qkv: GatedBytes
+    o: GatedBytes
+    gate_up: GatedBytes
+    down: GatedBytes
+
+
+def reason_against_bytes(shape: BackboneShape, adapter: GatedAdapter | None) -> str | None:
+    """Return why this backbone cannot be run in int8, None where it can."""
+    if shape.head_dim % LANES:
+        return f"its heads of {shape.head_dim} numbers do not fill vectors of {LANES}"
+    if adapter and any(len(it.down) > GROUP for it in adapter.layers[0].parts().values()):
+        return f"its adapter's rank is above {GROUP}"
+    return None
+
+
+def byte_weights(weights: BackboneWeights, adapter: GatedAdapter | None) -> ByteWeights:
+    """Return the weights in int8. Nothing but their ends is held, so that a mapped file can go."""
+    layers = weights.layers
+    changes = adapter.layers if adapter else ()
+
+    def part(
+        weight_of: Callable[[LayerWeights], Tensor],
+        change_of: Callable[[LowRankLayer], LowRank],
+        bias_of: Callable[[LayerWeights], Tensor | None] = lambda _: None,
+    ) -> GatedBytes:
+        return _part(
+            [weight_of(layer) for layer in layers],
+            [bias_of(layer) for layer in layers],
+            [change_of(change) for change in changes],
+        )
+
+    return ByteWeights(
+        ends=model_ends(weights, adapter),
+        output=_part([weights.output], [None], []),
+        last_norm=_floats(weights.norm),
+        attn_norms=_rows([layer.attn_norm for layer in layers]),
+        mlp_norms=_rows([layer.mlp_norm for layer in layers]),
+        q_norms=_rows([layer.q_norm for layer in layers]),
+        k_norms=_rows([layer.k_norm for layer in layers]),
+        qkv=part(lambda it: it.qkv, lambda it: it.qkv, lambda it: it.qkv_bias),
+        o=part(lambda it: it.o, lambda it: it.o),
+        gate_up=part(lambda it: it.gate_up, lambda it: it.gate_up),
+        down=part(lambda it: it.down, lambda it: it.down),
+    )
+
+
+def _part(
+    weights: Sequence[Tensor], biases: Sequence[Tensor | None], changes: Sequence[LowRank]
+) -> GatedBytes:
+    num_out, num_in = weights[0].shape
+    matrices = empty_matrices(len(weights), num_out, num_in, is_gated=bool(changes))
+    for i, weight in enumerate(weights):
+        bias = biases[i]
+        for first in range(0, num_out, _ROWS_AT_ONCE):  # in float32 an embedding is half a GB
+            rows = slice(first, first + _ROWS_AT_ONCE)
+            put(
+                matrices,
+                i,
+                first,
+                _floats(weight[rows]),
+                bias=None if bias is None else _floats(bias[rows]),
+                up=_floats(changes[i].up[rows]) if changes else None,
+            )
+    rank = len(changes[0].down) if changes else 0
+    inner = empty_matrices(len(weights), rank, num_in, is_gated=False)
+    for i, change in enumerate(changes):
+        put(inner, i, 0, _floats(change.down))
+    return GatedBytes(matrices=matrices, inner=inner)
+
+
+def _rows(tensors: Sequence[Tensor | None]) -> Floats:
+    there = [_floats(tensor) for tensor in tensors if tensor is not None]
+    return np.stack(there) if there else np.empty((len(tensors), 0), np.float32)
+
+
+def _floats(tensor: Tensor) -> Floats:
+    found: Floats = tensor.detach().to(torch.float32).cpu().numpy().copy()
+    return found

@@ -1,0 +1,114 @@
+"""A located folder of a causal backbone, and an adapter → a backbone whose passes are run as this
+machine runs them best."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+
+from intarsia.engine.config import Dtype
+from intarsia.engine.families.backbone_shape import BackboneShape
+from intarsia.engine.families.backbone_weights import BackboneWeights, read_weights
+from intarsia.engine.families.causal_backbone import CausalBackbone
+from intarsia.engine.families.device import choose_dtype, free_bytes, require_memory
+from intarsia.engine.families.folder import ModelFolder
+from intarsia.engine.families.gated_adapter import GatedAdapter, read_adapter
+from intarsia.engine.families.matrix_choice import Format, choose_format
+from intarsia.engine.families.model_ends import ModelEnds, model_ends
+from intarsia.engine.families.pass_weights import pass_weights
+from intarsia.engine.families.torch_backbone import TorchBackbone
+from intarsia.engine.families.tuning import tune
+
+_RESERVED_BYTES = 2**30
+"""Of free memory: a packed copy leaves so much to contexts, passes and the rest of the machine."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class LoadedBackbone:
+    """``format_name``: of its numbers, as the user is told."""
+
+    backbone: CausalBackbone
+    format_name: str
+
+
+def load_backbone(
+    folder: ModelFolder,
+    shape: BackboneShape,
+    wanted: Dtype,
+    device: torch.device,
+    *,
+    adapter: Path | None,
+    mask_id: int,
+) -> LoadedBackbone:
+    """Read, tune, and bring into the format that is asked for, or the fastest here.
+
+    Raises ModelError where something is missing, misshapen or too large.
+    """
+    dtype = choose_dtype(wanted, device)
+    is_mapped = folder.is_fused and device.type == "cpu" and dtype == torch.bfloat16
+    gate = None if adapter is None else read_adapter(adapter, shape, dtype=dtype, device=device)
+
+    def needed_bytes(of: Format) -> int:
+        return _needed_bytes(folder, of, dtype, is_mapped)
+
+    has_room = needed_bytes("packed") + _RESERVED_BYTES <= free_bytes(device)
+    chosen = choose_format(wanted, shape, gate, dtype=dtype, device=device, has_room=has_room)
+    require_memory(needed_bytes(chosen), device, folder.name)
+
+    def read() -> BackboneWeights:
+        return read_weights(
+            folder.weights, shape, is_fused=folder.is_fused, dtype=dtype, device=device
+        )
+
+    weights = read()
+    for tuning in folder.tunings:
+        weights = tune(weights, shape, tuning)
+
+    def ends() -> ModelEnds:
+        # What was read of the mapped file goes with its map. Mapped anew, only the rows that are
+        # looked up come into memory; a tuning leaves both ends as they are.
+        return model_ends(read() if is_mapped else _copied_ends(weights), gate)
+
+    if chosen == "int8":
+        return LoadedBackbone(
+            backbone=_byte_backbone(shape, weights, gate, ends(), mask_id), format_name="int8"
+        )
+    loaded = pass_weights(weights, gate, chosen)
+    if chosen == "packed":
+        loaded = replace(loaded, ends=ends())
+    plain = str(dtype).removeprefix("torch.")
+    return LoadedBackbone(
+        backbone=TorchBackbone(shape, loaded, mask_id=mask_id),
+        format_name=f"{plain}, packed" if chosen == "packed" else plain,
+    )
+
+
+def _byte_backbone(
+    shape: BackboneShape,
+    weights: BackboneWeights,
+    gate: GatedAdapter | None,
+    ends: ModelEnds,
+    mask_id: int,
+) -> CausalBackbone:
+    # numba takes half a second to import: only where it is used
+    from intarsia.engine.families.byte_backbone import ByteBackbone
+    from intarsia.engine.families.byte_weights import byte_weights
+
+    loaded = replace(byte_weights(weights, gate), ends=ends)
+    return ByteBackbone(shape, loaded, mask_id=mask_id, num_threads=torch.get_num_threads())
+
+
+def _copied_ends(weights: BackboneWeights) -> BackboneWeights:
+    """Another layout's may be views of its file, and would hold all of it."""
+    embed = weights.embed.clone()
+    is_tied = weights.output is weights.embed
+    return replace(weights, embed=embed, output=embed if is_tied else weights.output.clone())
+
+
+def _needed_bytes(folder: ModelFolder, chosen: Format, dtype: torch.dtype, is_mapped: bool) -> int:
+    """Of memory besides mapped files: what is fused, converted, tuned or packed is copied."""
+    size = sum(path.stat().st_size for path in folder.weights)  # of 16 bits a number
+    size_here = 2 * size if dtype == torch.float32 else size
+    is_read_whole = not is_mapped or bool(folder.tunings)
+    copied = {"plain": 0, "packed": size_here, "int8": size // 2}[chosen]
+    return (size_here if is_read_whole else 0) + copied

@@ -1,0 +1,28 @@
+"""Both ends of a backbone, as rows are looked up in them: weights and adapter come in."""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from intarsia.engine.families.backbone_weights import BackboneWeights
+from intarsia.engine.families.gated_adapter import GatedAdapter, SerialHead
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class ModelEnds:
+    """Only a few rows a pass are looked up: mapped, both take next to no memory."""
+
+    embed: Tensor  # (vocab, hidden)
+    output: Tensor  # (vocab, hidden)
+    mask: Tensor | None  # (hidden,), added to a mask's embedding; None without an adapter
+    head: SerialHead | None
+
+
+def model_ends(weights: BackboneWeights, adapter: GatedAdapter | None) -> ModelEnds:
+    """Return them; nothing is copied but the mask."""
+    return ModelEnds(
+        embed=weights.embed,
+        output=weights.output,
+        mask=adapter.mask.clone() if adapter else None,
+        head=adapter.head if adapter else None,
+    )

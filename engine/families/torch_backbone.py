@@ -1,0 +1,70 @@
+"""A causal backbone whose passes torch runs, on any device and in any format of numbers."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from intarsia.engine.families.backbone_shape import BackboneShape
+from intarsia.engine.families.causal_backbone import CausalBackbone, Rows
+from intarsia.engine.families.kv_cache import KvCache
+from intarsia.engine.families.pass_weights import PassLayer, PassWeights
+from intarsia.engine.families.rotary import inverse_frequencies, rotate, rotation
+
+
+class TorchBackbone(CausalBackbone):
+    """Weights, and one pass over them."""
+
+    def __init__(self, shape: BackboneShape, weights: PassWeights, *, mask_id: int) -> None:
+        super().__init__(shape, weights.ends, mask_id=mask_id)
+        self.dtype = weights.norm.dtype
+        self._weights = weights
+        self._frequencies = inverse_frequencies(shape).to(self.device)
+
+    def new_cache(self) -> KvCache:
+        return KvCache(self.shape, dtype=self.dtype, device=self.device)
+
+    def forward(self, rows: Rows, cache: KvCache) -> Tensor:
+        x = self._embed(rows)
+        cosine, sine = rotation(rows.positions, self._frequencies, self.dtype)
+        bias = torch.zeros(rows.visible.shape, dtype=self.dtype, device=self.device)
+        bias = bias.masked_fill_(~rows.visible, -torch.inf).repeat(self.shape.num_groups, 1)
+        cache.reserve(len(rows.ids))
+        for i, layer in enumerate(self._weights.layers):
+            x = x + self._attend(x, i, layer, rows, cache, bias, cosine, sine)
+            x = x + self._feed_forward(x, layer, rows.num_frozen)
+        return self._norm(x, self._weights.norm)
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        return self._weights.output.multiply(hidden)
+
+    def _attend(
+        self,
+        x: Tensor,
+        i: int,
+        layer: PassLayer,
+        rows: Rows,
+        cache: KvCache,
+        bias: Tensor,
+        cosine: Tensor,
+        sine: Tensor,
+    ) -> Tensor:
+        shape, num_rows = self.shape, x.shape[0]
+        qkv = layer.qkv.multiply(self._norm(x, layer.attn_norm), rows.num_frozen)
+        heads = qkv.view(num_rows, -1, shape.head_dim).transpose(0, 1)  # (heads, rows, head_dim)
+        q, k, v = torch.split(heads, [shape.num_heads, shape.num_kv_heads, shape.num_kv_heads])
+        if layer.q_norm is not None and layer.k_norm is not None:
+            q, k = self._norm(q, layer.q_norm), self._norm(k, layer.k_norm)
+        keys, values = cache.write(i, rotate(k, cosine, sine), v)
+        # A group's query heads are laid under each other as rows: one read of the keys serves all.
+        q = rotate(q, cosine, sine).reshape(1, shape.num_kv_heads, shape.num_groups * num_rows, -1)
+        mixed = F.scaled_dot_product_attention(q, keys[None], values[None], attn_mask=bias)
+        mixed = mixed.view(shape.num_heads, num_rows, -1).transpose(0, 1).reshape(num_rows, -1)
+        return layer.o.multiply(mixed, rows.num_frozen)
+
+    def _feed_forward(self, x: Tensor, layer: PassLayer, num_frozen: int) -> Tensor:
+        both = layer.gate_up.multiply(self._norm(x, layer.mlp_norm), num_frozen)
+        gate, up = both.chunk(2, dim=-1)
+        return layer.down.multiply(F.silu(gate) * up, num_frozen)
+
+    def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
+        return F.rms_norm(x, (x.shape[-1],), weight, self.shape.norm_eps)

@@ -1,0 +1,103 @@
+"""Passes that are compiled here say what torch's say, and each row the same in any company."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from toy_causal import KINDS, Kind, toy_backbone, toy_fill, toy_text
+from toy_causal_fill import run_fill
+
+from intarsia.engine.families.causal_backbone import CausalBackbone
+from intarsia.engine.families.kv_cache import KvCache
+from intarsia.engine.families.masked_causal import MaskedCausal, canvas_rows, outcome_rows
+from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.filler import ModelInfo
+from intarsia.engine.ipc.messages import SettleMode
+from intarsia.engine.kernels.check import multiplies_bytes
+
+pytestmark = pytest.mark.skipif(not multiplies_bytes(), reason="no dot products of bytes here")
+
+CPU = torch.device("cpu")
+_IDS = torch.randint(0, 256, (90,), generator=torch.Generator().manual_seed(5)).tolist()
+
+
+@pytest.fixture(autouse=True)
+def inference() -> Iterator[None]:
+    with torch.inference_mode():
+        yield
+
+
+def read(backbone: CausalBackbone, cache: KvCache, ids: list[int]) -> torch.Tensor:
+    hidden = backbone.forward(canvas_rows(ids, [], start=len(cache), device=CPU), cache)
+    cache.commit(ids)
+    return backbone.logits(hidden)
+
+
+def error(found: torch.Tensor, exact: torch.Tensor) -> float:
+    return float((found - exact).norm() / exact.norm())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_much_the_same_is_said(kind: Kind, toys: dict[str, Path]) -> None:
+    plain, in_bytes = toy_backbone(toys[kind]), toy_backbone(toys[kind], matrices="int8")
+    exact = read(plain, plain.new_cache(), _IDS)
+    assert 0 < error(read(in_bytes, in_bytes.new_cache(), _IDS), exact) < 0.06
+
+
+def test_canvas_rows_take_the_adapter_and_frozen_rows_do_not(toy: Path, adapter: Path) -> None:
+    rows = outcome_rows(_IDS[20:23], [2, 3, 4], start=20, mask_id=9, device=CPU)
+
+    def said(backbone: CausalBackbone) -> torch.Tensor:
+        cache = backbone.new_cache()
+        read(backbone, cache, _IDS[:20])
+        return backbone.logits(backbone.forward(rows, cache))
+
+    exact = said(toy_backbone(toy, adapter))
+    found = said(toy_backbone(toy, adapter, matrices="int8"))
+    bare = said(toy_backbone(toy, matrices="int8"))
+    assert torch.equal(found[:3], bare[:3])
+    assert error(found[3:], exact[3:]) < 0.08 < error(bare[3:], exact[3:])
+
+
+@pytest.mark.parametrize("sizes", [[1] * 90, [7] * 13, [64, 26], [3, 60, 1, 26]])
+def test_a_row_says_the_same_to_the_bit_in_any_chunk(sizes: list[int], toy: Path) -> None:
+    backbone = toy_backbone(toy, matrices="int8")
+    whole = read(backbone, backbone.new_cache(), _IDS)
+    cache, left, parts = backbone.new_cache(), list(_IDS), []
+    for size in sizes:
+        chunk, left = left[:size], left[size:]
+        if chunk:
+            parts.append(read(backbone, cache, chunk))
+    assert torch.equal(torch.cat(parts), whole)
+
+
+def test_an_outcome_says_the_same_alone_and_among_others(toy: Path, adapter: Path) -> None:
+    causal = MaskedCausal(toy_backbone(toy, adapter, matrices="int8"), cache_tokens=4096)
+    causal.prefill(_IDS[:20])
+    together = causal.verify(_IDS[20:23], [3, 0, 4])
+    alone = causal.verify(_IDS[20:23], [0, 0, 4])
+    assert torch.equal(alone.causal, together.causal)
+    torch.testing.assert_close(alone.proposals[2], together.proposals[2], atol=1e-2, rtol=1e-2)
+
+
+def test_a_context_may_be_cropped_copied_and_grown(toy: Path) -> None:
+    backbone = toy_backbone(toy, matrices="int8")
+    worn, fresh, copied = backbone.new_cache(), backbone.new_cache(), backbone.new_cache()
+    read(backbone, worn, [*_IDS[:30], *[7] * 50])
+    worn.crop(30)
+    copied.copy_prefix(worn, 21)
+    expected = read(backbone, fresh, _IDS)
+    assert torch.equal(read(backbone, worn, _IDS[30:]), expected[30:])
+    assert torch.equal(read(backbone, copied, _IDS[21:]), expected[21:])
+
+
+@pytest.mark.parametrize("prefix", ["def f(x):\n    return ", "a = [", "for i in "])
+def test_a_text_is_the_same_however_it_is_settled(prefix: str, toy: Path, adapter: Path) -> None:
+    def text(settle: SettleMode) -> str:
+        model = MaskedCausal(toy_backbone(toy, adapter, matrices="int8"), cache_tokens=4096)
+        info = ModelInfo(name="toy", family="", device="cpu", dtype="int8", notes=())
+        filler = MaskedCausalFiller(model, toy_text(toy), info, max_context_tokens=1024)
+        return run_fill(filler, toy_fill(prefix=prefix, max_tokens=40, settle=settle)).text
+
+    assert text("verified") == text("left_to_right") != ""

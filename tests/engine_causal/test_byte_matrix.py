@@ -1,0 +1,82 @@
+"""Products of bytes are near the exact ones, and each row's are its own."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from intarsia.engine.kernels.byte_matrix import Floats, GatedBytes, empty_matrices, put
+from intarsia.engine.kernels.check import lone_matrix, multiplies_bytes
+from intarsia.engine.kernels.rows import multiply_rows
+from intarsia.engine.kernels.team import Team
+from intarsia.engine.kernels.tiles import GROUP
+
+pytestmark = pytest.mark.skipif(not multiplies_bytes(), reason="no dot products of bytes here")
+
+_OUT, _IN = 45, 2 * GROUP + 30
+_TEAM = Team(2)
+
+
+def numbers(*size: int, seed: int = 0) -> Floats:
+    return np.random.default_rng(seed).standard_normal(size).astype(np.float32)
+
+
+def error(found: Floats, exact: Floats) -> float:
+    return float(np.linalg.norm(found - exact) / np.linalg.norm(exact))
+
+
+@pytest.mark.parametrize("num_rows", [1, 2, 3, 5, 8, 9, 21])
+def test_a_product_is_near_the_exact_one(num_rows: int) -> None:
+    weight, x = numbers(_OUT, _IN), numbers(num_rows, _IN, seed=1)
+    found = multiply_rows(lone_matrix(weight), x, _TEAM)
+    assert found.shape == (num_rows, _OUT)
+    assert 0 < error(found, x @ weight.T) < 0.015
+
+
+def test_no_rows_make_no_products() -> None:
+    assert multiply_rows(lone_matrix(numbers(_OUT, _IN)), numbers(0, _IN), _TEAM).shape == (0, _OUT)
+
+
+def test_a_bias_is_added() -> None:
+    weight, bias, x = numbers(_OUT, _IN), numbers(_OUT, seed=2), numbers(3, _IN, seed=1)
+    part = lone_matrix(weight)
+    bare = multiply_rows(part, x, _TEAM)
+    put(part.matrices, 0, 0, weight, bias=bias)
+    np.testing.assert_allclose(multiply_rows(part, x, _TEAM), bare + bias, atol=1e-5)
+
+
+def test_a_number_far_larger_spoils_its_own_group_alone() -> None:
+    weight, x = numbers(_OUT, _IN), numbers(4, _IN, seed=1)
+    x[:, 3] = 4000.0
+    weight[:, :GROUP] = 0.0  # the others alone make the product
+    assert error(multiply_rows(lone_matrix(weight), x, _TEAM), x @ weight.T) < 0.015
+
+
+@given(st.integers(1, 20), st.integers(0, 1000))
+def test_a_row_does_not_depend_on_the_rows_beside_it(num_rows: int, seed: int) -> None:
+    part, x = lone_matrix(numbers(_OUT, _IN)), numbers(num_rows, _IN, seed=seed)
+    together = multiply_rows(part, x, _TEAM)
+    for i in range(num_rows):
+        assert np.array_equal(together[i : i + 1], multiply_rows(part, x[i : i + 1], _TEAM))
+
+
+def test_rows_of_nothing_and_weights_of_nothing_make_nothing() -> None:
+    weight, x = numbers(_OUT, _IN), numbers(3, _IN, seed=1)
+    weight[7] = x[1] = 0.0
+    y = multiply_rows(lone_matrix(weight), x, _TEAM)
+    assert np.isfinite(y).all()
+    assert not y[1].any() and not y[:, 7].any()
+    assert y[0, 6] != 0
+
+
+def test_rows_of_a_matrix_may_be_written_one_block_after_the_other() -> None:
+    weight, x = numbers(200, _IN), numbers(2, _IN, seed=1)
+    part = GatedBytes(
+        matrices=empty_matrices(1, 200, _IN, is_gated=False),
+        inner=empty_matrices(1, 0, _IN, is_gated=False),
+    )
+    for first in (0, 64, 128):
+        put(part.matrices, 0, first, weight[first : first + 64])
+    put(part.matrices, 0, 192, weight[192:])
+    whole = multiply_rows(lone_matrix(weight), x, _TEAM)
+    assert np.array_equal(multiply_rows(part, x, _TEAM), whole)
