@@ -12,8 +12,8 @@ from intarsia.engine.families.backbone_shape import read_shape
 from intarsia.engine.families.causal_backbone import CausalBackbone
 from intarsia.engine.families.folder import ModelFolder, locate_model
 from intarsia.engine.families.load_weights import load_weights
-from intarsia.engine.families.masked_causal import canvas_rows
 from intarsia.engine.families.matrix import adds_bytes_exactly, packs
+from intarsia.engine.families.pass_rows import canvas_rows
 from intarsia.engine.families.pass_weights import MatrixFormat
 
 CPU = torch.device("cpu")
