@@ -40,7 +40,7 @@ class Hole:
         begin otherwise, do not."""
         request = self.request
         is_greedy = request.settle == "verified" and not request.temperature
-        return is_greedy and not (request.alternative or request.fresh or self.draft)
+        return is_greedy and not (request.alternative or request.fresh or request.draft)
 
     @property
     def is_late(self) -> bool:

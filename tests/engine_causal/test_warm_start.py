@@ -4,6 +4,7 @@ nothing writes, in fewer passes."""
 import random
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -15,6 +16,7 @@ from intarsia.engine.filler import Cancelled
 from intarsia.engine.ipc.messages import Fill, Filled, Step
 
 _PREFIX = "def default(val):\n    return val\n\n\ndef main(val):\n    val ="
+_TYPED = " va"
 _SUFFIX = "\n    return val\n"
 
 
@@ -68,7 +70,7 @@ def _passes_until_cancelled(filler: MaskedCausalFiller, request: Fill, most: int
 
 @pytest.fixture
 def typist(toy: Path, adapter: Path) -> Typist:
-    return Typist(toy, adapter, toy_fill(_PREFIX, _SUFFIX))
+    return Typist(toy, adapter, toy_fill(_PREFIX, _SUFFIX, given=_TYPED))
 
 
 def first_sign(text: str) -> str:
@@ -88,6 +90,42 @@ def test_a_cancelled_fill_is_gone_on_with(typist: Typist) -> None:
     cold = run_fill(typist.cold, typist.request)
     typist.cancelled_fill(2)
     assert typist.fill().steps == cold.steps - 2
+
+
+@pytest.mark.parametrize("num_passes", [0, 1, 3])
+def test_typing_along_a_cancelled_answer_loses_nothing(typist: Typist, num_passes: int) -> None:
+    answer = run_fill(typist.cold, typist.request)
+    typist.cancelled_fill(num_passes)
+    typist.type(first_sign(answer.text))
+    assert typist.fill().steps <= answer.steps - num_passes
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"settle": "left_to_right"}, {"settle": "entropy"}, {"alternative": 1}, {"draft": "val"}],
+)
+def test_nothing_else_starts_from_an_answer(typist: Typist, changes: dict[str, Any]) -> None:
+    typist.fill()
+    request = msgspec.structs.replace(typist.request, fresh=False, **changes)
+    warm, cold = run_fill(typist.warm, request), run_fill(typist.cold, request)
+    assert (warm.text, warm.steps) == (cold.text, cold.steps)
+
+
+def test_several_answers_are_the_same_warm(typist: Typist) -> None:
+    typist.request = msgspec.structs.replace(typist.request, num_candidates=4)
+    for _ in range(2):
+        warm = typist.fill()
+        cold = run_fill(typist.cold, typist.request)
+        assert [other.text for other in warm.others] == [other.text for other in cold.others]
+
+
+def test_another_limit_holds_in_what_is_remembered(typist: Typist) -> None:
+    whole = typist.fill()
+    for max_tokens in (1, 5, len(whole.tokens)):
+        typist.request = msgspec.structs.replace(typist.request, max_tokens=max_tokens)
+        assert len(typist.fill().tokens) == max_tokens
+    typist.request = msgspec.structs.replace(typist.request, stop=(whole.text[-3:],))
+    assert typist.fill().finish_reason == "end_of_hole"
 
 
 # -- scripts of edits ----------------------------------------------------------------------------
