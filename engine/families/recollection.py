@@ -27,8 +27,9 @@ _EVEN = 0.5
 class Recollection:
     """An answer, whole or in part. Its first tokens hold the hole's open bytes."""
 
-    hole: Hole
     before: bytes  # the end of the text before the answer
+    context: list[int]
+    max_open: int | None  # as the request had it
     ids: list[int]
     confidences: list[float]
     entropies: list[float]
@@ -69,8 +70,9 @@ class Recollections:
         self._held = [it for it in self._held if it.before != before][-self._most + 1 :]
         self._held.append(
             Recollection(
-                hole=hole,
                 before=before,
+                context=hole.context,
+                max_open=hole.request.max_open,
                 ids=ids,
                 confidences=confidences,
                 entropies=list(written.entropies),
@@ -82,7 +84,7 @@ class Recollections:
 
     def rows(self) -> list[list[int]]:
         """Return the answers' tokens, each behind the last ones before it, oldest first."""
-        return [[*it.hole.context[-_KEY:], *it.ids] for it in self._held]
+        return [[*it.context[-_KEY:], *it.ids] for it in self._held]
 
     def recall(self, hole: Hole) -> WarmStart | None:
         """Return what probably fills this hole: the newest answer that was typed along, else the
@@ -117,7 +119,7 @@ class Recollections:
         if start not in it.starts:
             return self._anew(it, hole.healed + it.answer[num_typed:], _LIKELY)
         first = it.starts.index(start)
-        is_same = [*it.hole.context, *it.ids[:first]] == hole.context
+        is_same = [*it.context, *it.ids[:first]] == hole.context
         chances = [_PROVEN if is_same else _SURE] * it.num_proven
         chances += it.confidences[it.num_proven :]
         draft = Proposal(ids=it.ids[first:], confidences=chances[first:], is_draft=True)
@@ -150,7 +152,7 @@ def _before(hole: Hole) -> bytes:
 def _num_proven(it: Recollection, hole: Hole, num_typed: int) -> int:
     """Return how many tokens are proven in this hole too: where the model may end it hangs on
     the brackets that its own text has open, of which some are typed now."""
-    limits = it.hole.request.max_open, hole.request.max_open
+    limits = it.max_open, hole.request.max_open
     if limits == (None, None):
         return it.num_proven
     for i in range(it.num_proven):
