@@ -31,7 +31,7 @@ class EarlierText:
         a chance repetition.
         """
         own = self._context + _as_bytes(written)
-        if len(own) < _KEY * _WIDTH:
+        if not num_tokens or len(own) < _KEY * _WIDTH:
             return []
         key = own[-_KEY * _WIDTH :] + (b"" if first is None else _as_bytes([first]))
         for held in (*self._others, own):

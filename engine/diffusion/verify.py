@@ -14,7 +14,7 @@ from typing import Literal, Protocol, TypeAlias
 import torch
 from torch import Tensor
 
-from intarsia.engine.diffusion.proposal import NO_MEMORY, NOTHING, Memory, Proposal, Proposer
+from intarsia.engine.diffusion.proposal import NO_MEMORY, Memory, Proposal, Proposer
 from intarsia.engine.diffusion.row_budget import share_masks
 from intarsia.engine.filler import Cancelled
 
@@ -155,7 +155,7 @@ def settle_verified(
             raise Cancelled
         is_whole = bool(proposal.ids) and find_end([*text.ids, *proposal.ids]) is not None
         own = _round(verifier, text, proposal, policy, ends, is_whole=is_whole)
-        proposal = proposer.next(text.ids, own) if policy.num_proposed else NOTHING
+        proposal = proposer.next(text.ids, own)
 
 
 def _round(
