@@ -17,7 +17,7 @@ from intarsia.engine.families.fim_text import read_fim_text
 from intarsia.engine.families.folder import locate_model
 from intarsia.engine.families.kv_cache import KvCache
 from intarsia.engine.families.load_backbone import load_backbone
-from intarsia.engine.families.masked_causal import canvas_rows
+from intarsia.engine.families.pass_rows import canvas_rows
 from intarsia.engine.filler import ModelError
 from intarsia.engine.pass_figures import PassFigures
 

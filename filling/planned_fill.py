@@ -67,6 +67,7 @@ class PlannedFill:
             alternative=alternative,
             num_candidates=num_candidates,
             watch=is_watched,
+            fresh=options.is_fresh,
             model=options.model,
         )
 

@@ -18,6 +18,7 @@ def options_of(settings: Settings, deadline_ms: int, *, seed: int = 0) -> FillOp
         settle=settings.settle,
         seed=seed,
         num_candidates=settings.edit_candidates,
+        is_fresh=not settings.warm_start,
         deadline_ms=deadline_ms,
         model=settings.model,
         budget=Budget(

@@ -21,6 +21,7 @@ class Settings:
     model: str | None = None  # None: the engine's default
     settle: SettleMode = "verified"
     read_ahead: bool = True  # in idle time, at the cursor's place in a document that was edited
+    warm_start: bool = True  # from what earlier fills had written: the same text in fewer passes
     debounce_ms: int = 75
     deadline_ms: int = 10_000  # of an automatic request; the next key cancels it anyway
     invoked_deadline_ms: int = 20_000  # of one that the user asked for
@@ -49,6 +50,7 @@ _OPTIONS: Mapping[str, tuple[str, Any]] = {
     "model": ("model", Annotated[str, msgspec.Meta(min_length=1)]),
     "settle": ("settle", SettleMode),
     "readAhead": ("read_ahead", bool),
+    "warmStart": ("warm_start", bool),
     "debounceMs": ("debounce_ms", Annotated[int, msgspec.Meta(ge=0, le=10_000)]),
     "deadlineMs": ("deadline_ms", _Milliseconds),
     "invokedDeadlineMs": ("invoked_deadline_ms", _Milliseconds),

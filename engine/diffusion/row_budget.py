@@ -9,10 +9,13 @@ from collections.abc import Sequence
 _DEPTH_DECAY = 0.6  # chance that a proposed token is kept, given that those before it were
 
 
-def share_masks(confidences: Sequence[float], *, num_rows: int, max_masks: int) -> list[int]:
+def share_masks(
+    confidences: Sequence[float], *, num_rows: int, max_masks: int, is_whole: bool = False
+) -> list[int]:
     """Return the masks behind each outcome (0, 1, … all proposed tokens kept).
 
-    ``num_rows`` bounds the anchor row, the proposal's rows and all masks together.
+    ``num_rows`` bounds the anchor row, the proposal's rows and all masks together. ``is_whole``:
+    with all proposed tokens kept nothing is left to do.
     """
     likelihoods = _outcomes(confidences)
     masks = [0] * len(likelihoods)
@@ -20,7 +23,7 @@ def share_masks(confidences: Sequence[float], *, num_rows: int, max_masks: int) 
         gains = [
             (likelihood * _DEPTH_DECAY**num, -j)
             for j, (likelihood, num) in enumerate(zip(likelihoods, masks, strict=True))
-            if num < max_masks
+            if num < max_masks and not (is_whole and j == len(confidences))
         ]
         if not gains:
             break

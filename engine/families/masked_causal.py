@@ -12,10 +12,16 @@ from torch import Tensor
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.denoise import never_cancelled
 from intarsia.engine.diffusion.verify import NamedToken, Verification
-from intarsia.engine.families.causal_backbone import CausalBackbone, Rows
+from intarsia.engine.families.causal_backbone import CausalBackbone
 from intarsia.engine.families.common_prefix import common_prefix_length
 from intarsia.engine.families.context_cache import ContextCache
 from intarsia.engine.families.kv_cache import KvCache
+from intarsia.engine.families.pass_rows import (
+    branch_rows,
+    canvas_rows,
+    frozen_rows,
+    outcome_rows,
+)
 from intarsia.engine.families.protocol import Prefilled
 from intarsia.engine.filler import Cancelled
 
@@ -40,6 +46,7 @@ class MaskedCausal:
         self._open: KvCache = backbone.new_cache()
         self._context_length = 0
         self._last_tokens: list[int] = []
+        self._last_hidden = torch.empty(0)
         self._written: list[int] = []  # hole tokens before the open canvas
         self._judged: list[Tensor] = []  # logits (vocab,) after each hole token in the cache
 
@@ -59,15 +66,19 @@ class MaskedCausal:
         is_cancelled: Callable[[], bool] = never_cancelled,
         *,
         chunk_tokens: int | None = None,
+        behind: Sequence[int] = (),
     ) -> Prefilled:
         """Open a context; read what is not held yet. Raises Cancelled between two chunks of so many
-        tokens (None: what is fastest)."""
-        self._open.crop(self._context_length)  # what the last hole held is of no more use
-        self._open, num_held = self._contexts.open(context)
+        tokens (None: what is fastest). Of the tokens ``behind`` it, what is held still is held on.
+        """
+        whole = [*context, *behind]
+        # Of the last hole only what the user has taken over is of any more use.
+        self._open.crop(max(self._context_length, common_prefix_length(self._open.ids, whole)))
+        self._open, num_held = self._contexts.open(whole)
         self._context_length = len(context)
-        num_reused = num_held
-        if num_held == len(context) and self._open.end_of_context(num_held) is None:
-            num_reused = num_held - 1  # its last hidden state was not kept: read one token again
+        num_reused = min(num_held, len(context))
+        if num_reused == len(context) and not self._is_end_known(num_reused):
+            num_reused -= 1  # its last hidden state was not kept: read one token again
             self._open.crop(num_reused)
         self._open.reserve(len(context) - num_reused + _ROOM)
         start = num_reused
@@ -75,10 +86,8 @@ class MaskedCausal:
         while start < len(context):
             if is_cancelled():
                 raise Cancelled
-            chunk = list(context[start : start + size])
-            hidden = self._backbone.forward(self._frozen_rows(chunk), self._open)
-            self._open.commit(chunk)
-            start += len(chunk)
+            hidden = self._read(context[start : start + size])
+            start += len(hidden)
             if start == len(context):
                 self._open.keep_end(hidden[-1].clone())
         self.open_canvas([])
@@ -93,12 +102,23 @@ class MaskedCausal:
         return self._backbone.logits(hidden[None])[0]
 
     @torch.inference_mode()
-    def extend(self, token: int) -> None:
-        """Take one more token into the open context, on the frozen path."""
-        hidden = self._backbone.forward(self._frozen_rows([token]), self._open)
-        self._open.commit([token])
-        self._open.keep_end(hidden[-1].clone())
+    def extend(self, token: int) -> int:
+        """Take one more token into the open context; return the passes that it took: none where it
+        is held."""
+        length = self._context_length
+        if self._open.ids[length : length + 1] == [token] and self._is_end_known(length + 1):
+            self._context_length += 1
+            return 0
+        self._open.crop(length)
+        self._open.keep_end(self._read([token])[-1].clone())
         self._context_length += 1
+        return 1
+
+    def hold(self, tokens: Sequence[int]) -> int:
+        """Hold no more behind the open context than the first of these; return how many are."""
+        num_held = common_prefix_length(self._open.ids[self._context_length :], tokens)
+        self._open.crop(self._context_length + num_held)
+        return num_held
 
     def reopen(self, length: int) -> None:
         """Hold no more than the first tokens of the open context: others were of one answer. What
@@ -122,9 +142,7 @@ class MaskedCausal:
         for first in range(0, len(tokens) - 1, self._chunk):
             if is_cancelled():
                 raise Cancelled
-            chunk = list(tokens[first : first + self._chunk])
-            hidden.append(self._backbone.forward(self._frozen_rows(chunk), self._open))
-            self._open.commit(chunk)
+            hidden.append(self._read(tokens[first : first + self._chunk]))
         self.rewind()
         logits = self._backbone.logits(torch.cat(hidden)[start : len(tokens)])
         named = torch.tensor(tokens[start:], device=logits.device)
@@ -142,8 +160,8 @@ class MaskedCausal:
             mask_id=self._backbone.mask_id,
             device=self._backbone.device,
         )
-        self._last_tokens = list(tokens)
         hidden = self._backbone.forward(rows, self._open)
+        self._last_tokens, self._last_hidden = list(tokens), hidden[: len(tokens)].clone()
         causal, proposed = torch.split(self._backbone.logits(hidden), [len(tokens), sum(masks)])
         proposals = torch.split(proposed, list(masks))
         rows_of = torch.split(hidden[len(tokens) :], list(masks))
@@ -159,8 +177,11 @@ class MaskedCausal:
         )
 
     def keep(self, num_tokens: int) -> None:
-        """Hold the keys and values of the first tokens of the last pass."""
-        self._open.commit(self._last_tokens[:num_tokens])
+        """Hold the keys and values of the first tokens of the last pass. A context may end behind
+        each of them soon: behind what the user has typed along."""
+        for token, hidden in zip(self._last_tokens[:num_tokens], self._last_hidden, strict=False):
+            self._open.commit([token])
+            self._open.keep_end(hidden)
 
     # -- rewriting -------------------------------------------------------------------------------
 
@@ -172,7 +193,7 @@ class MaskedCausal:
 
     def rewind(self) -> None:
         """Hold no token of the hole."""
-        self._open.crop(self._context_length)
+        self.hold([])
 
     # -- entropy ---------------------------------------------------------------------------------
 
@@ -211,79 +232,12 @@ class MaskedCausal:
         named = [torch.zeros_like(judged[0]), *judged, *logits[len(frozen) : -1].unbind()]
         return torch.stack(named[: len(ids)])
 
-    def _frozen_rows(self, tokens: Sequence[int]) -> Rows:
-        start, num = len(self._open), len(tokens)
-        device = self._backbone.device
-        return Rows(
-            ids=torch.tensor(tokens, dtype=torch.long, device=device),
-            positions=torch.arange(start, start + num, device=device),
-            num_frozen=num,
-            visible=torch.ones(num, start + num, dtype=torch.bool, device=device).tril(start),
-        )
+    def _is_end_known(self, length: int) -> bool:
+        return self._open.end_of_context(length) is not None
 
-
-def outcome_rows(
-    tokens: Sequence[int],
-    masks: Sequence[int],
-    *,
-    start: int,
-    mask_id: int,
-    device: torch.device,
-) -> Rows:
-    """Return the rows of one verified pass behind ``start`` context tokens.
-
-    Frozen rows for the tokens; then for each outcome j its masks, which see the context, the tokens
-    up to and with j, and each other. (The adapter was trained with an adapted copy of token j in
-    front of the masks; leaving that out costs nothing, measured, and saves a row an outcome.)
-    """
-    num = len(tokens)
-    ids = [*tokens, *[mask_id] * sum(masks)]
-    positions = list(range(start, start + num))
-    visible = torch.zeros(len(ids), start + len(ids), dtype=torch.bool)
-    visible[:, :start] = True
-    visible[:num, start : start + num] = torch.ones(num, num, dtype=torch.bool).tril()
-    first = num
-    for j, count in enumerate(masks):
-        positions += range(start + j + 1, start + j + 1 + count)
-        visible[first : first + count, start : start + j + 1] = True
-        visible[first : first + count, start + first : start + first + count] = True
-        first += count
-    return Rows(
-        ids=torch.tensor(ids, dtype=torch.long, device=device),
-        positions=torch.tensor(positions, dtype=torch.long, device=device),
-        num_frozen=num,
-        visible=visible.to(device),
-    )
-
-
-def canvas_rows(
-    frozen: Sequence[int], canvas: Sequence[int], *, start: int, device: torch.device
-) -> Rows:
-    """Return the rows of one pass over a canvas: frozen ones, then canvas rows that see all."""
-    num, total = len(frozen), len(frozen) + len(canvas)
-    visible = torch.ones(total, start + total, dtype=torch.bool)
-    visible[:num] = visible[:num].tril(start)
-    return Rows(
-        ids=torch.tensor([*frozen, *canvas], dtype=torch.long, device=device),
-        positions=torch.arange(start, start + total, device=device),
-        num_frozen=num,
-        visible=visible.to(device),
-    )
-
-
-def branch_rows(branches: Sequence[Sequence[int]], *, start: int, device: torch.device) -> Rows:
-    """Return frozen rows of continuations that see the context and themselves, not each other."""
-    lengths = [len(branch) for branch in branches]
-    num = sum(lengths)
-    visible = torch.zeros(num, start + num, dtype=torch.bool)
-    visible[:, :start] = True
-    first = 0
-    for n in lengths:
-        visible[first : first + n, start + first : start + first + n] = torch.ones(n, n).tril() > 0
-        first += n
-    return Rows(
-        ids=torch.tensor([i for branch in branches for i in branch], dtype=torch.long).to(device),
-        positions=torch.cat([torch.arange(start, start + n) for n in lengths]).to(device),
-        num_frozen=num,
-        visible=visible.to(device),
-    )
+    def _read(self, tokens: Sequence[int]) -> Tensor:
+        """Run tokens on the frozen path and hold them; return hidden states (tokens, hidden)."""
+        rows = frozen_rows(tokens, start=len(self._open), device=self._backbone.device)
+        hidden = self._backbone.forward(rows, self._open)
+        self._open.commit(list(tokens))
+        return hidden

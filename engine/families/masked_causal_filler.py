@@ -13,6 +13,7 @@ from intarsia.engine.families.fim_text import FimText
 from intarsia.engine.families.masked_causal import IDLE_CHUNK, MaskedCausal
 from intarsia.engine.families.masked_causal_hole import Hole, HoleReader
 from intarsia.engine.families.masked_causal_writer import HoleWriter
+from intarsia.engine.families.recollection import WarmStart
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import (
     Candidate,
@@ -57,10 +58,11 @@ class MaskedCausalFiller:
         """Fill one hole."""
         started_at = time.monotonic()
         hole = self._reader.read(request, received_at, is_cancelled)
-        prefilled = self._model.prefill(hole.context, is_cancelled)
+        start = self._writer.recall(hole) if hole.may_be_warm else None
+        behind = () if start is None else start.draft.ids
+        prefilled = self._model.prefill(hole.context, is_cancelled, behind=behind)
         prefilled_at = time.monotonic()
-        show = self._show(hole, on_step)
-        settled = self._writer.rewrite(hole, show) if hole.draft else self._write(hole, show)
+        settled = self._write(hole, start, self._show(hole, on_step))
         (best, *others), num_passes = self._answers(hole, settled)
         ended_at = time.monotonic()
         return Filled(
@@ -101,7 +103,11 @@ class MaskedCausalFiller:
         hole = self._reader.read(request, time.monotonic(), is_cancelled)
         self._model.prefill(hole.context, is_cancelled, chunk_tokens=IDLE_CHUNK)
 
-    def _write(self, hole: Hole, on_round: OnRound | None) -> Settled:
+    def _write(self, hole: Hole, start: WarmStart | None, on_round: OnRound | None) -> Settled:
+        if hole.draft:
+            return self._writer.rewrite(hole, on_round)
+        if hole.may_be_warm:
+            return self._writer.write_warm(hole, start, on_round)
         return self._writer.write(hole, on_round, rank=hole.request.alternative)
 
     def _answers(self, hole: Hole, settled: Settled) -> tuple[list[Written], int]:

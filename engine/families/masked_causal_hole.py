@@ -35,6 +35,14 @@ class Hole:
     deadline: float | None  # time.monotonic()
 
     @property
+    def may_be_warm(self) -> bool:
+        """Whether it may start from what was written before. The plain backbone, and answers that
+        begin otherwise, do not."""
+        request = self.request
+        is_greedy = request.settle == "verified" and not request.temperature
+        return is_greedy and not (request.alternative or request.fresh or request.draft)
+
+    @property
     def is_late(self) -> bool:
         return self.deadline is not None and time.monotonic() >= self.deadline
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import torch
 
 from intarsia.engine.diffusion.entropy import EntropyPolicy, settle_by_entropy
+from intarsia.engine.diffusion.proposal import NO_MEMORY, NOTHING, Memory
 from intarsia.engine.diffusion.rewrite import RewriteLimits, RewritePolicy, rewrite
 from intarsia.engine.diffusion.verify import (
     LEFT_TO_RIGHT,
@@ -22,6 +23,7 @@ from intarsia.engine.diffusion.verify import (
 from intarsia.engine.families.fim_text import FimText
 from intarsia.engine.families.masked_causal import MaskedCausal
 from intarsia.engine.families.masked_causal_hole import Hole
+from intarsia.engine.families.recollection import Recollections, WarmStart
 from intarsia.engine.families.text_end import find_text_end, may_end_here
 from intarsia.engine.filler import Cancelled
 from intarsia.engine.ipc.messages import CanvasToken, Fill
@@ -33,16 +35,62 @@ class HoleWriter:
     def __init__(self, model: MaskedCausal, text: FimText) -> None:
         self._model = model
         self._text = text
+        self._recollections = Recollections(text)
+
+    def recall(self, hole: Hole) -> WarmStart | None:
+        """Return what probably fills the hole, as it was before the last keys."""
+        return self._recollections.recall(hole)
+
+    def write_warm(self, hole: Hole, start: WarmStart | None, on_round: OnRound | None) -> Settled:
+        """Fill the hole from what was written before, and remember what is written now, even if
+        that is cancelled: the text is the same as from nothing."""
+        written: Settled | None = None
+
+        def note(num_passes: int, text: Settled) -> None:
+            nonlocal written
+            written = text
+            if on_round is not None:
+                on_round(num_passes, text)
+
+        try:
+            written = self._write_warm(hole, start, note)
+            return written
+        finally:
+            if written is not None:
+                self._recollections.hold(hole, written, start)
+
+    def _write_warm(self, hole: Hole, start: WarmStart | None, on_round: OnRound) -> Settled:
+        named, num_passes = self._name_first(hole, 0)
+        draft = NOTHING
+        if start is not None:
+            ids = [token.id for token in named]
+            draft = self._recollections.behind(start, ids)
+            if [token.id for token in start.proven[: len(ids)]] == ids:
+                proven = start.proven[len(ids) :]
+                num_held = self._model.hold([token.id for token in (named[-1], *proven)][:-1])
+                named += proven[:num_held]
+                draft = draft.part(num_held)
+            else:
+                self._model.hold([])
+        memory = Memory(draft=draft, others=self._recollections.rows())
+        settled = self.write_on(hole, named, on_round, memory=memory)
+        settled.num_passes += num_passes
+        return settled
 
     def write(self, hole: Hole, on_round: OnRound | None = None, *, rank: int = 0) -> Settled:
         """Fill the hole from nothing, beginning with the ``rank``-th next likely token."""
-        named = self._name_first(hole, rank)
+        named, num_passes = self._name_first(hole, rank)
         settled = self.write_on(hole, named, on_round)
-        settled.num_passes += len(named) - 1
+        settled.num_passes += num_passes
         return settled
 
     def write_on(
-        self, hole: Hole, named: Sequence[NamedToken], on_round: OnRound | None = None
+        self,
+        hole: Hole,
+        named: Sequence[NamedToken],
+        on_round: OnRound | None = None,
+        *,
+        memory: Memory = NO_MEMORY,
     ) -> Settled:
         """Go on behind the first tokens of a hole; the model holds all of them but the last."""
         request = hole.request
@@ -69,6 +117,7 @@ class HoleWriter:
             hole.context,
             named,
             self._verify_policy(request),
+            memory=memory,
             find_end=find_end,
             ends=Ends(ids=self._text.end_ids, may_follow=lambda ids: self._may_end(ids, hole)),
             max_tokens=request.max_tokens,
@@ -114,20 +163,21 @@ class HoleWriter:
             length += len(piece)
         return tuple(tokens)
 
-    def _name_first(self, hole: Hole, rank: int) -> list[NamedToken]:
-        """Name tokens until given text is continued: one, unless that takes several short ones."""
+    def _name_first(self, hole: Hole, rank: int) -> tuple[list[NamedToken], int]:
+        """Name tokens until given text is continued: one, unless that takes several short ones.
+        Return the passes that it took, too."""
         named: list[NamedToken] = []
-        left = hole.healed
+        left, num_passes = hole.healed, 0
         while not named or left:
             if hole.is_cancelled():
                 raise Cancelled
             if named:
-                self._model.extend(named[-1].id)
+                num_passes += self._model.extend(named[-1].id)
             logits = self._model.next_logits()
             named.append(_take(logits, self._text.continuing(left) if left else [], rank))
             left = left[len(self._text.bytes_of(named[-1].id)) :]
             rank = 0
-        return named
+        return named, num_passes
 
     def _verify_policy(self, request: Fill) -> VerifyPolicy:
         is_proposing = self._model.has_adapter and request.settle != "left_to_right"

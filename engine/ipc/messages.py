@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 5
+PROTOCOL_VERSION = 6
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -98,6 +98,9 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     ``max_tokens``, and keeps its number of tokens. Another ``seed`` masks and draws others, and so
     does another ``alternative``; ``settle`` is not asked. Empty, or masked whole by the masked
     family: the hole is filled from nothing.
+
+    ``fresh``: no part of an earlier answer may be the start (the text is the same, the passes are
+    more): for measuring.
     """
 
     id: int
@@ -118,6 +121,7 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     alternative: int = 0
     num_candidates: int = 1
     watch: bool = False  # send a Step after every denoising step
+    fresh: bool = False
     model: str | None = None
 
 

@@ -31,8 +31,8 @@ def plan_case(case: Case, options: FillOptions) -> CursorFill | NoSuggestion:
 
 
 def patient(options: FillOptions) -> FillOptions:
-    """Return the options with a deadline."""
-    return replace(options, deadline_ms=options.deadline_ms or PATIENT_MS)
+    """Return the options with a deadline, and no help from the case before at the same place."""
+    return replace(options, deadline_ms=options.deadline_ms or PATIENT_MS, is_fresh=True)
 
 
 def server_options(options: FillOptions) -> dict[str, Any]:
@@ -53,6 +53,7 @@ def server_options(options: FillOptions) -> dict[str, Any]:
         "editCandidates": options.num_candidates,
         "deadlineMs": deadline_ms,
         "invokedDeadlineMs": deadline_ms,
+        "warmStart": not options.is_fresh,
         "debounceMs": 0,
         "maxPrefixTokens": options.budget.prefix_tokens,
         "maxSuffixTokens": options.budget.suffix_tokens,

@@ -10,8 +10,9 @@ from toy_causal_fill import run_fill
 
 from intarsia.engine.families.causal_backbone import CausalBackbone
 from intarsia.engine.families.kv_cache import KvCache
-from intarsia.engine.families.masked_causal import MaskedCausal, canvas_rows, outcome_rows
+from intarsia.engine.families.masked_causal import MaskedCausal
 from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.families.pass_rows import canvas_rows, outcome_rows
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import SettleMode
 from intarsia.engine.kernels.check import multiplies_bytes

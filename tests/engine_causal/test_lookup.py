@@ -3,34 +3,51 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.engine.diffusion.lookup import continue_from_earlier
+from intarsia.engine.diffusion.lookup import EarlierText
 
-_ids = st.lists(st.integers(0, 3), max_size=30)
+_ids = st.lists(st.integers(0, 3) | st.sampled_from([256, 65_536, 16_777_216]), max_size=30)
+
+
+def continued(ids: list[int], num_tokens: int, first: int | None) -> list[int]:
+    return EarlierText(ids).continue_from([], num_tokens, first)
 
 
 def test_the_latest_earlier_place_counts() -> None:
     ids = [1, 2, 7, 8, 1, 2, 5, 6, 1, 2]
-    assert continue_from_earlier(ids, 3, None) == [5, 6, 1]
+    assert continued(ids, 3, None) == [5, 6, 1]
 
 
 def test_the_models_own_first_token_vetoes() -> None:
     ids = [1, 2, 7, 8, 1, 2, 5, 6, 1, 2]
-    assert continue_from_earlier(ids, 2, 7) == [7, 8], "an older place agrees with it"
-    assert continue_from_earlier(ids, 2, 9) == []
+    assert continued(ids, 2, 7) == [7, 8], "an older place agrees with it"
+    assert continued(ids, 2, 9) == []
 
 
 def test_a_run_continues_itself() -> None:
-    assert continue_from_earlier([4, 4, 4], 5, None) == [4]
+    assert continued([4, 4, 4], 5, None) == [4]
 
 
 def test_too_short_a_text_has_no_earlier_place() -> None:
     for ids in ([], [1], [1, 1], [1, 2, 3]):
-        assert continue_from_earlier(ids, 4, None) == []
+        assert continued(ids, 4, None) == []
 
 
-@given(_ids, st.integers(1, 6), st.none() | st.integers(0, 3))
-def test_what_is_found_did_follow_the_key(ids: list[int], num: int, first: int | None) -> None:
-    found = continue_from_earlier(ids, num, first)
+def test_an_answer_from_before_goes_before_the_context() -> None:
+    earlier = EarlierText([1, 2, 7, 8, 1], [[1, 2, 3, 4], [1, 2, 5], [2, 9]])
+    assert earlier.continue_from([2], 3, None) == [5], "the newest that fits"
+    assert earlier.continue_from([2], 3, 3) == [3, 4]
+    assert earlier.continue_from([2], 3, 7) == [7, 8, 1]
+
+
+def test_no_answer_continues_another() -> None:
+    assert EarlierText([1, 2], [[1, 2], [3, 4]]).continue_from([], 3, None) == []
+
+
+@given(_ids, st.integers(1, 6), st.none() | st.integers(0, 3), st.integers(0, 30))
+def test_what_is_found_did_follow_the_key(
+    ids: list[int], num: int, first: int | None, at: int
+) -> None:
+    found = EarlierText(ids[:at]).continue_from(ids[at:], num, first)
     key, places = ids[-2:], range(len(ids) - 2)
     followed = [ids[i + 2 : i + 2 + num] for i in places if ids[i : i + 2] == key]
     followed = [run for run in followed if first is None or run[0] == first]

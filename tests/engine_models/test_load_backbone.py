@@ -12,9 +12,9 @@ from intarsia.engine.families.backbone_shape import read_shape
 from intarsia.engine.families.causal_backbone import CausalBackbone
 from intarsia.engine.families.folder import ModelFolder, locate_model
 from intarsia.engine.families.load_backbone import load_backbone
-from intarsia.engine.families.masked_causal import canvas_rows
 from intarsia.engine.families.matrix import packs
 from intarsia.engine.families.matrix_choice import Format
+from intarsia.engine.families.pass_rows import canvas_rows
 from intarsia.engine.kernels.check import multiplies_bytes
 
 CPU = torch.device("cpu")

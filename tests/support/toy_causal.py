@@ -162,8 +162,9 @@ def toy_filler(
 
 
 def toy_fill(prefix: str = "def f(", suffix: str = "):\n", **fields: Any) -> Fill:
-    """Return a request."""
-    return Fill(**({"id": 1, "prefix": prefix, "suffix": suffix, "max_tokens": 24} | fields))
+    """Return a request that no earlier one makes easier."""
+    options = {"id": 1, "prefix": prefix, "suffix": suffix, "max_tokens": 24, "fresh": True}
+    return Fill(**(options | fields))
 
 
 SETTLE_MODES: tuple[SettleMode, ...] = ("verified", "entropy", "left_to_right")

@@ -6,6 +6,7 @@ export const SERVER_OPTIONS = [
   "model",
   "settle",
   "readAhead",
+  "warmStart",
   "debounceMs",
   "deadlineMs",
   "invokedDeadlineMs",

@@ -1,0 +1,88 @@
+"""Rows of one pass: what each of them holds, where it stands and what it sees.
+
+Token ids come in, rows go out. Knows no model.
+"""
+
+from collections.abc import Sequence
+
+import torch
+
+from intarsia.engine.families.causal_backbone import Rows
+
+
+def frozen_rows(tokens: Sequence[int], *, start: int, device: torch.device) -> Rows:
+    """Return rows of known tokens behind ``start`` others."""
+    num = len(tokens)
+    return Rows(
+        ids=torch.tensor(tokens, dtype=torch.long, device=device),
+        positions=torch.arange(start, start + num, device=device),
+        num_frozen=num,
+        visible=torch.ones(num, start + num, dtype=torch.bool, device=device).tril(start),
+    )
+
+
+def outcome_rows(
+    tokens: Sequence[int],
+    masks: Sequence[int],
+    *,
+    start: int,
+    mask_id: int,
+    device: torch.device,
+) -> Rows:
+    """Return the rows of one verified pass behind ``start`` context tokens.
+
+    Frozen rows for the tokens; then for each outcome j its masks, which see the context, the tokens
+    up to and with j, and each other. (The adapter was trained with an adapted copy of token j in
+    front of the masks; leaving that out costs nothing, measured, and saves a row an outcome.)
+    """
+    num = len(tokens)
+    ids = [*tokens, *[mask_id] * sum(masks)]
+    positions = list(range(start, start + num))
+    visible = torch.zeros(len(ids), start + len(ids), dtype=torch.bool)
+    visible[:, :start] = True
+    visible[:num, start : start + num] = torch.ones(num, num, dtype=torch.bool).tril()
+    first = num
+    for j, count in enumerate(masks):
+        positions += range(start + j + 1, start + j + 1 + count)
+        visible[first : first + count, start : start + j + 1] = True
+        visible[first : first + count, start + first : start + first + count] = True
+        first += count
+    return Rows(
+        ids=torch.tensor(ids, dtype=torch.long, device=device),
+        positions=torch.tensor(positions, dtype=torch.long, device=device),
+        num_frozen=num,
+        visible=visible.to(device),
+    )
+
+
+def canvas_rows(
+    frozen: Sequence[int], canvas: Sequence[int], *, start: int, device: torch.device
+) -> Rows:
+    """Return the rows of one pass over a canvas: frozen ones, then canvas rows that see all."""
+    num, total = len(frozen), len(frozen) + len(canvas)
+    visible = torch.ones(total, start + total, dtype=torch.bool)
+    visible[:num] = visible[:num].tril(start)
+    return Rows(
+        ids=torch.tensor([*frozen, *canvas], dtype=torch.long, device=device),
+        positions=torch.arange(start, start + total, device=device),
+        num_frozen=num,
+        visible=visible.to(device),
+    )
+
+
+def branch_rows(branches: Sequence[Sequence[int]], *, start: int, device: torch.device) -> Rows:
+    """Return frozen rows of continuations that see the context and themselves, not each other."""
+    lengths = [len(branch) for branch in branches]
+    num = sum(lengths)
+    visible = torch.zeros(num, start + num, dtype=torch.bool)
+    visible[:, :start] = True
+    first = 0
+    for n in lengths:
+        visible[first : first + n, start + first : start + first + n] = torch.ones(n, n).tril() > 0
+        first += n
+    return Rows(
+        ids=torch.tensor([i for branch in branches for i in branch], dtype=torch.long).to(device),
+        positions=torch.cat([torch.arange(start, start + n) for n in lengths]).to(device),
+        num_frozen=num,
+        visible=visible.to(device),
+    )

@@ -1,0 +1,170 @@
+"""Keys, slips and cancelled fills: a fill that starts from the last one writes what one from
+nothing writes, in fewer passes."""
+
+import random
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from toy_causal import toy_fill, toy_filler
+from toy_causal_fill import run_fill
+
+from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.filler import Cancelled
+from intarsia.engine.ipc.messages import Fill, Filled, Step
+
+_PREFIX = "def default(val):\n    return val\n\n\ndef main(val):\n    val ="
+_TYPED = " va"
+_SUFFIX = "\n    return val\n"
+
+
+class Typist:
+    """A user at one hole, and two engines: one remembers, one does not."""
+
+    def __init__(self, toy: Path, adapter: Path | None, request: Fill) -> None:
+        self.warm, self.cold = toy_filler(toy, adapter), toy_filler(toy, adapter)
+        self.request = request
+        self.passes = {"warm": 0, "cold": 0}
+        self.num_more = 0  # fills that took more passes than from nothing
+
+    def edit(self, **fields: str) -> None:
+        self.request = msgspec.structs.replace(self.request, **fields)
+
+    def type(self, text: str) -> None:
+        self.edit(given=self.request.given + text)
+
+    def fill(self) -> Filled:
+        """Have both fill; the text must be the same."""
+        warm = run_fill(self.warm, msgspec.structs.replace(self.request, fresh=False))
+        cold = run_fill(self.cold, self.request)
+        assert warm.text == cold.text
+        assert [token.text for token in warm.tokens] == [token.text for token in cold.tokens]
+        assert warm.finish_reason == cold.finish_reason
+        for mine, other in zip(warm.tokens, cold.tokens, strict=True):
+            assert mine.is_settled and mine.confidence == pytest.approx(other.confidence, rel=1e-3)
+        self.passes["warm"] += warm.steps
+        self.passes["cold"] += cold.steps
+        self.num_more += warm.steps > cold.steps
+        return warm
+
+    def cancelled_fill(self, num_passes: int) -> None:
+        """Have both begin, until a key cancels them after so many passes."""
+        warm = msgspec.structs.replace(self.request, fresh=False)
+        self.passes["warm"] += _passes_until_cancelled(self.warm, warm, num_passes)
+        self.passes["cold"] += _passes_until_cancelled(self.cold, self.request, num_passes)
+
+
+def _passes_until_cancelled(filler: MaskedCausalFiller, request: Fill, most: int) -> int:
+    """Fill; return the passes that were made."""
+    steps: list[int] = []
+
+    def note(step: Step) -> None:
+        steps.append(step.step)
+
+    with suppress(Cancelled):
+        run_fill(filler, request, is_cancelled=lambda: steps[-1:] == [most], on_step=note)
+    return steps[-1]
+
+
+@pytest.fixture
+def typist(toy: Path, adapter: Path) -> Typist:
+    return Typist(toy, adapter, toy_fill(_PREFIX, _SUFFIX, given=_TYPED))
+
+
+def first_sign(text: str) -> str:
+    """Return a sign that can be typed: half of one cannot."""
+    return text[:1] if text[:1] != "\ufffd" else ""
+
+
+# -- one edit ------------------------------------------------------------------------------------
+
+
+def test_what_was_answered_takes_no_pass_again(typist: Typist) -> None:
+    assert typist.fill().steps > 0
+    assert typist.fill().steps == 0
+
+
+def test_a_cancelled_fill_is_gone_on_with(typist: Typist) -> None:
+    cold = run_fill(typist.cold, typist.request)
+    typist.cancelled_fill(2)
+    assert typist.fill().steps == cold.steps - 2
+
+
+@pytest.mark.parametrize("num_passes", [0, 1, 3])
+def test_typing_along_a_cancelled_answer_loses_nothing(typist: Typist, num_passes: int) -> None:
+    answer = run_fill(typist.cold, typist.request)
+    typist.cancelled_fill(num_passes)
+    typist.type(first_sign(answer.text))
+    assert typist.fill().steps <= answer.steps - num_passes
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"settle": "left_to_right"}, {"settle": "entropy"}, {"alternative": 1}, {"draft": "val"}],
+)
+def test_nothing_else_starts_from_an_answer(typist: Typist, changes: dict[str, Any]) -> None:
+    typist.fill()
+    request = msgspec.structs.replace(typist.request, fresh=False, **changes)
+    warm, cold = run_fill(typist.warm, request), run_fill(typist.cold, request)
+    assert (warm.text, warm.steps) == (cold.text, cold.steps)
+
+
+def test_several_answers_are_the_same_warm(typist: Typist) -> None:
+    typist.request = msgspec.structs.replace(typist.request, num_candidates=4)
+    for _ in range(2):
+        warm = typist.fill()
+        cold = run_fill(typist.cold, typist.request)
+        assert [other.text for other in warm.others] == [other.text for other in cold.others]
+
+
+def test_another_limit_holds_in_what_is_remembered(typist: Typist) -> None:
+    whole = typist.fill()
+    for max_tokens in (1, 5, len(whole.tokens)):
+        typist.request = msgspec.structs.replace(typist.request, max_tokens=max_tokens)
+        assert len(typist.fill().tokens) == max_tokens
+    typist.request = msgspec.structs.replace(typist.request, stop=(whole.text[-3:],))
+    assert typist.fill().finish_reason == "end_of_hole"
+
+
+# -- scripts of edits ----------------------------------------------------------------------------
+
+
+def edit_anyhow(typist: Typist, answer: str, chance: random.Random) -> str:
+    """Type along mostly, at times something else or elsewhere. Return what is left to type."""
+    kind = chance.random()
+    given = typist.request.given
+    if kind < 0.55 and first_sign(answer):
+        length = 1 if kind < 0.45 else chance.randrange(1, 4)
+        typed = answer[:length].split("\ufffd", maxsplit=1)[0]
+        typist.type(typed)
+        return answer[len(typed) :]
+    if kind < 0.7:
+        typist.type(chance.choice("aev 1(=.\n"))
+    elif kind < 0.82 and given:
+        length = chance.randrange(1, 4)
+        typist.edit(given=given[:-length])
+        return given[-length:] + answer
+    elif kind < 0.91:
+        typist.edit(suffix=_SUFFIX + "#" * chance.randrange(5))
+    else:
+        typist.edit(prefix="#" * chance.randrange(5) + "\n" + _PREFIX)
+    return answer
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_script_of_edits_gives_warm_what_it_gives_cold(
+    seed: int, toy: Path, adapter: Path
+) -> None:
+    chance = random.Random(seed)
+    typist = Typist(toy, adapter, toy_fill(_PREFIX, _SUFFIX))
+    answer = ""
+    for _ in range(60):
+        answer = edit_anyhow(typist, answer, chance)
+        if chance.random() < 0.5:
+            typist.cancelled_fill(chance.randrange(4))
+        else:
+            answer = typist.fill().text
+    assert typist.num_more <= 1
+    assert typist.passes["warm"] < 0.9 * typist.passes["cold"], "though a toy's text is chaotic"
