@@ -11,7 +11,8 @@ class FillOptions:
     """What is None is left to the canvas or the engine.
 
     ``num_candidates``: of a stretch that is filled anew so many answers are weighed, unless the
-    first is sure. A fill at the cursor has to be fast, and has one.
+    first is sure. A fill at the cursor has to be fast, and has one. ``gives_way``: fills that are
+    waited for at a cursor go before it.
     """
 
     settle: SettleMode = "verified"
@@ -21,5 +22,6 @@ class FillOptions:
     max_tokens: int | None = None
     max_steps: int | None = None
     deadline_ms: int | None = None
+    gives_way: bool = False
     model: str | None = None
     budget: Budget = field(default_factory=Budget)

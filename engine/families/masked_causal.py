@@ -4,7 +4,8 @@ Token ids come in, logits go out. One context at a time is open; others are held
 Knows neither text nor how a proposal is settled.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -12,6 +13,7 @@ from torch import Tensor
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.denoise import never_cancelled
 from intarsia.engine.diffusion.verify import NamedToken, Verification
+from intarsia.engine.families.branch_rows import branch_rows
 from intarsia.engine.families.causal_backbone import CausalBackbone, Rows
 from intarsia.engine.families.common_prefix import common_prefix_length
 from intarsia.engine.families.context_cache import ContextCache
@@ -100,12 +102,24 @@ class MaskedCausal:
         self._open.keep_end(hidden[-1].clone())
         self._context_length += 1
 
+    @contextmanager
+    def laid_aside(self) -> Iterator[None]:
+        """Between two passes: have other contexts opened, then go on with this one as it is."""
+        mine = self._open, self._context_length, self._written, self._judged
+        with self._contexts.laid_aside(self._open):
+            self._open, self._context_length = self._backbone.new_cache(), 0
+            yield
+            self._open.crop(self._context_length)  # else the hole would be taken for context
+        self._open, self._context_length, self._written, self._judged = mine
+
     def reopen(self, length: int) -> None:
-        """Hold no more than the first tokens of the open context: others were of one answer. What
-        ``prefill`` kept of their end is still there."""
+        """Hold no more than the first tokens of the open context: others were of one answer. Where
+        these were copied from another context, their last is read again."""
         self._open.crop(length)
         self._context_length = length
         self.open_canvas([])
+        if self._open.end_of_context(length) is None:
+            self.prefill(list(self._open.ids))
 
     @torch.inference_mode()
     def log_chance(
@@ -266,24 +280,6 @@ def canvas_rows(
     return Rows(
         ids=torch.tensor([*frozen, *canvas], dtype=torch.long, device=device),
         positions=torch.arange(start, start + total, device=device),
-        num_frozen=num,
-        visible=visible.to(device),
-    )
-
-
-def branch_rows(branches: Sequence[Sequence[int]], *, start: int, device: torch.device) -> Rows:
-    """Return frozen rows of continuations that see the context and themselves, not each other."""
-    lengths = [len(branch) for branch in branches]
-    num = sum(lengths)
-    visible = torch.zeros(num, start + num, dtype=torch.bool)
-    visible[:, :start] = True
-    first = 0
-    for n in lengths:
-        visible[first : first + n, start + first : start + first + n] = torch.ones(n, n).tril() > 0
-        first += n
-    return Rows(
-        ids=torch.tensor([i for branch in branches for i in branch], dtype=torch.long).to(device),
-        positions=torch.cat([torch.arange(start, start + n) for n in lengths]).to(device),
         num_frozen=num,
         visible=visible.to(device),
     )

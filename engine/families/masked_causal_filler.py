@@ -5,6 +5,7 @@ Used on the engine's worker thread. Knows neither sockets nor how a proposal is 
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Literal
 
 from intarsia.engine.diffusion.verify import OnRound, Settled
@@ -81,6 +82,10 @@ class MaskedCausalFiller:
             num_prefilled=prefilled.num_computed,
             num_reused=prefilled.num_reused,
         )
+
+    def laid_aside(self) -> AbstractContextManager[None]:
+        """Let another fill be made between two passes of the one that runs."""
+        return self._model.laid_aside()
 
     def cached_tokens(self) -> int:
         """Return how many context tokens are held now."""
