@@ -26,8 +26,8 @@ from intarsia.engine.filler import Cancelled
 _CHUNK = 512
 _CPU_CHUNK = 256
 _ROOM = 128  # tokens: most holes fit behind their context without moving it
-IDLE_CHUNK = 64
-"""Where nobody waits for the context, but may wait for its reading to end."""
+SHORT_CHUNK = 64
+"""Where others wait, or may come to wait, for the end of a chunk."""
 
 
 class MaskedCausal:
@@ -44,6 +44,7 @@ class MaskedCausal:
         self._last_tokens: list[int] = []
         self._written: list[int] = []  # hole tokens before the open canvas
         self._judged: list[Tensor] = []  # logits (vocab,) after each hole token in the cache
+        self._num_laid_aside = 0
 
     @property
     def has_adapter(self) -> bool:
@@ -63,7 +64,7 @@ class MaskedCausal:
         chunk_tokens: int | None = None,
     ) -> Prefilled:
         """Open a context; read what is not held yet. Raises Cancelled between two chunks of so many
-        tokens (None: what is fastest)."""
+        tokens (None: what is fastest). Once laid aside it goes on in short ones: others work."""
         self._open.crop(self._context_length)  # what the last hole held is of no more use
         self._open, num_held = self._contexts.open(context)
         self._context_length = len(context)
@@ -73,10 +74,12 @@ class MaskedCausal:
             self._open.crop(num_reused)
         self._open.reserve(len(context) - num_reused + _ROOM)
         start = num_reused
-        size = chunk_tokens or self._chunk
+        size, num_before = chunk_tokens or self._chunk, self._num_laid_aside
         while start < len(context):
             if is_cancelled():
                 raise Cancelled
+            if self._num_laid_aside > num_before:
+                size = min(size, SHORT_CHUNK)
             chunk = list(context[start : start + size])
             hidden = self._backbone.forward(self._frozen_rows(chunk), self._open)
             self._open.commit(chunk)
@@ -105,6 +108,7 @@ class MaskedCausal:
     @contextmanager
     def laid_aside(self) -> Iterator[None]:
         """Between two passes: have other contexts opened, then go on with this one as it is."""
+        self._num_laid_aside += 1
         mine = self._open, self._context_length, self._written, self._judged
         with self._contexts.laid_aside(self._open):
             self._open, self._context_length = self._backbone.new_cache(), 0

@@ -11,7 +11,7 @@ from typing import Literal
 from intarsia.engine.diffusion.verify import OnRound, Settled
 from intarsia.engine.families.candidates import Candidates, Written
 from intarsia.engine.families.fim_text import FimText
-from intarsia.engine.families.masked_causal import IDLE_CHUNK, MaskedCausal
+from intarsia.engine.families.masked_causal import SHORT_CHUNK, MaskedCausal
 from intarsia.engine.families.masked_causal_hole import Hole, HoleReader
 from intarsia.engine.families.masked_causal_writer import HoleWriter
 from intarsia.engine.filler import ModelInfo
@@ -96,7 +96,7 @@ class MaskedCausalFiller:
         user, who types on, will need it. Raises Cancelled between two chunks."""
         anchor = self._reader.far_anchor()
         if anchor is not None:
-            self._model.prefill(anchor.context, is_cancelled, chunk_tokens=IDLE_CHUNK)
+            self._model.prefill(anchor.context, is_cancelled, chunk_tokens=SHORT_CHUNK)
             self._reader.hold(anchor)
 
     def read_ahead(self, place: ReadAhead, is_cancelled: Callable[[], bool]) -> None:
@@ -104,7 +104,7 @@ class MaskedCausalFiller:
         chunks."""
         request = Fill(id=0, prefix=place.prefix, suffix=place.suffix, given=place.given)
         hole = self._reader.read(request, time.monotonic(), is_cancelled)
-        self._model.prefill(hole.context, is_cancelled, chunk_tokens=IDLE_CHUNK)
+        self._model.prefill(hole.context, is_cancelled, chunk_tokens=SHORT_CHUNK)
 
     def _write(self, hole: Hole, on_round: OnRound | None) -> Settled:
         return self._writer.write(hole, on_round, rank=hole.request.alternative)

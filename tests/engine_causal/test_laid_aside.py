@@ -5,9 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from toy_causal import SETTLE_MODES, toy_fill, toy_filler
+from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_masked_causal
 from toy_causal_fill import run_fill
 
+from intarsia.engine.families import masked_causal
 from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
 from intarsia.engine.filler import Cancelled
 from intarsia.engine.ipc.messages import Fill, Filled
@@ -158,3 +159,23 @@ def test_a_cancelled_fill_leaves_what_is_laid_aside_as_it_was(toy: Path) -> None
     found = run_fill(filler, work("verified"), is_cancelled=interrupt)
     assert num_asked > 2
     assert said(found) == said(run_fill(toy_filler(toy), work("verified")))
+
+
+@pytest.mark.parametrize(("at", "expected"), [(0, [0, 60, 120]), (2, [0, 60, 80, 100, 120, 140])])
+def test_a_context_is_read_in_short_chunks_once_it_was_laid_aside(
+    at: int, expected: list[int], toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waited for one chunk will soon wait for the next."""
+    monkeypatch.setattr(masked_causal, "SHORT_CHUNK", 20)
+    monkeypatch.setattr(masked_causal, "_CPU_CHUNK", 60)
+    model, read = toy_masked_causal(toy), list[int]()
+
+    def is_cancelled() -> bool:
+        read.append(len(model._open))
+        if len(read) == at:
+            with model.laid_aside():
+                model.prefill([1, 2, 3])
+        return False
+
+    model.prefill([number % 250 for number in range(150)], is_cancelled)
+    assert read == expected
