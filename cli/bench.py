@@ -23,6 +23,7 @@ from intarsia.cli.bench_requests import measure_requests
 from intarsia.cli.bench_server import measure_server
 from intarsia.cli.bench_start import measure_start
 from intarsia.cli.bench_typing import measure_typing
+from intarsia.cli.bench_users import measure_users
 from intarsia.cli.console import notices, output
 from intarsia.cli.figures import Bench, Figure
 from intarsia.cli.fill_options import fill_options
@@ -43,6 +44,7 @@ SECTIONS: tuple[tuple[str, Section], ...] = (
     ("filling single lines", measure_fills),
     ("asking the language server", measure_requests),
     ("typing", measure_typing),
+    ("several users at once", measure_users),
 )
 """In this order: the first leaves a warm engine to the others."""
 

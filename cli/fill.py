@@ -74,7 +74,7 @@ def command(
         source=source,
         language=language,
         where=where,
-        options=FillOptions(**options),
+        options=FillOptions(**options, gives_way=True),
         is_watched=watch,
         tell=tell,
     )

@@ -1,6 +1,7 @@
 """One fill: text → token ids → denoise → text. Used by the service, on its worker thread."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -39,7 +40,16 @@ class Filler(Protocol):
         is_cancelled: Callable[[], bool],
         on_step: Callable[[Step], None] | None,
     ) -> Filled:
-        """Fill one hole. Raises Cancelled, ValueError (a field out of range), MemoryError."""
+        """Fill one hole. Raises Cancelled, ValueError (a field out of range), MemoryError.
+
+        ``is_cancelled`` is asked between two passes and nowhere else: other fills may be made
+        before it answers, within ``laid_aside``.
+        """
+        ...
+
+    def laid_aside(self) -> AbstractContextManager[None]:
+        """Let another fill be made between two passes of the one that runs, which finds everything
+        as it was."""
         ...
 
     def cached_tokens(self) -> int:

@@ -31,8 +31,9 @@ from intarsia.engine.ipc.messages import (
     decode_client_message,
 )
 from intarsia.engine.ipc.transport import ProtocolError, read_message
+from intarsia.engine.job import Answer, Job, Loaded
 from intarsia.engine.outbox import Outbox
-from intarsia.engine.worker import Answer, Job, Loaded, Worker
+from intarsia.engine.worker import Worker
 
 HANDSHAKE_TIMEOUT_S = 10.0
 MAX_JOBS = 256
@@ -150,6 +151,7 @@ class Session:
         post = self._host.call_soon
         job = Job(
             request=request,
+            client=self,
             received_at=time.monotonic(),
             deliver=lambda answer: post(self._finish, answer),
             on_step=lambda step: post(self.send, step),

@@ -1,50 +1,35 @@
 """The one thread that runs the model: jobs go in from the event loop, answers come out.
 
-Of the jobs that wait, the newest goes first: it is the latest keystroke. Knows no sockets.
+``turns.py`` says which of the jobs that wait goes next; a long one is laid aside between two passes
+for a short one. Knows no sockets.
 """
 
 import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from intarsia.engine.failures import describe_failure
 from intarsia.engine.filler import Cancelled, Filler, ModelInfo
-from intarsia.engine.ipc.messages import Failed, Fill, Filled, Preload, ReadAhead, Step
+from intarsia.engine.ipc.messages import Failed, Fill, Preload, ReadAhead
+from intarsia.engine.job import Answer, Job, Loaded
 from intarsia.engine.model_slot import ModelSlot
+from intarsia.engine.turns import Turns, anyone
 
 State: TypeAlias = Literal["idle", "loading", "ready", "filling"]
 
 PAUSE_S = 0.3
 """So long after its last job an idle thread prepares for the next: longer than between two keys."""
 
+TURN_S = 0.5
+"""So long a fill runs before others may go between its passes: most have ended by then. One that
+gives way of itself waits for nothing."""
+
+MAX_ASIDE = 4
+"""Fills that are laid aside at once: each holds its context."""
+
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Loaded:
-    """The answer to a Preload."""
-
-    id: int
-
-
-Answer: TypeAlias = Filled | Failed | Loaded
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Job:
-    """One request. ``deliver`` is called once, ``on_step`` any number of times, on any thread."""
-
-    request: Fill | Preload
-    received_at: float  # time.monotonic()
-    deliver: Callable[[Answer], None]
-    on_step: Callable[[Step], None] | None = None
-    cancelled: threading.Event = field(default_factory=threading.Event)
-
-    def fail_as_cancelled(self, reason: str = "cancelled") -> None:
-        self.deliver(Failed(id=self.request.id, code="cancelled", message=reason))
 
 
 class Worker:
@@ -52,9 +37,9 @@ class Worker:
 
     def __init__(self, slot: ModelSlot) -> None:
         self._slot = slot
-        self._waiting: list[Job] = []
+        self._waiting = Turns[Job]()
         self._ahead: ReadAhead | None = None
-        self._running: Job | None = None
+        self._running: list[Job] = []  # all but the last are laid aside
         self._is_stopping = False
         self._changed = threading.Condition()
         # A daemon, for a load cannot be interrupted and must not keep a stopped process alive.
@@ -67,7 +52,7 @@ class Worker:
     def state(self) -> State:
         if self._slot.is_loading:
             return "loading"
-        if self._running is not None:
+        if self._running:
             return "filling"
         return "idle" if self._slot.filler is None else "ready"
 
@@ -78,7 +63,7 @@ class Worker:
 
     def seconds_idle(self) -> float:
         with self._changed:
-            is_busy = self._running is not None or self._waiting
+            is_busy = bool(self._running or self._waiting)
             return 0.0 if is_busy else time.monotonic() - self._last_work_ended_at
 
     def start(self) -> None:
@@ -87,7 +72,7 @@ class Worker:
     def submit(self, job: Job) -> None:
         with self._changed:
             if not self._is_stopping:
-                self._waiting.append(job)
+                self._waiting.add((job.client, job.gives_way), job)
                 self._changed.notify()
                 return
         job.fail_as_cancelled("the engine is stopping: try again")
@@ -102,18 +87,17 @@ class Worker:
         """A waiting job is answered now, a running one between two steps."""
         job.cancelled.set()
         with self._changed:
-            if job not in self._waiting:
-                return
-            self._waiting.remove(job)
-        job.fail_as_cancelled()
+            was_waiting = self._waiting.remove(job)
+        if was_waiting:
+            job.fail_as_cancelled()
 
     def stop(self, patience_s: float) -> bool:
         """Cancel everything; return whether the thread has ended in time."""
         with self._changed:
             self._is_stopping = True
-            waiting, self._waiting = self._waiting, []
-            if self._running is not None:
-                self._running.cancelled.set()
+            waiting = self._waiting.take_all()
+            for job in self._running:
+                job.cancelled.set()
             self._changed.notify()
         for job in waiting:
             job.fail_as_cancelled("the engine is stopping: try again")
@@ -122,11 +106,14 @@ class Worker:
 
     def _work(self) -> None:
         while (job := self._next_job()) is not None:
-            answer = self._answer(job)
-            with self._changed:
-                self._running = None
-                self._last_work_ended_at = time.monotonic()
-            job.deliver(answer)
+            self._do(job)
+
+    def _do(self, job: Job) -> None:
+        answer = self._answer(job)
+        with self._changed:
+            self._running.pop()
+            self._last_work_ended_at = time.monotonic()
+        job.deliver(answer)
 
     def _next_job(self) -> Job | None:
         with self._changed:
@@ -137,10 +124,13 @@ class Worker:
             self._read_ahead(place)
         with self._changed:
             self._changed.wait_for(self._is_wanted)
-            if self._is_stopping:
-                return None
-            self._running = self._waiting.pop()
-            return self._running
+            return None if self._is_stopping else self._take()
+
+    def _take(self, may_go: Callable[[Job], bool] = anyone) -> Job | None:
+        """Return the job whose turn it is, which runs from now on. Call it with the lock held."""
+        if (job := self._waiting.take(may_go)) is not None:
+            self._running.append(job)
+        return job
 
     def _next_place(self) -> ReadAhead | None:
         """Wait for a place to read ahead at; None: there is something better to do. A request is
@@ -184,12 +174,37 @@ class Worker:
         filled = filler.fill(
             job.request,
             received_at=job.received_at,
-            is_cancelled=job.cancelled.is_set,
+            is_cancelled=self._between_passes(job, filler),
             on_step=job.on_step if job.request.watch else None,
         )
         self.num_fills += 1
         self.cached_tokens = filler.cached_tokens()
         return filled
+
+    def _between_passes(self, job: Job, filler: Filler) -> Callable[[], bool]:
+        """Return what a fill asks between two passes: whether it is cancelled. Where its turn is
+        over, one that waits is done meanwhile, so that between any two of those it makes a pass."""
+        turn_s = 0.0 if job.gives_way else TURN_S
+        went_on_at = time.monotonic()
+
+        def may_go(other: Job) -> bool:
+            """Nothing is loaded between two passes, and a long fill goes before no other."""
+            is_short = isinstance(other.request, Fill) and not other.gives_way
+            return is_short and self._slot.loaded(other.request.model) is filler
+
+        def is_cancelled() -> bool:
+            nonlocal went_on_at
+            if self._waiting and time.monotonic() - went_on_at >= turn_s:
+                with self._changed:
+                    has_room = len(self._running) <= MAX_ASIDE and not job.cancelled.is_set()
+                    other = self._take(may_go) if has_room else None
+                if other is not None:
+                    with filler.laid_aside():
+                        self._do(other)
+                    went_on_at = time.monotonic()
+            return job.cancelled.is_set()
+
+        return is_cancelled
 
     def _failed(self, job: Job, error: Exception) -> Failed:
         name = self._slot.name_for(job.request.model)

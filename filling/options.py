@@ -12,7 +12,8 @@ class FillOptions:
 
     ``num_candidates``: of a stretch that is filled anew so many answers are weighed, unless the
     first is sure. A fill at the cursor has to be fast, and has one. ``is_fresh``: no earlier answer
-    is the start, so that every fill is measured alike.
+    is the start, so that every fill is measured alike. ``gives_way``: fills that are waited for at
+    a cursor go before it.
     """
 
     settle: SettleMode = "verified"
@@ -23,5 +24,6 @@ class FillOptions:
     max_steps: int | None = None
     deadline_ms: int | None = None
     is_fresh: bool = False
+    gives_way: bool = False
     model: str | None = None
     budget: Budget = field(default_factory=Budget)

@@ -66,6 +66,7 @@ class PlannedFill:
             seed=options.seed,
             alternative=alternative,
             num_candidates=num_candidates,
+            gives_way=options.gives_way,
             watch=is_watched,
             fresh=options.is_fresh,
             model=options.model,

@@ -5,7 +5,7 @@ client; a document that moves on meanwhile ends the work.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pygls.uris import to_fs_path
@@ -93,6 +93,7 @@ async def _fill(
 ) -> Sequence[Filling]:
     settings, language = session.settings, language_of(document)
     options = options_of(settings, settings.invoked_deadline_ms, seed=arguments.seed)
+    options = replace(options, gives_way=True)  # typing goes on meanwhile
     ask, selection = _asking(session, document), _selection(document, arguments)
     match arguments.kind:
         case "fill":

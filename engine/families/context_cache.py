@@ -4,7 +4,8 @@ A context by which a held one loses only its last few tokens takes that one over
 only a beginning (another hole of the same file, an import block) copies the beginning.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 from intarsia.engine.families.common_prefix import common_prefix_length
 from intarsia.engine.families.kv_cache import KvCache
@@ -21,6 +22,7 @@ class ContextCache:
         self._new_cache = new_cache
         self._max_tokens = max_tokens
         self._held: list[KvCache] = []  # least recently used first
+        self._aside: list[KvCache] = []  # of these, in use
 
     @property
     def num_tokens(self) -> int:
@@ -36,7 +38,7 @@ class ContextCache:
         shared = [common_prefix_length(cache.ids, context) for cache in self._held]
         # Of two that share as much, the one that has less besides: it may be taken over.
         best = max(range(len(shared)), key=lambda i: (shared[i], -len(self._held[i])), default=None)
-        if best is not None and _may_take_over(shared[best], len(self._held[best])):
+        if best is not None and self._may_take_over(self._held[best], shared[best]):
             cache = self._held.pop(best)
             cache.crop(shared[best])
         else:
@@ -47,10 +49,23 @@ class ContextCache:
         self._held.append(cache)
         return cache, len(cache)
 
+    @contextmanager
+    def laid_aside(self, cache: KvCache) -> Iterator[None]:
+        """Keep a cache as it is while others are opened: it may be copied, no more."""
+        self._aside.append(cache)
+        try:
+            yield
+        finally:
+            self._aside.pop()
+
     def _evict(self, num_needed: int) -> None:
-        while self._held and self._num_reserved + num_needed > self._max_tokens:
-            self._held.pop(0)
+        """Let go what is not in use, least recently used first, until there is room."""
+        for cache in [it for it in self._held if it not in self._aside]:
+            if self._num_reserved + num_needed <= self._max_tokens:
+                break
+            self._held.remove(cache)
 
-
-def _may_take_over(num_shared: int, num_held: int) -> bool:
-    return num_shared >= _TAKE_OVER * num_held and num_held - num_shared <= _MOST_LOST
+    def _may_take_over(self, held: KvCache, num_shared: int) -> bool:
+        if held in self._aside:
+            return False
+        return num_shared >= _TAKE_OVER * len(held) and len(held) - num_shared <= _MOST_LOST

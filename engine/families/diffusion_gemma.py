@@ -6,7 +6,8 @@ this file: it is tested against transformers' own ``generate`` on small random c
 """
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -53,6 +54,14 @@ class DiffusionGemmaBackbone:
         self._context: list[int] = []
         self._encoder_cache = DynamicCache()
         self._decoder_view = self._encoder_cache
+
+    @contextmanager
+    def laid_aside(self) -> Iterator[None]:
+        """Have other contexts held for a while, then this one again; they are read from nothing."""
+        mine = self._context, self._encoder_cache, self._decoder_view
+        self.forget()
+        yield
+        self._context, self._encoder_cache, self._decoder_view = mine
 
     @torch.inference_mode()
     def prefill(

@@ -6,6 +6,7 @@ Used on the engine's worker thread. Knows neither sockets nor how a canvas is de
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -102,6 +103,10 @@ class DiffusionGemmaFiller:
             num_prefilled=prefilled.num_computed,
             num_reused=prefilled.num_reused,
         )
+
+    def laid_aside(self) -> AbstractContextManager[None]:
+        """Let another fill be made between two passes of the one that runs."""
+        return self._backbone.laid_aside()
 
     def cached_tokens(self) -> int:
         """Return how many context tokens are held now."""

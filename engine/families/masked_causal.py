@@ -4,7 +4,8 @@ Token ids come in, logits go out. One context at a time is open; others are held
 Knows neither text nor how a proposal is settled.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -30,8 +31,8 @@ from intarsia.engine.filler import Cancelled
 _CHUNK = 512
 _CPU_CHUNK = 256
 _ROOM = 128  # tokens: most holes fit behind their context without moving it
-IDLE_CHUNK = 64
-"""Where nobody waits for the context, but may wait for its reading to end."""
+SHORT_CHUNK = 64
+"""Where others wait, or may come to wait, for the end of a chunk."""
 
 
 class MaskedCausal:
@@ -49,6 +50,7 @@ class MaskedCausal:
         self._last_hidden = torch.empty(0)
         self._written: list[int] = []  # hole tokens before the open canvas
         self._judged: list[Tensor] = []  # logits (vocab,) after each hole token in the cache
+        self._num_laid_aside = 0
 
     @property
     def has_adapter(self) -> bool:
@@ -69,7 +71,8 @@ class MaskedCausal:
         behind: Sequence[int] = (),
     ) -> Prefilled:
         """Open a context; read what is not held yet. Raises Cancelled between two chunks of so many
-        tokens (None: what is fastest). Of the tokens ``behind`` it, what is held still is held on.
+        tokens (None: what is fastest); once laid aside it goes on in short ones, as others work. Of
+        the tokens ``behind`` it, what is held still is held on.
         """
         whole = [*context, *behind]
         # Of the last hole only what the user has taken over is of any more use.
@@ -82,10 +85,12 @@ class MaskedCausal:
             self._open.crop(num_reused)
         self._open.reserve(len(context) - num_reused + _ROOM)
         start = num_reused
-        size = chunk_tokens or self._chunk
+        size, num_before = chunk_tokens or self._chunk, self._num_laid_aside
         while start < len(context):
             if is_cancelled():
                 raise Cancelled
+            if self._num_laid_aside > num_before:
+                size = min(size, SHORT_CHUNK)
             hidden = self._read(context[start : start + size])
             start += len(hidden)
             if start == len(context):
@@ -120,12 +125,25 @@ class MaskedCausal:
         self._open.crop(self._context_length + num_held)
         return num_held
 
+    @contextmanager
+    def laid_aside(self) -> Iterator[None]:
+        """Between two passes: have other contexts opened, then go on with this one as it is."""
+        self._num_laid_aside += 1
+        mine = self._open, self._context_length, self._written, self._judged
+        with self._contexts.laid_aside(self._open):
+            self._open, self._context_length = self._backbone.new_cache(), 0
+            yield
+            self._open.crop(self._context_length)  # else the hole would be taken for context
+        self._open, self._context_length, self._written, self._judged = mine
+
     def reopen(self, length: int) -> None:
-        """Hold no more than the first tokens of the open context: others were of one answer. What
-        ``prefill`` kept of their end is still there."""
+        """Hold no more than the first tokens of the open context: others were of one answer. Where
+        these were copied from another context, their last is read again."""
         self._open.crop(length)
         self._context_length = length
         self.open_canvas([])
+        if self._open.end_of_context(length) is None:
+            self.prefill(list(self._open.ids))
 
     @torch.inference_mode()
     def log_chance(

@@ -5,12 +5,13 @@ Used on the engine's worker thread. Knows neither sockets nor how a proposal is 
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Literal
 
 from intarsia.engine.diffusion.verify import OnRound, Settled
 from intarsia.engine.families.candidates import Candidates, Written
 from intarsia.engine.families.fim_text import FimText
-from intarsia.engine.families.masked_causal import IDLE_CHUNK, MaskedCausal
+from intarsia.engine.families.masked_causal import SHORT_CHUNK, MaskedCausal
 from intarsia.engine.families.masked_causal_hole import Hole, HoleReader
 from intarsia.engine.families.masked_causal_writer import HoleWriter
 from intarsia.engine.families.recollection import WarmStart
@@ -84,6 +85,10 @@ class MaskedCausalFiller:
             num_reused=prefilled.num_reused,
         )
 
+    def laid_aside(self) -> AbstractContextManager[None]:
+        """Let another fill be made between two passes of the one that runs."""
+        return self._model.laid_aside()
+
     def cached_tokens(self) -> int:
         """Return how many context tokens are held now."""
         return self._model.cached_tokens()
@@ -93,7 +98,7 @@ class MaskedCausalFiller:
         user, who types on, will need it. Raises Cancelled between two chunks."""
         anchor = self._reader.far_anchor()
         if anchor is not None:
-            self._model.prefill(anchor.context, is_cancelled, chunk_tokens=IDLE_CHUNK)
+            self._model.prefill(anchor.context, is_cancelled, chunk_tokens=SHORT_CHUNK)
             self._reader.hold(anchor)
 
     def read_ahead(self, place: ReadAhead, is_cancelled: Callable[[], bool]) -> None:
@@ -101,7 +106,7 @@ class MaskedCausalFiller:
         chunks."""
         request = Fill(id=0, prefix=place.prefix, suffix=place.suffix, given=place.given)
         hole = self._reader.read(request, time.monotonic(), is_cancelled)
-        self._model.prefill(hole.context, is_cancelled, chunk_tokens=IDLE_CHUNK)
+        self._model.prefill(hole.context, is_cancelled, chunk_tokens=SHORT_CHUNK)
 
     def _write(self, hole: Hole, start: WarmStart | None, on_round: OnRound | None) -> Settled:
         if hole.draft:

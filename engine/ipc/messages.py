@@ -90,7 +90,8 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     ``num_candidates`` above 1: unless the model is sure of its answer, up to so many are written
     and weighed by how likely they make the whole text, the suffix included; the best one is the
     answer (families that cannot weigh give one; a rewritten draft has no others).
-    ``model`` None takes the model that is loaded.
+    ``model`` None takes the model that is loaded. ``gives_way``: who asked waits for longer than
+    between two keys, so fills that do not give way are made between two passes of this one.
 
     ``draft`` is the hole's present text (behind ``given``), to be rewritten: a share ``noise``
     (0 < noise <= 1) of its tokens is masked again (or renoised, as the family has it) and settled
@@ -120,6 +121,7 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     seed: int = 0
     alternative: int = 0
     num_candidates: int = 1
+    gives_way: bool = False
     watch: bool = False  # send a Step after every denoising step
     fresh: bool = False
     model: str | None = None
@@ -188,7 +190,7 @@ class Step(_Message, tag="step", frozen=True, kw_only=True):
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
-    """Milliseconds of one fill, as the engine saw them."""
+    """Milliseconds of one fill, as the engine saw them, with those in which it was laid aside."""
 
     queue: float
     prefill: float

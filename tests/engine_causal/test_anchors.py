@@ -10,7 +10,7 @@ from toy_causal_fill import run_fill
 
 from intarsia.engine.diffusion.denoise import never_cancelled
 from intarsia.engine.families.anchors import MAX_CHARS_BEHIND, Anchor, Anchors, anchor_offset
-from intarsia.engine.families.masked_causal import IDLE_CHUNK
+from intarsia.engine.families.masked_causal import SHORT_CHUNK
 from intarsia.engine.filler import Cancelled
 from intarsia.engine.ipc.messages import Fill, ReadAhead, SettleMode
 
@@ -181,7 +181,7 @@ class TestReadAhead:
             filler.read_ahead(self.PLACE, lambda: next(num_asked) == 1)
         request = toy_fill(prefix=HEAD, suffix=SUFFIX * 20)
         ahead, unread = run_fill(filler, request), run_fill(cold, request)
-        assert ahead.num_reused == IDLE_CHUNK
+        assert ahead.num_reused == SHORT_CHUNK
         assert ahead.text == unread.text
 
 

@@ -299,3 +299,24 @@ def test_a_draft_that_cannot_be_rewritten_is_refused(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         fill(filler, **fields)
+
+
+def test_a_fill_that_is_laid_aside_says_what_it_says_alone(filler: DiffusionGemmaFiller) -> None:
+    other = {"prefix": "other text = ", "max_tokens": 4}
+    expected, expected_other = fill(filler), fill(filler, **other)
+    others: list[Filled] = []
+
+    def make_another() -> bool:
+        with filler.laid_aside():
+            others.append(fill(filler, **other))
+        return False
+
+    found = filler.fill(
+        Fill(id=7, prefix=PREFIX, suffix=SUFFIX, max_tokens=12),
+        received_at=time.monotonic(),
+        is_cancelled=make_another,
+        on_step=None,
+    )
+    assert len(others) > 2
+    assert {it.text for it in others} == {expected_other.text}
+    assert (found.text, found.steps) == (expected.text, expected.steps)

@@ -17,8 +17,9 @@ from intarsia.engine.filler import Cancelled
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, Fill, ReadAhead
+from intarsia.engine.job import Job
 from intarsia.engine.model_slot import ModelSlot
-from intarsia.engine.worker import Job, Worker
+from intarsia.engine.worker import Worker
 
 
 def hole() -> Fill:
@@ -171,6 +172,7 @@ def test_a_cancel_between_waking_and_taking_ends_nothing():
         for number in range(3_000):
             job = Job(
                 request=Fill(id=number, prefix="", suffix=""),
+                client=None,
                 received_at=time.monotonic(),
                 deliver=answers.put,
             )

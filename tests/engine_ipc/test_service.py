@@ -90,6 +90,26 @@ async def test_the_newest_waiting_request_goes_first(address: Address):
     assert gate.order == ["hold", "newest", "older", "oldest"]
 
 
+async def test_a_client_that_asks_often_goes_no_sooner_than_one_that_asks_once(address: Address):
+    gate = Gate()
+    async with (
+        in_process_engine(address, always(RuleFiller(gate))),
+        greeted_client(address) as often,
+        greeted_client(address) as once,
+    ):
+        often.send(hole(1, "hold"))
+        await gate.until_held()
+        once.send(hole(1, "once"))
+        await status_of(once)
+        for id in range(2, 6):
+            often.send(hole(id, f"often {id}"))
+        await status_of(often)  # so all five wait
+        gate.open.set()
+        await receive_answers(often, {1, 2, 3, 4, 5})
+        await receive_answers(once, {1})
+    assert gate.order[:3] == ["hold", "once", "often 5"]
+
+
 async def test_a_waiting_fill_that_is_cancelled_is_answered_at_once_and_never_runs(
     address: Address,
 ):

@@ -14,8 +14,10 @@ from intarsia.engine.ipc.messages import Fill
 from intarsia.filling.replacement import with_replaced
 from intarsia.lsp.edit_arguments import read_edit_arguments
 from intarsia.lsp.edit_work import MOVED, EditWork, work_out
+from intarsia.lsp.fill_plan import FillPlan, plan_fill
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
+from intarsia.lsp.snapshot import Snapshot
 from intarsia.lsp.workspace_edit import EditShape, workspace_edit
 
 MARK = "@@"
@@ -62,6 +64,21 @@ def as_client_applies_it(text: str, work: EditWork, shape: EditShape, encoding: 
     assert work.document is not None
     edit = workspace_edit(work.document, work.replacements, "label", shape)
     return apply_edits(text, text_edits(edit), encoding)
+
+
+def test_edits_of_every_kind_give_way_to_fills_at_a_cursor_and_those_do_not():
+    everywhere = {"start": {"line": 0, "character": 0}, "end": {"line": 1, "character": 2}}
+    for kind in ("fill", "fillAll", "rewrite"):
+        session = opened(f"x = 1\n{MARK}\n", "python", "utf-16")
+        worked_out(session, ["y = 2"], {"kind": kind, "range": everywhere})
+        assert isinstance(session.engine, ScriptedEngine)
+        assert {it.gives_way for it in session.engine.requests} == {True}
+        document = session.documents.current(URI)
+        assert document is not None
+        snapshot = Snapshot(document=document, text=document.text, offset=5, selected=None)
+        plan = plan_fill(snapshot, session.settings)
+        assert isinstance(plan, FillPlan)
+        assert not plan.request(0, 100).gives_way
 
 
 @settings(max_examples=150, deadline=None)

@@ -5,7 +5,8 @@ For tests of the logic around the model: steps, cancel, deadlines, drafts and li
 
 import re
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import contextmanager
 
 from intarsia.engine.filler import Cancelled, ModelInfo
 from intarsia.engine.ipc.messages import (
@@ -111,6 +112,12 @@ class RuleFiller:
 
     def _confidence(self, token: str) -> float:
         return 0.25 if token.strip() in self._unsure else 1.0
+
+    @contextmanager
+    def laid_aside(self) -> Iterator[None]:
+        mine = self._last_prefix
+        yield
+        self._last_prefix = mine
 
     def cached_tokens(self) -> int:
         return len(self._last_prefix)

@@ -146,7 +146,11 @@ def toy_masked_causal(
 
 
 def toy_filler(
-    folder: Path, adapter: Path | None = None, *, max_context_tokens: int = 256
+    folder: Path,
+    adapter: Path | None = None,
+    *,
+    max_context_tokens: int = 256,
+    cache_tokens: int = 4096,
 ) -> MaskedCausalFiller:
     """Load the folder as the engine does."""
     config = EngineConfig(
@@ -155,6 +159,7 @@ def toy_filler(
         device="cpu",
         dtype="float32",
         max_context_tokens=max_context_tokens,
+        cache_tokens=cache_tokens,
     )
     filler = load_filler(config, config.model, lambda stage, fraction: None)
     assert isinstance(filler, MaskedCausalFiller)

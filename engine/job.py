@@ -1,0 +1,37 @@
+"""One request on its way through the worker, and what comes back."""
+
+import threading
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from intarsia.engine.ipc.messages import Failed, Fill, Filled, Preload, Step
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Loaded:
+    """The answer to a Preload."""
+
+    id: int
+
+
+Answer: TypeAlias = Filled | Failed | Loaded
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Job:
+    """One request. ``deliver`` is called once, ``on_step`` any number of times, on any thread."""
+
+    request: Fill | Preload
+    client: Hashable  # jobs of one client wait for each other
+    received_at: float  # time.monotonic()
+    deliver: Callable[[Answer], None]
+    on_step: Callable[[Step], None] | None = None
+    cancelled: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def gives_way(self) -> bool:
+        return isinstance(self.request, Fill) and self.request.gives_way
+
+    def fail_as_cancelled(self, reason: str = "cancelled") -> None:
+        self.deliver(Failed(id=self.request.id, code="cancelled", message=reason))

@@ -1,0 +1,181 @@
+"""A fill that is laid aside between two passes ends as it would have ended alone."""
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_masked_causal
+from toy_causal_fill import run_fill
+
+from intarsia.engine.families import masked_causal
+from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.filler import Cancelled
+from intarsia.engine.ipc.messages import Fill, Filled
+
+FILE = "".join(f"x{number} = {number}\n" for number in range(3, 15))  # the toy writes on
+OTHERS = [
+    toy_fill(FILE, "\ny = 2\n", max_tokens=6),  # the same place: its context is what is aside
+    toy_fill(FILE + "z = 3\n", "\ny = 2\n", max_tokens=6, settle="entropy"),
+    toy_fill("other " * 9, "", max_tokens=9),
+    toy_fill(FILE, "\ny = 2\n", draft="a = b", noise=0.5, max_tokens=20),
+    toy_fill(FILE, "\ny = 2\n", max_tokens=4, num_candidates=2),
+]
+KINDS = {
+    **{settle: {"settle": settle} for settle in SETTLE_MODES},
+    "rewritten": {"draft": "abc = d + e * f", "noise": 0.6, "max_tokens": 20},
+    "of several": {"num_candidates": 3},
+}
+
+
+def work(kind: str) -> Fill:
+    return toy_fill(**({"prefix": FILE, "suffix": "\ny = 2\n", "max_tokens": 12} | KINDS[kind]))
+
+
+def said(filled: Filled) -> object:
+    """An answer without numbers: another chunk of the same context rounds otherwise."""
+    others = [(other.text, other.finish_reason) for other in filled.others]
+    settled = [(token.text, token.is_settled) for token in filled.tokens]
+    return filled.text, settled, filled.steps, filled.finish_reason, others
+
+
+class Interruption:
+    """Makes other fills between passes; ``when`` says before which, ``which`` says what."""
+
+    def __init__(
+        self, filler: MaskedCausalFiller, when: Callable[[int], bool], which: Callable[[], Fill]
+    ) -> None:
+        self._filler = filler
+        self._when = when
+        self._which = which
+        self._num_asked = 0
+        self.done: list[tuple[Fill, Filled]] = []
+
+    def is_cancelled(self) -> bool:
+        self._num_asked += 1
+        if self._when(self._num_asked):
+            request = self._which()
+            with self._filler.laid_aside():
+                self.done.append((request, run_fill(self._filler, request)))
+        return False
+
+
+def at_random(filler: MaskedCausalFiller, chance: random.Random) -> Interruption:
+    first = chance.randrange(3)
+    return Interruption(filler, lambda at: at % 3 == first, lambda: chance.choice(OTHERS))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("cache_tokens", [4_096, 150])
+def test_a_fill_that_is_laid_aside_says_what_it_says_alone(
+    kind: str, cache_tokens: int, toy: Path, adapter: Path
+) -> None:
+    undisturbed = toy_filler(toy, adapter)
+    alone = [said(run_fill(undisturbed, request)) for request in OTHERS]
+    expected = run_fill(undisturbed, work(kind))
+    for seed in range(2):
+        filler = toy_filler(toy, adapter, cache_tokens=cache_tokens)
+        others = at_random(filler, random.Random(seed))
+        found = run_fill(filler, work(kind), is_cancelled=others.is_cancelled)
+        assert others.done
+        assert said(found) == said(expected)
+        for request, answer in others.done:
+            assert said(answer) == alone[OTHERS.index(request)]
+
+
+@pytest.mark.parametrize("cache_tokens", [4_096, 300])
+def test_what_is_read_of_a_context_is_not_read_again_after_others(
+    cache_tokens: int, toy: Path
+) -> None:
+    filler = toy_filler(toy, cache_tokens=cache_tokens)
+    expected = run_fill(toy_filler(toy), work("verified"))
+    others = Interruption(filler, lambda asked: asked == 2, lambda: OTHERS[2])
+    found = run_fill(filler, work("verified"), is_cancelled=others.is_cancelled)
+    assert (found.num_prefilled, found.num_reused) == (expected.num_prefilled, 0)
+    assert run_fill(filler, work("verified")).num_prefilled == 0
+    if cache_tokens > 300:
+        assert run_fill(filler, OTHERS[2]).num_prefilled == 0, "nor is that of the others"
+
+
+def test_of_a_fill_that_was_made_meanwhile_the_context_alone_is_held(toy: Path) -> None:
+    filler, held = toy_filler(toy), list[int]()
+    others = Interruption(filler, lambda asked: asked == 2, lambda: OTHERS[2])
+
+    def is_cancelled() -> bool:
+        others.is_cancelled()
+        held.append(filler.cached_tokens())
+        return False
+
+    found = run_fill(filler, work("verified"), is_cancelled=is_cancelled)
+    assert held[1] == found.num_prefilled + others.done[0][1].num_prefilled
+
+
+def test_another_fill_of_the_same_file_reads_what_is_laid_aside_and_leaves_it(toy: Path) -> None:
+    filler = toy_filler(toy)
+    others = Interruption(filler, lambda asked: asked == 3, lambda: OTHERS[0])
+    run_fill(filler, work("verified"), is_cancelled=others.is_cancelled)
+    assert others.done[0][1].num_prefilled == 1, "the last token, for its hidden state"
+
+
+def test_another_fill_may_write_what_stands_behind_the_context_that_is_laid_aside(
+    toy: Path, adapter: Path
+) -> None:
+    """Its answer ends, so it goes on over a line more, and back to a context copied from there."""
+    filler = toy_filler(toy, adapter)
+    prefix = "".join(f"x{number} = {number}\n" for number in range(12))
+    request = toy_fill(prefix, "\ny = 2\n", num_candidates=3)
+    expected = run_fill(toy_filler(toy, adapter), request)
+    assert expected.others
+    others = Interruption(filler, lambda asked: asked > 3, lambda: request)
+    assert said(run_fill(filler, request, is_cancelled=others.is_cancelled)) == said(expected)
+    assert [said(answer) for _, answer in others.done] == [said(expected)] * len(others.done)
+
+
+def test_fills_may_be_laid_aside_on_each_other(toy: Path, adapter: Path) -> None:
+    filler = toy_filler(toy, adapter)
+    inner = Interruption(filler, lambda asked: asked % 2 == 0, lambda: OTHERS[2])
+
+    def outer() -> bool:
+        with filler.laid_aside():
+            found = run_fill(filler, work("entropy"), is_cancelled=inner.is_cancelled)
+            assert said(found) == said(run_fill(toy_filler(toy, adapter), work("entropy")))
+        return False
+
+    found = run_fill(filler, work("verified"), is_cancelled=outer)
+    assert inner.done
+    assert said(found) == said(run_fill(toy_filler(toy, adapter), work("verified")))
+
+
+def test_a_cancelled_fill_leaves_what_is_laid_aside_as_it_was(toy: Path) -> None:
+    filler, num_asked = toy_filler(toy), 0
+
+    def interrupt() -> bool:
+        nonlocal num_asked
+        num_asked += 1
+        with filler.laid_aside(), pytest.raises(Cancelled):
+            run_fill(filler, OTHERS[2], is_cancelled=lambda: True)
+        return False
+
+    found = run_fill(filler, work("verified"), is_cancelled=interrupt)
+    assert num_asked > 2
+    assert said(found) == said(run_fill(toy_filler(toy), work("verified")))
+
+
+@pytest.mark.parametrize(("at", "expected"), [(0, [0, 60, 120]), (2, [0, 60, 80, 100, 120, 140])])
+def test_a_context_is_read_in_short_chunks_once_it_was_laid_aside(
+    at: int, expected: list[int], toy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever waited for one chunk will soon wait for the next."""
+    monkeypatch.setattr(masked_causal, "SHORT_CHUNK", 20)
+    monkeypatch.setattr(masked_causal, "_CPU_CHUNK", 60)
+    model, read = toy_masked_causal(toy), list[int]()
+
+    def is_cancelled() -> bool:
+        read.append(len(model._open))
+        if len(read) == at:
+            with model.laid_aside():
+                model.prefill([1, 2, 3])
+        return False
+
+    model.prefill([number % 250 for number in range(150)], is_cancelled)
+    assert read == expected

@@ -1,0 +1,252 @@
+"""A long fill is laid aside between two passes for a short one, and goes on afterwards."""
+
+import itertools
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from in_process_engine import always
+from rule_filler import RuleFiller
+
+from intarsia.engine import worker
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.filler import Filler
+from intarsia.engine.ipc.messages import Failed, Fill, Filled, Preload
+from intarsia.engine.job import Answer, Job
+from intarsia.engine.model_slot import LoadFiller, ModelSlot
+from intarsia.engine.worker import MAX_ASIDE, Worker
+
+PATIENCE_S = 20.0
+NUM_PASSES = 3
+
+
+class Engine:
+    """A worker whose fills of ``NUM_PASSES`` passes are told as they happen: in ``told`` stand a
+    fill's prefix for each of its passes, and the prefix with a full stop when it is answered."""
+
+    def __init__(self, load: LoadFiller | None = None) -> None:
+        self.told: list[str] = []
+        self.answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
+        self.at_pass: dict[tuple[str, int], Callable[[], None]] = {}  # (prefix, pass) → is called
+        self._writing: list[str] = []
+        self._passes: dict[str, int] = {}
+        self.filler = RuleFiller(
+            self._begin, num_steps=NUM_PASSES, between_steps=lambda _: self._pass()
+        )
+        self.worker = Worker(
+            ModelSlot(EngineConfig(), load or always(self.filler), lambda *_: None)
+        )
+        self.jobs: dict[str, Job] = {}
+
+    def ask(self, prefix: str, client: str = "", model: str | None = None, **fields: bool) -> None:
+        request = Fill(
+            id=len(self.jobs), prefix=prefix, suffix="", model=model, gives_way=prefix[0] == "w"
+        )
+        self.jobs[prefix] = Job(
+            request=request,
+            client=client or prefix,
+            received_at=time.monotonic(),
+            deliver=lambda answer: self._end(prefix, answer),
+        )
+        self.worker.submit(self.jobs[prefix])
+
+    def run(self, num_answers: int) -> list[Answer]:
+        """Start, and return the answers in their order."""
+        self.worker.start()
+        try:
+            return [self.answers.get(timeout=PATIENCE_S) for _ in range(num_answers)]
+        finally:
+            assert self.worker.stop(PATIENCE_S)
+
+    def _begin(self, request: Fill) -> str:
+        if request.prefix.endswith("!"):
+            raise KeyError(request.prefix)
+        self._writing.append(request.prefix)
+        return request.prefix
+
+    def _pass(self) -> None:
+        prefix = self._writing[-1]
+        self.told.append(prefix)
+        self._passes[prefix] = self._passes.get(prefix, 0) + 1
+        self.at_pass.get((prefix, self._passes[prefix]), lambda: None)()
+
+    def _end(self, prefix: str, answer: Answer) -> None:
+        self.told.append(f"{prefix}.")
+        if self._writing[-1:] == [prefix]:
+            self._writing.pop()
+        self.answers.put(answer)
+
+
+@pytest.fixture
+def engine() -> Engine:
+    return Engine()
+
+
+@pytest.fixture
+def no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fill's turn is over at once."""
+    monkeypatch.setattr(worker, "TURN_S", 0.0)
+
+
+@pytest.fixture
+def long_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(worker, "TURN_S", 1_000.0)
+
+
+@pytest.mark.usefixtures("long_turns")
+def test_work_gives_way_between_two_passes_and_makes_one_between_any_two_fills(engine: Engine):
+    def type_on() -> None:
+        engine.ask("a")
+        engine.ask("b")
+
+    engine.at_pass["work", 1] = type_on
+    engine.ask("work")
+    answers = engine.run(3)
+    assert engine.told == [
+        *("work", "a", "a", "a", "a.", "work", "b", "b", "b", "b.", "work", "work.")
+    ]
+    assert [it.text for it in answers if isinstance(it, Filled)] == ["a", "b", "work"]
+
+
+@pytest.mark.usefixtures("long_turns")
+def test_a_fill_whose_turn_is_not_over_is_not_laid_aside(engine: Engine):
+    engine.at_pass["a", 1] = lambda: engine.ask("b")
+    engine.ask("a")
+    engine.run(2)
+    assert engine.told == ["a", "a", "a", "a.", "b", "b", "b", "b."]
+
+
+@pytest.mark.usefixtures("no_turns")
+def test_a_fill_whose_turn_is_over_gives_way_too(engine: Engine):
+    engine.at_pass["a", 1] = lambda: engine.ask("b")
+    engine.ask("a")
+    engine.run(2)
+    assert engine.told == ["a", "b", "b", "b", "b.", "a", "a", "a."]
+
+
+@pytest.mark.usefixtures("no_turns")
+def test_no_fill_gives_way_to_work(engine: Engine):
+    for prefix in ("a", "work"):
+        engine.at_pass[prefix, 1] = lambda: engine.ask("w2")
+        engine.ask(prefix)
+        engine.at_pass.clear()
+    engine.run(2)
+    assert engine.told == ["a", "a", "a", "a.", "work", "work", "work", "work."]
+
+
+@pytest.mark.usefixtures("no_turns")
+def test_only_so_many_are_laid_aside_at_once(engine: Engine):
+    names = [f"{number}" for number in range(MAX_ASIDE + 3)]
+    for one, then in itertools.pairwise(names):
+        engine.at_pass[one, 1] = lambda then=then: engine.ask(then)  # type: ignore[misc]
+    engine.ask(names[0])
+    engine.run(len(names))
+    firsts = [engine.told.index(name) for name in names]
+    assert firsts == sorted(firsts)
+    deepest = MAX_ASIDE
+    assert engine.told.index(f"{deepest}.") < engine.told.index(f"{deepest + 1}")
+    assert engine.told.index(f"{deepest - 1}.") > engine.told.index(f"{deepest + 1}.")
+
+
+def test_what_runs_meanwhile_is_no_fill_of_another_model_and_no_load(engine: Engine):
+    loaded: list[str] = []
+
+    def load(_: object, model: str, __: object) -> Filler:
+        loaded.append(model)
+        return engine.filler
+
+    def ask_for_others() -> None:
+        engine.ask("a", model="other")
+        engine.worker.submit(
+            Job(
+                request=Preload(id=99, model="other"),
+                client="b",
+                received_at=time.monotonic(),
+                deliver=engine.answers.put,
+            )
+        )
+
+    engine.worker = Worker(ModelSlot(EngineConfig(model="one"), load, lambda *_: None))
+    engine.at_pass["work", 1] = ask_for_others
+    engine.ask("work")
+    engine.run(3)
+    assert engine.told == ["work", "work", "work", "work.", "a", "a", "a", "a."]
+    assert loaded == ["one", "other"]
+
+
+def test_a_fault_of_what_runs_meanwhile_is_not_the_works(engine: Engine):
+    engine.at_pass["work", 1] = lambda: engine.ask("bad!")
+    engine.ask("work")
+    bad, work = engine.run(2)
+    assert isinstance(bad, Failed)
+    assert (isinstance(work, Filled), engine.told) == (
+        True,
+        ["work", "bad!.", "work", "work", "work."],
+    )
+
+
+def test_work_that_is_cancelled_while_it_is_laid_aside_makes_no_further_pass(engine: Engine):
+    engine.at_pass["work", 1] = lambda: engine.ask("a")
+    engine.at_pass["a", 1] = lambda: engine.worker.cancel(engine.jobs["work"])
+    engine.ask("work")
+    first, second = engine.run(2)
+    assert engine.told == ["work", "a", "a", "a", "a.", "work."]
+    assert isinstance(first, Filled)
+    assert isinstance(second, Failed)
+    assert second.code == "cancelled"
+
+
+def test_work_that_is_cancelled_gives_way_no_more(engine: Engine):
+    def cancel_and_ask() -> None:
+        engine.worker.cancel(engine.jobs["work"])
+        engine.ask("a")
+
+    engine.at_pass["work", 1] = cancel_and_ask
+    engine.ask("work")
+    engine.run(2)
+    assert engine.told == ["work", "work.", "a", "a", "a", "a."]
+
+
+def test_an_engine_that_stops_cancels_what_is_laid_aside_too(engine: Engine):
+    stopping = threading.Thread(target=engine.worker.stop, args=(PATIENCE_S,))
+
+    def stop() -> None:
+        stopping.start()
+        assert engine.jobs["a"].cancelled.wait(PATIENCE_S)
+
+    engine.at_pass["work", 1] = lambda: engine.ask("a")
+    engine.at_pass["a", 1] = stop
+    engine.ask("work")
+    engine.run(2)
+    stopping.join(PATIENCE_S)
+    assert engine.told == ["work", "a", "a.", "work."]
+
+
+def test_a_fill_is_made_within_what_lays_the_other_aside(engine: Engine):
+    @contextmanager
+    def laid_aside() -> Iterator[None]:
+        engine.told.append("(")
+        yield
+        engine.told.append(")")
+
+    engine.filler.laid_aside = laid_aside  # type: ignore[method-assign]
+    engine.at_pass["work", 1] = lambda: engine.ask("a")
+    engine.ask("work")
+    engine.run(2)
+    assert engine.told == ["work", "(", "a", "a", "a", "a.", ")", "work", "work", "work."]
+
+
+@pytest.mark.usefixtures("long_turns")
+def test_of_clients_that_flood_none_keeps_another_waiting(engine: Engine):
+    """Two ask for ten each before the third asks for one."""
+    for number in range(10):
+        for client in ("a", "b"):
+            engine.ask(f"{client}{number}", client)
+    engine.at_pass["b9", 1] = lambda: engine.ask("c")
+    engine.run(21)
+    ends = [word for word in engine.told if word.endswith(".")]
+    assert ends[:4] == ["a9.", "b9.", "a8.", "b8."]
+    assert ends.index("c.") == 4
