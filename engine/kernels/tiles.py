@@ -33,6 +33,7 @@ _FLOATS = ir.VectorType(_FLOAT, LANES)
 _BYTES_A_STEP = 4 * LANES
 _STEPS = GROUP // 4
 _LINE = 64  # bytes of memory that come together
+_STEPS_AHEAD = 128  # of keys or values
 _AHEAD = 8192  # bytes: products of eight rows leave the processor no room to look so far itself
 
 
@@ -200,9 +201,9 @@ def _float_tile(num_rows: int) -> Any:
             x_rows = [write.at(x, write.times(x_stride, 4 * r)) for r in rows]
 
             def turn(number: Any, sums: list[Any]) -> list[Any]:
-                halves = write.load(
-                    write.at(b, builder.mul(number, write.times(b_stride, 2))), _HALVES, 2
-                )
+                step = write.at(b, builder.mul(number, write.times(b_stride, 2)))
+                write.fetch(write.at(step, write.times(b_stride, 2 * _STEPS_AHEAD)))
+                halves = write.load(step, _HALVES, 2)
                 raised = builder.shl(builder.zext(halves, _INTS), ir.Constant(_INTS, [16] * LANES))
                 lane, along = builder.bitcast(raised, _FLOATS), write.times(number, 4)
                 return [
