@@ -50,6 +50,7 @@ class DiffusionGemmaBackbone:
         device: torch.device = self._model.device
         return device
 
+    @torch.inference_mode()
     def use(self, passes: DecoderPasses) -> DecoderPasses:
         """Run passes by these means from now on, behind the same context; return the old ones."""
         before, self._passes = self._passes, passes

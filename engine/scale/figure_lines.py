@@ -1,4 +1,4 @@
-"""What is measured at scale: one JSON line a figure, written when it is known, so that a run that is
+"""What is measured at scale: one JSON line a figure, written when it is known. So a run that is
 cut off keeps what it has. Times in milliseconds, memory in bytes. Imports no torch.
 """
 

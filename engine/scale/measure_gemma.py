@@ -16,6 +16,7 @@ import transformers
 from psutil import virtual_memory
 
 from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma_fixed_passes import FixedPasses
 from intarsia.engine.families.diffusion_gemma_passes import DecoderPasses, DirectPasses
 from intarsia.engine.filler import ModelError
 from intarsia.engine.scale.ceilings import Ceilings, measure_ceilings
@@ -72,6 +73,10 @@ class _Cases:
         self._device = device
         self._until = until
 
+    def skip(self, case: str, fault: BaseException) -> None:
+        """Write why there are no figures."""
+        self._lines.write(Missing(case=case, reason=_in_one_line(fault)))
+
     def run(self, case: str, measure: Callable[[], Line]) -> None:
         """Write the case's line, or why there is none. Raises _TimeIsUp."""
         if time.monotonic() > self._until:
@@ -97,7 +102,11 @@ def _measure(bench: GemmaBench, wanted: Wanted, cases: _Cases) -> None:
         if bench.backbone.cached_tokens() != context:
             continue  # it does not fit, which is written
         for way in wanted.ways:
-            bench.backbone.use(_passes(way, bench.model))
+            try:
+                bench.backbone.use(_passes(way, bench.model))
+            except (ModelError, *_FAULTS) as fault:
+                cases.skip(f"{named}, {way}", fault)
+                continue
             for canvas, batch in product(wanted.canvases, wanted.batches):
                 cases.run(
                     f"{named}, {way}, {batch} canvases of {canvas}",
@@ -110,7 +119,7 @@ def _measure(bench: GemmaBench, wanted: Wanted, cases: _Cases) -> None:
 
 
 def _passes(way: Way, model: Any) -> DecoderPasses:
-    return DirectPasses(model)
+    return DirectPasses(model) if way == "direct" else FixedPasses(model, has_graphs=way == "graph")
 
 
 def _load(
