@@ -151,7 +151,7 @@ class FixedPasses:
 
     def _capture(self, inputs: _Inputs) -> _Captured:
         """Run until all kernels are chosen and all workspaces made, then record one more run."""
-        aside = torch.cuda.Stream()
+        aside = torch.cuda.Stream(device=self._model.device)  # type: ignore[no-untyped-call]
         aside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(aside):
             for _ in range(_NUM_WARM_UPS):

@@ -18,6 +18,7 @@ from psutil import virtual_memory
 from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma_fixed_passes import FixedPasses
 from intarsia.engine.families.diffusion_gemma_passes import DecoderPasses, DirectPasses
+from intarsia.engine.families.diffusion_gemma_quantize import quantize_gemma, require_low_bit
 from intarsia.engine.filler import ModelError
 from intarsia.engine.scale.ceilings import Ceilings, measure_ceilings
 from intarsia.engine.scale.figure_lines import FigureLines, Line, Loaded, Machine, Missing
@@ -131,7 +132,12 @@ def _load(
 ) -> GemmaBench:
     started = time.monotonic()
     forget_peak(device)
+    if weights != "bf16":
+        require_low_bit(weights, device)
     model = random_gemma(gemma_config(wanted.shape), device=device, dtype=torch.bfloat16)
+    if weights != "bf16":
+        quantize_gemma(model, weights, device)
+        _free_memory(device)
     tensors = {tensor.data_ptr(): tensor for tensor in (*model.parameters(), *model.buffers())}
     lines.write(
         Loaded(

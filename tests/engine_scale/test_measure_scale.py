@@ -64,6 +64,15 @@ def test_a_case_that_runs_out_of_memory_costs_no_other(
     assert [line.canvas for line in lines if isinstance(line, Pass)] == [4, 8]
 
 
+def test_what_cannot_run_here_is_named_and_the_rest_measured(tmp_path: Path) -> None:
+    lines = measure(tmp_path / "figures.jsonl", "--weights", "fp8,int4", "--way", "graph,fixed")
+    missing = [line for line in lines if isinstance(line, Missing)]
+    assert [line.case for line in missing] == ["fp8, load", "int4, context 40, graph"]
+    passes = [line for line in lines if isinstance(line, Pass)]
+    assert {(line.weights, line.way) for line in passes} == {("int4", "fixed")}
+    assert len(passes) == 4
+
+
 def test_when_the_time_is_up_the_rest_is_named_and_left(tmp_path: Path) -> None:
     *_, last = measure(tmp_path / "figures.jsonl", "--seconds", "0")
     assert last == Missing(case="bf16, all that follows", reason="the time is up")
