@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 
 from intarsia.engine.config import Quantize
 from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma_attention import fold_heads
 from intarsia.engine.families.diffusion_gemma_filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma_pictures import leave_out_pictures
 from intarsia.engine.families.diffusion_gemma_quantize import quantize_gemma, require_low_bit
@@ -50,6 +51,7 @@ def load_diffusion_gemma(
     loaded = load_gemma(
         Path(folder), device=device, dtype=dtype, tunings=tunings, quantize=quantize
     )
+    fold_heads(loaded.model)
     plain = str(dtype).removeprefix("torch.")
     backbone = DiffusionGemmaBackbone(loaded.model)
     return DiffusionGemmaFiller(

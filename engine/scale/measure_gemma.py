@@ -16,6 +16,7 @@ import transformers
 from psutil import virtual_memory
 
 from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma_attention import fold_heads
 from intarsia.engine.families.diffusion_gemma_fixed_passes import FixedPasses
 from intarsia.engine.families.diffusion_gemma_passes import DecoderPasses, DirectPasses
 from intarsia.engine.families.diffusion_gemma_quantize import quantize_gemma, require_low_bit
@@ -135,6 +136,7 @@ def _load(
     if weights != "bf16":
         require_low_bit(weights, device)
     model = random_gemma(gemma_config(wanted.shape), device=device, dtype=torch.bfloat16)
+    fold_heads(model)
     if weights != "bf16":
         quantize_gemma(model, weights, device)
         _free_memory(device)
