@@ -21,7 +21,7 @@ def fold_heads(model: Any) -> None:
 
     AttentionInterface.register(_NAME, _attend)
     AttentionMaskInterface.register(_NAME, sdpa_mask)
-    model.set_attn_implementation(_NAME)
+    model.config.get_text_config()._attn_implementation = _NAME
 
 
 def folded_attention(

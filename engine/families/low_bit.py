@@ -1,7 +1,8 @@
 """Numbers in fewer bits: float8 with a scale a row, four bits with a scale a group. Tensors only.
 
 Float8 (e4m3) has four significant bits and a range of its own; a scale makes a row's largest number
-fit it. Four bits are whole numbers from -7 to 7 times a group's scale, two in a byte.
+fit it. Four bits are whole numbers from -7 to 7 times a group's scale; a byte holds one of the
+group's first half and, in its upper bits, the one at the same place of the second half.
 """
 
 import math
@@ -36,12 +37,12 @@ def to_int4(numbers: Tensor) -> tuple[Tensor, Tensor]:
     grouped = numbers.float().reshape(*numbers.shape[:-1], -1, group)
     scale = (grouped.abs().amax(dim=-1) / _LARGEST_INT4).clamp(min=1e-12).to(numbers.dtype)
     whole = (grouped / scale[..., None].float()).round().clamp(-_LARGEST_INT4, _LARGEST_INT4)
-    shifted = (whole + 8).to(torch.uint8).flatten(-2)
-    return shifted[..., 0::2] | (shifted[..., 1::2] << 4), scale
+    first, second = (whole + 8).to(torch.uint8).chunk(2, dim=-1)
+    return (first | (second << 4)).flatten(-2), scale
 
 
 def from_int4(packed: Tensor, scale: Tensor) -> Tensor:
     """Return what ``to_int4`` was given, as nearly as it was kept, in the scale's format."""
-    whole = torch.stack((packed & 15, packed >> 4), dim=-1).flatten(-2).to(scale.dtype)
-    grouped = whole.sub_(8).view(*scale.shape, -1)
-    return grouped.mul_(scale[..., None]).flatten(-2)
+    halves = packed.view(*scale.shape, -1)
+    whole = torch.cat((halves & 15, halves >> 4), dim=-1).to(scale.dtype)
+    return whole.sub_(8).mul_(scale[..., None]).flatten(-2)

@@ -4,6 +4,7 @@ A product is the same as with the matrices that ``from_float8`` and ``from_int4`
 rounding; float8 brings the rows to float8 too, as the hardware wants it.
 """
 
+from importlib.util import find_spec
 from typing import Literal, TypeAlias
 
 import torch
@@ -35,7 +36,10 @@ class LowBitMatrix(nn.Module):
 
     def _product(self, rows: Tensor) -> Tensor:
         if self.numbers.dtype != FLOAT8:
-            return F.linear(rows, from_int4(self.numbers, self.scale))
+            if not unfolds_on_chip(self.scale, rows):
+                return F.linear(rows, from_int4(self.numbers, self.scale))
+            end = torch.full((1,), len(rows), dtype=torch.int32, device=rows.device)
+            return _int4_product(rows, self.numbers[None], self.scale[None], end)
         rows8, row_scale = to_float8(rows)
         if not has_float8(rows.device):
             known = from_float8(self.numbers, self.scale, torch.float32)
@@ -61,7 +65,9 @@ class LowBitMatrices(nn.Module):
     def forward(self, rows: Tensor, ends: Tensor) -> Tensor:
         """Return the products of sorted rows; see grouped_product.py for ``ends``."""
         if self.numbers.dtype != FLOAT8:
-            return grouped_product(rows, from_int4(self.numbers, self.scale), ends)
+            if not unfolds_on_chip(self.scale, rows):
+                return grouped_product(rows, from_int4(self.numbers, self.scale), ends)
+            return _int4_product(rows, self.numbers, self.scale, ends)
         rows8, row_scale = to_float8(rows)
         if not has_float8(rows.device):
             known = from_float8(self.numbers, self.scale, torch.float32)
@@ -88,3 +94,15 @@ def has_float8(device: torch.device) -> bool:
     """Return whether products of float8 rows and matrices, grouped too, run there: an NVIDIA card
     of compute capability 9.0 or later."""
     return device.type == "cuda" and torch.cuda.get_device_capability(device) >= (9, 0)
+
+
+def unfolds_on_chip(scale: Tensor, rows: Tensor) -> bool:
+    """Return whether Triton multiplies by four bits there; its products want 16 numbers at once."""
+    has_triton = rows.device.type == "cuda" and find_spec("triton") is not None
+    return has_triton and rows.shape[-1] // scale.shape[-1] >= 32
+
+
+def _int4_product(rows: Tensor, packed: Tensor, scale: Tensor, ends: Tensor) -> Tensor:
+    from intarsia.engine.families.int4_product import int4_product  # Triton is not everywhere
+
+    return int4_product(rows, packed, scale, ends)

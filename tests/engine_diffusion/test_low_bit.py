@@ -3,6 +3,7 @@
 import pytest
 import torch
 import torch.nn.functional as F
+from devices import DEVICES
 from torch import Tensor
 
 from intarsia.engine.families.grouped_product import grouped_product, product_by_product
@@ -69,9 +70,14 @@ def test_a_grouped_product_is_each_row_s_own_matrix(ends: list[int], dtype: torc
         assert off(product(rows, matrices, group_ends), expected) < tolerance
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("kind", "tolerance"), [("fp8", 0.05), ("int4", 0.15)])
-def test_a_matrix_in_fewer_bits_multiplies_nearly_as_before(kind: LowBit, tolerance: float) -> None:
-    matrix, rows = numbers(48, 128).bfloat16(), numbers(2, 5, 128, seed=1).bfloat16()
+def test_a_matrix_in_fewer_bits_multiplies_nearly_as_before(
+    kind: LowBit, tolerance: float, device: str
+) -> None:
+    matrix, rows = (
+        each.to(device, torch.bfloat16) for each in (numbers(48, 128), numbers(2, 5, 128, seed=1))
+    )
     exact = F.linear(rows.double(), matrix.double())
     out = LowBitMatrix(*low_bit(matrix, kind))(rows)
     assert (out.dtype, out.shape) == (torch.bfloat16, (2, 5, 48))
@@ -90,19 +96,26 @@ def exact_experts(
     return out
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize(("kind", "tolerance"), [("fp8", 0.08), ("int4", 0.25)])
-def test_experts_in_fewer_bits_say_nearly_what_they_said(kind: LowBit, tolerance: float) -> None:
+def test_experts_in_fewer_bits_say_nearly_what_they_said(
+    kind: LowBit, tolerance: float, device: str
+) -> None:
     random = torch.Generator().manual_seed(2)
-    rows = torch.randn(9, 64, generator=random)
-    gate_up = torch.randn(6, 2 * 32, 64, generator=random) * 0.1
-    down = torch.randn(6, 64, 32, generator=random) * 0.1
-    weights, chosen = torch.rand(9, 6, generator=random).topk(2)
+    shapes = ((9, 64), (6, 2 * 32, 64), (6, 64, 32))
+    rows, gate_up, down = (
+        torch.randn(shape, generator=random).to(device, torch.bfloat16) for shape in shapes
+    )
+    gate_up, down = gate_up * 0.1, down * 0.1
+    weights, chosen = torch.rand(9, 6, generator=random).to(device).topk(2)
     chosen = chosen.where(chosen != 4, 0)  # one that nobody chose
     experts = LowBitExperts(
         LowBitMatrices(*low_bit(gate_up, kind)), LowBitMatrices(*low_bit(down, kind)), F.silu
     )
     out = experts(rows, chosen, weights)
-    assert off(out, exact_experts(rows, gate_up, down, chosen, weights)) < tolerance
+    exact = exact_experts(*(each.double() for each in (rows, gate_up, down)), chosen, weights)
+    assert out.dtype == torch.bfloat16
+    assert off(out, exact) < tolerance
 
 
 def test_experts_say_exactly_what_their_kept_numbers_say() -> None:
