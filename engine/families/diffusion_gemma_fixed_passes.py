@@ -59,6 +59,8 @@ class FixedPasses:
         self._padded: Any = None
         self._inputs: dict[tuple[int, int], _Inputs] = {}
         self._captured: dict[tuple[int, int], _Captured] = {}
+        # passes of all shapes work in the same memory, one after the other
+        self._pool = torch.cuda.graph_pool_handle() if has_graphs else None
 
     def hold(self, view: Any, num_context: int) -> None:
         self._make_room(view, num_context)
@@ -158,7 +160,7 @@ class FixedPasses:
                 self._pass(inputs)
         torch.cuda.current_stream().wait_stream(aside)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+        with torch.cuda.graph(graph, pool=self._pool):
             logits = self._pass(inputs)
         return _Captured(graph=graph, logits=logits)
 

@@ -103,21 +103,26 @@ def _measure(bench: GemmaBench, wanted: Wanted, cases: _Cases) -> None:
             )
         if bench.backbone.cached_tokens() != context:
             continue  # it does not fit, which is written
-        for way in wanted.ways:
-            try:
-                bench.backbone.use(_passes(way, bench.model))
-            except (ModelError, *_FAULTS) as fault:
-                cases.skip(f"{named}, {way}", fault)
-                continue
-            for canvas, batch in product(wanted.canvases, wanted.batches):
-                cases.run(
-                    f"{named}, {way}, {batch} canvases of {canvas}",
-                    partial(bench.one_pass, way, canvas=canvas, batch=batch),
-                )
-            for canvas in wanted.canvases:
-                cases.run(
-                    f"{named}, {way}, steps of {canvas}", partial(bench.step, way, canvas=canvas)
-                )
+        for way, canvas in product(wanted.ways, wanted.canvases):
+            _measure_canvas(bench, way, canvas, sorted(wanted.batches), cases, named)
+            _free_memory(bench.backbone.device)
+
+
+def _measure_canvas(
+    bench: GemmaBench, way: Way, canvas: int, batches: list[int], cases: _Cases, named: str
+) -> None:
+    """The largest batch comes last: what it leaves behind is let go of with its passes."""
+    try:
+        bench.backbone.use(_passes(way, bench.model))
+    except (ModelError, *_FAULTS) as fault:
+        cases.skip(f"{named}, {way}, canvases of {canvas}", fault)
+        return
+    cases.run(f"{named}, {way}, steps of {canvas}", partial(bench.step, way, canvas=canvas))
+    for batch in batches:
+        cases.run(
+            f"{named}, {way}, {batch} canvases of {canvas}",
+            partial(bench.one_pass, way, canvas=canvas, batch=batch),
+        )
 
 
 def _passes(way: Way, model: Any) -> DecoderPasses:

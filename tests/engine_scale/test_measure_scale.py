@@ -67,7 +67,11 @@ def test_a_case_that_runs_out_of_memory_costs_no_other(
 def test_what_cannot_run_here_is_named_and_the_rest_measured(tmp_path: Path) -> None:
     lines = measure(tmp_path / "figures.jsonl", "--weights", "fp8,int4", "--way", "graph,fixed")
     missing = [line for line in lines if isinstance(line, Missing)]
-    assert [line.case for line in missing] == ["fp8, load", "int4, context 40, graph"]
+    assert [line.case for line in missing] == [
+        "fp8, load",
+        "int4, context 40, graph, canvases of 4",
+        "int4, context 40, graph, canvases of 8",
+    ]
     passes = [line for line in lines if isinstance(line, Pass)]
     assert {(line.weights, line.way) for line in passes} == {("int4", "fixed")}
     assert len(passes) == 4
