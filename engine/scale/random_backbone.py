@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 from safetensors.torch import save_file
+from tokenizers import Tokenizer
 
 from intarsia.engine.default_model.fused_layout import FUSED_FORMAT
 
@@ -46,8 +47,17 @@ def write_random_backbone(
         else torch.empty(shape, dtype=torch.bfloat16).normal_(std=0.02, generator=random)
         for name, shape in _shapes(config).items()
     }
+    tensors["embed"][_marks(tokenizer)] = (
+        0  # never the likeliest: no fill ends before its first pass
+    )
     save_file(tensors, folder / "model.safetensors", metadata={"format": FUSED_FORMAT})
     return folder
+
+
+def _marks(tokenizer: Path) -> list[int]:
+    """Return the ids of special tokens, which end a text."""
+    added = Tokenizer.from_file(str(tokenizer)).get_added_tokens_decoder()
+    return [token for token, mark in added.items() if mark.special]
 
 
 def _shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:
