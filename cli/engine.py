@@ -9,7 +9,7 @@ import click
 from intarsia.cli.exit_codes import ExitCode
 from intarsia.cli.faults import CliError
 from intarsia.cli.switches import debug_option
-from intarsia.engine.config import Device, Dtype, EngineConfig
+from intarsia.engine.config import Device, Dtype, EngineConfig, Quantize
 
 _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
 
@@ -28,6 +28,12 @@ _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
 )
 @click.option("--device", type=click.Choice(get_args(Device)), default=_DEFAULTS["device"])
 @click.option("--dtype", type=click.Choice(get_args(Dtype)), default=_DEFAULTS["dtype"])
+@click.option(
+    "--quantize",
+    type=click.Choice(get_args(Quantize)),
+    default=_DEFAULTS["quantize"],
+    help="Fewer bits for DiffusionGemma's large matrices.",
+)
 @click.option(
     "--idle-timeout",
     "idle_timeout_s",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
-from intarsia.engine.config import Device, Dtype, EngineConfig
+from intarsia.engine.config import Device, Dtype, EngineConfig, Quantize
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> EngineConfig:
@@ -30,6 +30,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--device", choices=get_args(Device))
     parser.add_argument("--dtype", choices=get_args(Dtype))
+    parser.add_argument("--quantize", choices=get_args(Quantize))
     parser.add_argument(
         "--idle-timeout",
         dest="idle_timeout_s",

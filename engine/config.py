@@ -7,6 +7,8 @@ from typing import Literal, TypeAlias, get_args
 Device: TypeAlias = Literal["auto", "cpu", "cuda", "mps"]
 Dtype: TypeAlias = Literal["auto", "int8", "bfloat16", "float32"]
 """The format of a model's matrices. int8: on a CPU, for causal backbones."""
+Quantize: TypeAlias = Literal["none", "fp8", "int4"]
+"""Fewer bits for DiffusionGemma's large matrices; the rest keeps its format."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,6 +24,7 @@ class EngineConfig:
     adapter: Path | None = None
     device: Device = "auto"
     dtype: Dtype = "auto"
+    quantize: Quantize = "none"
     idle_timeout_s: float = 30 * 60
     cache_tokens: int = 16_384
     max_context_tokens: int = 8_192
@@ -33,6 +36,8 @@ class EngineConfig:
             raise ValueError(f"device must be one of {get_args(Device)}, got {self.device!r}")
         if self.dtype not in get_args(Dtype):
             raise ValueError(f"dtype must be one of {get_args(Dtype)}, got {self.dtype!r}")
+        if self.quantize not in get_args(Quantize):
+            raise ValueError(f"quantize must be one of {get_args(Quantize)}, got {self.quantize!r}")
         if not self.idle_timeout_s > 0:
             raise ValueError(f"idle timeout must be above 0 seconds, got {self.idle_timeout_s}")
         if self.cache_tokens < 0:

@@ -17,10 +17,11 @@ from transformers import DynamicCache
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.denoise import never_cancelled
 from intarsia.engine.families.common_prefix import common_prefix_length
+from intarsia.engine.families.diffusion_gemma_passes import DecoderPasses, DirectPasses
 from intarsia.engine.families.protocol import Prefilled
 from intarsia.engine.filler import Cancelled
 
-_CHUNK = 1024  # context tokens a pass; a cancel is honoured between two
+CHUNK = 1024  # context tokens a pass; a cancel is honoured between two
 
 
 class DiffusionGemmaBackbone:
@@ -38,6 +39,7 @@ class DiffusionGemmaBackbone:
         self.canvas_length: int = model.config.canvas_length
         self.max_positions: int = config.max_position_embeddings
         self._model = model
+        self._passes: DecoderPasses = DirectPasses(model)
         self._num_visible: list[int | None] = [
             config.sliding_window - 1 if kind == "sliding_attention" else None
             for kind in config.layer_types
@@ -49,11 +51,20 @@ class DiffusionGemmaBackbone:
         device: torch.device = self._model.device
         return device
 
+    @torch.inference_mode()
+    def use(self, passes: DecoderPasses) -> DecoderPasses:
+        """Run passes by these means from now on, behind the same context; return the old ones."""
+        before, self._passes = self._passes, passes
+        before.release()
+        if self._context:
+            passes.hold(self._trim_to_window(), len(self._context))
+        return before
+
     def forget(self) -> None:
         """Hold no context."""
         self._context: list[int] = []
         self._encoder_cache = DynamicCache()
-        self._decoder_view = self._encoder_cache
+        self._passes.release()
 
     @contextmanager
     def laid_aside(self) -> Iterator[None]:
@@ -74,28 +85,29 @@ class DiffusionGemmaBackbone:
         if not context:
             raise ValueError("the context is empty: give it at least the begin-of-text token")
         num_shared = common_prefix_length(self._context, context)
+        self._passes.release()  # or the keys of before would be held beside those that replace them
         if num_shared < len(self._context):
             self._encoder_cache.crop(num_shared - len(self._context))
         self._context = list(context[:num_shared])
-        for start in range(num_shared, len(context), _CHUNK):
+        for start in range(num_shared, len(context), CHUNK):
             if is_cancelled():
                 raise Cancelled
-            self._encode(context[start : start + _CHUNK])
-        self._decoder_view = self._trim_to_window()
+            self._encode(context[start : start + CHUNK])
+        self._passes.hold(self._trim_to_window(), len(self._context))
         return Prefilled(num_reused=num_shared, num_computed=len(context) - num_shared)
 
     @torch.inference_mode()
     def predict(self, canvas: TokenCanvas, self_conditioning: Tensor | None) -> Tensor:
         """Return logits (length, vocab) of a canvas that follows the context."""
         if self_conditioning is not None:
-            self_conditioning = self_conditioning[None].to(self._model.dtype)
-        logits: Tensor = self._model(
-            decoder_input_ids=canvas.ids[None],
-            self_conditioning_logits=self_conditioning,
-            past_key_values=self._decoder_view,
-            decoder_position_ids=self._positions(len(self._context), len(canvas)),
-        ).logits
-        return logits[0]
+            self_conditioning = self_conditioning[None]
+        return self.predict_many(canvas.ids[None], self_conditioning)[0]
+
+    @torch.inference_mode()
+    def predict_many(self, ids: Tensor, self_conditioning: Tensor | None) -> Tensor:
+        """Return logits (canvases, length, vocab) of canvases (canvases, length) that all follow
+        the context, none of the others."""
+        return self._passes.run(ids, self_conditioning)
 
     def cached_tokens(self) -> int:
         """Return how many context tokens are held now."""

@@ -12,8 +12,12 @@ import torch
 from safetensors import SafetensorError
 from tokenizers import Tokenizer
 
+from intarsia.engine.config import Quantize
 from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma_attention import fold_heads
 from intarsia.engine.families.diffusion_gemma_filler import DiffusionGemmaFiller
+from intarsia.engine.families.diffusion_gemma_pictures import leave_out_pictures
+from intarsia.engine.families.diffusion_gemma_quantize import quantize_gemma, require_low_bit
 from intarsia.engine.families.diffusion_gemma_settings import read_settings
 from intarsia.engine.families.diffusion_gemma_text import GemmaText, SpecialIds
 from intarsia.engine.families.diffusion_gemma_tuning import tune_model
@@ -41,9 +45,14 @@ def load_diffusion_gemma(
     name: str,
     max_context_tokens: int = 8192,
     tunings: Sequence[Path] = (),
+    quantize: Quantize = "none",
 ) -> DiffusionGemmaFiller:
     """Load weights, settings and tokenizer. Raises ModelError, MemoryError."""
-    loaded = load_gemma(Path(folder), device=device, dtype=dtype, tunings=tunings)
+    loaded = load_gemma(
+        Path(folder), device=device, dtype=dtype, tunings=tunings, quantize=quantize
+    )
+    fold_heads(loaded.model)
+    plain = str(dtype).removeprefix("torch.")
     backbone = DiffusionGemmaBackbone(loaded.model)
     return DiffusionGemmaFiller(
         backbone,
@@ -53,7 +62,7 @@ def load_diffusion_gemma(
             name=name,
             family="diffusion_gemma",
             device=str(backbone.device),
-            dtype=str(dtype).removeprefix("torch."),
+            dtype=plain if quantize == "none" else f"{plain}, {quantize}",
             notes=_NOTES,
         ),
         max_context_tokens=min(max_context_tokens, backbone.max_positions - backbone.canvas_length),
@@ -66,13 +75,24 @@ def load_gemma(
     device: torch.device | str,
     dtype: torch.dtype,
     tunings: Sequence[Path] = (),
+    quantize: Quantize = "none",
 ) -> LoadedGemma:
-    """Load weights and tokenizer; put the tunings into the weights, one after the other. Raises
-    ModelError, MemoryError."""
+    """Load weights and tokenizer; put the tunings into the weights, one after the other, and then
+    bring them into fewer bits if that is asked for. Raises ModelError, MemoryError."""
+    device = torch.device(device)
+    if quantize != "none":
+        require_low_bit(quantize, device)
     tokenizer = _load_tokenizer(folder)
-    model = _load_model(folder, dtype).to(device).eval()
+    model = _load_model(folder, dtype)
+    if quantize == "none":
+        model.to(device)
     for tuning in tunings:
         tune_model(model, tuning)
+    if quantize != "none":  # from main memory: the device may have no room for both forms
+        leave_out_pictures(model)
+        quantize_gemma(model, quantize, device)
+        model.to(device)
+    model.eval()
     return LoadedGemma(model=model, text=GemmaText(tokenizer, _special_ids(model)))
 
 

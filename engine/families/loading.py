@@ -36,6 +36,11 @@ def load_filler(
             name=folder.name,
             max_context_tokens=config.max_context_tokens,
             tunings=folder.tunings,
+            quantize=config.quantize,
+        )
+    if config.quantize != "none":
+        raise ModelError(
+            "`--quantize` is for DiffusionGemma: leave it out, or take `--dtype int8` on a CPU"
         )
     return _load_masked_causal(folder, config, model, device, on_progress)
 

@@ -37,6 +37,7 @@ class LaunchOptions:
     adapter: Path | None = None
     device: str | None = None
     dtype: str | None = None
+    quantize: str | None = None
     idle_timeout_s: float | None = None
     cache_tokens: int | None = None
     max_context_tokens: int | None = None
@@ -51,6 +52,7 @@ class LaunchOptions:
             "--adapter": None if self.adapter is None else self.adapter.absolute(),
             "--device": self.device,
             "--dtype": self.dtype,
+            "--quantize": self.quantize,
             "--idle-timeout": self.idle_timeout_s,
             "--cache-tokens": self.cache_tokens,
             "--max-context-tokens": self.max_context_tokens,

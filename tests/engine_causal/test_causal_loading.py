@@ -81,6 +81,12 @@ def test_a_model_in_int8_fills_and_says_so(toy: Path, adapter: Path) -> None:
     assert run_fill(filler, toy_fill()).text
 
 
+def test_fewer_bits_of_another_family_are_refused(toy: Path) -> None:
+    config = EngineConfig(model=str(toy), device="cpu", quantize="int4")
+    with pytest.raises(ModelError, match="`--quantize` is for DiffusionGemma"):
+        load_filler(config, str(toy), lambda stage, fraction: None)
+
+
 def test_the_configured_adapter_is_not_another_models(
     toy: Path, adapter: Path, toys: dict[str, Path]
 ) -> None:

@@ -1,5 +1,8 @@
 """A model that learned something fills holes between given tokens, and finds their length."""
 
+import copy
+from typing import Any
+
 import pytest
 import torch
 from counting_diffusion_gemma import VOCAB_SIZE, counting, train_counting_model
@@ -9,6 +12,8 @@ from intarsia.engine.diffusion.denoise import denoise, never_cancelled
 from intarsia.engine.diffusion.length import choose_length
 from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma_quantize import quantize_gemma
+from intarsia.engine.families.low_bit_matrices import LowBit
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
@@ -17,8 +22,13 @@ NUM_FREE = 5
 
 
 @pytest.fixture(scope="module")
-def backbone() -> DiffusionGemmaBackbone:
-    return DiffusionGemmaBackbone(train_counting_model())
+def model() -> Any:
+    return train_counting_model()
+
+
+@pytest.fixture(scope="module")
+def backbone(model: Any) -> DiffusionGemmaBackbone:
+    return DiffusionGemmaBackbone(model)
 
 
 def noisy(start: int, num_free: int) -> TokenCanvas:
@@ -29,9 +39,10 @@ def noisy(start: int, num_free: int) -> TokenCanvas:
     return random_canvas(ids, vocab_size=VOCAB_SIZE, generator=generator)
 
 
-def test_holes_between_given_tokens_are_filled_rightly(backbone: DiffusionGemmaBackbone) -> None:
+def num_right_fills(backbone: DiffusionGemmaBackbone, starts: range) -> int:
+    """Return how many of the holes behind these tokens are filled rightly."""
     num_right = 0
-    for start in range(VOCAB_SIZE):
+    for start in starts:
         backbone.prefill(counting(start - 4, 4))
         denoised = denoise(
             backbone.predict,
@@ -40,7 +51,19 @@ def test_holes_between_given_tokens_are_filled_rightly(backbone: DiffusionGemmaB
             generator=torch.Generator().manual_seed(start),
         )
         num_right += denoised.ids.tolist() == counting(start, 12)
-    assert num_right >= VOCAB_SIZE - 3
+    return num_right
+
+
+def test_holes_between_given_tokens_are_filled_rightly(backbone: DiffusionGemmaBackbone) -> None:
+    assert num_right_fills(backbone, range(VOCAB_SIZE)) >= VOCAB_SIZE - 3
+
+
+@pytest.mark.parametrize("kind", ["fp8", "int4"])
+def test_what_was_learned_outlives_fewer_bits(model: Any, kind: LowBit) -> None:
+    fewer = copy.deepcopy(model).to(torch.bfloat16)
+    quantize_gemma(fewer, kind, torch.device("cpu"))
+    starts = range(0, VOCAB_SIZE, 4)
+    assert num_right_fills(DiffusionGemmaBackbone(fewer), starts) >= len(starts) - 1
 
 
 def test_the_right_length_is_chosen(backbone: DiffusionGemmaBackbone) -> None:

@@ -247,6 +247,7 @@ def test_launch_options_are_the_engines_flags():
         idle_timeout_s=1.5,
         cache_tokens=10,
         max_context_tokens=20,
+        quantize="fp8",
         command=(),
     )
     assert parse_arguments(options.full_command()) == EngineConfig(
@@ -257,6 +258,7 @@ def test_launch_options_are_the_engines_flags():
         idle_timeout_s=1.5,
         cache_tokens=10,
         max_context_tokens=20,
+        quantize="fp8",
     )
     assert parse_arguments([]) == EngineConfig()
 

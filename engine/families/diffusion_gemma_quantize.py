@@ -1,0 +1,66 @@
+"""DiffusionGemma's large matrices → fewer bits, layer by layer, on the device they will run on.
+
+A loaded model comes in, the same model with other layers goes out. Experts, attention and the dense
+part are brought down; router, embeddings, norms and what takes in the last step's prediction stay.
+Encoder and decoder share their weights, and they share the new ones.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from intarsia.engine.families.low_bit_experts import LowBitExperts
+from intarsia.engine.families.low_bit_matrices import (
+    LowBit,
+    LowBitMatrices,
+    LowBitMatrix,
+    has_float8,
+    low_bit,
+)
+from intarsia.engine.filler import ModelError
+
+
+def require_low_bit(kind: LowBit, device: torch.device) -> None:
+    """Raise ModelError where it cannot run, before anything is read."""
+    if kind == "fp8" and not has_float8(device):
+        raise ModelError(
+            f"fp8 needs an NVIDIA card of compute capability 9.0 or later (H100), not {device}: "
+            "take `--quantize int4`, or leave it out"
+        )
+
+
+@torch.no_grad()
+def quantize_gemma(model: Any, kind: LowBit, device: torch.device) -> None:
+    """Replace its large matrices; each is moved to the device first and let go of at once, so the
+    device never holds the model in both forms. Raises MemoryError, torch.OutOfMemoryError."""
+    decoder, encoder = model.model.decoder.layers, model.model.encoder.language_model.layers
+    for twins in zip(decoder, encoder, strict=True):
+        experts = _experts(twins[0].experts, kind, device)
+        for layer in twins:
+            layer.experts = experts
+        for name in _matrices_of(twins[0]):
+            linear = twins[0].get_submodule(name)
+            matrix = LowBitMatrix(*low_bit(linear.weight.to(device), kind))
+            for layer in twins:
+                layer.set_submodule(name, matrix)
+
+
+def _experts(experts: Any, kind: LowBit, device: torch.device) -> LowBitExperts:
+    return LowBitExperts(
+        LowBitMatrices(*_one_by_one(experts.gate_up_proj, kind, device)),
+        LowBitMatrices(*_one_by_one(experts.down_proj, kind, device)),
+        experts.act_fn,
+    )
+
+
+def _one_by_one(matrices: Tensor, kind: LowBit, device: torch.device) -> tuple[Tensor, Tensor]:
+    """What rounding takes in float32 is needed for one expert at a time."""
+    numbers, scales = zip(*(low_bit(matrix.to(device), kind) for matrix in matrices), strict=True)
+    return torch.stack(numbers), torch.stack(scales)
+
+
+def _matrices_of(layer: nn.Module) -> list[str]:
+    """Return the paths of a layer's own matrices, the router's left out."""
+    linears = (name for name, part in layer.named_modules() if isinstance(part, nn.Linear))
+    return [name for name in linears if not name.startswith("router.")]

@@ -1,0 +1,40 @@
+"""Products of rows with one matrix of several: rows lie sorted by the matrix that they go to."""
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+
+def grouped_product(rows: Tensor, matrices: Tensor, ends: Tensor) -> Tensor:
+    """Return (rows, out) of rows (rows, in) and matrices (groups, out, in).
+
+    ``ends`` (groups,) int32: up to which row each group reaches; the last one's is the number of
+    rows. One launch and no waiting on a GPU; where torch has no kernel, a product a group.
+    """
+    if _has_kernel(rows):
+        product: Tensor = F.grouped_mm(rows, matrices.transpose(-2, -1), offs=ends)
+        return product
+    return product_by_product(rows, matrices, ends)
+
+
+def product_by_product(rows: Tensor, matrices: Tensor, ends: Tensor) -> Tensor:
+    """Do the same, one group after the other; waits for the device to tell the groups' sizes."""
+    out = rows.new_empty(rows.shape[0], matrices.shape[1])
+    start = 0
+    for group, end in enumerate(ends.tolist()):
+        if end > start:
+            out[start:end] = F.linear(rows[start:end], matrices[group])
+        start = end
+    return out
+
+
+def _has_kernel(rows: Tensor) -> bool:
+    """torch 2.10 has it in the open; on a card from Ampere on, in bfloat16."""
+    if not hasattr(F, "grouped_mm"):
+        return False
+    if rows.device.type == "cuda":
+        return rows.dtype == torch.bfloat16 and torch.cuda.get_device_capability(rows.device) >= (
+            8,
+            0,
+        )
+    return rows.device.type == "cpu" and rows.dtype in (torch.bfloat16, torch.float32)

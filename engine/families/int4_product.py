@@ -1,0 +1,84 @@
+"""Products with matrices of four bits, in Triton: each byte is read once and unfolded on the chip.
+
+Unfolded in memory, a number of four bits costs more to read than one of sixteen. Needs Triton,
+which comes with torch for NVIDIA cards; elsewhere low_bit_matrices.py unfolds.
+"""
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+_COLUMNS = 64  # of a product, to one program
+
+
+@triton.jit  # type: ignore[untyped-decorator]
+def _product(  # type: ignore[no-untyped-def]
+    rows,  # (rows, n)
+    packed,  # (groups, out, n / 2) bytes
+    scale,  # (groups, out, n / size)
+    ends,  # (groups,): up to which row each reaches
+    out,  # (rows, out)
+    num_out,
+    n,
+    size: tl.constexpr,  # numbers to a scale
+    num_rows: tl.constexpr,
+    num_columns: tl.constexpr,
+):
+    half_size: tl.constexpr = size // 2
+    group = tl.program_id(0).to(tl.int64)
+    column = tl.program_id(1) * num_columns + tl.arange(0, num_columns)
+    is_column = column < num_out
+    matrix_row = group * num_out + column
+    half = tl.arange(0, half_size)
+    bytes_at = packed + matrix_row[:, None] * (n // 2) + half[None, :]
+    scale_at = scale + matrix_row * (n // size)
+    end = tl.load(ends + group)
+    begin = tl.load(ends + group - 1, mask=group > 0, other=0)
+    first = begin + tl.program_id(2) * num_rows
+    for tile in range(first, end, num_rows * tl.num_programs(2)):
+        row = tile + tl.arange(0, num_rows).to(tl.int64)
+        is_row = row < end
+        rows_at = rows + row[:, None] * n + half[None, :]
+        total = tl.zeros((num_rows, num_columns), dtype=tl.float32)
+        for part in range(0, n // size):
+            both = tl.load(bytes_at + part * half_size, mask=is_column[:, None], other=136)
+            here = tl.load(rows_at + part * size, mask=is_row[:, None], other=0.0)
+            there = tl.load(rows_at + part * size + half_size, mask=is_row[:, None], other=0.0)
+            lower = ((both & 15).to(tl.float32) - 8.0).to(here.dtype)
+            upper = ((both >> 4).to(tl.float32) - 8.0).to(here.dtype)
+            sums = tl.dot(here, tl.trans(lower)) + tl.dot(there, tl.trans(upper))
+            steps = tl.load(scale_at + part, mask=is_column, other=0.0).to(tl.float32)
+            total += sums * steps[None, :]
+        tl.store(
+            out + row[:, None] * num_out + column[None, :],
+            total.to(out.dtype.element_ty),
+            mask=is_row[:, None] & is_column[None, :],
+        )
+
+
+def int4_product(rows: Tensor, packed: Tensor, scale: Tensor, ends: Tensor) -> Tensor:
+    """Return (rows, out) of sorted rows (rows, n) with matrices as ``to_int4`` packs them.
+
+    The launch follows from shapes alone: nothing waits for ``ends``.
+    """
+    num_rows, n = rows.shape
+    num_groups, num_out, num_parts = scale.shape
+    tile = next((size for size in (16, 32) if num_rows <= size * num_groups), 64)
+    num_tiles = -(-num_rows // tile) if num_groups == 1 else 1
+    out = torch.empty(num_rows, num_out, dtype=rows.dtype, device=rows.device)
+    _product[(num_groups, -(-num_out // _COLUMNS), num_tiles)](
+        rows.contiguous(),
+        packed,
+        scale,
+        ends,
+        out,
+        num_out,
+        n,
+        size=n // num_parts,
+        num_rows=tile,
+        num_columns=_COLUMNS,
+        num_warps=4,
+        num_stages=4,
+    )
+    return out

@@ -1,0 +1,67 @@
+"""``python -m intarsia.engine.measure_holes``: single-line holes by the default model, p50 and p95.
+
+Where its weights cannot be had, `--tokenizer FILE` takes random ones of the same shape: what a pass
+costs is the same then, how many passes a hole takes means nothing.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import get_args
+
+from intarsia.engine.config import Device, Dtype, EngineConfig
+from intarsia.engine.default_model.catalog import DEFAULT_MODEL, find_model
+from intarsia.engine.filler import ModelError
+from intarsia.engine.native_libraries import spin_briefly
+from intarsia.engine.scale.figure_lines import FigureLines
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure and print; return the exit code."""
+    wanted = _parser().parse_args(arguments)
+    spin_briefly()  # as in the engine
+    try:
+        _measure(wanted, FigureLines(wanted.json_lines))
+    except (ModelError, OSError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def _measure(wanted: argparse.Namespace, lines: FigureLines) -> None:
+    from intarsia.engine.scale.measure_holes import measure_holes
+    from intarsia.engine.scale.random_backbone import write_random_backbone
+
+    config = EngineConfig(model=wanted.model, device=wanted.device, dtype=wanted.dtype)
+    if wanted.tokenizer is None:
+        measure_holes(config, lines, num_holes=wanted.holes, has_real_weights=True)
+        return
+    row = find_model(DEFAULT_MODEL)
+    with tempfile.TemporaryDirectory() as place:
+        folder = write_random_backbone(Path(place) / f"random-{DEFAULT_MODEL}", wanted.tokenizer)
+        config = EngineConfig(
+            model=str(folder),
+            adapter=row.adapter if row else None,
+            device=wanted.device,
+            dtype=wanted.dtype,
+        )
+        measure_holes(config, lines, num_holes=wanted.holes, has_real_weights=False)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m intarsia.engine.measure_holes", description=__doc__
+    )
+    parser.add_argument("--model", default=DEFAULT_MODEL)
+    parser.add_argument("--tokenizer", type=Path, help="a tokenizer.json: take random weights")
+    parser.add_argument("--device", choices=get_args(Device), default="auto")
+    parser.add_argument("--dtype", choices=get_args(Dtype), default="auto")
+    parser.add_argument("--holes", type=int, default=40, help="2 or more")
+    parser.add_argument("--json-lines", type=Path, help="lines are added to this file")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

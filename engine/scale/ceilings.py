@@ -1,0 +1,49 @@
+"""What a device does at best: bytes a second of a large copy, operations of a large product.
+
+Random numbers: products of zeros can be faster than those of real data.
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+from intarsia.engine.scale.figure_lines import Floor
+from intarsia.engine.scale.stopwatch import Stopwatch
+from intarsia.engine.scale.work import Work
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ceilings:
+    copy_bytes_per_s: float  # read and written bytes both count
+    product_flops_per_s: float  # bfloat16
+
+    def floor(self, work: Work) -> Floor:
+        """Return the least time of some work."""
+        return Floor(
+            bytes=work.bytes,
+            flops=work.flops,
+            bytes_ms=1000 * work.bytes / self.copy_bytes_per_s,
+            flops_ms=1000 * work.flops / self.product_flops_per_s,
+        )
+
+
+def measure_ceilings(device: torch.device, *, repeats: int) -> Ceilings:
+    """Copy gigabytes and multiply large matrices; small ones on a CPU."""
+    is_large = device.type == "cuda"
+    return Ceilings(
+        copy_bytes_per_s=_copy_rate(device, 2**31 if is_large else 2**25, repeats),
+        product_flops_per_s=_product_rate(device, 8192 if is_large else 512, repeats),
+    )
+
+
+def _copy_rate(device: torch.device, num_numbers: int, repeats: int) -> float:
+    source = torch.empty(num_numbers, dtype=torch.bfloat16, device=device).normal_()
+    target = torch.empty_like(source)
+    times = Stopwatch(device).time(lambda: target.copy_(source), repeats=repeats)
+    return 1000 * 2 * source.nbytes / times.median
+
+
+def _product_rate(device: torch.device, size: int, repeats: int) -> float:
+    left, right = (torch.randn(size, size, device=device).bfloat16() for _ in range(2))
+    times = Stopwatch(device).time(lambda: left @ right, repeats=repeats)
+    return 1000 * 2 * size**3 / times.median

@@ -1,0 +1,53 @@
+"""Single-line holes through the filler that the engine runs, on one device."""
+
+import time
+from pathlib import Path
+from statistics import median, quantiles
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.families.loading import load_filler
+from intarsia.engine.filler import Filler
+from intarsia.engine.ipc.messages import Fill, Filled
+from intarsia.engine.scale.figure_lines import FigureLines, Holes
+from intarsia.engine.scale.line_holes import line_holes
+
+_NUM_WARM_UPS = 3
+
+
+def measure_holes(
+    config: EngineConfig, lines: FigureLines, *, num_holes: int, has_real_weights: bool
+) -> None:
+    """Fill each hole with nothing held, then once more with its context held. Raises ModelError."""
+    filler = load_filler(config, config.model, lambda stage, fraction: None)
+    holes = line_holes(num_holes + _NUM_WARM_UPS)
+    for hole in holes[:_NUM_WARM_UPS]:
+        _fill(filler, hole)
+    cold, held = [], []
+    for hole in holes[_NUM_WARM_UPS:]:
+        cold.append(_fill(filler, hole))
+        held.append(_fill(filler, hole))
+    for filled, is_held in ((cold, False), (held, True)):
+        lines.write(_figures(filler, filled, is_held=is_held, has_real_weights=has_real_weights))
+
+
+def _fill(filler: Filler, hole: Fill) -> Filled:
+    return filler.fill(hole, received_at=time.monotonic(), is_cancelled=lambda: False, on_step=None)
+
+
+def _figures(
+    filler: Filler, filled: list[Filled], *, is_held: bool, has_real_weights: bool
+) -> Holes:
+    totals = [each.ms.total for each in filled]
+    return Holes(
+        model=Path(filler.info.name).name,
+        device=filler.info.device,
+        dtype=filler.info.dtype,
+        has_real_weights=has_real_weights,
+        context_is_held=is_held,
+        num_holes=len(filled),
+        p50=median(totals),
+        p95=quantiles(totals, n=20)[-1],
+        prefill_p50=median(each.ms.prefill for each in filled),
+        pass_p50=median(each.ms.denoise / max(each.steps, 1) for each in filled),
+        passes_p50=median(each.steps for each in filled),
+    )
