@@ -7,13 +7,19 @@ hole finds its context in the engine's cache.
 import random
 import sysconfig
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 _SEED = 7
 _FEWEST_LINES = 300
 _FEWEST_CHARACTERS = 12
+
+CHARS_PER_TOKEN = 4.0
+"""Of the standard library, about, to the default model."""
+
+SUFFIX_SHARE = 0.2
+"""Of a text lies behind the hole: as much as of what an editor's request shows."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +41,23 @@ def cut_lines(count: int) -> list[CutLine]:
     return list(islice(_cut_each(files, chosen), count))
 
 
+def cut_blocks(count: int, num_lines: int) -> list[CutLine]:
+    """Return so many stretches of so many lines, one a file, each of lines that say something and
+    are indented as far as the first or further."""
+    found: list[CutLine] = []
+    for file in sorted(Path(sysconfig.get_path("stdlib")).glob("[a-z]*.py")):
+        if len(found) == count:
+            break
+        text = file.read_text(encoding="utf-8", errors="replace")
+        lines = text.splitlines(keepends=True)
+        number = next((it for it in _blocks(lines, num_lines) if it > len(lines) // 3), None)
+        if len(lines) >= _FEWEST_LINES and number is not None:
+            first = _cut(file.name, text, lines, number)
+            end = first.start + len("".join(lines[number : number + num_lines]).strip())
+            found.append(replace(first, end=end))
+    return found
+
+
 def long_source(num_lines: int) -> str:
     """Return the first so many lines of the first standard-library file that has them."""
     folder = Path(sysconfig.get_path("stdlib"))
@@ -43,6 +66,24 @@ def long_source(num_lines: int) -> str:
         if len(lines) >= num_lines:
             return "".join(lines[:num_lines])
     raise FileNotFoundError(f"no file of {num_lines:,} lines in {folder}: install all of Python")
+
+
+def cut_line_of_file(num_tokens: int) -> CutLine:
+    """Return a line four fifths down a text of about so many tokens, which begins like no other.
+
+    The text is the beginning of the longest files of the standard library, one after the other.
+    """
+    num_chars, parts = int(num_tokens * CHARS_PER_TOKEN), [f"# {num_tokens:,} tokens\n"]
+    folder = Path(sysconfig.get_path("stdlib"))
+    for file in sorted(folder.glob("[a-z]*.py"), key=lambda it: it.stat().st_size, reverse=True):
+        if sum(map(len, parts)) >= num_chars:
+            break
+        parts.append(file.read_text(encoding="utf-8", errors="replace"))
+    lines = "".join(parts)[:num_chars].splitlines(keepends=True)
+    after = len(lines) - 1 - int(len(lines) * SUFFIX_SHARE)
+    worthy = [it for it in range(len(lines) - 1) if _is_worthy(lines[it]) and "(" in lines[it]]
+    number = min(worthy, key=lambda it: abs(it - after))
+    return _cut(f"{num_tokens}.py", "".join(lines), lines, number)
 
 
 def _cut_each(files: list[Path], chosen: random.Random) -> Iterator[CutLine]:
@@ -54,6 +95,22 @@ def _cut_each(files: list[Path], chosen: random.Random) -> Iterator[CutLine]:
         ]
         if len(lines) >= _FEWEST_LINES and worthy:
             yield _cut(file.name, text, lines, chosen.choice(worthy))
+
+
+def _blocks(lines: list[str], num_lines: int) -> Iterator[int]:
+    """Yield where stretches begin, of statements that stand one behind the other."""
+    for number in range(len(lines) - num_lines):
+        block = lines[number : number + num_lines]
+        indents = [len(line) - len(line.lstrip()) for line in block]
+        is_one = indents[0] and min(indents) == indents[0] and _closes_what_it_opens(block)
+        if is_one and all(map(_is_worthy, block)):
+            yield number
+
+
+def _closes_what_it_opens(lines: list[str]) -> bool:
+    text = "".join(lines)
+    is_even = all(text.count(left) == text.count(right) for left, right in ("()", "[]", "{}"))
+    return is_even and not text.rstrip().endswith((",", ":"))
 
 
 def _is_worthy(line: str) -> bool:

@@ -6,8 +6,9 @@ import pytest
 from rule_engine import rule_engine_launch
 
 from intarsia.cli.bench_sources import cut_lines
-from intarsia.cli.bench_typing import keys_of, measure_typing, typed_lines
+from intarsia.cli.bench_typing import measure_typing
 from intarsia.cli.figures import Bench
+from intarsia.cli.typing_keys import keys_of, typed_lines
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.filling.options import FillOptions
@@ -38,6 +39,6 @@ async def test_a_key_is_answered_or_overtaken(
     async with EngineClient(name="test", launch=launch, address=address) as client:
         await client.preload()
         bench = Bench(client=client, address=address, options=FillOptions(), repeats=1)
-        figures = {it.name: it.value for it in await measure_typing(bench, pace=4)}
+        figures = {it.name: it.value for it in await measure_typing(bench, pace=2)}
     assert (figures["typing_answered_share"] > 0) is are_answered
     assert figures["typing_prompt_share"] <= figures["typing_answered_share"]
