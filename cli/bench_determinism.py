@@ -51,13 +51,18 @@ async def _texts(client: EngineClient, requests: Sequence[Fill]) -> list[str]:
     return [(await client.fill(request)).text for request in requests]
 
 
-def _same(name: str, words: str, kind: str, texts: Sequence[str], others: Sequence[str]) -> Figure:
+def same_percent(texts: Sequence[str], others: Sequence[str]) -> float:
+    """Return how many percent of the pairs are the same in every sign."""
     num_same = sum(one == other for one, other in zip(texts, others, strict=True))
+    return 100 * num_same / len(texts)
+
+
+def _same(name: str, words: str, kind: str, texts: Sequence[str], others: Sequence[str]) -> Figure:
     how = "the likeliest text" if kind == "likeliest" else f"drawn at temperature {TEMPERATURE}"
     return Figure(
         name=f"same_{kind}_{name}_share",
         words=f"same text, {kind}, {words}",
-        value=100 * num_same / len(texts),
+        value=same_percent(texts, others),
         unit="%",
         method=f"{how}, the same seed; {len(texts)} lines",
     )
