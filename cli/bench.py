@@ -24,6 +24,7 @@ from intarsia.cli.machine import describe_machine
 from intarsia.cli.peer_options import PeerName, against_option, each_once, llama_server_option
 from intarsia.cli.peers import peer_named
 from intarsia.cli.switches import debug_option, json_option
+from intarsia.cli.termination import termination_as_interrupt
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.evaluation.contestants.peer import Peer
 from intarsia.filling.options import FillOptions
@@ -74,7 +75,8 @@ def command(
         require_drawing()
     fill = FillOptions(**options)
     found = [peer_named(name, model=fill.model, llama_server=llama_server) for name in peers]
-    figures = asyncio.run(_measure(fill, repeats, found, wanted))
+    with termination_as_interrupt():  # engines and peers end with it
+        figures = asyncio.run(_measure(fill, repeats, found, wanted))
     if pictures is not None:
         for path in draw_pictures(figures, pictures):
             notices().print(f"drawn: {path}")

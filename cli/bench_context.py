@@ -13,8 +13,8 @@ from intarsia.cli.bench_side_by_side import plan_line
 from intarsia.cli.bench_sources import CutLine, cut_line_of_file
 from intarsia.cli.figures import Bench, Figure, middle_of
 from intarsia.cli.fresh_engine import fresh_engine
-from intarsia.engine.ipc.client import EngineClient
-from intarsia.engine.ipc.messages import Filled
+from intarsia.engine.ipc.client import EngineClient, FillFailed
+from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.filling.options import FillOptions
 from intarsia.infill.canvas import Budget
 
@@ -39,42 +39,66 @@ class _Timed:
 async def measure_context(bench: Bench) -> Sequence[Figure]:
     """Go from short files to long ones, one cold fill and some warm ones each."""
     launch = replace(bench.launch, max_context_tokens=_MAX_TOKENS, cache_tokens=2 * _MAX_TOKENS)
+    whole = replace(bench.options, budget=_WHOLE)
     figures: list[Figure] = []
     async with fresh_engine(launch) as (client, _):
         await client.preload(bench.options.model)
         for kilo in KILO_TOKENS:
-            figures += await _file(client, bench.options, kilo)
-        figures += await measure_edits(
-            client, replace(bench.options, budget=_WHOLE), EDITED_KILO_TOKENS
-        )
+            line = cut_line_of_file(1000 * kilo)
+            if await _takes(client, 1000 * kilo, bench.options.model):
+                cold = await _fill(client, line, whole)
+                warm = [await _fill(client, line, whole) for _ in range(_WARM_FILLS)]
+                figures += _whole_file(kilo, cold, warm)
+                if kilo == EDITED_KILO_TOKENS:
+                    figures += await measure_edits(client, whole, line, cold.filled, kilo)
+            else:
+                figures.append(_not_taken(kilo))
+            shown = [await _fill(client, line, bench.options) for _ in range(1 + _WARM_FILLS)]
+            figures += _file_as_usual(kilo, shown[0], shown[1:])
     return figures
 
 
-async def _file(client: EngineClient, options: FillOptions, kilo: int) -> list[Figure]:
-    line = cut_line_of_file(1000 * kilo)
-    whole = replace(options, budget=_WHOLE)
-    cold = await _fill(client, line, whole)
-    warm = [await _fill(client, line, whole) for _ in range(_WARM_FILLS)]
-    shown = [await _fill(client, line, options) for _ in range(1 + _WARM_FILLS)]
-    num_read = cold.filled.num_prefilled + cold.filled.num_reused
-    whole_method = f"a file of {kilo},000 tokens, all of it shown"
-    shown_method = f"a file of {kilo},000 tokens, shown as an editor has it"
+async def _takes(client: EngineClient, num_tokens: int, model: str | None) -> bool:
+    """Whether the engine takes so much context: no hole may be longer than that."""
+    probe = Fill(id=0, prefix="a", suffix="\n", max_tokens=num_tokens, max_steps=1, model=model)
+    try:
+        await client.fill(probe)
+    except FillFailed as refusal:
+        if refusal.code != "bad_request":
+            raise
+        return False
+    return True
+
+
+def _not_taken(kilo: int) -> Figure:
+    return Figure(
+        name=f"context_{kilo}k_cold_ms",
+        words=f"{kilo} k file: a line, cold",
+        value=None,
+        unit="ms",
+        method=f"the engine takes less than {kilo},000 tokens of context with this model: half of "
+        "its positions at most",
+    )
+
+
+def _whole_file(kilo: int, cold: _Timed, warm: Sequence[_Timed]) -> list[Figure]:
+    method = f"a file of {kilo},000 tokens, all of it shown"
     return [
         Figure(
             name=f"context_{kilo}k_read_tokens",
             words=f"{kilo} k file: context read",
-            value=num_read,
+            value=cold.filled.num_prefilled + cold.filled.num_reused,
             unit="tokens",
-            method=f"{whole_method}; what the engine cannot hold it cuts (far from the hole)",
+            method=method,
         ),
         Figure(
             name=f"context_{kilo}k_cold_ms",
             words=f"{kilo} k file: a line, cold",
             value=cold.ms,
             unit="ms",
-            method=f"{whole_method}, not seen before; once",
+            method=f"{method}, not seen before; once",
         ),
-        *_times(f"context_{kilo}k_warm_ms", f"{kilo} k file: a line, warm", whole_method, warm),
+        *_times(f"context_{kilo}k_warm_ms", f"{kilo} k file: a line, warm", method, warm),
         middle_of(
             [it.pass_ms for it in warm],
             name=f"context_{kilo}k_pass_ms",
@@ -82,18 +106,24 @@ async def _file(client: EngineClient, options: FillOptions, kilo: int) -> list[F
             unit="ms",
             method="of these fills",
         ),
+    ]
+
+
+def _file_as_usual(kilo: int, cold: _Timed, warm: Sequence[_Timed]) -> list[Figure]:
+    method = f"a file of {kilo},000 tokens, cut as an editor's request cuts it"
+    return [
         Figure(
             name=f"file_{kilo}k_cold_ms",
             words=f"{kilo} k file, cut as usual: a line, cold",
-            value=shown[0].ms,
+            value=cold.ms,
             unit="ms",
-            method=f"{shown_method} ({shown[0].filled.num_prefilled:,} tokens read); once",
+            method=f"{method} ({cold.filled.num_prefilled:,} tokens read); once",
         ),
         *_times(
             f"file_{kilo}k_warm_ms",
             f"{kilo} k file, cut as usual: a line, warm",
-            shown_method,
-            shown[1:],
+            method,
+            warm,
         ),
     ]
 

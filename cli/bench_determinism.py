@@ -18,7 +18,7 @@ from intarsia.infill.canvas import Budget
 SEED = 7
 TEMPERATURE = 0.8
 
-_MOST_HOLES = 8
+_MOST_HOLES = 6
 _BUDGET = Budget(prefix_tokens=512, suffix_tokens=128)  # the text hangs on the seed, not on more
 
 

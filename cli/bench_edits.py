@@ -1,30 +1,29 @@
 """How much of a long context is read again after an edit, beside reading it for the first time."""
 
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 
 from intarsia.cli.bench_side_by_side import plan_line
-from intarsia.cli.bench_sources import CutLine, cut_line_of_file
+from intarsia.cli.bench_sources import CutLine
 from intarsia.cli.figures import Figure, middle_of
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Filled
 from intarsia.filling.options import FillOptions
 
-APPENDED = "first = second + third * 4 - fifth"
+APPENDED = "first = second + third * {number} - fifth"
 """About ten tokens."""
 
 _EDITS = 3
-_SEED = 7
 
 
-async def measure_edits(client: EngineClient, options: FillOptions, kilo: int) -> list[Figure]:
-    """Have a context held, and change it in two ways, each several times."""
-    line = _not_seen(cut_line_of_file(1000 * kilo))
-    first = await _fill(client, line, options)
+async def measure_edits(
+    client: EngineClient, options: FillOptions, line: CutLine, first: Filled, kilo: int
+) -> list[Figure]:
+    """Change a text of so many thousand tokens in two ways, each several times. ``first`` is the
+    fill that has read it; the engine still holds it."""
     appended, within = [], []
     for number in range(_EDITS):
-        appended.append(await _fill(client, with_appended(line), options))
+        appended.append(await _fill(client, with_appended(line, number), options))
         await _fill(client, line, options)  # as it was
         within.append(await _fill(client, with_edited_suffix(line, number), options))
         await _fill(client, line, options)
@@ -41,10 +40,11 @@ async def measure_edits(client: EngineClient, options: FillOptions, kilo: int) -
     ]
 
 
-def with_appended(line: CutLine) -> CutLine:
+def with_appended(line: CutLine, number: int) -> CutLine:
     """Return the line's hole behind some more text."""
-    text = line.text[: line.start] + APPENDED + line.text[line.start :]
-    return replace(line, text=text, start=line.start + len(APPENDED), end=line.end + len(APPENDED))
+    more = APPENDED.format(number=number)
+    text = line.text[: line.start] + more + line.text[line.start :]
+    return replace(line, text=text, start=line.start + len(more), end=line.end + len(more))
 
 
 def with_edited_suffix(line: CutLine, number: int) -> CutLine:
@@ -52,13 +52,6 @@ def with_edited_suffix(line: CutLine, number: int) -> CutLine:
     middle = (line.end + len(line.text)) // 2
     at = line.text.index("\n", middle)
     return replace(line, text=f"{line.text[:at]}  # edit {number}{line.text[at:]}")
-
-
-def _not_seen(line: CutLine) -> CutLine:
-    word = f"# {random.Random(_SEED).random()}\n"
-    return replace(
-        line, text=word + line.text, start=line.start + len(word), end=line.end + len(word)
-    )
 
 
 def _again(

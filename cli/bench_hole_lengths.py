@@ -12,6 +12,7 @@ from intarsia.cli.bench_side_by_side import plan_line
 from intarsia.cli.bench_sources import cut_blocks
 from intarsia.cli.figures import Bench, Figure, middle_of
 from intarsia.evaluation.answer import Answer
+from intarsia.filling.planned_fill import PlannedFill
 from intarsia.infill.canvas import Budget
 
 NUM_LINES = (1, 2, 4, 8, 16)
@@ -23,7 +24,7 @@ _CONTEXT = {"prefix_tokens": 512, "suffix_tokens": 128}  # what is read is no ma
 
 
 async def measure_hole_lengths(bench: Bench) -> Sequence[Figure]:
-    """Ask everyone for each block twice; the second time, with the context held, counts."""
+    """Have everyone read each block's context, then fill it."""
     peer = bench.peer(PEER)
     few = replace(bench, peers=() if peer is None else (peer,))
     figures: list[Figure] = []
@@ -34,13 +35,19 @@ async def measure_hole_lengths(bench: Bench) -> Sequence[Figure]:
             answers: dict[str, list[Answer]] = {it.name: [] for it in ready}
             for block in cut_blocks(min(bench.repeats, _MOST_HOLES), num_lines):
                 plan = plan_line(block, options)
-                for _ in range(2):
-                    found = {it.name: await it.fill(plan) for it in ready}
-                for name, answer in found.items():
-                    answers[name] += [] if answer.is_failure else [answer]
+                for contestant in ready:
+                    await contestant.fill(_reading(plan))
+                for contestant in ready:
+                    answer = await contestant.fill(plan)
+                    answers[contestant.name] += [] if answer.is_failure else [answer]
             for name, given in answers.items():
                 figures += _figures(name, num_lines, given)
     return figures
+
+
+def _reading(plan: PlannedFill) -> PlannedFill:
+    """Return what reads the same context, and writes a token."""
+    return replace(plan, canvas=replace(plan.canvas, max_tokens=1))
 
 
 def _figures(name: str, num_lines: int, answers: Sequence[Answer]) -> Iterator[Figure]:

@@ -1,4 +1,4 @@
-"""Longer files and edits in them, with an engine that fills by rules and counts signs for tokens."""
+"""Longer files and edits in them, with an engine that fills by rules: a sign is a token to it."""
 
 from rule_engine import rule_engine_launch
 
@@ -39,8 +39,8 @@ def test_a_file_is_about_as_long_as_asked_for_and_its_hole_four_fifths_down():
 def test_an_edit_changes_one_side_of_the_hole_alone():
     line = cut_line_of_file(1_000)
     before, after = line.text[: line.start], line.text[line.end :]
-    appended, edited = with_appended(line), with_edited_suffix(line, 3)
-    assert appended.text[: appended.start] == before + APPENDED
+    appended, edited = with_appended(line, 3), with_edited_suffix(line, 3)
+    assert appended.text[: appended.start] == before + APPENDED.format(number=3)
     assert appended.text[appended.end :] == after
     assert edited.text[: edited.start] == before
     changed = edited.text[edited.end :]

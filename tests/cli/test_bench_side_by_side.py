@@ -1,4 +1,4 @@
-"""Contestants take turns at real holes; the peer's program is a small one that speaks as it does."""
+"""Contestants take turns at real holes; the peer is a small program that speaks as one."""
 
 from pathlib import Path
 
