@@ -49,6 +49,7 @@ async def measure_context(bench: Bench) -> Sequence[Figure]:
                 cold = await _fill(client, line, whole)
                 warm = [await _fill(client, line, whole) for _ in range(_WARM_FILLS)]
                 figures += _whole_file(kilo, cold, warm)
+                figures.append(_memory(kilo, (await client.status()).resident_bytes))
                 if kilo == EDITED_KILO_TOKENS:
                     figures += await measure_edits(client, whole, line, cold.filled, kilo)
             else:
@@ -107,6 +108,16 @@ def _whole_file(kilo: int, cold: _Timed, warm: Sequence[_Timed]) -> list[Figure]
             method="of these fills",
         ),
     ]
+
+
+def _memory(kilo: int, num_bytes: int) -> Figure:
+    return Figure(
+        name=f"context_{kilo}k_resident_gb",
+        words=f"{kilo} k file: memory of the engine",
+        value=num_bytes / 1e9,
+        unit="GB",
+        method="resident set after these fills, which holds this context and the shorter ones",
+    )
 
 
 def _file_as_usual(kilo: int, cold: _Timed, warm: Sequence[_Timed]) -> list[Figure]:

@@ -6,7 +6,7 @@ that would be empty. Only the drawing imports matplotlib.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from intarsia.cli.faults import CliError
@@ -16,7 +16,8 @@ from intarsia.cli.figures import Figure
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Picture:
     """``lines``: what a line is called → the names of its figures, a pattern whose group is the
-    place on the x axis, a number or a word. ``scale``: what y values are multiplied with."""
+    place on the x axis, a number or a word. ``scale``: what y values are multiplied with.
+    ``words``: how a place is called where not by that."""
 
     file: str
     title: str
@@ -25,6 +26,7 @@ class Picture:
     lines: Mapping[str, str]
     scale: float = 1.0
     is_logarithmic: bool = False
+    words: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -38,22 +40,18 @@ class Point:
 
 
 _SECONDS = 1e-3
+_FILLERS = {"intarsia": "intarsia", "llama.cpp": "llama_cpp", "transformers": "transformers"}
 
 PICTURES = (
-    Picture(
-        file="bench-side-by-side.svg",
-        title="A single line, about 1.3 k tokens of context",
-        x="percentile",
-        y="ms",
-        lines={
-            f"{name}, {state}": f"side_{key}_{state}_p(\\d+)_ms"
-            for state in ("warm", "cold")
-            for name, key in (
-                ("intarsia", "intarsia"),
-                ("llama.cpp", "llama_cpp"),
-                ("transformers", "transformers"),
-            )
-        },
+    *(
+        Picture(
+            file=f"bench-{state}.svg",
+            title=f"A single line, about 1.3 k tokens of context, {words}",
+            x="",
+            y="ms",
+            lines={name: f"side_{key}_{state}_(p\\d+)_ms" for name, key in _FILLERS.items()},
+        )
+        for state, words in (("warm", "which is held"), ("cold", "never seen before"))
     ),
     Picture(
         file="bench-context.svg",
@@ -81,13 +79,14 @@ PICTURES = (
     ),
     Picture(
         file="bench-typing.svg",
-        title="Keys at 5 a second: what is shown within 300 ms",
+        title="Keys at 5 a second: what there is within 300 ms, before the next key",
         x="",
         y="% of the keys",
         lines={
-            "intarsia": r"typing_(answered|prompt|text|shown)_share",
-            "llama.cpp": r"typing_llama_cpp_(answered|prompt|text|shown)_share",
+            "intarsia": r"typing_(prompt|text|shown)_share",
+            "llama.cpp": r"typing_llama_cpp_(prompt|text|shown)_share",
         },
+        words={"prompt": "any answer", "text": "a whole text", "shown": "a whole text or a draft"},
     ),
 )
 
@@ -137,23 +136,25 @@ def _draw(picture: Picture, lines: Mapping[str, Sequence[Point]], path: Path) ->
     drawing = Drawing(figsize=(8, 4), layout="constrained")
     axes = drawing.subplots()
     places = list(dict.fromkeys(point.x for found in lines.values() for point in found))
+    labels = [picture.words.get(place, place) for place in places]
     width = 0.8 / len(lines)
     for number, (name, found) in enumerate(lines.items()):
         ys = [point.y for point in found]
         errors = [[p.y - p.low for p in found], [p.high - p.y for p in found]]
+        shown_errors = errors if any(map(any, errors)) else None
         if picture.is_logarithmic:
-            axes.errorbar(
-                [float(p.x) for p in found], ys, yerr=errors, marker="o", capsize=3, label=name
-            )
+            xs = [float(point.x) for point in found]
+            axes.errorbar(xs, ys, yerr=shown_errors, marker="o", capsize=3, label=name)
         else:
             xs = [places.index(p.x) + (number - (len(lines) - 1) / 2) * width for p in found]
-            axes.bar(xs, ys, width, yerr=errors, capsize=2, label=name)
+            axes.bar(xs, ys, width, yerr=shown_errors, capsize=2, label=name)
     if picture.is_logarithmic:
         axes.set(xscale="log", yscale="log")
-        axes.set_xticks([float(it) for it in places], labels=places)
+        axes.set_xticks([float(it) for it in places], labels=labels)
         axes.minorticks_off()
+        axes.yaxis.set_major_formatter("{x:g}")
     else:
-        axes.set_xticks(range(len(places)), labels=places)
+        axes.set_xticks(range(len(places)), labels=labels)
     axes.set(title=picture.title, xlabel=picture.x, ylabel=picture.y)
     axes.legend(fontsize="small")
     # Text stays text, and the same figures give the same file.

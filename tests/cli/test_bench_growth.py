@@ -1,5 +1,6 @@
 """Longer files and edits in them, with an engine that fills by rules: a sign is a token to it."""
 
+from pictured import pictured
 from rule_engine import rule_engine_launch
 
 from intarsia.cli.bench_context import KILO_TOKENS, measure_context
@@ -21,6 +22,9 @@ async def test_a_longer_file_is_read_longer_unless_it_is_cut_as_usual(address: A
     assert read == sorted(read)
     assert read[-1] > 30 * read[0]
     assert all(figures[f"context_{kilo}k_warm_ms"].bounds for kilo in KILO_TOKENS)
+    assert {file: len(lines) for file, lines in pictured(list(figures.values())).items()} == {
+        "bench-context.svg": 4
+    }
     assert figures["edit_8k_append_read_tokens"].value is not None
     assert figures["edit_8k_suffix_token_share"].value is not None
 

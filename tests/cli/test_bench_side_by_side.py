@@ -4,6 +4,7 @@ from pathlib import Path
 
 from command_line import run
 from infill_server import write_program
+from pictured import pictured
 from rule_engine import rule_engine_launch
 
 from intarsia.cli.bench_contestants import contestants
@@ -51,6 +52,8 @@ async def test_holes_are_filled_in_turns_and_paired(address: Address, tmp_path: 
     assert found["side_intarsia_tokens_per_pass"] == 1
     assert found["side_llama_cpp_passes"] == 4
     assert all(value is None or value >= 0 for value in found.values())
+    both = ["intarsia", "llama.cpp"]
+    assert pictured(figures) == {"bench-warm.svg": both, "bench-cold.svg": both}
 
 
 async def test_without_peers_there_is_nothing_to_pair(address: Address):
@@ -68,6 +71,7 @@ async def test_blocks_of_each_length_are_filled_by_both(address: Address, tmp_pa
     for num_lines in NUM_LINES:
         assert found[f"hole_intarsia_{num_lines}_lines_tokens_per_pass"] == 1
         assert found[f"hole_llama_cpp_{num_lines}_lines_tokens"] == 4
+    assert pictured(figures) == {"bench-holes.svg": ["intarsia", "llama.cpp"]}
 
 
 def test_a_block_has_as_many_lines_as_asked_for_none_further_out_than_the_first():
@@ -81,6 +85,12 @@ def test_a_block_has_as_many_lines_as_asked_for_none_further_out_than_the_first(
             assert begun
             assert not begun.strip()
             assert all(line.startswith(begun) for line in lines[1:])
+
+
+def test_an_unknown_section_is_told_which_there_are():
+    result = run("bench", "--only", "speed")
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert "side-by-side" in result.stderr
 
 
 def test_a_section_beside_others_needs_others():

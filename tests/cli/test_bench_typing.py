@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from infill_server import write_program
+from pictured import pictured
 from rule_engine import rule_engine_launch
 
 from intarsia.cli.bench_sources import cut_lines
@@ -66,6 +67,7 @@ async def test_the_same_keys_are_typed_to_a_peer(address: Address, tmp_path: Pat
     bench = Bench(client=client, address=address, options=FillOptions(), repeats=1, peers=(peer,))
     places = typing_places(1, pace=4)
     figures = {it.name: it for it in await measure_typing_peer(bench, places)}
+    assert pictured(list(figures.values())) == {"bench-typing.svg": ["llama.cpp"]}
     await client.close()
     assert f"{len(places[0].keys)} keys" in figures["typing_llama_cpp_prompt_share"].method
     assert (figures["typing_llama_cpp_answered_share"].value or 0) > 50
