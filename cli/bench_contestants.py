@@ -7,6 +7,7 @@ measured on text that is thrown away. Raw: nothing is cleaned, no second answer 
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from typing import Protocol
 
 import msgspec
@@ -54,7 +55,7 @@ class OwnEngine:
 
     def __init__(self, client: EngineClient, options: FillOptions, *, pid: int) -> None:
         self._client = client
-        self._options = options
+        self._options = replace(options, max_tokens=None)  # as the plan says, to everyone
         self.pid = pid
 
     async def fill(self, plan: PlannedFill) -> Answer:

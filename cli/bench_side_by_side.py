@@ -5,7 +5,7 @@ context held. One computes at a time; that the others rest is measured too.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import psutil
 
@@ -46,10 +46,12 @@ async def measure_side_by_side(bench: Bench) -> Sequence[Figure]:
 
 
 def plan_line(line: CutLine, options: FillOptions) -> PlannedFill:
-    """Return the hole as everyone is asked for it."""
+    """Return the hole as everyone is asked for it, to be filled with so many tokens at most."""
     python = language_for_id("python")
     hole = hole_for_range(line.text, line.start, line.end, python)
-    return plan_fill(line.text, hole, python, options)
+    plan = plan_fill(line.text, hole, python, options)
+    most = options.max_tokens or plan.canvas.max_tokens
+    return replace(plan, canvas=replace(plan.canvas, max_tokens=most))
 
 
 @dataclass(slots=True)

@@ -37,6 +37,9 @@ async def test_everyone_is_asked_for_the_same_hole_with_the_same_stop(
             assert plan.canvas.stop == ("\n",)
             assert '"stop": ["\\n"]' in asked
             assert f'"n_predict": {plan.canvas.max_tokens}' in asked
+            short = plan_line(cut_lines(1)[0], FillOptions(max_tokens=1))
+            assert (await ours.fill(short)).text == "return"
+            assert '"n_predict": 1,' in (await peer.fill(short)).text
         assert ours.pid != peer.pid
 
 
