@@ -1,19 +1,21 @@
 """How a fill grows with its hole: blocks of 1 to 16 lines, ours and llama.cpp's, in turns.
 
-What is cut out are stretches of whole lines of one function. How long the answer becomes is for the
-model to say, so times are told a token too.
+What is cut out are whole bodies of functions. How long the answer becomes is for the model to say
+(llama.cpp knows no indentation, and goes on behind a body's end), so times are told a token too.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from intarsia.cli.bench_contestants import OURS, contestants, plain_name
-from intarsia.cli.bench_side_by_side import plan_line
-from intarsia.cli.bench_sources import cut_blocks
+from intarsia.cli.bench_sources import CutLine, cut_bodies
 from intarsia.cli.figures import Bench, Figure, middle_of
 from intarsia.evaluation.answer import Answer
+from intarsia.filling.cursor_fill import CursorFill, plan_at_cursor
+from intarsia.filling.options import FillOptions
 from intarsia.filling.planned_fill import PlannedFill
 from intarsia.infill.canvas import Budget
+from intarsia.infill.languages import language_for_id
 
 NUM_LINES = (1, 2, 4, 8, 16)
 PEER = "llama.cpp"
@@ -33,8 +35,8 @@ async def measure_hole_lengths(bench: Bench) -> Sequence[Figure]:
             budget = Budget(**_CONTEXT, hole_tokens=num_lines * _MOST_TOKENS_A_LINE)
             options = replace(bench.options, budget=budget)
             answers: dict[str, list[Answer]] = {it.name: [] for it in ready}
-            for block in cut_blocks(min(bench.repeats, _MOST_HOLES), num_lines):
-                plan = plan_line(block, options)
+            for body in cut_bodies(min(bench.repeats, _MOST_HOLES), num_lines):
+                plan = plan_body(body, options)
                 for contestant in ready:
                     await contestant.fill(_reading(plan))
                 for contestant in ready:
@@ -43,6 +45,14 @@ async def measure_hole_lengths(bench: Bench) -> Sequence[Figure]:
             for name, given in answers.items():
                 figures += _figures(name, num_lines, given)
     return figures
+
+
+def plan_body(body: CutLine, options: FillOptions) -> PlannedFill:
+    """Return the hole of an editor's cursor below the header, the body taken out."""
+    text = body.text[: body.start] + body.text[body.end :]
+    found = plan_at_cursor(text, body.start, language_for_id("python"), options)
+    assert isinstance(found, CursorFill), "the cursor stands in code"
+    return found.planned
 
 
 def _reading(plan: PlannedFill) -> PlannedFill:
@@ -58,7 +68,7 @@ def _figures(name: str, num_lines: int, answers: Sequence[Answer]) -> Iterator[F
         name=f"{key}_ms",
         words=words,
         unit="ms",
-        method="a stretch of so many lines cut out, the context held",
+        method="a function's body of so many lines cut out, the context held",
     )
     yield middle_of(
         [it.num_tokens or 0 for it in answers],

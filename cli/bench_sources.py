@@ -41,16 +41,15 @@ def cut_lines(count: int) -> list[CutLine]:
     return list(islice(_cut_each(files, chosen), count))
 
 
-def cut_blocks(count: int, num_lines: int) -> list[CutLine]:
-    """Return so many stretches of so many lines, one a file, each of lines that say something and
-    are indented as far as the first or further."""
+def cut_bodies(count: int, num_lines: int) -> list[CutLine]:
+    """Return so many whole bodies of functions of so many lines, one a file."""
     found: list[CutLine] = []
     for file in sorted(Path(sysconfig.get_path("stdlib")).glob("[a-z]*.py")):
         if len(found) == count:
             break
         text = file.read_text(encoding="utf-8", errors="replace")
         lines = text.splitlines(keepends=True)
-        number = next((it for it in _blocks(lines, num_lines) if it > len(lines) // 3), None)
+        number = next((it for it in _bodies(lines, num_lines) if it > len(lines) // 3), None)
         if len(lines) >= _FEWEST_LINES and number is not None:
             first = _cut(file.name, text, lines, number)
             end = first.start + len("".join(lines[number : number + num_lines]).strip())
@@ -97,20 +96,25 @@ def _cut_each(files: list[Path], chosen: random.Random) -> Iterator[CutLine]:
             yield _cut(file.name, text, lines, chosen.choice(worthy))
 
 
-def _blocks(lines: list[str], num_lines: int) -> Iterator[int]:
-    """Yield where stretches begin, of statements that stand one behind the other."""
-    for number in range(len(lines) - num_lines):
-        block = lines[number : number + num_lines]
-        indents = [len(line) - len(line.lstrip()) for line in block]
-        is_one = indents[0] and min(indents) == indents[0] and _closes_what_it_opens(block)
-        if is_one and all(map(_is_worthy, block)):
+def _bodies(lines: list[str], num_lines: int) -> Iterator[int]:
+    """Yield where bodies without docstring or blank line begin."""
+    for number in range(1, len(lines) - num_lines):
+        header, body = lines[number - 1], lines[number : number + num_lines]
+        is_header = header.lstrip().startswith("def ") and header.rstrip().endswith(":")
+        after = next((it for it in lines[number + num_lines :] if it.strip()), "")
+        is_whole = _columns(after) <= _columns(header)
+        if is_header and is_whole and all(_is_inside(line, header) for line in body):
             yield number
 
 
-def _closes_what_it_opens(lines: list[str]) -> bool:
-    text = "".join(lines)
-    is_even = all(text.count(left) == text.count(right) for left, right in ("()", "[]", "{}"))
-    return is_even and not text.rstrip().endswith((",", ":"))
+def _is_inside(line: str, header: str) -> bool:
+    """Whether a line is code of this header's body: no blank, no comment, no text by itself."""
+    words = line.strip()
+    return bool(words) and words[0] not in "\"'#" and _columns(line) > _columns(header)
+
+
+def _columns(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _is_worthy(line: str) -> bool:

@@ -8,9 +8,9 @@ from pictured import pictured
 from rule_engine import rule_engine_launch
 
 from intarsia.cli.bench_contestants import contestants
-from intarsia.cli.bench_hole_lengths import NUM_LINES, measure_hole_lengths
+from intarsia.cli.bench_hole_lengths import NUM_LINES, measure_hole_lengths, plan_body
 from intarsia.cli.bench_side_by_side import measure_side_by_side, plan_line
-from intarsia.cli.bench_sources import cut_blocks, cut_lines
+from intarsia.cli.bench_sources import cut_bodies, cut_lines
 from intarsia.cli.exit_codes import ExitCode
 from intarsia.cli.figures import Bench
 from intarsia.engine.ipc.address import Address
@@ -77,17 +77,18 @@ async def test_blocks_of_each_length_are_filled_by_both(address: Address, tmp_pa
     assert pictured(figures) == {"bench-holes.svg": ["intarsia", "llama.cpp"]}
 
 
-def test_a_block_has_as_many_lines_as_asked_for_none_further_out_than_the_first():
-    for num_lines in (1, 4, 16):
-        blocks = cut_blocks(3, num_lines)
-        assert len({block.file for block in blocks}) == 3
-        for block in blocks:
-            lines = block.text[block.start : block.end].splitlines()
-            begun = block.text[: block.start].rpartition("\n")[2]
+def test_a_body_is_whole_and_is_asked_for_as_a_block():
+    for num_lines in NUM_LINES:
+        bodies = cut_bodies(3, num_lines)
+        assert len({body.file for body in bodies}) == 3
+        for body in bodies:
+            lines = body.text[body.start : body.end].splitlines()
+            above = body.text[: body.start].splitlines()
             assert len(lines) == num_lines
-            assert begun
-            assert not begun.strip()
-            assert all(line.startswith(begun) for line in lines[1:])
+            assert above[-2].lstrip().startswith("def ")
+            assert not above[-1].strip()
+            assert all(line.startswith(above[-1]) for line in lines[1:])
+            assert plan_body(body, FillOptions()).canvas.kind == "block"
 
 
 def test_an_unknown_section_is_told_which_there_are():
