@@ -54,9 +54,17 @@ async def measure_context(bench: Bench) -> Sequence[Figure]:
                     figures += await measure_edits(client, whole, line, cold.filled, kilo)
             else:
                 figures.append(_not_taken(kilo))
+            line = _begun_anew(line)
             shown = [await _fill(client, line, bench.options) for _ in range(1 + _WARM_FILLS)]
             figures += _file_as_usual(kilo, shown[0], shown[1:])
     return figures
+
+
+def _begun_anew(line: CutLine) -> CutLine:
+    """Return the same hole in a text of which no beginning is held."""
+    more = "# once more\n"
+    start, end = line.start + len(more), line.end + len(more)
+    return replace(line, text=more + line.text, start=start, end=end)
 
 
 async def _takes(client: EngineClient, num_tokens: int, model: str | None) -> bool:

@@ -70,14 +70,16 @@ def long_source(num_lines: int) -> str:
 def cut_line_of_file(num_tokens: int) -> CutLine:
     """Return a line four fifths down a text of about so many tokens, which begins like no other.
 
-    The text is the beginning of the longest files of the standard library, one after the other.
+    The text is the longest files of the standard library one after the other, each from its first
+    class on: above it is more prose than code.
     """
     num_chars, parts = int(num_tokens * CHARS_PER_TOKEN), [f"# {num_tokens:,} tokens\n"]
     folder = Path(sysconfig.get_path("stdlib"))
     for file in sorted(folder.glob("[a-z]*.py"), key=lambda it: it.stat().st_size, reverse=True):
         if sum(map(len, parts)) >= num_chars:
             break
-        parts.append(file.read_text(encoding="utf-8", errors="replace"))
+        text = file.read_text(encoding="utf-8", errors="replace")
+        parts.append(text[text.find("\nclass ") + 1 :])
     lines = "".join(parts)[:num_chars].splitlines(keepends=True)
     after = len(lines) - 1 - int(len(lines) * SUFFIX_SHARE)
     worthy = [it for it in range(len(lines) - 1) if _is_worthy(lines[it]) and "(" in lines[it]]

@@ -30,7 +30,7 @@ async def test_a_longer_file_is_read_longer_unless_it_is_cut_as_usual(address: A
 
 
 def test_a_file_is_about_as_long_as_asked_for_and_its_hole_four_fifths_down():
-    for num_tokens in (1_000, 8_000, 32_000):
+    for num_tokens in (1000 * kilo for kilo in KILO_TOKENS):
         line = cut_line_of_file(num_tokens)
         assert line == cut_line_of_file(num_tokens)
         assert 0.99 < len(line.text) / (4 * num_tokens) <= 1
