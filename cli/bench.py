@@ -4,49 +4,30 @@ An engine of its own is started, so that one that runs is neither disturbed nor 
 """
 
 import asyncio
-import tempfile
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
-import msgspec
-from rich.box import SIMPLE_HEAD
-from rich.table import Table
 
-from intarsia.cli.bench_fills import measure_fills
-from intarsia.cli.bench_passes import measure_passes
-from intarsia.cli.bench_prefill import measure_prefill
-from intarsia.cli.bench_requests import measure_requests
-from intarsia.cli.bench_server import measure_server
-from intarsia.cli.bench_start import measure_start
-from intarsia.cli.bench_typing import measure_typing
-from intarsia.cli.bench_users import measure_users
+from intarsia.cli.bench_pictures import draw_pictures, require_drawing
+from intarsia.cli.bench_sections import SECTIONS, Section
 from intarsia.cli.console import notices, output
+from intarsia.cli.faults import CliError
+from intarsia.cli.figure_table import as_json as shown_as_json
+from intarsia.cli.figure_table import as_table
 from intarsia.cli.figures import Bench, Figure
 from intarsia.cli.fill_options import fill_options
+from intarsia.cli.fresh_engine import fresh_engine
 from intarsia.cli.load_bar import LoadBar
 from intarsia.cli.machine import describe_machine
+from intarsia.cli.peer_options import PeerName, against_option, each_once, llama_server_option
+from intarsia.cli.peers import peer_named
 from intarsia.cli.switches import debug_option, json_option
-from intarsia.engine.ipc.address import resolve_address
-from intarsia.engine.ipc.client import EngineClient, NoEngine
+from intarsia.cli.termination import termination_as_interrupt
+from intarsia.engine.ipc.launch import LaunchOptions
+from intarsia.evaluation.contestants.peer import Peer
 from intarsia.filling.options import FillOptions
-
-Section = Callable[[Bench], Awaitable[Sequence[Figure]]]
-
-SECTIONS: tuple[tuple[str, Section], ...] = (
-    ("starting engines", measure_start),
-    ("starting the language server", measure_server),
-    ("reading context", measure_prefill),
-    ("a pass over a canvas", measure_passes),
-    ("filling single lines", measure_fills),
-    ("asking the language server", measure_requests),
-    ("typing", measure_typing),
-    ("several users at once", measure_users),
-)
-"""In this order: the first leaves a warm engine to the others."""
 
 
 @click.command("bench")
@@ -55,48 +36,74 @@ SECTIONS: tuple[tuple[str, Section], ...] = (
     type=click.IntRange(min=1),
     default=12,
     show_default=True,
-    help="Holes to fill, and starts to time (at most 3).",
+    help="Holes to fill and places to type at; where one takes long, fewer.",
+)
+@against_option
+@llama_server_option
+@click.option(
+    "--only",
+    "names",
+    metavar="SECTION",
+    type=click.Choice([section.name for section in SECTIONS]),
+    multiple=True,
+    callback=each_once,
+    help=f"Measure only this: {', '.join(section.name for section in SECTIONS)}; repeatable.",
+)
+@click.option(
+    "--pictures",
+    metavar="FOLDER",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Draw the figures there, as SVG (needs matplotlib: pip install 'intarsia[train]').",
 )
 @fill_options
 @json_option
 @debug_option
-def command(repeats: int, as_json: bool, **options: Any) -> None:
-    """Measure engine start, prefill, single-line fills and memory on this machine."""
-    figures = asyncio.run(_measure(FillOptions(**options), repeats))
+def command(
+    repeats: int,
+    peers: Sequence[PeerName],
+    llama_server: Path | None,
+    names: Sequence[str],
+    pictures: Path | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Measure starts, reading, fills, typing and memory on this machine, alone or beside others."""
+    wanted = [section for section in SECTIONS if section.name in names or not names]
+    if not peers and (needy := [it.name for it in wanted if it.needs_peers and names]):
+        raise CliError(f"{needy[0]} measures us beside others: name them by --against")
+    if pictures is not None:
+        require_drawing()
+    fill = FillOptions(**options, is_fresh=True)  # what is written before is not to help
+    found = [peer_named(name, model=fill.model, llama_server=llama_server) for name in peers]
+    with termination_as_interrupt():  # engines and peers end with it
+        figures = asyncio.run(_measure(fill, repeats, found, wanted))
+    if pictures is not None:
+        for path in draw_pictures(figures, pictures):
+            notices().print(f"drawn: {path}")
     if as_json:
-        values = {figure.name: figure.value for figure in figures}
-        click.echo(msgspec.json.encode({"machine": describe_machine(), "figures": values}))
+        click.echo(shown_as_json(figures, describe_machine()))
     else:
-        output().print(_table(figures))
+        output().print(as_table(figures, describe_machine()))
 
 
-async def _measure(options: FillOptions, repeats: int) -> list[Figure]:
+async def _measure(
+    options: FillOptions, repeats: int, peers: Sequence[Peer], sections: Sequence[Section]
+) -> list[Figure]:
     figures: list[Figure] = []
-    with tempfile.TemporaryDirectory(prefix="intarsia-") as folder, LoadBar(notices()) as bar:
-        own = Path(folder) / "run"
-        address = replace(resolve_address(), directory=own, log_directory=own)
-        async with EngineClient(name="bench", address=address) as client:
-            bench = Bench(client=client, address=address, options=options, repeats=repeats)
-            try:
-                for done, (words, measure) in enumerate(SECTIONS):
-                    bar.update(words, done / len(SECTIONS))
-                    figures += await measure(bench)
-            finally:
-                with suppress(NoEngine):
-                    await client.stop()
+    launch = LaunchOptions()
+    with LoadBar(notices()) as bar:
+        bar.update("starting an engine", 0.0)
+        async with fresh_engine(launch) as (client, address):
+            await client.preload(options.model)
+            bench = Bench(
+                client=client,
+                address=address,
+                options=options,
+                repeats=repeats,
+                launch=launch,
+                peers=peers,
+            )
+            for done, section in enumerate(sections):
+                bar.update(section.words, done / len(sections))
+                figures += await section.measure(bench)
     return figures
-
-
-def _table(figures: Sequence[Figure]) -> Table:
-    table = Table(box=SIMPLE_HEAD, caption=describe_machine(), caption_justify="left")
-    table.add_column("figure")
-    table.add_column("value", justify="right")
-    table.add_column("how it is measured", overflow="fold")
-    for figure in figures:
-        table.add_row(figure.words, f"{_short(figure.value)} {figure.unit}", figure.method)
-    return table
-
-
-def _short(value: float) -> str:
-    """Return three digits that count, and never an exponent."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

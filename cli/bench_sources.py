@@ -7,13 +7,19 @@ hole finds its context in the engine's cache.
 import random
 import sysconfig
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
 _SEED = 7
 _FEWEST_LINES = 300
 _FEWEST_CHARACTERS = 12
+
+CHARS_PER_TOKEN = 4.0
+"""Of the standard library, about, to the default model."""
+
+SUFFIX_SHARE = 0.2
+"""Of a text lies behind the hole: as much as of what an editor's request shows."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,6 +41,22 @@ def cut_lines(count: int) -> list[CutLine]:
     return list(islice(_cut_each(files, chosen), count))
 
 
+def cut_bodies(count: int, num_lines: int) -> list[CutLine]:
+    """Return so many whole bodies of functions of so many lines, one a file."""
+    found: list[CutLine] = []
+    for file in sorted(Path(sysconfig.get_path("stdlib")).glob("[a-z]*.py")):
+        if len(found) == count:
+            break
+        text = file.read_text(encoding="utf-8", errors="replace")
+        lines = text.splitlines(keepends=True)
+        number = next((it for it in _bodies(lines, num_lines) if it > len(lines) // 3), None)
+        if len(lines) >= _FEWEST_LINES and number is not None:
+            first = _cut(file.name, text, lines, number)
+            end = first.start + len("".join(lines[number : number + num_lines]).strip())
+            found.append(replace(first, end=end))
+    return found
+
+
 def long_source(num_lines: int) -> str:
     """Return the first so many lines of the first standard-library file that has them."""
     folder = Path(sysconfig.get_path("stdlib"))
@@ -43,6 +65,26 @@ def long_source(num_lines: int) -> str:
         if len(lines) >= num_lines:
             return "".join(lines[:num_lines])
     raise FileNotFoundError(f"no file of {num_lines:,} lines in {folder}: install all of Python")
+
+
+def cut_line_of_file(num_tokens: int) -> CutLine:
+    """Return a line four fifths down a text of about so many tokens, which begins like no other.
+
+    The text is the longest files of the standard library one after the other, each from its first
+    class on: above it is more prose than code.
+    """
+    num_chars, parts = int(num_tokens * CHARS_PER_TOKEN), [f"# {num_tokens:,} tokens\n"]
+    folder = Path(sysconfig.get_path("stdlib"))
+    for file in sorted(folder.glob("[a-z]*.py"), key=lambda it: it.stat().st_size, reverse=True):
+        if sum(map(len, parts)) >= num_chars:
+            break
+        text = file.read_text(encoding="utf-8", errors="replace")
+        parts.append(text[text.find("\nclass ") + 1 :])
+    lines = "".join(parts)[:num_chars].splitlines(keepends=True)
+    after = len(lines) - 1 - int(len(lines) * SUFFIX_SHARE)
+    worthy = [it for it in range(len(lines) - 1) if _is_worthy(lines[it]) and "(" in lines[it]]
+    number = min(worthy, key=lambda it: abs(it - after))
+    return _cut(f"{num_tokens}.py", "".join(lines), lines, number)
 
 
 def _cut_each(files: list[Path], chosen: random.Random) -> Iterator[CutLine]:
@@ -54,6 +96,27 @@ def _cut_each(files: list[Path], chosen: random.Random) -> Iterator[CutLine]:
         ]
         if len(lines) >= _FEWEST_LINES and worthy:
             yield _cut(file.name, text, lines, chosen.choice(worthy))
+
+
+def _bodies(lines: list[str], num_lines: int) -> Iterator[int]:
+    """Yield where bodies without docstring or blank line begin."""
+    for number in range(1, len(lines) - num_lines):
+        header, body = lines[number - 1], lines[number : number + num_lines]
+        is_header = header.lstrip().startswith("def ") and header.rstrip().endswith(":")
+        after = next((it for it in lines[number + num_lines :] if it.strip()), "")
+        is_whole = _columns(after) <= _columns(header)
+        if is_header and is_whole and all(_is_inside(line, header) for line in body):
+            yield number
+
+
+def _is_inside(line: str, header: str) -> bool:
+    """Whether a line is code of this header's body: no blank, no comment, no text by itself."""
+    words = line.strip()
+    return bool(words) and words[0] not in "\"'#" and _columns(line) > _columns(header)
+
+
+def _columns(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _is_worthy(line: str) -> bool:

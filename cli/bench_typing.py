@@ -1,99 +1,73 @@
-"""A user who types: lines of real files are written anew, key by key, and after each key is asked.
+"""A user who types: after each key the language server is asked, as an editor does.
 
-Through a real language server, at a typist's pace: a request that is not answered when the next key
-comes is cancelled, as editors do.
+A request that is not answered when the next key comes is cancelled. What has settled of a text by
+then the user sees all the same, in an editor that draws drafts.
 """
 
 import asyncio
-import random
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-from intarsia.cli.bench_sources import CutLine, cut_lines
-from intarsia.cli.figures import Bench, Figure, percentile
+from intarsia.cli.bench_typing_peer import measure_typing_peer
+from intarsia.cli.figures import Bench, Figure
+from intarsia.cli.typing_figures import KeyFates, figures_of
+from intarsia.cli.typing_keys import Place, typing_places
 from intarsia.evaluation.contestants.language_server import position_of
-from intarsia.evaluation.server_process import STATUS, ServerProcess, serving
+from intarsia.evaluation.server_process import STATUS, Notified, ServerProcess, serving
 
-KEYS_PER_SECOND = 5.0
-PROMPT_MS = 300.0
-"""An answer within this feels immediate."""
+DRAFT = "intarsia/draft"
 
 _METHOD = "textDocument/inlineCompletion"
-_LINES_A_PLACE = 2
-_SLIP_CHANCE = 0.03  # a key is mistyped, seen, and taken back
-_SPREAD = 0.35  # of the logarithm of a pause
-_PAUSE_AT_LINE_END = 3.0  # times as long
-_SEED = 7
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """``text`` goes in at the cursor; empty: the sign before it is deleted."""
-
-    text: str
-    pause_s: float  # until the next key
 
 
 @dataclass(kw_only=True, slots=True)
-class Session:
-    """What became of the keys."""
+class _Session:
+    """One server, and what became of the keys."""
 
-    num_keys: int = 0
-    answered_ms: list[float] = field(default_factory=list)  # of those not overtaken by the next
-    read: list[int] = field(default_factory=list)  # context tokens, of each answered by the engine
+    server: ServerProcess
+    fates: KeyFates = field(default_factory=KeyFates)
     last: Any = None  # what the server said last of a request
 
 
 async def measure_typing(bench: Bench, *, pace: float = 1.0) -> Sequence[Figure]:
-    """Type two lines at each place. ``pace`` 2 types twice as fast."""
-    session = Session()
-    chosen = random.Random(_SEED)
+    """Type two lines at each place; then the same keys to a peer. ``pace`` 2: twice as fast."""
+    places = typing_places(bench.repeats, pace=pace)
+    options = {"model": bench.options.model, "settle": bench.options.settle}
     async with serving(bench.address.as_environment()) as server:
-        await server.open_session({"model": bench.options.model, "settle": bench.options.settle})
-        for number, line in enumerate(cut_lines(bench.repeats)):
-            keys = [replace(it, pause_s=it.pause_s / pace) for it in keys_of(line, chosen)]
-            await _type(server, f"file:///bench/{number}/{line.file}", line, keys, session)
-    return _figures(session, bench.repeats)
+        await server.open_session(options, asks_for_drafts=True)
+        session = _Session(server=server)
+        for number, place in enumerate(places):
+            await _type(session, f"file:///bench/{number}/{place.file}", place)
+    fates = session.fates
+    return [
+        *figures_of(
+            fates,
+            key="typing",
+            who="",
+            way="through the language server",
+            num_places=len(places),
+            draft="of a draft, what has settled at its beginning",
+        ),
+        Figure(
+            name="typing_read_tokens",
+            words="context tokens read for a key",
+            value=sum(fates.read) / max(1, len(fates.read)),
+            unit="tokens",
+            method=f"mean over the {len(fates.read)} requests that reached the engine",
+        ),
+        *await measure_typing_peer(bench, places),
+    ]
 
 
-def typed_lines(line: CutLine) -> str:
-    """Return what is typed: from the line's first sign to the end of the next line or so."""
-    rest = line.text[line.start :].split("\n", _LINES_A_PLACE)
-    return "\n".join(rest[:_LINES_A_PLACE])
-
-
-def keys_of(line: CutLine, chosen: random.Random) -> Iterator[Key]:
-    """Yield the keys: a line end brings the next line's indentation along, as editors do."""
-    text = typed_lines(line)
-    at = 0
-    while at < len(text):
-        sign = text[at]
-        if sign == "\n":
-            stripped = text[at:].lstrip(" \t\n")
-            sign = text[at : len(text) - len(stripped)]
-        elif sign.isalpha() and chosen.random() < _SLIP_CHANCE:
-            yield Key(chosen.choice("etaoinshrdlu"), _pause(chosen))
-            yield Key("", _pause(chosen))
-        at += len(sign)
-        slowly = _PAUSE_AT_LINE_END if text[at : at + 1] == "\n" else 1.0
-        yield Key(sign, slowly * _pause(chosen))
-
-
-def _pause(chosen: random.Random) -> float:
-    return chosen.lognormvariate(0.0, _SPREAD) / KEYS_PER_SECOND
-
-
-async def _type(
-    server: ServerProcess, uri: str, line: CutLine, keys: Sequence[Key], session: Session
-) -> None:
+async def _type(session: _Session, uri: str, place: Place) -> None:
     """Open the file without the lines, and type them."""
-    before, after = line.text[: line.start], line.text[line.start + len(typed_lines(line)) :]
-    opened = {"uri": uri, "languageId": "python", "version": 0, "text": before + after}
+    server, before = session.server, place.before
+    opened = {"uri": uri, "languageId": "python", "version": 0, "text": before + place.after}
     server.notify("textDocument/didOpen", {"textDocument": opened})
     typed = ""
-    for version, key in enumerate(keys, start=1):
+    for version, key in enumerate(place.keys, start=1):
         position = position_of(before + typed, len(before + typed))
         start = position if key.text else position_of(before + typed, len(before + typed) - 1)
         typed = typed + key.text if key.text else typed[:-1]
@@ -107,64 +81,50 @@ async def _type(
             "position": position_of(before + typed, len(before + typed)),
             "context": {"triggerKind": 2},
         }
-        await _ask(server, request, key.pause_s, session)
+        await _ask(session, request, key.pause_s)
     server.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
 
 
-async def _ask(server: ServerProcess, request: object, pause_s: float, session: Session) -> None:
+async def _ask(session: _Session, request: object, pause_s: float) -> None:
     """Ask, and give up when the next key comes; else wait for it."""
-    started = time.perf_counter()
-    session.num_keys += 1
-    is_answered = await server.is_answered_within(pause_s, _METHOD, request)
-    waited_s = time.perf_counter() - started
-    if is_answered:
-        session.answered_ms.append(1000 * waited_s)
-        await asyncio.sleep(max(0.0, pause_s - waited_s))
-    for told in server.taken(STATUS):
-        if told["last"] == session.last:
+    started, fates = time.perf_counter(), session.fates
+    fates.num_keys += 1
+    answered = await session.server.answered_within(pause_s, _METHOD, request)
+    told = session.server.taken()
+    shown_s = [
+        it.at - started for it in told if it.method == DRAFT and settled_text(it.params).strip()
+    ]
+    if answered is not None:
+        fates.answered_ms.append(1000 * answered.seconds)
+        if has_text(answered.result):
+            fates.text_ms.append(1000 * answered.seconds)
+            shown_s.append(answered.seconds)
+    if shown_s and min(shown_s) <= pause_s:
+        fates.shown_ms.append(1000 * min(shown_s))
+    _note_reading(session, told)
+    await asyncio.sleep(max(0.0, pause_s - (time.perf_counter() - started)))
+
+
+def settled_text(draft: Any) -> str:
+    """Return a draft's text up to its first token that has not settled."""
+    text = ""
+    for token in draft["tokens"]:
+        if not token["settled"]:
+            break
+        text += token["text"]
+    return text
+
+
+def has_text(result: Any) -> bool:
+    """Whether an answer to a request for inline completion would show something."""
+    items = result["items"] if isinstance(result, dict) else result or []
+    return any(item["insertText"] for item in items)
+
+
+def _note_reading(session: _Session, told: Sequence[Notified]) -> None:
+    for status in (it.params for it in told if it.method == STATUS):
+        if status["last"] == session.last:
             continue  # every status repeats it
-        session.last = told["last"]
+        session.last = status["last"]
         if session.last is not None and session.last["tokensRead"] is not None:
-            session.read.append(session.last["tokensRead"])
-
-
-def _figures(session: Session, num_places: int) -> list[Figure]:
-    method = (
-        f"{session.num_keys} keys at {num_places} places of the standard library, "
-        f"{KEYS_PER_SECOND:g} a second, through the language server"
-    )
-    prompt = sum(ms <= PROMPT_MS for ms in session.answered_ms)
-    shares = [
-        ("typing_prompt_share", f"keys answered within {PROMPT_MS:.0f} ms", prompt),
-        ("typing_answered_share", "keys answered before the next", len(session.answered_ms)),
-    ]
-    return [
-        *(
-            Figure(
-                name=name,
-                words=words,
-                value=100 * count / session.num_keys,
-                unit="%",
-                method=method,
-            )
-            for name, words, count in shares
-        ),
-        *(
-            Figure(
-                name=f"typing_p{percent}_ms",
-                words=f"key to answer, p{percent}",
-                value=percentile(session.answered_ms, percent),
-                unit="ms",
-                method="of the keys that were answered before the next",
-            )
-            for percent in (50, 95, 99)
-            if session.answered_ms
-        ),
-        Figure(
-            name="typing_read_tokens",
-            words="context tokens read for a key",
-            value=sum(session.read) / max(1, len(session.read)),
-            unit="tokens",
-            method=f"mean over the {len(session.read)} requests that reached the engine",
-        ),
-    ]
+            session.fates.read.append(session.last["tokensRead"])

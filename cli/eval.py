@@ -1,9 +1,7 @@
 """``intarsia eval``: how good and how fast fills are, on holes whose text is known."""
 
 import asyncio
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -22,6 +20,7 @@ from intarsia.cli.exit_codes import ExitCode
 from intarsia.cli.load_bar import LoadBar
 from intarsia.cli.machine import describe_machine
 from intarsia.cli.switches import debug_option, json_option
+from intarsia.cli.termination import termination_as_interrupt
 from intarsia.evaluation.judge import judge
 from intarsia.evaluation.record import ContestantInfo, Row, Run
 from intarsia.evaluation.run import Progress, run
@@ -117,7 +116,7 @@ def _evaluate(asked: Asked, to_save: Path | None, html: Path | None) -> Run:
         )
 
     try:
-        with _termination_as_interrupt(), LoadBar(notices()) as bar:
+        with termination_as_interrupt(), LoadBar(notices()) as bar:
 
             def tell(progress: Progress) -> None:
                 bar.update(progress.in_words, progress.share)
@@ -146,13 +145,3 @@ def _evaluate(asked: Asked, to_save: Path | None, html: Path | None) -> Run:
         raise
     save(made(), to_save)
     return made()
-
-
-@contextmanager
-def _termination_as_interrupt() -> Iterator[None]:
-    """Hours of work are kept, and servers ended, whoever ends this process."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

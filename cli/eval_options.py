@@ -3,15 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypeVar, get_args
+from typing import Any, TypeVar, get_args
 
 import click
 
 from intarsia.cli.fill_options import absolute_model, candidates_option
+from intarsia.cli.peer_options import (
+    PeerName,
+    against_option,
+    each_once,
+    llama_server_option,
+)
 from intarsia.engine.ipc.messages import SettleMode
 from intarsia.evaluation.case import CaseKind
-
-Peer: TypeAlias = Literal["transformers", "llama.cpp"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -28,7 +32,7 @@ class Asked:
     seed: int
     humaneval: Path | None
     modes: Sequence[SettleMode]
-    peers: Sequence[Peer]
+    peers: Sequence[PeerName]
     llama_server: Path | None
     is_direct: bool
     is_invoked: bool
@@ -63,10 +67,6 @@ def eval_options(command: _F) -> _F:
     return command
 
 
-def _each_once(_: click.Context, __: click.Parameter, words: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(dict.fromkeys(words))
-
-
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
 
 _OPTIONS = (
@@ -75,7 +75,7 @@ _OPTIONS = (
         "sets",
         metavar="NAME",
         multiple=True,
-        callback=_each_once,
+        callback=each_once,
         help="builtin, single-line, random-span-light, or a FILE.jsonl.gz of HumanEval Infilling; "
         "repeatable.  [default: builtin, where no --repo is given]",
     ),
@@ -84,7 +84,7 @@ _OPTIONS = (
         "repositories",
         metavar="PATH",
         multiple=True,
-        callback=_each_once,
+        callback=each_once,
         type=click.Path(path_type=Path, exists=True),
         help="Cut holes into these source files, or those below this folder; repeatable.",
     ),
@@ -93,7 +93,7 @@ _OPTIONS = (
         "languages",
         metavar="ID",
         multiple=True,
-        callback=_each_once,
+        callback=each_once,
         help="Only holes of this language (python, typescript, …); repeatable.",
     ),
     click.option(
@@ -101,7 +101,7 @@ _OPTIONS = (
         "kinds",
         type=click.Choice(get_args(CaseKind)),
         multiple=True,
-        callback=_each_once,
+        callback=each_once,
         help="Only holes of this kind; repeatable.",
     ),
     click.option(
@@ -126,24 +126,12 @@ _OPTIONS = (
         multiple=True,
         default=("verified",),
         show_default=True,
-        callback=_each_once,
+        callback=each_once,
         help="A way to settle; repeatable: the others are compared with the first.",
     ),
     candidates_option,
-    click.option(
-        "--against",
-        "peers",
-        type=click.Choice(get_args(Peer)),
-        multiple=True,
-        callback=_each_once,
-        help="The backbone alone, run by others on the same holes; repeatable.",
-    ),
-    click.option(
-        "--llama-server",
-        metavar="PROGRAM",
-        type=click.Path(path_type=Path),
-        help="llama.cpp's server, for --against llama.cpp.  [env: INTARSIA_LLAMA_SERVER]",
-    ),
+    against_option,
+    llama_server_option,
     click.option(
         "--direct",
         "is_direct",

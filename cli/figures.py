@@ -2,35 +2,61 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
+from intarsia.engine.ipc.launch import LaunchOptions
+from intarsia.evaluation.contestants.peer import Peer
 from intarsia.filling.options import FillOptions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bench:
-    """An engine of the benchmark's own, and how to use it."""
+    """An engine of the benchmark's own, and how to use it. ``launch`` starts others like it;
+    ``peers`` are not started yet."""
 
     client: EngineClient
     address: Address  # of that engine
     options: FillOptions
     repeats: int
+    launch: LaunchOptions = field(default_factory=LaunchOptions)
+    peers: Sequence[Peer] = ()
+
+    def peer(self, name: str) -> Peer | None:
+        """Return the peer of this name, where it is to be measured."""
+        return next((peer for peer in self.peers if peer.name == name), None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figure:
-    """One number: ``name`` for scripts (with its unit), ``words`` and ``method`` for people."""
+    """One number: ``name`` for scripts (with its unit), ``words`` and ``method`` for people.
+
+    ``value`` None: it could not be measured, and ``method`` says why. ``bounds``: between what it
+    lies; ``method`` says in which sense.
+    """
 
     name: str
     words: str
-    value: float
+    value: float | None
     unit: str
     method: str
+    bounds: tuple[float, float] | None = None
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
     """Return the smallest value that at least so many percent of the values do not exceed."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
+
+
+def middle_of(values: Sequence[float], *, name: str, words: str, unit: str, method: str) -> Figure:
+    """Return the median of a few values as a figure, between the least and the greatest."""
+    return Figure(
+        name=name,
+        words=words,
+        value=percentile(values, 50) if values else None,
+        unit=unit,
+        method=f"{method}; median of {len(values)} (least to greatest)" if values else method,
+        bounds=(min(values), max(values)) if len(values) > 1 else None,
+    )

@@ -5,10 +5,11 @@ import itertools
 import json
 import os
 import sys
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from intarsia.evaluation.faults import EvaluationFault
 
@@ -16,6 +17,21 @@ Message = dict[str, Any]
 
 STATUS = "intarsia/status"
 SERVE = (sys.executable, "-m", "intarsia.cli", "serve")
+
+
+class Notified(NamedTuple):
+    """What the server told unasked. ``at``: time.perf_counter() when it was read."""
+
+    method: str
+    params: Any
+    at: float
+
+
+class Answered(NamedTuple):
+    """What the server answered, and so long after it was asked."""
+
+    result: Any
+    seconds: float
 
 
 class ServerFault(EvaluationFault):
@@ -33,7 +49,7 @@ class ServerProcess:
         self._reader = reader
         self._writer = writer
         self._ids = itertools.count(1)
-        self._notifications: deque[Message] = deque()
+        self._notifications: deque[Notified] = deque()
 
     def notify(self, method: str, params: object) -> None:
         self._send({"method": method, "params": params})
@@ -44,9 +60,10 @@ class ServerProcess:
         self._send({"id": number, "method": method, "params": params})
         return await self._result(method)
 
-    async def is_answered_within(self, seconds: float, method: str, params: object) -> bool:
+    async def answered_within(self, seconds: float, method: str, params: object) -> Answered | None:
         """Send a request, and cancel it where the answer has not come in time."""
         number = next(self._ids)
+        started = time.perf_counter()
         self._send({"id": number, "method": method, "params": params})
         waiting = asyncio.ensure_future(self._result(method))
         done, _ = await asyncio.wait({waiting}, timeout=seconds)
@@ -54,14 +71,12 @@ class ServerProcess:
             self.notify("$/cancelRequest", {"id": number})
             with suppress(ServerRefused):
                 await waiting
-            return False
-        await waiting
-        return True
+            return None
+        return Answered(result=await waiting, seconds=time.perf_counter() - started)
 
-    def taken(self, method: str) -> list[Any]:
-        """Return the parameters of all notifications of this method that have come by now, oldest
-        first; all others that have come are dropped."""
-        taken = [it["params"] for it in self._notifications if it["method"] == method]
+    def taken(self) -> list[Notified]:
+        """Return all notifications that have come by now, oldest first; they are told once."""
+        taken = list(self._notifications)
         self._notifications.clear()
         return taken
 
@@ -69,9 +84,9 @@ class ServerProcess:
         """Return the parameters of the next notification of this method; skip all others."""
         while True:
             while self._notifications:
-                message = self._notifications.popleft()
-                if message["method"] == method:
-                    return message["params"]
+                told = self._notifications.popleft()
+                if told.method == method:
+                    return told.params
             self._take(await self._receive())
 
     async def _result(self, method: str) -> Any:
@@ -81,7 +96,9 @@ class ServerProcess:
             raise ServerRefused(f"the language server refused {method}: {error.get('message')}")
         return message.get("result")
 
-    async def open_session(self, options: Mapping[str, Any]) -> Message:
+    async def open_session(
+        self, options: Mapping[str, Any], *, asks_for_drafts: bool = False
+    ) -> Message:
         """Initialize; return the status once the model is loaded. Raises ServerFault."""
         await self.request(
             "initialize",
@@ -90,7 +107,7 @@ class ServerProcess:
                 "rootUri": None,
                 "capabilities": {
                     "textDocument": {"inlineCompletion": {}},
-                    "experimental": {"intarsia": {"status": True}},
+                    "experimental": {"intarsia": {"status": True, "drafts": asks_for_drafts}},
                 },
                 "initializationOptions": options,
             },
@@ -108,7 +125,8 @@ class ServerProcess:
         if "id" in message:
             self._send({"id": message["id"], "result": None})
         else:
-            self._notifications.append(message)
+            told = Notified(message["method"], message.get("params"), time.perf_counter())
+            self._notifications.append(told)
 
     def _send(self, message: Message) -> None:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()

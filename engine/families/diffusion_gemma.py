@@ -69,10 +69,13 @@ class DiffusionGemmaBackbone:
     @contextmanager
     def laid_aside(self) -> Iterator[None]:
         """Have other contexts held for a while, then this one again; they are read from nothing."""
-        mine = self._context, self._encoder_cache, self._decoder_view
+        mine = self._context, self._encoder_cache
         self.forget()
         yield
-        self._context, self._encoder_cache, self._decoder_view = mine
+        self._passes.release()
+        self._context, self._encoder_cache = mine
+        if self._context:
+            self._passes.hold(self._trim_to_window(), len(self._context))
 
     @torch.inference_mode()
     def prefill(

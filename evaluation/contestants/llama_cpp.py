@@ -11,13 +11,14 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
+from intarsia.evaluation.contestants.infill_stream import streamed_infill
 from intarsia.evaluation.contestants.peer import Peer
 from intarsia.evaluation.contestants.peer_program import NoAnswer, Program, Prompt, Written
 from intarsia.evaluation.faults import EvaluationFault
@@ -119,6 +120,10 @@ class _Server:
         self._port = port
         self.details: Mapping[str, str] = {}
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     async def wait_until_loaded(self, gguf: Path) -> None:
         """Raises EvaluationFault where that does not come about."""
         try:
@@ -145,18 +150,11 @@ class _Server:
         return {"build": properties.build_info, "context_tokens": str(_CONTEXT_TOKENS)}
 
     async def write(self, prompt: Prompt) -> Written:
-        body = msgspec.json.encode(
-            {
-                "input_prefix": prompt.prefix,
-                "input_suffix": prompt.suffix,
-                "n_predict": prompt.max_tokens,
-                "temperature": 0,
-                "stop": prompt.stop,
-                "cache_prompt": True,
-            }
-        )
+        body = {"input_prefix": prompt.prefix, **_asked(prompt)}
         try:
-            status, answer = await asyncio.to_thread(self._ask, "POST", "/infill", body)
+            status, answer = await asyncio.to_thread(
+                self._ask, "POST", "/infill", msgspec.json.encode(body)
+            )
         except (OSError, http.client.HTTPException) as fault:
             with suppress(TimeoutError):  # it may be about to end
                 await asyncio.wait_for(self._process.wait(), 1.0)
@@ -167,6 +165,13 @@ class _Server:
             words = answer.decode("utf-8", "replace")[:200]
             raise NoAnswer(f"llama-server refused the hole (status {status}): {words}")
         return _written(answer)
+
+    def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
+        """The hole's own line goes behind the suffix, as in llama.cpp's own editor plugins: what is
+        typed there does not move the suffix."""
+        above, line_end, line = prompt.prefix.rpartition("\n")
+        body = {"input_prefix": above + line_end, "prompt": line, "stream": True, **_asked(prompt)}
+        return streamed_infill(_HOST, self._port, msgspec.json.encode(body))
 
     def require_running(self) -> None:
         """Raise EvaluationFault where the server has ended."""
@@ -191,6 +196,16 @@ class _Server:
             return response.status, response.read()
         finally:
             connection.close()
+
+
+def _asked(prompt: Prompt) -> dict[str, object]:
+    return {
+        "input_suffix": prompt.suffix,
+        "n_predict": prompt.max_tokens,
+        "temperature": 0,
+        "stop": prompt.stop,
+        "cache_prompt": True,
+    }
 
 
 def _written(answer: bytes) -> Written:

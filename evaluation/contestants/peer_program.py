@@ -1,18 +1,23 @@
 """What a peer's program is asked, and what it answers: plain values that may cross a process."""
 
-from collections.abc import Mapping
-from typing import Protocol
+from collections.abc import AsyncGenerator, Mapping
+from typing import Protocol, runtime_checkable
 
 import msgspec
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands round the hole, and what ends it. ``suffix`` is never empty."""
+    """What stands round the hole, and what ends it. ``suffix`` is never empty.
+
+    ``keeps_context``: what was read is to be held for the next prompt, by a program to which that
+    has to be said.
+    """
 
     prefix: str
     suffix: str
     stop: tuple[str, ...]
     max_tokens: int
+    keeps_context: bool = False
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True, tag="written"):
@@ -39,6 +44,20 @@ class Program(Protocol):
         """What it is and how it was started."""
         ...
 
+    @property
+    def pid(self) -> int:
+        """The process that computes."""
+        ...
+
     async def write(self, prompt: Prompt) -> Written:
         """Go on behind the prefix. Raises NoAnswer, or EvaluationFault where it cannot go on."""
+        ...
+
+
+@runtime_checkable
+class StreamingProgram(Program, Protocol):
+    """A program that shows its text while it writes it."""
+
+    def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
+        """Yield pieces of the text; who closes the generator ends the work. Raises NoAnswer."""
         ...

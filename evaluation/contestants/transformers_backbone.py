@@ -72,6 +72,10 @@ class _TransformersProcess:
             case said:
                 raise EvaluationFault(f"the transformers process said {said!r} before it loaded")
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     async def write(self, prompt: Prompt) -> Written:
         assert self._process.stdin is not None
         self._process.stdin.write(msgspec.json.encode(prompt) + b"\n")

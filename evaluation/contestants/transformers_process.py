@@ -10,12 +10,13 @@ import struct
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from intarsia.evaluation.contestants.held_context import HeldContext
 from intarsia.evaluation.contestants.peer_program import Prompt, Written
 from intarsia.evaluation.contestants.transformers_protocol import Loaded, Said, Unloadable
 
@@ -35,6 +36,7 @@ class Backbone:
     marks: tuple[int, ...]  # before prefix, suffix, middle
     end_ids: tuple[int, ...]
     details: dict[str, str]
+    held: HeldContext = field(default_factory=HeldContext)
 
     def write(self, prompt: Prompt) -> Written:
         """Go on behind the prefix, the likeliest token each time."""
@@ -43,6 +45,7 @@ class Backbone:
         started = time.perf_counter()
         context = self._context(prompt)
         ids = torch.tensor([context])
+        cache, num_reused = self.held.open(context) if prompt.keeps_context else (None, 0)
         stop = _StopAtText(self, num_context=len(context), stop=prompt.stop)
         with torch.inference_mode():
             whole = self.model.generate(
@@ -53,6 +56,7 @@ class Backbone:
                 eos_token_id=list(self.end_ids),
                 pad_token_id=self.end_ids[0],
                 use_cache=True,
+                past_key_values=cache,
                 stopping_criteria=[stop],
             )
         written = whole[0, len(context) :].tolist()
@@ -65,8 +69,8 @@ class Backbone:
             read_ms=(stop.first_at - started) * 1000,
             passes=len(written) - 1,  # the first token comes with the prefill
             num_tokens=self._num_tokens(ids_of_text, end),
-            num_read=len(context),
-            num_reused=0,
+            num_read=len(context) - num_reused,
+            num_reused=num_reused,
         )
 
     def decode(self, ids: Sequence[int]) -> str:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import gguf
+import msgspec
 import numpy as np
 import psutil
 import pytest
@@ -158,3 +159,23 @@ async def test_a_file_that_is_no_model_is_a_fault_in_one_line(tmp_path: Path):
         async with transformers_backbone(path).contestant(cleans=True).ready():
             pass
     assert "\n" not in str(caught.value)
+
+
+def test_a_context_that_is_kept_is_not_read_again_and_gives_the_same_text(varied: Backbone):
+    kept = msgspec.structs.replace(PROMPT, keeps_context=True)
+    longer = msgspec.structs.replace(kept, suffix="\nprint(g)\n")
+    for prompt in (kept, kept, longer, kept):
+        own = varied.write(msgspec.structs.replace(prompt, keeps_context=False))
+        again = varied.write(prompt)
+        assert (again.text, again.passes) == (own.text, own.passes)
+        assert (again.num_read or 0) + (again.num_reused or 0) == own.num_read
+    assert varied.write(kept).num_read == 1
+
+
+def test_what_was_written_is_no_part_of_the_kept_context(varied: Backbone):
+    num_read = [
+        varied.write(msgspec.structs.replace(PROMPT, keeps_context=True, prefix=prefix)).num_read
+        for prefix in ("def f(x):\n", "def g(x):\n")
+    ]
+    whole = len(context_of(varied, "def g(x):\n", PROMPT.suffix))
+    assert 1 < (num_read[1] or 0) < whole

@@ -40,7 +40,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.behaviour == "picky":
             self._send(400, {"error": {"message": "no holes today"}})
         elif self.behaviour == "babbling":
-            self._send(200, {"content": 7})
+            self._send(200, {"content": 7}, is_event=asked.get("stream", False))
+        elif asked.get("stream"):
+            self._stream(asked)
         else:
             timings = {"prompt_n": 30, "prompt_ms": 2.0, "predicted_ms": 3.0}
             answer = {"tokens_predicted": 5, "tokens_evaluated": 40, "stop_type": "word"}
@@ -51,8 +53,21 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *args: object) -> None:
         pass
 
-    def _send(self, status: int, value: object) -> None:
+    def _stream(self, asked: dict[str, str]) -> None:
+        """Send back what was asked, a piece for each part and for what stands between them."""
+        parts = (asked["input_prefix"], "|", asked["prompt"], "|", asked["input_suffix"])
+        events = [{"content": part, "stop": False} for part in parts]
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.end_headers()
+        for event in (*events, {"content": "", "stop": True}):
+            self.wfile.write(b"data: " + json.dumps(event).encode() + b"\n\n")
+            self.wfile.flush()
+
+    def _send(self, status: int, value: object, *, is_event: bool = False) -> None:
         body = json.dumps(value).encode()
+        if is_event:
+            body = b"data: " + body + b"\n\n"
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()

@@ -1,5 +1,6 @@
 """A peer's program that answers from a table, and counts how often it was started and asked."""
 
+import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
@@ -15,6 +16,7 @@ class ScriptedProgram:
         self.num_starts = 0
         self.is_running = False
         self.details: Mapping[str, str] = {"version": "1"}
+        self.pid = os.getpid()
 
     @asynccontextmanager
     async def started(self) -> AsyncIterator[Program]:

@@ -1,0 +1,70 @@
+"""What a fill that starts from the last one saves, where the user types what is there.
+
+Lines of real files are typed sign by sign; at each the engine is asked, once with what it wrote
+before as a start and once from nothing, and given so many passes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from intarsia.cli.bench_side_by_side import plan_line
+from intarsia.cli.bench_sources import CutLine, cut_lines
+from intarsia.cli.figures import Bench, Figure
+from intarsia.filling.options import FillOptions
+
+_MOST_LINES = 4
+_PATIENCE = 2  # passes that a key leaves time for
+
+
+@dataclass(kw_only=True, slots=True)
+class _Sum:
+    passes: int = 0
+    fills: int = 0
+    whole: int = 0
+
+
+async def measure_along(bench: Bench) -> Sequence[Figure]:
+    """Type each line twice: with time for every fill, and with the next key after two passes."""
+    lines = cut_lines(min(bench.repeats, _MOST_LINES))
+    figures: list[Figure] = []
+    for name, words, most in (
+        ("finished", "each fill done", None),
+        ("hurried", f"the next key after {_PATIENCE} passes", _PATIENCE),
+    ):
+        options = replace(bench.options, max_steps=most)
+        cold = await _type(bench, lines, replace(options, is_fresh=True))
+        warm = await _type(bench, lines, replace(options, is_fresh=False))
+        figures += _figures(name, words, cold, warm)
+    return figures
+
+
+async def _type(bench: Bench, lines: Sequence[CutLine], options: FillOptions) -> _Sum:
+    total = _Sum()
+    for line in lines:
+        for typed in range(line.end - line.start):
+            plan = plan_line(replace(line, start=line.start + typed), options)
+            filled = await bench.client.fill(plan.request(options))
+            total.passes += filled.steps
+            total.fills += 1
+            total.whole += filled.finish_reason == "end_of_hole"
+    return total
+
+
+def _figures(name: str, words: str, cold: _Sum, warm: _Sum) -> list[Figure]:
+    method = f"{cold.fills} keys, nothing held by a server; over those from nothing"
+    return [
+        Figure(
+            name=f"along_{name}_passes_ratio",
+            words=f"passes, typing along, {words}",
+            value=warm.passes / max(1, cold.passes),
+            unit="x",
+            method=f"{method} ({warm.passes} over {cold.passes})",
+        ),
+        Figure(
+            name=f"along_{name}_whole_share",
+            words=f"keys with a whole answer, {words}",
+            value=100 * warm.whole / max(1, warm.fills),
+            unit="%",
+            method=f"from nothing {100 * cold.whole / max(1, cold.fills):.0f} %",
+        ),
+    ]

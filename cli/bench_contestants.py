@@ -1,0 +1,108 @@
+"""Who fills the benchmark's holes: our engine and its peers, asked for the same hole.
+
+All see the same text and have the same stop texts and the same most tokens, so that nobody is
+measured on text that is thrown away. Raw: nothing is cleaned, no second answer is looked at.
+"""
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
+from typing import Protocol
+
+import msgspec
+
+from intarsia.cli.figures import Bench
+from intarsia.engine.ipc.client import EngineClient
+from intarsia.evaluation.answer import Answer
+from intarsia.evaluation.contestants.failures import failed
+from intarsia.evaluation.contestants.peer import cut_at_stop, prompt_of
+from intarsia.evaluation.contestants.peer_program import NoAnswer, Program
+from intarsia.filling.options import FillOptions
+from intarsia.filling.planned_fill import PlannedFill
+
+OURS = "intarsia"
+
+
+class BenchContestant(Protocol):
+    """One that is ready. ``pid``: the process that computes for it."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def pid(self) -> int: ...
+
+    async def fill(self, plan: PlannedFill) -> Answer: ...
+
+
+@asynccontextmanager
+async def contestants(bench: Bench) -> AsyncIterator[list[BenchContestant]]:
+    """Start all peers; ours comes first. Raises EvaluationFault where a peer cannot be started."""
+    async with AsyncExitStack() as stack:
+        status = await bench.client.preload(bench.options.model)
+        ready: list[BenchContestant] = [OwnEngine(bench.client, bench.options, pid=status.pid)]
+        for peer in bench.peers:
+            program = await stack.enter_async_context(peer.running())
+            ready.append(PeerProgram(peer.name, program))
+        yield ready
+
+
+class OwnEngine:
+    """Ours, by its client."""
+
+    name = OURS
+
+    def __init__(self, client: EngineClient, options: FillOptions, *, pid: int) -> None:
+        self._client = client
+        self._options = replace(options, max_tokens=None)  # as the plan says, to everyone
+        self.pid = pid
+
+    async def fill(self, plan: PlannedFill) -> Answer:
+        request = plan.request(self._options)
+        started = time.perf_counter()
+        filled = await self._client.fill(request)
+        return Answer(
+            text=filled.text,
+            reason=None,
+            ms=1000 * (time.perf_counter() - started),
+            engine_ms=filled.ms.total,
+            read_ms=filled.ms.prefill,
+            passes=filled.steps,
+            num_tokens=len(filled.tokens),
+            num_read=filled.num_prefilled,
+            num_reused=filled.num_reused,
+        )
+
+
+class PeerProgram:
+    """A peer's running program."""
+
+    def __init__(self, name: str, program: Program) -> None:
+        self.name = name
+        self._program = program
+        self.pid = program.pid
+
+    async def fill(self, plan: PlannedFill) -> Answer:
+        prompt = msgspec.structs.replace(prompt_of(plan.canvas), keeps_context=True)
+        started = time.perf_counter()
+        try:
+            written = await self._program.write(prompt)
+        except NoAnswer as failure:
+            return failed(str(failure), 1000 * (time.perf_counter() - started))
+        return Answer(
+            text=cut_at_stop(written.text, prompt.stop),
+            reason=None,
+            ms=1000 * (time.perf_counter() - started),
+            engine_ms=written.ms,
+            read_ms=written.read_ms,
+            passes=written.passes,
+            num_tokens=written.num_tokens,
+            num_read=written.num_read,
+            num_reused=written.num_reused,
+        )
+
+
+def plain_name(name: str) -> str:
+    """Return a contestant's name as it stands in the names of figures."""
+    return name.replace(".", "_")

@@ -1,0 +1,158 @@
+"""How a fill grows with its file: files of 1 k to 32 k tokens, read whole, and as an editor has it.
+
+An engine of its own that takes so much: the usual one takes 8,192 tokens of context, and an editor
+shows it about 1,900 of them, however long the file is.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from intarsia.cli.bench_edits import measure_edits
+from intarsia.cli.bench_side_by_side import plan_line
+from intarsia.cli.bench_sources import CutLine, cut_line_of_file
+from intarsia.cli.figures import Bench, Figure, middle_of
+from intarsia.cli.fresh_engine import fresh_engine
+from intarsia.engine.ipc.client import EngineClient, FillFailed
+from intarsia.engine.ipc.messages import Fill, Filled
+from intarsia.filling.options import FillOptions
+from intarsia.infill.canvas import Budget
+
+KILO_TOKENS = (1, 2, 4, 8, 16, 32)
+EDITED_KILO_TOKENS = 8
+
+_WARM_FILLS = 3
+_WHOLE = Budget(prefix_tokens=100_000, suffix_tokens=100_000)
+_MAX_TOKENS = 32_768
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Timed:
+    filled: Filled
+    ms: float
+
+    @property
+    def pass_ms(self) -> float:
+        return self.filled.ms.denoise / max(1, self.filled.steps)
+
+
+async def measure_context(bench: Bench) -> Sequence[Figure]:
+    """Go from short files to long ones, one cold fill and some warm ones each."""
+    launch = replace(bench.launch, max_context_tokens=_MAX_TOKENS, cache_tokens=2 * _MAX_TOKENS)
+    whole = replace(bench.options, budget=_WHOLE)
+    figures: list[Figure] = []
+    async with fresh_engine(launch) as (client, _):
+        await client.preload(bench.options.model)
+        for kilo in KILO_TOKENS:
+            line = cut_line_of_file(1000 * kilo)
+            if await _takes(client, 1000 * kilo, bench.options.model):
+                cold = await _fill(client, line, whole)
+                warm = [await _fill(client, line, whole) for _ in range(_WARM_FILLS)]
+                figures += _whole_file(kilo, cold, warm)
+                figures.append(_memory(kilo, (await client.status()).resident_bytes))
+                if kilo == EDITED_KILO_TOKENS:
+                    figures += await measure_edits(client, whole, line, cold.filled, kilo)
+            else:
+                figures.append(_not_taken(kilo))
+            line = _begun_anew(line)
+            shown = [await _fill(client, line, bench.options) for _ in range(1 + _WARM_FILLS)]
+            figures += _file_as_usual(kilo, shown[0], shown[1:])
+    return figures
+
+
+def _begun_anew(line: CutLine) -> CutLine:
+    """Return the same hole in a text of which no beginning is held."""
+    more = "# once more\n"
+    start, end = line.start + len(more), line.end + len(more)
+    return replace(line, text=more + line.text, start=start, end=end)
+
+
+async def _takes(client: EngineClient, num_tokens: int, model: str | None) -> bool:
+    """Whether the engine takes so much context: no hole may be longer than that."""
+    probe = Fill(id=0, prefix="a", suffix="\n", max_tokens=num_tokens, max_steps=1, model=model)
+    try:
+        await client.fill(probe)
+    except FillFailed as refusal:
+        if refusal.code != "bad_request":
+            raise
+        return False
+    return True
+
+
+def _not_taken(kilo: int) -> Figure:
+    return Figure(
+        name=f"context_{kilo}k_cold_ms",
+        words=f"{kilo} k file: a line, cold",
+        value=None,
+        unit="ms",
+        method=f"the engine takes less than {kilo},000 tokens of context with this model: half of "
+        "its positions at most",
+    )
+
+
+def _whole_file(kilo: int, cold: _Timed, warm: Sequence[_Timed]) -> list[Figure]:
+    method = f"a file of {kilo},000 tokens, all of it shown"
+    return [
+        Figure(
+            name=f"context_{kilo}k_read_tokens",
+            words=f"{kilo} k file: context read",
+            value=cold.filled.num_prefilled + cold.filled.num_reused,
+            unit="tokens",
+            method=method,
+        ),
+        Figure(
+            name=f"context_{kilo}k_cold_ms",
+            words=f"{kilo} k file: a line, cold",
+            value=cold.ms,
+            unit="ms",
+            method=f"{method}, not seen before; once",
+        ),
+        *_times(f"context_{kilo}k_warm_ms", f"{kilo} k file: a line, warm", method, warm),
+        middle_of(
+            [it.pass_ms for it in warm],
+            name=f"context_{kilo}k_pass_ms",
+            words=f"{kilo} k file: a pass",
+            unit="ms",
+            method="of these fills",
+        ),
+    ]
+
+
+def _memory(kilo: int, num_bytes: int) -> Figure:
+    return Figure(
+        name=f"context_{kilo}k_resident_gb",
+        words=f"{kilo} k file: memory of the engine",
+        value=num_bytes / 1e9,
+        unit="GB",
+        method="resident set after these fills, which holds this context and the shorter ones",
+    )
+
+
+def _file_as_usual(kilo: int, cold: _Timed, warm: Sequence[_Timed]) -> list[Figure]:
+    method = f"a file of {kilo},000 tokens, cut as an editor's request cuts it"
+    return [
+        Figure(
+            name=f"file_{kilo}k_cold_ms",
+            words=f"{kilo} k file, cut as usual: a line, cold",
+            value=cold.ms,
+            unit="ms",
+            method=f"{method} ({cold.filled.num_prefilled:,} tokens read); once",
+        ),
+        *_times(
+            f"file_{kilo}k_warm_ms",
+            f"{kilo} k file, cut as usual: a line, warm",
+            method,
+            warm,
+        ),
+    ]
+
+
+def _times(name: str, words: str, method: str, fills: Sequence[_Timed]) -> list[Figure]:
+    return [middle_of([it.ms for it in fills], name=name, words=words, unit="ms", method=method)]
+
+
+async def _fill(client: EngineClient, line: CutLine, options: FillOptions) -> _Timed:
+    """Time one fill from text to the engine's answer: a long file takes long to be cut."""
+    started = time.perf_counter()
+    filled = await client.fill(plan_line(line, options).request(options))
+    return _Timed(filled=filled, ms=1000 * (time.perf_counter() - started))

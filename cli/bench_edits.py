@@ -1,0 +1,87 @@
+"""How much of a long context is read again after an edit, beside reading it for the first time."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from intarsia.cli.bench_side_by_side import plan_line
+from intarsia.cli.bench_sources import CutLine
+from intarsia.cli.figures import Figure, middle_of
+from intarsia.engine.ipc.client import EngineClient
+from intarsia.engine.ipc.messages import Filled
+from intarsia.filling.options import FillOptions
+
+APPENDED = "first = second + third * {number} - fifth"
+"""About ten tokens."""
+
+_EDITS = 3
+
+
+async def measure_edits(
+    client: EngineClient, options: FillOptions, line: CutLine, first: Filled, kilo: int
+) -> list[Figure]:
+    """Change a text of so many thousand tokens in two ways, each several times. ``first`` is the
+    fill that has read it; the engine still holds it."""
+    appended, within = [], []
+    for number in range(_EDITS):
+        appended.append(await _fill(client, with_appended(line, number), options))
+        await _fill(client, line, options)  # as it was
+        within.append(await _fill(client, with_edited_suffix(line, number), options))
+        await _fill(client, line, options)
+    return [
+        Figure(
+            name=f"edit_{kilo}k_cold_read_tokens",
+            words=f"{kilo} k context: read at first",
+            value=first.num_prefilled,
+            unit="tokens",
+            method=f"not seen before; {first.ms.prefill:,.0f} ms",
+        ),
+        *_again("append", "ten tokens appended", kilo, first, appended),
+        *_again("suffix", "a word changed in the middle of the suffix", kilo, first, within),
+    ]
+
+
+def with_appended(line: CutLine, number: int) -> CutLine:
+    """Return the line's hole behind some more text."""
+    more = APPENDED.format(number=number)
+    text = line.text[: line.start] + more + line.text[line.start :]
+    return replace(line, text=text, start=line.start + len(more), end=line.end + len(more))
+
+
+def with_edited_suffix(line: CutLine, number: int) -> CutLine:
+    """Return the line's hole with another word put in half way behind it."""
+    middle = (line.end + len(line.text)) // 2
+    at = line.text.index("\n", middle)
+    return replace(line, text=f"{line.text[:at]}  # edit {number}{line.text[at:]}")
+
+
+def _again(
+    name: str, words: str, kilo: int, first: Filled, fills: Sequence[Filled]
+) -> list[Figure]:
+    method = f"{kilo} k context held, then {words}"
+    return [
+        middle_of(
+            [it.num_prefilled for it in fills],
+            name=f"edit_{kilo}k_{name}_read_tokens",
+            words=f"{words}: read again",
+            unit="tokens",
+            method=method,
+        ),
+        middle_of(
+            [100 * it.num_prefilled / max(1, first.num_prefilled) for it in fills],
+            name=f"edit_{kilo}k_{name}_token_share",
+            words=f"{words}: share of the tokens",
+            unit="%",
+            method=f"{method}; of those read at first",
+        ),
+        middle_of(
+            [100 * it.ms.prefill / max(1e-3, first.ms.prefill) for it in fills],
+            name=f"edit_{kilo}k_{name}_time_share",
+            words=f"{words}: share of the time",
+            unit="%",
+            method=f"{method}; of the time of reading at first",
+        ),
+    ]
+
+
+async def _fill(client: EngineClient, line: CutLine, options: FillOptions) -> Filled:
+    return await client.fill(plan_line(line, options).request(options))

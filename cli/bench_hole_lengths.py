@@ -1,0 +1,98 @@
+"""How a fill grows with its hole: blocks of 1 to 16 lines, ours and llama.cpp's, in turns.
+
+What is cut out are whole bodies of functions. How long the answer becomes is for the model to say
+(llama.cpp knows no indentation, and goes on behind a body's end), so times are told a token too.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from intarsia.cli.bench_contestants import OURS, contestants, plain_name
+from intarsia.cli.bench_sources import CutLine, cut_bodies
+from intarsia.cli.figures import Bench, Figure, middle_of
+from intarsia.evaluation.answer import Answer
+from intarsia.filling.cursor_fill import CursorFill, plan_at_cursor
+from intarsia.filling.options import FillOptions
+from intarsia.filling.planned_fill import PlannedFill
+from intarsia.infill.canvas import Budget
+from intarsia.infill.languages import language_for_id
+
+NUM_LINES = (1, 2, 4, 8, 16)
+PEER = "llama.cpp"
+
+_MOST_HOLES = 3  # of each length: the longest take seconds
+_MOST_TOKENS_A_LINE = 16
+_CONTEXT = {"prefix_tokens": 512, "suffix_tokens": 128}  # what is read is no matter here
+
+
+async def measure_hole_lengths(bench: Bench) -> Sequence[Figure]:
+    """Have everyone read each block's context, then fill it."""
+    peer = bench.peer(PEER)
+    few = replace(bench, peers=() if peer is None else (peer,))
+    figures: list[Figure] = []
+    async with contestants(few) as ready:
+        for num_lines in NUM_LINES:
+            budget = Budget(**_CONTEXT, hole_tokens=num_lines * _MOST_TOKENS_A_LINE)
+            options = replace(bench.options, budget=budget)
+            answers: dict[str, list[Answer]] = {it.name: [] for it in ready}
+            for body in cut_bodies(min(bench.repeats, _MOST_HOLES), num_lines):
+                plan = plan_body(body, options)
+                for contestant in ready:
+                    await contestant.fill(_reading(plan))
+                for contestant in ready:
+                    answer = await contestant.fill(plan)
+                    answers[contestant.name] += [] if answer.is_failure else [answer]
+            for name, given in answers.items():
+                figures += _figures(name, num_lines, given)
+    return figures
+
+
+def plan_body(body: CutLine, options: FillOptions) -> PlannedFill:
+    """Return the hole of an editor's cursor below the header, the body taken out."""
+    text = body.text[: body.start] + body.text[body.end :]
+    found = plan_at_cursor(text, body.start, language_for_id("python"), options)
+    assert isinstance(found, CursorFill), "the cursor stands in code"
+    return found.planned
+
+
+def _reading(plan: PlannedFill) -> PlannedFill:
+    """Return what reads the same context, and writes a token."""
+    return replace(plan, canvas=replace(plan.canvas, max_tokens=1))
+
+
+def _figures(name: str, num_lines: int, answers: Sequence[Answer]) -> Iterator[Figure]:
+    key = f"hole_{plain_name(name)}_{num_lines}_lines"
+    words = f"{name}: {num_lines} line{'s' if num_lines > 1 else ''}"
+    yield middle_of(
+        [it.ms for it in answers],
+        name=f"{key}_ms",
+        words=words,
+        unit="ms",
+        method="a function's body of so many lines cut out, the context held",
+    )
+    yield middle_of(
+        [it.num_tokens or 0 for it in answers],
+        name=f"{key}_tokens",
+        words=f"{words}, tokens written",
+        unit="tokens",
+        method="as the model ended it",
+    )
+    yield middle_of(
+        [_settling_ms(it) / it.num_tokens for it in answers if it.num_tokens],
+        name=f"{key}_token_ms",
+        words=f"{words}, a token",
+        unit="ms",
+        method="time without reading, over the tokens written",
+    )
+    if name == OURS:
+        yield middle_of(
+            [(it.num_tokens or 0) / it.passes for it in answers if it.passes],
+            name=f"{key}_tokens_per_pass",
+            words=f"{words}, tokens a pass",
+            unit="tokens",
+            method="of these fills",
+        )
+
+
+def _settling_ms(answer: Answer) -> float:
+    return (answer.engine_ms or answer.ms) - (answer.read_ms or 0)

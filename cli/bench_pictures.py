@@ -1,0 +1,162 @@
+"""A benchmark's figures as pictures: which figure stands where, and the drawing of it.
+
+Comes in: figures; goes out: SVG files. What was not measured is left out, and a picture with it
+that would be empty. Only the drawing imports matplotlib.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from intarsia.cli.faults import CliError
+from intarsia.cli.figures import Figure
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Picture:
+    """``lines``: what a line is called → the names of its figures, a pattern whose group is the
+    place on the x axis, a number or a word. ``scale``: what y values are multiplied with.
+    ``words``: how a place is called where not by that."""
+
+    file: str
+    title: str
+    x: str
+    y: str
+    lines: Mapping[str, str]
+    scale: float = 1.0
+    is_logarithmic: bool = False
+    words: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Point:
+    """``low`` and ``high`` equal ``y`` where nothing is known of them."""
+
+    x: str
+    y: float
+    low: float
+    high: float
+
+
+_SECONDS = 1e-3
+_FILLERS = {"intarsia": "intarsia", "llama.cpp": "llama_cpp", "transformers": "transformers"}
+
+PICTURES = (
+    *(
+        Picture(
+            file=f"bench-{state}.svg",
+            title=f"A single line, about 1.3 k tokens of context, {words}",
+            x="",
+            y="ms",
+            lines={name: f"side_{key}_{state}_(p\\d+)_ms" for name, key in _FILLERS.items()},
+        )
+        for state, words in (("warm", "which is held"), ("cold", "never seen before"))
+    ),
+    Picture(
+        file="bench-context.svg",
+        title="A single line in a longer and longer file",
+        x="thousands of tokens in the file",
+        y="seconds",
+        lines={
+            "all shown, cold": r"context_(\d+)k_cold_ms",
+            "all shown, warm": r"context_(\d+)k_warm_ms",
+            "cut as usual, cold": r"file_(\d+)k_cold_ms",
+            "cut as usual, warm": r"file_(\d+)k_warm_ms",
+        },
+        scale=_SECONDS,
+        is_logarithmic=True,
+    ),
+    Picture(
+        file="bench-holes.svg",
+        title="Blocks of more and more lines, the context held",
+        x="lines in the block",
+        y="ms a token",
+        lines={
+            "intarsia": r"hole_intarsia_(\d+)_lines_token_ms",
+            "llama.cpp": r"hole_llama_cpp_(\d+)_lines_token_ms",
+        },
+    ),
+    Picture(
+        file="bench-typing.svg",
+        title="Keys at 5 a second: what there is within 300 ms, before the next key",
+        x="",
+        y="% of the keys",
+        lines={
+            "intarsia": r"typing_(prompt|text|shown)_share",
+            "llama.cpp": r"typing_llama_cpp_(prompt|text|shown)_share",
+        },
+        words={"prompt": "any answer", "text": "a whole text", "shown": "a whole text or a draft"},
+    ),
+)
+
+
+def points(figures: Sequence[Figure], pattern: str, scale: float = 1.0) -> list[Point]:
+    """Return the figures that have such names, in their order."""
+    found = []
+    for figure in figures:
+        match = re.fullmatch(pattern, figure.name)
+        if match and figure.value is not None:
+            low, high = figure.bounds or (figure.value, figure.value)
+            found.append(
+                Point(x=match[1], y=scale * figure.value, low=scale * low, high=scale * high)
+            )
+    return found
+
+
+def require_drawing() -> None:
+    """Raise CliError where pictures could not be drawn: before the work, not after it."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError as error:
+        raise CliError("pictures need matplotlib: pip install 'intarsia[train]'") from error
+
+
+def draw_pictures(figures: Sequence[Figure], folder: Path) -> list[Path]:
+    """Draw every picture that these figures have points for, and return the files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    drawn = []
+    for picture in PICTURES:
+        lines = {
+            name: found
+            for name, pattern in picture.lines.items()
+            if (found := points(figures, pattern, picture.scale))
+        }
+        if lines:
+            _draw(picture, lines, folder / picture.file)
+            drawn.append(folder / picture.file)
+    return drawn
+
+
+def _draw(picture: Picture, lines: Mapping[str, Sequence[Point]], path: Path) -> None:
+    """Draw numbers over numbers as lines, and all else as bars side by side."""
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure as Drawing
+
+    drawing = Drawing(figsize=(8, 4), layout="constrained")
+    axes = drawing.subplots()
+    places = list(dict.fromkeys(point.x for found in lines.values() for point in found))
+    labels = [picture.words.get(place, place) for place in places]
+    width = 0.8 / len(lines)
+    for number, (name, found) in enumerate(lines.items()):
+        ys = [point.y for point in found]
+        errors = [[p.y - p.low for p in found], [p.high - p.y for p in found]]
+        shown_errors = errors if any(map(any, errors)) else None
+        if picture.is_logarithmic:
+            xs = [float(point.x) for point in found]
+            axes.errorbar(xs, ys, yerr=shown_errors, marker="o", capsize=3, label=name)
+        else:
+            xs = [places.index(p.x) + (number - (len(lines) - 1) / 2) * width for p in found]
+            axes.bar(xs, ys, width, yerr=shown_errors, capsize=2, label=name)
+    if picture.is_logarithmic:
+        axes.set(xscale="log", yscale="log")
+        axes.set_xticks([float(it) for it in places], labels=labels)
+        axes.minorticks_off()
+        axes.yaxis.set_major_formatter("{x:g}")
+    else:
+        axes.set_xticks(range(len(places)), labels=labels)
+    axes.set(title=picture.title, xlabel=picture.x, ylabel=picture.y)
+    axes.legend(fontsize="small")
+    # Text stays text, and the same figures give the same file.
+    with rc_context({"svg.fonttype": "none", "svg.hashsalt": "intarsia"}):
+        drawing.savefig(path, metadata={"Date": None})

@@ -1,0 +1,54 @@
+"""The parts of a benchmark, by name and in order."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+from intarsia.cli.bench_along import measure_along
+from intarsia.cli.bench_cancel import measure_cancel
+from intarsia.cli.bench_context import measure_context
+from intarsia.cli.bench_determinism import measure_determinism
+from intarsia.cli.bench_fills import measure_fills
+from intarsia.cli.bench_hole_lengths import measure_hole_lengths
+from intarsia.cli.bench_passes import measure_passes
+from intarsia.cli.bench_prefill import measure_prefill
+from intarsia.cli.bench_requests import measure_requests
+from intarsia.cli.bench_server import measure_server
+from intarsia.cli.bench_side_by_side import measure_side_by_side
+from intarsia.cli.bench_start import measure_start
+from intarsia.cli.bench_typing import measure_typing
+from intarsia.cli.bench_users import measure_users
+from intarsia.cli.figures import Bench, Figure
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Section:
+    """``words`` say what is done meanwhile. ``needs_peers``: without them it finds nothing."""
+
+    name: str
+    words: str
+    measure: Callable[[Bench], Awaitable[Sequence[Figure]]]
+    needs_peers: bool = False
+
+
+SECTIONS: tuple[Section, ...] = (
+    Section(name="start", words="starting engines", measure=measure_start),
+    Section(name="server", words="starting the language server", measure=measure_server),
+    Section(name="prefill", words="reading context", measure=measure_prefill),
+    Section(name="passes", words="a pass over a canvas", measure=measure_passes),
+    Section(name="fills", words="filling single lines", measure=measure_fills),
+    Section(
+        name="side-by-side",
+        words="filling single lines, in turns with others",
+        measure=measure_side_by_side,
+        needs_peers=True,
+    ),
+    Section(name="context", words="filling in longer and longer files", measure=measure_context),
+    Section(name="holes", words="filling longer and longer holes", measure=measure_hole_lengths),
+    Section(name="determinism", words="asking for the same again", measure=measure_determinism),
+    Section(name="cancel", words="cancelling fills", measure=measure_cancel),
+    Section(name="requests", words="asking the language server", measure=measure_requests),
+    Section(name="along", words="typing what is proposed", measure=measure_along),
+    Section(name="typing", words="typing", measure=measure_typing),
+    Section(name="users", words="several users at once", measure=measure_users),
+)
+"""The first leaves a warm engine to the others."""

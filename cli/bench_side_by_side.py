@@ -1,0 +1,112 @@
+"""The same single lines filled by us and by others that run the backbone, in turns.
+
+At each hole everyone is asked once in a context that it has not seen, then some times more with the
+context held. One computes at a time; that the others rest is measured too.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import psutil
+
+from intarsia.cli.bench_contestants import BenchContestant, contestants
+from intarsia.cli.bench_sources import CutLine, cut_lines
+from intarsia.cli.figures import Bench, Figure
+from intarsia.cli.machine_energy import energy_meter
+from intarsia.cli.side_by_side_figures import HoleAnswers, Measured, figures_of
+from intarsia.evaluation.answer import Answer
+from intarsia.filling.options import FillOptions
+from intarsia.filling.planned_fill import PlannedFill, plan_fill
+from intarsia.infill.hole import hole_for_range
+from intarsia.infill.languages import language_for_id
+
+WARM_TURNS = 3
+
+
+async def measure_side_by_side(bench: Bench) -> Sequence[Figure]:
+    """Return no figure where there are no peers. Raises EvaluationFault where one cannot go on."""
+    if not bench.peers:
+        return []
+    async with contestants(bench) as ready:
+        turns = _Turns(ready)
+        holes = [
+            await turns.fill(plan_line(line, bench.options), line.file, number)
+            for number, line in enumerate(cut_lines(bench.repeats))
+        ]
+        resident = {it.name: psutil.Process(it.pid).memory_info().rss for it in ready}
+    return figures_of(
+        Measured(
+            names=tuple(it.name for it in ready),
+            holes=holes,
+            resident_bytes=resident,
+            joules_per_fill=turns.joules_per_fill(),
+            others_share=turns.others_s / max(1e-9, turns.waited_s),
+        )
+    )
+
+
+def plan_line(line: CutLine, options: FillOptions) -> PlannedFill:
+    """Return the hole as everyone is asked for it, to be filled with so many tokens at most."""
+    python = language_for_id("python")
+    hole = hole_for_range(line.text, line.start, line.end, python)
+    plan = plan_fill(line.text, hole, python, options)
+    most = options.max_tokens or plan.canvas.max_tokens
+    return replace(plan, canvas=replace(plan.canvas, max_tokens=most))
+
+
+@dataclass(slots=True)
+class _Spent:
+    """Of one contestant's warm fills."""
+
+    joules: float = 0.0
+    num_fills: int = 0
+
+
+class _Turns:
+    """Asks one contestant after the other, in an order that goes round."""
+
+    def __init__(self, ready: Sequence[BenchContestant]) -> None:
+        self._ready = ready
+        self._meter = energy_meter()
+        self._spent = {it.name: _Spent() for it in ready}
+        self.waited_s = 0.0
+        self.others_s = 0.0  # of processor time, meanwhile, by those that were not asked
+
+    async def fill(self, plan: PlannedFill, group: str, number: int) -> HoleAnswers:
+        answers: dict[str, list[Answer]] = {it.name: [] for it in self._ready}
+        for turn in range(1 + WARM_TURNS):
+            first = (number + turn) % len(self._ready)
+            for contestant in [*self._ready[first:], *self._ready[:first]]:
+                answer = await self._ask(contestant, plan, is_warm=turn > 0)
+                answers[contestant.name].append(answer)
+        return HoleAnswers(
+            group=group,
+            cold={name: found[0] for name, found in answers.items()},
+            warm={name: found[1:] for name, found in answers.items()},
+        )
+
+    def joules_per_fill(self) -> dict[str, float] | None:
+        """Return the whole machine's joules a warm fill; None where it does not tell."""
+        if self._meter is None:
+            return None
+        return {name: it.joules / max(1, it.num_fills) for name, it in self._spent.items()}
+
+    async def _ask(
+        self, contestant: BenchContestant, plan: PlannedFill, *, is_warm: bool
+    ) -> Answer:
+        others = [psutil.Process(it.pid) for it in self._ready if it is not contestant]
+        before = sum(map(_processor_seconds, others))
+        if self._meter is not None:
+            self._meter.joules()
+        answer = await contestant.fill(plan)
+        if self._meter is not None and is_warm:
+            self._spent[contestant.name].joules += self._meter.joules()
+            self._spent[contestant.name].num_fills += 1
+        self.waited_s += answer.ms / 1000
+        self.others_s += sum(map(_processor_seconds, others)) - before
+        return answer
+
+
+def _processor_seconds(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return float(times.user + times.system)

@@ -1,0 +1,83 @@
+"""The same keys typed against llama.cpp's server, as its editor plugins ask it.
+
+A request a key, streamed; its connection is closed when the next key comes. Its prompt cache is on,
+and the line that is typed goes behind the suffix, so that the suffix is not read again for it.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from contextlib import aclosing
+
+from intarsia.cli.bench_contestants import plain_name
+from intarsia.cli.bench_hole_lengths import PEER
+from intarsia.cli.figures import Bench, Figure
+from intarsia.cli.typing_figures import KeyFates, figures_of
+from intarsia.cli.typing_keys import Place
+from intarsia.evaluation.contestants.peer import prompt_of
+from intarsia.evaluation.contestants.peer_program import NoAnswer, Prompt, StreamingProgram
+from intarsia.filling.cursor_fill import plan_at_cursor
+from intarsia.filling.options import FillOptions
+from intarsia.infill.languages import language_for_id
+from intarsia.infill.suggestion import NoSuggestion
+
+
+async def measure_typing_peer(bench: Bench, places: Sequence[Place]) -> Sequence[Figure]:
+    """Return no figure where this peer is not to be measured."""
+    peer = bench.peer(PEER)
+    if peer is None:
+        return []
+    fates = KeyFates()
+    async with peer.running() as program:
+        assert isinstance(program, StreamingProgram)
+        for place in places:
+            await _type(program, place, bench.options, fates)
+    return figures_of(
+        fates,
+        key=f"typing_{plain_name(PEER)}",
+        who=f"{PEER}: ",
+        way="a request a key, its connection closed at the next",
+        num_places=len(places),
+        draft="of a text that is being streamed, its beginning",
+    )
+
+
+async def _type(
+    program: StreamingProgram, place: Place, options: FillOptions, fates: KeyFates
+) -> None:
+    typed = ""
+    for key in place.keys:
+        typed = typed + key.text if key.text else typed[:-1]
+        started = time.perf_counter()
+        fates.num_keys += 1
+        prompt = prompt_at(place.before + typed, place.after, options)
+        if prompt is not None:
+            await _ask(program, prompt, key.pause_s, fates)
+        await asyncio.sleep(max(0.0, key.pause_s - (time.perf_counter() - started)))
+
+
+def prompt_at(before: str, after: str, options: FillOptions) -> Prompt | None:
+    """Return what is asked at this cursor; None where there is nothing to fill."""
+    plan = plan_at_cursor(before + after, len(before), language_for_id("python"), options)
+    return None if isinstance(plan, NoSuggestion) else prompt_of(plan.planned.canvas)
+
+
+async def _ask(program: StreamingProgram, prompt: Prompt, pause_s: float, fates: KeyFates) -> None:
+    """Note when its text begins and ends, where that is before the next key."""
+    started, shown_ms, text = time.perf_counter(), None, ""
+    try:
+        async with asyncio.timeout(pause_s), aclosing(program.stream(prompt)) as pieces:
+            async for piece in pieces:
+                text += piece
+                if shown_ms is None and text.strip():
+                    shown_ms = 1000 * (time.perf_counter() - started)
+    except TimeoutError:
+        pass
+    except NoAnswer:
+        return
+    else:
+        fates.answered_ms.append(1000 * (time.perf_counter() - started))
+        if text.strip():
+            fates.text_ms.append(fates.answered_ms[-1])
+    if shown_ms is not None:
+        fates.shown_ms.append(shown_ms)

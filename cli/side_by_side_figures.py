@@ -1,0 +1,192 @@
+"""What the answers of several contestants to the same holes say: figures of each, ratios of pairs.
+
+Failures are left out of all times; a pair is a hole that both have answered.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from intarsia.cli.bench_contestants import plain_name
+from intarsia.cli.figures import Figure, percentile
+from intarsia.cli.machine_energy import POWERCAP
+from intarsia.cli.paired_ratio import Pair, is_same_line, mean_ratio
+from intarsia.evaluation.answer import Answer
+
+State: TypeAlias = Literal["cold", "warm"]
+
+_STATES: Mapping[State, str] = {
+    "cold": "a context that it has not seen",
+    "warm": "the context held, the same request once more",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HoleAnswers:
+    """One hole, by contestant: its first answer, and those with the context held."""
+
+    group: str
+    cold: Mapping[str, Answer]
+    warm: Mapping[str, Sequence[Answer]]
+
+    def answers(self, name: str, state: State) -> list[Answer]:
+        found = [self.cold[name]] if state == "cold" else self.warm[name]
+        return [answer for answer in found if not answer.is_failure]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measured:
+    """A whole run. ``names``: ours first. ``others_share``: of the time waited, what those that
+    were not asked have computed. ``joules_per_fill`` None: the machine does not tell."""
+
+    names: Sequence[str]
+    holes: Sequence[HoleAnswers]
+    resident_bytes: Mapping[str, int]
+    joules_per_fill: Mapping[str, float] | None
+    others_share: float
+
+
+def figures_of(measured: Measured) -> list[Figure]:
+    """Return times, work and memory of each, then ratios of ours to each peer."""
+    figures = [figure for name in measured.names for figure in _of_one(measured, name)]
+    ours, *peers = measured.names
+    for peer in peers:
+        figures += _against(measured.holes, ours, peer)
+    return [
+        *figures,
+        Figure(
+            name="side_others_share",
+            words="processor time of those not asked",
+            value=100 * measured.others_share,
+            unit="%",
+            method="of the time waited for the one that was: near 0, or the machine was shared",
+        ),
+    ]
+
+
+def pairs_of(holes: Sequence[HoleAnswers], ours: str, peer: str, state: State) -> list[Pair]:
+    """Pair the answers hole by hole: of several, the median time; the text is the first's."""
+    pairs = []
+    for hole in holes:
+        mine, others = hole.answers(ours, state), hole.answers(peer, state)
+        if mine and others:
+            pair = Pair(
+                group=hole.group,
+                ms=percentile([it.ms for it in mine], 50),
+                other_ms=percentile([it.ms for it in others], 50),
+                is_same_text=is_same_line(mine[0].text, others[0].text),
+            )
+            pairs.append(pair)
+    return pairs
+
+
+def _of_one(measured: Measured, name: str) -> Iterator[Figure]:
+    key = plain_name(name)
+    for state, method in _STATES.items():
+        answers = [it for hole in measured.holes for it in hole.answers(name, state)]
+        if answers:
+            yield from _times(name, state, method, answers)
+            yield _read_share(name, state, answers)
+            if state == "warm":
+                yield from _work(name, answers)
+    yield Figure(
+        name=f"side_{key}_resident_gb",
+        words=f"{name}: memory",
+        value=measured.resident_bytes[name] / 1e9,
+        unit="GB",
+        method="resident set of its process after all fills, mapped weights included",
+    )
+    joules = measured.joules_per_fill
+    yield Figure(
+        name=f"side_{key}_joules",
+        words=f"{name}: energy of a warm fill",
+        value=None if joules is None else joules[name],
+        unit="J",
+        method=f"the machine does not tell: no counter to be read below {POWERCAP}"
+        if joules is None
+        else "of the whole processor while it was waited for; mean",
+    )
+
+
+def _times(name: str, state: State, method: str, answers: Sequence[Answer]) -> Iterator[Figure]:
+    for percent in (50, 95, 99):
+        yield Figure(
+            name=f"side_{plain_name(name)}_{state}_p{percent}_ms",
+            words=f"{name}: a line, {state}, p{percent}",
+            value=percentile([it.ms for it in answers], percent),
+            unit="ms",
+            method=f"{method}; {len(answers)} fills, request to answer",
+        )
+
+
+def _read_share(name: str, state: State, answers: Sequence[Answer]) -> Figure:
+    return Figure(
+        name=f"side_{plain_name(name)}_{state}_read_share",
+        words=f"{name}: reading's share, {state}",
+        value=100 * sum(it.read_ms or 0 for it in answers) / sum(it.ms for it in answers),
+        unit="%",
+        method="time until the context was read, of all the time; sums",
+    )
+
+
+def _work(name: str, answers: Sequence[Answer]) -> Iterator[Figure]:
+    key, num_passes = plain_name(name), sum(it.passes or 0 for it in answers)
+    settling_ms = sum((it.engine_ms or it.ms) - (it.read_ms or 0) for it in answers)
+    yield Figure(
+        name=f"side_{key}_passes",
+        words=f"{name}: passes a line",
+        value=num_passes / len(answers),
+        unit="passes",
+        method="mean, without those that read the context",
+    )
+    yield Figure(
+        name=f"side_{key}_tokens_per_pass",
+        words=f"{name}: tokens a pass",
+        value=sum(it.num_tokens or 0 for it in answers) / max(1, num_passes),
+        unit="tokens",
+        method="all tokens over all passes",
+    )
+    yield Figure(
+        name=f"side_{key}_pass_ms",
+        words=f"{name}: a pass",
+        value=settling_ms / num_passes if num_passes else None,
+        unit="ms",
+        method="its own time without reading, over its passes; sums of the warm fills",
+    )
+    num_tokens = sum(it.num_tokens or 0 for it in answers)
+    yield Figure(
+        name=f"side_{key}_token_ms",
+        words=f"{name}: a token",
+        value=settling_ms / num_tokens if num_tokens else None,
+        unit="ms",
+        method="the same time, over the tokens of its text",
+    )
+
+
+def _against(holes: Sequence[HoleAnswers], ours: str, peer: str) -> Iterator[Figure]:
+    for state in _STATES:
+        pairs = pairs_of(holes, ours, peer, state)
+        same = [pair for pair in pairs if pair.is_same_text]
+        if state == "warm":
+            yield Figure(
+                name=f"side_{plain_name(peer)}_same_share",
+                words=f"same text as {peer}",
+                value=100 * len(same) / len(pairs) if pairs else None,
+                unit="%",
+                method=f"first lines, blanks at the end aside; {len(pairs)} holes",
+            )
+        for kind, chosen in (("all", pairs), ("same_text", same)):
+            yield _ratio(peer, state, kind, chosen)
+
+
+def _ratio(peer: str, state: State, kind: str, pairs: Sequence[Pair]) -> Figure:
+    found = mean_ratio(pairs)
+    which = "holes" if kind == "all" else "holes with the same text"
+    return Figure(
+        name=f"ratio_{plain_name(peer)}_{state}_{kind}",
+        words=f"our time over {peer}'s, {state}, {kind.replace('_', ' ')}",
+        value=None if found is None else found.value,
+        unit="",
+        method=f"geometric mean of {len(pairs)} {which}, paired; 95 % by drawing them anew",
+        bounds=None if found is None else (found.low, found.high),
+    )
