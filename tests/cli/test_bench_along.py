@@ -1,6 +1,7 @@
 """Typing along: the same keys with and without what was written before."""
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, cast
 
 from intarsia.cli.bench_along import measure_along
@@ -47,6 +48,4 @@ async def test_passes_are_set_against_those_from_nothing(address: Address) -> No
     }
     prefixes = [it.prefix + it.given for it in engine.asked if it.fresh]
     keys = prefixes[: len(prefixes) // 2]
-    assert len(keys) > 12 and all(
-        len(b) == len(a) + 1 for a, b in zip(keys, keys[1:], strict=False)
-    )
+    assert len(keys) > 12 and all(len(b) == len(a) + 1 for a, b in pairwise(keys))
