@@ -42,6 +42,11 @@ class CausalBackbone(ABC):
         self._ends = ends
 
     @property
+    @abstractmethod
+    def chunk_tokens(self) -> int:
+        """Context tokens that a pass best reads: a cancel is honoured between two."""
+
+    @property
     def has_adapter(self) -> bool:
         """Whether it can run canvas rows."""
         return self._ends.mask is not None

@@ -26,10 +26,6 @@ from intarsia.engine.families.pass_rows import (
 from intarsia.engine.families.protocol import Prefilled
 from intarsia.engine.filler import Cancelled
 
-# Context tokens a pass; a cancel is honoured between two. On a CPU 256 cost 5 % more time than 512,
-# and 128 cost 22 % more (1,900 tokens).
-_CHUNK = 512
-_CPU_CHUNK = 256
 _ROOM = 128  # tokens: most holes fit behind their context without moving it
 SHORT_CHUNK = 64
 """Where others wait, or may come to wait, for the end of a chunk."""
@@ -41,7 +37,7 @@ class MaskedCausal:
     def __init__(self, backbone: CausalBackbone, *, cache_tokens: int) -> None:
         self.vocab_size = backbone.shape.vocab_size
         self.device = backbone.device
-        self._chunk = _CPU_CHUNK if backbone.device.type == "cpu" else _CHUNK
+        self._chunk = backbone.chunk_tokens
         self._backbone = backbone
         self._contexts = ContextCache(backbone.new_cache, max_tokens=cache_tokens)
         self._open: KvCache = backbone.new_cache()

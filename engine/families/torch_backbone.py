@@ -10,6 +10,10 @@ from intarsia.engine.families.kv_cache import KvCache
 from intarsia.engine.families.pass_weights import PassLayer, PassWeights
 from intarsia.engine.families.rotary import inverse_frequencies, rotate, rotation
 
+# On a CPU 256 tokens cost 5 % more time than 512, and 128 cost 22 % more (1,900 tokens).
+_CHUNK = 512
+_CPU_CHUNK = 256
+
 
 class TorchBackbone(CausalBackbone):
     """Weights, and one pass over them."""
@@ -19,6 +23,10 @@ class TorchBackbone(CausalBackbone):
         self.dtype = weights.norm.dtype
         self._weights = weights
         self._frequencies = inverse_frequencies(shape).to(self.device)
+
+    @property
+    def chunk_tokens(self) -> int:
+        return _CPU_CHUNK if self.device.type == "cpu" else _CHUNK
 
     def new_cache(self) -> KvCache:
         return KvCache(self.shape, dtype=self.dtype, device=self.device)

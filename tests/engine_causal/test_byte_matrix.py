@@ -1,9 +1,15 @@
 """Products of bytes are near the exact ones, and each row's are its own."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from llvmlite import binding
 
 from intarsia.engine.kernels.byte_matrix import Floats, GatedBytes, empty_matrices, put
 from intarsia.engine.kernels.check import lone_matrix, multiplies_bytes
@@ -80,3 +86,29 @@ def test_rows_of_a_matrix_may_be_written_one_block_after_the_other() -> None:
     put(part.matrices, 0, 192, weight[192:])
     whole = multiply_rows(lone_matrix(weight), x, _TEAM)
     assert np.array_equal(multiply_rows(part, x, _TEAM), whole)
+
+
+_WITH_HALF_AS_WIDE_VECTORS = """
+from intarsia.engine.kernels import dot_product
+
+half = dot_product.DotProduct("llvm.x86.avx512.vpdpbusd.256", 8, 128)
+dot_product.find_dot_product = lambda: half
+from intarsia.engine.kernels.check import multiplies_bytes
+from intarsia.engine.kernels.tiles import LANES
+
+print(LANES, multiplies_bytes())
+"""
+
+
+def test_vectors_of_lesser_processors_multiply_right_too(tmp_path: Path) -> None:
+    """AVX-VNNI, as laptops have it, is the half of what AVX-512 has."""
+    if not binding.get_host_cpu_features().get("avx512vl"):
+        pytest.skip("this processor has vectors of one width only")
+    run = subprocess.run(
+        [sys.executable, "-c", _WITH_HALF_AS_WIDE_VECTORS],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.split() == ["8", "True"]

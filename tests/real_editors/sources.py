@@ -9,14 +9,14 @@ print(add(1, 2))
 '''
 """A space more, and ``left + right`` is suggested."""
 
-LOOP = '''def count_words(text):
-    """Return how often each word of the text occurs."""
-    counts = {}
-    for word in text.split():║
-    return counts
+LOOP = '''def signs(numbers):
+    """Return "positive", "negative" or "zero" for each number."""
+    found = []
+    for number in numbers:║
+    return found
 
 
-print(count_words("one two one"))
+print(signs([1, -2, 0]))
 '''
 """A new line more, and the loop's body of several lines is suggested."""
 
