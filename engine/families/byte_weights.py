@@ -46,8 +46,15 @@ def reason_against_bytes(shape: BackboneShape, adapter: GatedAdapter | None) -> 
     """Return why this backbone cannot be run in int8, None where it can."""
     if shape.head_dim % LANES:
         return f"its heads of {shape.head_dim} numbers do not fill vectors of {LANES}"
-    if adapter and any(len(it.down) > GROUP for it in adapter.layers[0].parts().values()):
-        return f"its adapter's rank is above {GROUP}"
+    ranks = {
+        (part, len(pair.down))
+        for layer in (adapter.layers if adapter else ())
+        for part, pair in layer.parts().items()
+    }
+    if len(ranks) > len({part for part, _ in ranks}):
+        return "its adapter's rank differs between layers"
+    if not all(1 <= rank <= GROUP for _, rank in ranks):
+        return f"its adapter's rank is not between 1 and {GROUP}"
     return None
 
 

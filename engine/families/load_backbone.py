@@ -45,15 +45,17 @@ def load_backbone(
     Raises ModelError where something is missing, misshapen or too large.
     """
     dtype = choose_dtype(wanted, device)
-    is_mapped = folder.is_fused and device.type == "cpu" and dtype == torch.bfloat16
     gate = None if adapter is None else read_adapter(adapter, shape, dtype=dtype, device=device)
 
-    def needed_bytes(of: Format) -> int:
-        return _needed_bytes(folder, of, dtype, is_mapped)
+    def has_room(of: Format) -> bool:
+        return _needed_bytes(folder, of, dtype, device) + _RESERVED_BYTES <= free_bytes(device)
 
-    has_room = needed_bytes("packed") + _RESERVED_BYTES <= free_bytes(device)
     chosen = choose_format(wanted, shape, gate, dtype=dtype, device=device, has_room=has_room)
-    require_memory(needed_bytes(chosen), device, folder.name)
+    require_memory(_needed_bytes(folder, chosen, dtype, device), device, folder.name)
+    if chosen == "int8" and dtype != torch.bfloat16:  # read as they lie: no row is computed in it
+        dtype = torch.bfloat16
+        gate = None if adapter is None else read_adapter(adapter, shape, dtype=dtype, device=device)
+    is_mapped = _is_mapped(folder, dtype, device)
 
     def read() -> BackboneWeights:
         return read_weights(
@@ -105,10 +107,17 @@ def _copied_ends(weights: BackboneWeights) -> BackboneWeights:
     return replace(weights, embed=embed, output=embed if is_tied else weights.output.clone())
 
 
-def _needed_bytes(folder: ModelFolder, chosen: Format, dtype: torch.dtype, is_mapped: bool) -> int:
+def _is_mapped(folder: ModelFolder, dtype: torch.dtype, device: torch.device) -> bool:
+    return folder.is_fused and device.type == "cpu" and dtype == torch.bfloat16
+
+
+def _needed_bytes(
+    folder: ModelFolder, chosen: Format, dtype: torch.dtype, device: torch.device
+) -> int:
     """Of memory besides mapped files: what is fused, converted, tuned or packed is copied."""
     size = sum(path.stat().st_size for path in folder.weights)  # of 16 bits a number
+    dtype = torch.bfloat16 if chosen == "int8" else dtype
     size_here = 2 * size if dtype == torch.float32 else size
-    is_read_whole = not is_mapped or bool(folder.tunings)
+    is_read_whole = not _is_mapped(folder, dtype, device) or bool(folder.tunings)
     copied = {"plain": 0, "packed": size_here, "int8": size // 2}[chosen]
     return (size_here if is_read_whole else 0) + copied

@@ -126,11 +126,13 @@ class MaskedCausal:
         """Between two passes: have other contexts opened, then go on with this one as it is."""
         self._num_laid_aside += 1
         mine = self._open, self._context_length, self._written, self._judged
-        with self._contexts.laid_aside(self._open):
-            self._open, self._context_length = self._backbone.new_cache(), 0
-            yield
-            self._open.crop(self._context_length)  # else the hole would be taken for context
-        self._open, self._context_length, self._written, self._judged = mine
+        try:
+            with self._contexts.laid_aside(self._open):
+                self._open, self._context_length = self._backbone.new_cache(), 0
+                yield
+                self._open.crop(self._context_length)  # else the hole would be taken for context
+        finally:
+            self._open, self._context_length, self._written, self._judged = mine
 
     def reopen(self, length: int) -> None:
         """Hold no more than the first tokens of the open context: others were of one answer. Where

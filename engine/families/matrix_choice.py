@@ -32,10 +32,10 @@ def choose_format(
     *,
     dtype: torch.dtype,
     device: torch.device,
-    has_room: bool,
+    has_room: Callable[[Format], bool],
 ) -> Format:
     """Return int8 where it is asked for. Else what is fastest of what is allowed: int8 where no
-    format is asked for, a packed copy of all matrices where it ``has_room``.
+    format is asked for; a copy of all matrices in a format where it ``has_room``.
 
     Raises ModelError where int8 is asked for and cannot be had.
     """
@@ -45,9 +45,9 @@ def choose_format(
             raise ModelError(f"int8 cannot be had: {reason}: leave `--dtype` out")
         return "int8"
     formats: list[Format] = ["plain"]
-    if device.type == "cpu" and has_room and packs(dtype):
+    if device.type == "cpu" and has_room("packed") and packs(dtype):
         formats.append("packed")
-    if reason is None:
+    if reason is None and has_room("int8"):
         formats.append("int8")
     return fastest(formats, shape, dtype) if len(formats) > 1 else "plain"
 
@@ -57,12 +57,16 @@ def _reason_against_bytes(
 ) -> str | None:
     if device.type != "cpu":
         return f"it is for the CPU, not for {device}"
-    from intarsia.engine.families.byte_weights import reason_against_bytes
-    from intarsia.engine.kernels.check import multiplies_bytes
+    try:
+        from intarsia.engine.families.byte_weights import reason_against_bytes
+        from intarsia.engine.kernels.check import multiplies_bytes
 
-    if (reason := reason_against_bytes(shape, adapter)) is not None:
-        return reason
-    return None if multiplies_bytes() else "this processor has no dot products of bytes"
+        if (reason := reason_against_bytes(shape, adapter)) is not None:
+            return reason
+        is_there = multiplies_bytes()
+    except Exception as error:  # noqa: BLE001 - a compiler may fail in any way; torch does not need it
+        return f"its products cannot be compiled here ({error!r})"
+    return None if is_there else "this processor has no dot products of bytes"
 
 
 @torch.inference_mode()

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numba import njit
 
-from intarsia.engine.kernels import tiles
+from intarsia.engine.kernels import CAN_KEEP, tiles
 from intarsia.engine.kernels.scalars import nearest
 from intarsia.engine.kernels.shared_work import finish, take, wait
 from intarsia.engine.kernels.tiles import GROUP, LANES, ZERO
@@ -95,7 +95,13 @@ def put(
     up: Floats | None = None,
 ) -> None:
     """Write some rows of a matrix as bytes, from a panel's first on. ``up`` (rows, rank) is their
-    gated share."""
+    gated share. Raises ValueError where there is no room for them."""
+    num_columns = (num_groups_of(weight.shape[1]) + (up is not None)) * GROUP
+    is_narrow = up is None or 0 < up.shape[1] <= GROUP
+    if first_row + len(weight) > matrices.num_padded or not is_narrow:
+        raise ValueError(f"no room for {weight.shape} from row {first_row}")
+    if num_columns > matrices.num_groups * GROUP:
+        raise ValueError(f"no room for {num_columns} columns")
     rows = slice(first_row, first_row + len(weight))
     panels = matrices.panels[place, first_row // LANES : -(-rows.stop // LANES)]
     if bias is not None:
@@ -108,7 +114,7 @@ def put(
         own /= scales
 
 
-@njit(cache=True, fastmath=True, error_model="numpy")
+@njit(cache=CAN_KEEP, fastmath=True, error_model="numpy")
 def _put_columns(numbers, first_column, panels, scales):
     """Write rows of numbers from a column on, and each row's scale: four columns of each of a
     panel's rows lie side by side, then the next four."""

@@ -4,6 +4,7 @@ from functools import cache
 
 import numpy as np
 
+from intarsia.engine.kernels import run_compiled
 from intarsia.engine.kernels.byte_matrix import Floats, GatedBytes, empty_matrices, put
 from intarsia.engine.kernels.dot_product import find_dot_product
 from intarsia.engine.kernels.rows import multiply_rows
@@ -20,6 +21,10 @@ def multiplies_bytes() -> bool:
     if find_dot_product() is None:
         return False
     weight = np.sin(np.arange(_NUM_OUT * _NUM_IN, dtype=np.float32)).reshape(_NUM_OUT, _NUM_IN)
+    return run_compiled(lambda: _is_right(weight))
+
+
+def _is_right(weight: Floats) -> bool:
     part, team = lone_matrix(weight), Team(1)
     for num_rows in (1, 3, MOST_ROWS + 1):
         x = np.cos(np.arange(num_rows * _NUM_IN, dtype=np.float32)).reshape(num_rows, _NUM_IN)

@@ -33,9 +33,12 @@ def norm(row, weight, eps, out):
 
 
 @njit(fastmath=True, error_model="numpy")
-def gate(first_row, end_row, num_frozen, down, down_scales, num_groups, bytes_, scales, zeros):
+def gate(
+    first_row, end_row, num_frozen, down, down_scales, inner, num_groups, bytes_, scales, zeros
+):
     """Write the adapter's inner numbers into the last group of rows that are bytes already; zeros
-    for frozen rows. ``down`` (panels, bytes) is its first matrix."""
+    for frozen rows. ``down`` (panels, bytes) is its first matrix, ``inner`` room for its products.
+    """
     last = num_groups - 1
     start = min(max(first_row, num_frozen), end_row)
     for row in range(first_row, start):
@@ -43,7 +46,6 @@ def gate(first_row, end_row, num_frozen, down, down_scales, num_groups, bytes_, 
             bytes_[row, k] = 0
         scales[row * num_groups + last] = 0
         zeros[row * num_groups + last] = 0
-    inner = np.empty((_ROWS_AT_ONCE + MOST_ROWS, down_scales.shape[0]), np.float32)
     for panel in range(down.shape[0]):
         panel_products(
             down.ctypes.data + panel * down.shape[1],
@@ -84,6 +86,7 @@ def prepare_norm(
     num_rows, width = x.shape
     num_units = (num_rows + _ROWS_AT_ONCE - 1) // _ROWS_AT_ONCE
     normed = np.empty(width, np.float32)
+    inner = np.empty((_ROWS_AT_ONCE + MOST_ROWS, down_scales.shape[0]), np.float32)
     unit = take(counters, phase)
     while unit < num_units:
         first, end = unit * _ROWS_AT_ONCE, min((unit + 1) * _ROWS_AT_ONCE, num_rows)
@@ -93,7 +96,10 @@ def prepare_norm(
             norm(x[row], weight, eps, normed)
             as_bytes(normed, row, _FIRST, num_groups, bytes_, scales, zeros)
         if down.shape[0]:
-            gate(first, end, num_frozen, down, down_scales, num_groups, bytes_, scales, zeros)
+            gate(
+                first, end, num_frozen, down, down_scales, inner,
+                num_groups, bytes_, scales, zeros,
+            )  # fmt: skip
         finish(counters, phase)
         unit = take(counters, phase)
     wait(counters, phase, num_units)
@@ -105,13 +111,17 @@ def prepare_rows(
 ):
     """Rows as bytes, as they are."""
     num_units = (num_rows + _ROWS_AT_ONCE - 1) // _ROWS_AT_ONCE
+    inner = np.empty((_ROWS_AT_ONCE + MOST_ROWS, down_scales.shape[0]), np.float32)
     unit = take(counters, phase)
     while unit < num_units:
         first, end = unit * _ROWS_AT_ONCE, min((unit + 1) * _ROWS_AT_ONCE, num_rows)
         for row in range(first, end):
             as_bytes(x[row], row, _FIRST, num_groups, bytes_, scales, zeros)
         if down.shape[0]:
-            gate(first, end, num_frozen, down, down_scales, num_groups, bytes_, scales, zeros)
+            gate(
+                first, end, num_frozen, down, down_scales, inner,
+                num_groups, bytes_, scales, zeros,
+            )  # fmt: skip
         finish(counters, phase)
         unit = take(counters, phase)
     wait(counters, phase, num_units)
@@ -135,6 +145,7 @@ def prepare_gated(
     """SiLU of the first half of a row, times the second, as bytes (SwiGLU, arXiv 2002.05202)."""
     num_units = (num_rows + _ROWS_AT_ONCE - 1) // _ROWS_AT_ONCE
     gated = np.empty(width, np.float32)
+    inner = np.empty((_ROWS_AT_ONCE + MOST_ROWS, down_scales.shape[0]), np.float32)
     unit = take(counters, phase)
     while unit < num_units:
         first, end = unit * _ROWS_AT_ONCE, min((unit + 1) * _ROWS_AT_ONCE, num_rows)
@@ -144,7 +155,10 @@ def prepare_gated(
                 gated[k] = opened[k] / (np.float32(1) + exp(-opened[k])) * passed[k]
             as_bytes(gated, row, _FIRST, num_groups, bytes_, scales, zeros)
         if down.shape[0]:
-            gate(first, end, num_frozen, down, down_scales, num_groups, bytes_, scales, zeros)
+            gate(
+                first, end, num_frozen, down, down_scales, inner,
+                num_groups, bytes_, scales, zeros,
+            )  # fmt: skip
         finish(counters, phase)
         unit = take(counters, phase)
     wait(counters, phase, num_units)

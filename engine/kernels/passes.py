@@ -1,12 +1,13 @@
 """One pass over all layers, and one over the output matrix: what every thread of a team runs.
 
-Arguments come in tuples, as native_backbone.py lays them. Phases are numbered through, for each has
+Arguments come in tuples, as byte_backbone.py lays them. Phases are numbered through, for each has
 its own counters.
 """
 
 import numpy as np
 from numba import njit
 
+from intarsia.engine.kernels import CAN_KEEP
 from intarsia.engine.kernels.byte_matrix import multiply
 from intarsia.engine.kernels.layer_steps import (
     attend,
@@ -20,7 +21,7 @@ from intarsia.engine.kernels.layer_steps import (
 PHASES_A_LAYER = 10
 
 
-@njit(nogil=True, cache=True, fastmath=True, error_model="numpy")
+@njit(nogil=True, cache=CAN_KEEP, fastmath=True, error_model="numpy")
 def run_layers(shared, sizes, rows, norms, qkv, o, gate_up, down, cache, buffers):
     """Turn embeddings into hidden states, and lay the rows' keys and values into the cache."""
     counters, threads = shared
@@ -79,7 +80,7 @@ def run_layers(shared, sizes, rows, norms, qkv, o, gate_up, down, cache, buffers
     finish_rows(counters, attn_norms.shape[0] * PHASES_A_LAYER, x, added, last_norm, eps, normed)
 
 
-@njit(nogil=True, cache=True, fastmath=True, error_model="numpy")
+@njit(nogil=True, cache=CAN_KEEP, fastmath=True, error_model="numpy")
 def run_output(shared, output, x, bytes_, scales, zeros, logits):
     """Write logits (rows, padded vocab) of hidden states."""
     counters, threads = shared

@@ -88,6 +88,40 @@ def test_rows_of_a_matrix_may_be_written_one_block_after_the_other() -> None:
     assert np.array_equal(multiply_rows(part, x, _TEAM), whole)
 
 
+def test_what_has_no_room_is_refused() -> None:
+    room = empty_matrices(1, 32, _IN, is_gated=False)
+    with pytest.raises(ValueError, match="no room"):
+        put(room, 0, 0, numbers(64, _IN))
+    with pytest.raises(ValueError, match="no room"):
+        put(room, 0, 0, numbers(32, _IN), up=numbers(32, 4))
+    gated = empty_matrices(1, 32, _IN, is_gated=True)
+    with pytest.raises(ValueError, match="no room"):
+        put(gated, 0, 0, numbers(32, _IN), up=numbers(32, GROUP + 1))
+
+
+def test_what_was_kept_and_is_damaged_is_compiled_again(tmp_path: Path) -> None:
+    def run() -> str:
+        return subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "from intarsia.engine.kernels import check; print(check.multiplies_bytes())",
+            ],
+            env={**os.environ, "INTARSIA_CACHE_DIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+
+    assert run() == "True"
+    kept = [file for file in (tmp_path / "kernels").rglob("*.nb*")]
+    assert kept
+    for file in kept:
+        file.write_bytes(b"")
+    assert run() == "True"
+    assert any(file.stat().st_size for file in (tmp_path / "kernels").rglob("*.nb*"))
+
+
 _WITH_HALF_AS_WIDE_VECTORS = """
 from intarsia.engine.kernels import dot_product
 
@@ -106,7 +140,7 @@ def test_vectors_of_lesser_processors_multiply_right_too(tmp_path: Path) -> None
         pytest.skip("this processor has vectors of one width only")
     run = subprocess.run(
         [sys.executable, "-c", _WITH_HALF_AS_WIDE_VECTORS],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+        env={**os.environ, "INTARSIA_CACHE_DIR": str(tmp_path)},
         capture_output=True,
         text=True,
         check=True,

@@ -1,5 +1,6 @@
 """The format of matrices: what is asked for, else what the machine multiplies fastest."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from intarsia.engine.config import Dtype
 from intarsia.engine.families import byte_weights, matrix_choice
 from intarsia.engine.families.backbone_shape import BackboneShape, read_shape
 from intarsia.engine.families.folder_contents import read_config
+from intarsia.engine.families.gated_adapter import read_adapter
+from intarsia.engine.families.low_rank import LowRank
 from intarsia.engine.families.matrix import packs
 from intarsia.engine.families.matrix_choice import Format, choose_format, fastest
 from intarsia.engine.filler import ModelError
@@ -45,7 +48,10 @@ def choose(
     device: torch.device = CPU,
     has_room: bool = True,
 ) -> Format:
-    return choose_format(wanted, shape, None, dtype=dtype, device=device, has_room=has_room)
+    def room(of: Format) -> bool:
+        return has_room or of == "int8"
+
+    return choose_format(wanted, shape, None, dtype=dtype, device=device, has_room=room)
 
 
 @in_bytes
@@ -77,6 +83,42 @@ def test_what_is_fastest_is_chosen_of_what_can_be_had(
     assert choose("auto", shape) == "int8"
     assert choose("auto", shape, has_room=False) == "int8"
     assert offered == [["plain", "packed", "int8"], ["plain", "int8"]]
+
+
+@in_bytes
+@packing
+def test_nothing_is_copied_where_there_is_no_room(
+    shape: BackboneShape, offered: list[list[Format]]
+) -> None:
+    found = choose_format(
+        "auto", shape, None, dtype=torch.float32, device=CPU, has_room=lambda of: False
+    )
+    assert (found, offered) == ("plain", [])
+
+
+@in_bytes
+def test_an_adapter_of_several_ranks_is_left_to_torch(shape: BackboneShape, adapter: Path) -> None:
+    gate = read_adapter(adapter, shape, dtype=torch.float32, device=CPU)
+    first = gate.layers[0]
+    wider = LowRank(down=torch.cat([first.o.down] * 2), up=torch.cat([first.o.up] * 2, dim=1))
+    uneven = replace(gate, layers=(replace(first, o=wider), *gate.layers[1:]))
+    even = replace(gate, layers=tuple(replace(it, o=wider) for it in gate.layers))
+    assert byte_weights.reason_against_bytes(shape, gate) is None
+    assert byte_weights.reason_against_bytes(shape, even) is None
+    assert "differs between layers" in str(byte_weights.reason_against_bytes(shape, uneven))
+
+
+@in_bytes
+def test_a_compiler_that_fails_costs_the_format_and_no_load(
+    shape: BackboneShape, monkeypatch: pytest.MonkeyPatch, offered: list[list[Format]]
+) -> None:
+    def fails() -> bool:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(check, "multiplies_bytes", fails)
+    assert choose("auto", shape) != "int8"
+    with pytest.raises(ModelError, match=r"cannot be compiled here.*no space left"):
+        choose("int8", shape)
 
 
 @packing

@@ -1,4 +1,4 @@
-"""A converted folder as it is run by default: packed, and mapped anew for what is looked up."""
+"""A converted folder as it is run: in another format, and mapped anew for what is looked up."""
 
 from pathlib import Path
 
