@@ -5,6 +5,7 @@ its first one a small matrix beside it.
 """
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -94,18 +95,22 @@ def _part(
 ) -> GatedBytes:
     num_out, num_in = weights[0].shape
     matrices = empty_matrices(len(weights), num_out, num_in, is_gated=bool(changes))
-    for i, weight in enumerate(weights):
-        bias = biases[i]
-        for first in range(0, num_out, _ROWS_AT_ONCE):  # in float32 an embedding is half a GB
-            rows = slice(first, first + _ROWS_AT_ONCE)
-            put(
-                matrices,
-                i,
-                first,
-                _floats(weight[rows]),
-                bias=None if bias is None else _floats(bias[rows]),
-                up=_floats(changes[i].up[rows]) if changes else None,
-            )
+
+    def write(block: tuple[int, int]) -> None:
+        i, first = block
+        rows, bias = slice(first, first + _ROWS_AT_ONCE), biases[i]
+        put(
+            matrices,
+            i,
+            first,
+            _floats(weights[i][rows]),  # in float32 an embedding is half a GB
+            bias=None if bias is None else _floats(bias[rows]),
+            up=_floats(changes[i].up[rows]) if changes else None,
+        )
+
+    blocks = [(i, first) for i in range(len(weights)) for first in range(0, num_out, _ROWS_AT_ONCE)]
+    with ThreadPoolExecutor(torch.get_num_threads()) as threads:
+        list(threads.map(write, blocks))
     rank = len(changes[0].down) if changes else 0
     inner = empty_matrices(len(weights), rank, num_in, is_gated=False)
     for i, change in enumerate(changes):

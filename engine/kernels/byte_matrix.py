@@ -114,7 +114,7 @@ def put(
         own /= scales
 
 
-@njit(cache=CAN_KEEP, fastmath=True, error_model="numpy")
+@njit(nogil=True, cache=CAN_KEEP, fastmath=True, error_model="numpy")
 def _put_columns(numbers, first_column, panels, scales):
     """Write rows of numbers from a column on, and each row's scale: four columns of each of a
     panel's rows lie side by side, then the next four."""
