@@ -8,7 +8,7 @@ import pytest
 from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_masked_causal
 from toy_causal_fill import run_fill
 
-from intarsia.engine.families import masked_causal
+from intarsia.engine.families import masked_causal, torch_backbone
 from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
 from intarsia.engine.filler import Cancelled
 from intarsia.engine.ipc.messages import Fill, Filled
@@ -167,7 +167,7 @@ def test_a_context_is_read_in_short_chunks_once_it_was_laid_aside(
 ) -> None:
     """Whoever waited for one chunk will soon wait for the next."""
     monkeypatch.setattr(masked_causal, "SHORT_CHUNK", 20)
-    monkeypatch.setattr(masked_causal, "_CPU_CHUNK", 60)
+    monkeypatch.setattr(torch_backbone, "_CPU_CHUNK", 60)
     model, read = toy_masked_causal(toy), list[int]()
 
     def is_cancelled() -> bool:
