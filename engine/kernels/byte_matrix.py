@@ -37,7 +37,6 @@ class ByteMatrices:
     last_scales: Floats  # (matrices, padded out): of the last group, over ``scales``
     biases: Floats  # (matrices, padded out)
     num_out: int
-    num_in: int
 
     @property
     def num_groups(self) -> int:
@@ -81,7 +80,6 @@ def empty_matrices(count: int, num_out: int, num_in: int, *, is_gated: bool) -> 
         last_scales=np.ones((count, padded), np.float32),
         biases=np.zeros((count, padded), np.float32),
         num_out=num_out,
-        num_in=num_in,
     )
 
 
