@@ -5,6 +5,7 @@ Measured in a process of its own, because torch stays out of this one.
 
 import asyncio
 import sys
+import tempfile
 from asyncio.subprocess import PIPE
 from collections.abc import Sequence
 
@@ -22,7 +23,12 @@ async def measure_passes(bench: Bench) -> Sequence[Figure]:
     words += [f"--repeats={bench.repeats}"]
     if bench.options.model is not None:
         words += [f"--model={bench.options.model}"]
-    process = await asyncio.create_subprocess_exec(*words, stdout=PIPE, stderr=PIPE)
+    with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
+        return figures_of(await _output_of(words, folder))
+
+
+async def _output_of(words: Sequence[str], folder: str) -> bytes:
+    process = await asyncio.create_subprocess_exec(*words, stdout=PIPE, stderr=PIPE, cwd=folder)
     try:
         shown, said = await process.communicate()
     finally:
@@ -32,7 +38,7 @@ async def measure_passes(bench: Bench) -> Sequence[Figure]:
     if process.returncode:
         last_words = said.decode(errors="replace").strip().splitlines() or ["it said nothing"]
         raise CliError(f"passes could not be measured: {last_words[-1]}", ExitCode.MODEL)
-    return figures_of(shown)
+    return shown
 
 
 def figures_of(shown: bytes) -> list[Figure]:

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 
 _PROGRAM = """
@@ -26,14 +27,24 @@ class TorchProbe:
 
 def probe_torch() -> TorchProbe:
     """Return where torch computes here, or why it does not start."""
-    command = [sys.executable, "-c", _PROGRAM]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_PATIENCE_S, check=False
-        )
+        done = _run_probe()
     except subprocess.TimeoutExpired:
         return TorchProbe(error=f"no sign of life within {_PATIENCE_S} s")
     if done.returncode == 0:
         return TorchProbe(device=done.stdout.strip())
     last_words = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
     return TorchProbe(error=last_words[-1])
+
+
+def _run_probe() -> subprocess.CompletedProcess[str]:
+    """-P and an empty folder: a torch.py in the user's folder is not torch."""
+    with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
+        return subprocess.run(
+            [sys.executable, "-P", "-c", _PROGRAM],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=_PATIENCE_S,
+            check=False,
+        )

@@ -5,18 +5,21 @@ import itertools
 import json
 import os
 import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
+from intarsia.engine.ipc.address import resolve_address
 from intarsia.evaluation.faults import EvaluationFault
 
 Message = dict[str, Any]
 
 STATUS = "intarsia/status"
-SERVE = (sys.executable, "-m", "intarsia.cli", "serve")
+# -P: a file called intarsia.py in the folder that we are called from is not the product.
+SERVE = (sys.executable, "-P", "-m", "intarsia.cli", "serve")
 
 
 class Notified(NamedTuple):
@@ -152,18 +155,27 @@ async def serving(
     environment: Mapping[str, str] | None = None, command: Sequence[str] = SERVE
 ) -> AsyncIterator[ServerProcess]:
     """Start a server, not initialized yet, with more environment; it is killed at the end."""
-    process = await asyncio.create_subprocess_exec(
+    with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
+        process = await _start(command, environment or {}, folder)
+        assert process.stdin and process.stdout
+        try:
+            yield ServerProcess(process.stdout, process.stdin)
+        finally:
+            if process.returncode is None:
+                process.kill()
+            await process.communicate()
+
+
+async def _start(
+    command: Sequence[str], environment: Mapping[str, str], folder: str
+) -> asyncio.subprocess.Process:
+    """The address is told in full: variables with relative paths are meant from our folder."""
+    return await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
-        env={**os.environ, **(environment or {})},
+        cwd=folder,
+        env={**os.environ, **resolve_address().as_environment(), **environment},
         start_new_session=True,  # the terminal's Ctrl-C is for its client, which ends it
     )
-    assert process.stdin and process.stdout
-    try:
-        yield ServerProcess(process.stdout, process.stdin)
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.communicate()

@@ -97,6 +97,35 @@ def test_nothing_is_pickled_or_run_from_a_workspace() -> None:
             assert "torch.load(" not in text and "trust_remote_code=True" not in text, path
 
 
+def starts_of_python(path: Path) -> Iterator[tuple[int, str | None]]:
+    """Yield line and first flag of each command that begins with ``sys.executable``."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        words = node.elts if isinstance(node, ast.List | ast.Tuple) else []
+        if isinstance(node, ast.Call) and "subprocess" in ast.unparse(node.func):
+            words = node.args
+        if words and ast.unparse(words[0]) == "sys.executable":
+            flag = words[1] if len(words) > 1 else None
+            yield node.lineno, str(flag.value) if isinstance(flag, ast.Constant) else None
+
+
+def test_no_python_that_we_start_imports_from_its_working_folder() -> None:
+    """A torch.py in the folder of the user's terminal would be run as torch."""
+    folders = ("lsp", "infill", "filling", "engine", "corpus", "evaluation", "cli")
+    found = [
+        (path, line, flag)
+        for folder in folders
+        for path in modules(folder)
+        for line, flag in starts_of_python(path)
+    ]
+    assert found
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: give -P or -I first"
+        for path, line, flag in found
+        if flag not in ("-P", "-I")
+    ]
+    assert not wrong
+
+
 def test_the_clients_of_the_engine_load_no_model_stack() -> None:
     code = (
         "import sys, intarsia.lsp.server, intarsia.engine.ipc.client, intarsia.cli.main;"

@@ -29,19 +29,24 @@ _ENVIRONMENT = {
 
 def transformers_backbone(gguf: Path, *, model: str | None = None) -> Peer:
     """Return the peer that runs the model of this GGUF file; ``model`` is how reports call it."""
-    return Peer(name="transformers", way="transformers", model=model, start=lambda: _started(gguf))
+    path = gguf.absolute()  # the process has a working folder of its own
+    return Peer(name="transformers", way="transformers", model=model, start=lambda: _started(path))
 
 
 @asynccontextmanager
 async def _started(gguf: Path) -> AsyncIterator[Program]:
     """Start the process and wait for its model. Raises EvaluationFault."""
-    with tempfile.TemporaryFile() as errors:
+    with (
+        tempfile.TemporaryFile() as errors,
+        tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder,
+    ):
         process = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "intarsia.evaluation.contestants.transformers_process"),
             str(gguf),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=errors,
+            cwd=folder,
             env={**os.environ, **_ENVIRONMENT},
             limit=_LINE_BYTES,
         )

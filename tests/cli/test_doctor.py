@@ -60,6 +60,28 @@ def test_torch_starts_in_a_process_of_its_own():
     assert probe.device
 
 
+def test_a_torch_in_the_users_folder_is_not_run(
+    empty_cache: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+):
+    hostile = tmp_path_factory.mktemp("hostile")
+    (hostile / "torch.py").write_text(f"open({str(hostile / 'was_run')!r}, 'w').close()\n")
+    monkeypatch.chdir(hostile)
+    monkeypatch.setenv("PYTHONPATH", "")
+    result = run("doctor")
+    assert "ok      torch" in result.stdout
+    assert not (hostile / "was_run").exists()
+
+
+def test_the_torch_probe_works_in_no_folder_of_the_users(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """An empty part of PYTHONPATH is the working folder: -P does not take it away."""
+    (tmp_path / "torch.py").write_text("raise SystemExit('hostile')\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", f":{tmp_path / 'none'}")
+    assert probe_torch().error == ""
+
+
 def test_a_torch_that_does_not_start_is_told_with_its_last_words(monkeypatch: pytest.MonkeyPatch):
     broken = TorchProbe(error="libgomp.so.1: cannot open shared object file")
     monkeypatch.setattr(check_machine, "probe_torch", lambda: broken)
