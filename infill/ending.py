@@ -18,7 +18,11 @@ MIN_SPECIFIC_CHARS = 3
 MAX_CHARS_BALANCED = 100_000
 """In a longer text brackets are not counted."""
 
-_CLOSING_ONLY = re.compile(r"[\s)\]};,:'\"`]*(?:end|fi|done|esac)?[\s)\]};,:'\"`]*")
+MAX_CHARS_LOOKED_AT = 4_000
+"""Of a line after the hole; a longer one says no more."""
+
+# The second run of marks needs a word before it. Two runs side by side take quadratic time.
+_CLOSING_ONLY = re.compile(r"[\s)\]};,:'\"`]*(?:(?:end|fi|done|esac)[\s)\]};,:'\"`]*)?")
 _ENDS_STATEMENT = tuple(":;{,")
 
 
@@ -61,8 +65,9 @@ def min_indent(text: str, hole: Hole, language: Language, syntax: Syntax | None)
 
 def is_specific(line: str) -> bool:
     """Whether a line is told from others: three signs or more, and not closing marks alone."""
-    num_signs = sum(not character.isspace() for character in line)
-    return num_signs >= MIN_SPECIFIC_CHARS and not _CLOSING_ONLY.fullmatch(line)
+    beginning = line[:MAX_CHARS_LOOKED_AT]
+    num_signs = sum(not character.isspace() for character in beginning)
+    return num_signs >= MIN_SPECIFIC_CHARS and not _CLOSING_ONLY.fullmatch(beginning)
 
 
 def stands_at_indentation(text: str, offset: int) -> bool:
@@ -103,6 +108,8 @@ def _first_line_after(text: str, hole: Hole) -> str | None:
     if line is None or not is_specific(line):
         return None
     line = line.rstrip().removeprefix("\ufeff")
+    if len(line) > MAX_CHARS_LOOKED_AT:
+        return "\n" + line[:MAX_CHARS_LOOKED_AT]
     return "\n" + line + ("" if line.endswith(_ENDS_STATEMENT) else "\n")
 
 
@@ -126,5 +133,7 @@ def _scope_columns(text: str, hole: Hole) -> int:
     """
     closing = next_non_blank_line(text, hole.end)
     is_at_line_end = not text[hole.end : line_end(text, hole.end)].strip()
-    is_told = closing is not None and is_at_line_end and _CLOSING_ONLY.fullmatch(closing)
-    return columns(closing) + 1 if closing is not None and is_told else 0
+    if closing is None or not is_at_line_end:
+        return 0
+    beginning = closing[:MAX_CHARS_LOOKED_AT]
+    return columns(beginning) + 1 if _CLOSING_ONLY.fullmatch(beginning) else 0

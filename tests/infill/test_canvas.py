@@ -2,6 +2,7 @@ import pytest
 from drawn_hole import drawn_hole
 
 from intarsia.infill.canvas import Budget
+from intarsia.infill.ending import _CLOSING_ONLY, MAX_CHARS_LOOKED_AT, is_specific
 
 
 def test_a_canvas_is_what_stands_round_the_hole():
@@ -82,3 +83,26 @@ def test_how_many_brackets_a_line_may_leave_open(language_id, source, max_open):
 
 def test_brackets_of_a_long_text_are_not_counted():
     assert drawn_hole("x = 1\n" * 20_000 + "y = ║\n").canvas().max_open is None
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("mark", [")", "} ", "end"])
+def test_a_line_of_a_megabyte_is_no_work_for_minutes(mark):
+    """The time would grow with the square: more than an hour for the first of these lines."""
+    line = mark * 1_000_000 + "x"
+    assert not _CLOSING_ONLY.fullmatch(line)
+    (stop,) = drawn_hole(f"def f():\n    ║\n\nx{line}\n").canvas().stop
+    assert stop == f"\nx{line}"[: 1 + MAX_CHARS_LOOKED_AT]
+    assert drawn_hole(f"def f():\n    ║\n{line}\n").canvas().min_indent == 4
+    assert drawn_hole(f"function f() {{\n  a();\n║║\n{line}\n").canvas().max_tokens
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        *((line, False) for line in ("});", "  end)", "))fi;", "esac", "]]]")),
+        *((line, True) for line in ("return", "end()x", "ends", "end end", ")]x", "}else")),
+    ],
+)
+def test_a_line_that_only_closes_is_told_from_no_other(line, expected):
+    assert is_specific(line) is expected
