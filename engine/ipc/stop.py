@@ -4,8 +4,8 @@ import asyncio
 
 import psutil
 
-from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.errors import EngineUnavailable, NoEngine
+from intarsia.engine.ipc.address import Address, prepare_directory
+from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.handshake import connect
 from intarsia.engine.ipc.liveness import is_engine_alive
 
@@ -14,16 +14,18 @@ PATIENCE_S = 10.0
 
 _POLL_S = 0.02
 
+_CLOCK_SLACK_S = 2.0
+"""The system tells when a process started to about a second."""
+
 
 async def stop_engine(address: Address, *, name: str, patience_s: float = PATIENCE_S) -> None:
     """Return when the engine has gone. Raises ``NoEngine`` or ``EngineUnavailable``."""
+    prepare_directory(address.directory)  # in another user's folder the pid may be any process
     try:
         await _ask_to_stop(address, name, patience_s)
-    except NoEngine:
-        raise
     except EngineUnavailable:
         if not is_engine_alive(address):
-            raise  # it is no engine that answers
+            raise  # there is none, or it is no engine that answers
     else:
         if await _is_gone_within(address, patience_s):
             return
@@ -43,16 +45,30 @@ async def _ask_to_stop(address: Address, name: str, patience_s: float) -> None:
 
 async def _end_process(address: Address, patience_s: float) -> None:
     try:
-        process = psutil.Process(int(address.pid_path.read_text()))
+        process = _engine_process(address)
         process.terminate()
         if await _is_gone_within(address, patience_s):
             return
         process.kill()
     except (OSError, ValueError, psutil.Error) as error:
-        if not is_engine_alive(address):
+        if await _is_gone_within(address, patience_s):
             return
-        raise EngineUnavailable(f"cannot end the engine: {error}") from error
+        raise EngineUnavailable(
+            f"cannot end the engine ({error}): end the process `intarsia.engine` yourself"
+        ) from error
     await _is_gone_within(address, patience_s)
+
+
+def _engine_process(address: Address) -> psutil.Process:
+    """Return the process that wrote the pid file: it started before the file was written.
+
+    A later one has the number of an engine that is gone. Raises OSError, ValueError, psutil.Error.
+    """
+    written_at = address.pid_path.stat().st_mtime
+    process = psutil.Process(int(address.pid_path.read_text()))
+    if process.create_time() > written_at + _CLOCK_SLACK_S:
+        raise psutil.NoSuchProcess(process.pid, msg="its process id is another program's by now")
+    return process
 
 
 async def _is_gone_within(address: Address, patience_s: float) -> bool:

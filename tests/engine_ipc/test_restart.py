@@ -3,15 +3,17 @@
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
+import filelock
 import psutil
 import pytest
 from rule_engine import rule_engine_launch
 
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, FillFailed
+from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, FillFailed, NoEngine
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.messages import PROTOCOL_VERSION, Fill
 from intarsia.engine.ipc.stop import stop_engine
@@ -95,6 +97,32 @@ async def test_a_hung_engine_is_stopped_all_the_same(address: Address):
     process.suspend()
     await stop_engine(address, name="test", patience_s=0.3)
     await asyncio.to_thread(process.wait, 20)
+
+
+async def test_an_engine_whose_socket_is_gone_can_be_stopped(any_address: Address):
+    async with a_client(any_address, rule_engine_launch()) as client:
+        process = psutil.Process((await client.status()).pid)
+    for path in (any_address.socket_path, any_address.port_path):
+        path.unlink(missing_ok=True)
+    await stop_engine(any_address, name="test")
+    await asyncio.to_thread(process.wait, 20)
+    with pytest.raises(NoEngine):
+        await stop_engine(any_address, name="test")
+
+
+async def test_a_process_that_got_the_number_of_an_engine_is_left_alone(address: Address):
+    stranger = psutil.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    try:
+        with filelock.FileLock(address.engine_lock_path):
+            address.pid_path.write_text(str(stranger.pid))
+            an_hour_ago = stranger.create_time() - 3600
+            os.utime(address.pid_path, (an_hour_ago, an_hour_ago))
+            with pytest.raises(EngineUnavailable, match="another program's by now"):
+                await stop_engine(address, name="test", patience_s=0.1)
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.communicate()
 
 
 async def test_an_engine_of_another_protocol_is_told_and_can_be_stopped(address: Address):
