@@ -8,7 +8,7 @@ from intarsia.engine.ipc.messages import FailureCode
 _OUT_OF_MEMORY_TEXTS = ("out of memory", "can't allocate memory", "cannot allocate memory")
 
 
-def describe_failure(error: Exception, *, doing: str) -> tuple[FailureCode, str]:
+def describe_failure(error: BaseException, *, doing: str) -> tuple[FailureCode, str]:
     """Return code and message; ``doing`` tells what was tried ("loading MODEL")."""
     match error:
         case Cancelled():

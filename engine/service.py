@@ -39,7 +39,8 @@ class Service:
         self._stopping = asyncio.Event()
         self._sessions: dict[asyncio.Task[None], Session] = {}
         self._progress = ProgressThrottle(self._send_progress)
-        self._worker = Worker(ModelSlot(config, load_filler, self._on_progress))
+        slot = ModelSlot(config, load_filler, self._on_progress)
+        self._worker = Worker(slot, on_end=self._stop_with_worker)
         self._host = Host(
             token=secrets.token_urlsafe(32) if address.transport == "tcp" else "",
             worker=self._worker,
@@ -64,6 +65,10 @@ class Service:
     def request_stop(self) -> None:
         """On the event loop only."""
         self._stopping.set()
+
+    def _stop_with_worker(self) -> None:
+        """Without its thread the engine answers nothing more: the next request starts another."""
+        self._call_soon(self.request_stop)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         session = Session(reader, writer, self._host)

@@ -35,8 +35,10 @@ _log = logging.getLogger(__name__)
 class Worker:
     """Owns the model slot; ``submit`` and ``cancel`` return at once."""
 
-    def __init__(self, slot: ModelSlot) -> None:
+    def __init__(self, slot: ModelSlot, on_end: Callable[[], None] = lambda: None) -> None:
+        """``on_end``: is called on the thread when it ends, for whatever reason."""
         self._slot = slot
+        self._on_end = on_end
         self._waiting = Turns[Job]()
         self._ahead: ReadAhead | None = None
         self._running: list[Job] = []  # all but the last are laid aside
@@ -105,14 +107,19 @@ class Worker:
         return not self._thread.is_alive()
 
     def _work(self) -> None:
-        while (job := self._next_job()) is not None:
-            self._do(job)
+        try:
+            while (job := self._next_job()) is not None:
+                self._do(job)
+        finally:
+            self._on_end()
 
     def _do(self, job: Job) -> None:
-        answer = self._answer(job)
-        with self._changed:
-            self._running.pop()
-            self._last_work_ended_at = time.monotonic()
+        try:
+            answer = self._answer(job)
+        finally:
+            with self._changed:
+                self._running.pop()
+                self._last_work_ended_at = time.monotonic()
         job.deliver(answer)
 
     def _next_job(self) -> Job | None:
@@ -155,14 +162,14 @@ class Worker:
             work()
         except Cancelled:
             pass
-        except Exception as error:  # noqa: BLE001 nobody has asked for it: no request fails of it
+        except BaseException as error:  # noqa: BLE001 no one has asked for it: no request fails
             _log.warning("idle time went unused: %r", error)
         self.cached_tokens = filler.cached_tokens()
 
     def _answer(self, job: Job) -> Answer:
         try:
             return self._run(job)
-        except Exception as error:  # noqa: BLE001 the thread must outlive whatever a model does
+        except BaseException as error:  # noqa: BLE001 a panic of Rust code is no Exception
             return self._failed(job, error)
 
     def _run(self, job: Job) -> Answer:
@@ -206,7 +213,7 @@ class Worker:
 
         return is_cancelled
 
-    def _failed(self, job: Job, error: Exception) -> Failed:
+    def _failed(self, job: Job, error: BaseException) -> Failed:
         name = self._slot.name_for(job.request.model)
         doing = f"loading {name}" if self._slot.filler is None else "filling"
         code, message = describe_failure(error, doing=doing)

@@ -14,7 +14,7 @@ from rule_engine import RuleFiller
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler, ModelError
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.client import EngineClient, FillFailed
+from intarsia.engine.ipc.client import EngineClient, EngineError, FillFailed
 from intarsia.engine.ipc.messages import (
     MAX_FRAME_BYTES,
     Cancel,
@@ -298,6 +298,64 @@ async def test_an_unforeseen_fault_of_the_model_is_one_line_and_the_engine_lives
         assert "\n" not in str(caught.value)
         assert (await client.fill(hole())).text == "fine"
     assert any(record.exc_info for record in caplog.records)  # the log has the traceback
+
+
+class PanicException(BaseException):
+    """Named as those of Rust code, which are no Exception either."""
+
+
+async def test_a_panic_is_one_line_and_the_engine_lives(address: Address):
+    def rules(request: Fill) -> str:
+        if request.prefix == "bad":
+            raise PanicException("retry-limit-in-match over")
+        return "fine"
+
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        in_process_engine(address, always(RuleFiller(rules))),
+        a_client(address) as client,
+    ):
+        with pytest.raises(FillFailed, match="PanicException while filling") as caught:
+            await client.fill(hole(prefix="bad"))
+        assert caught.value.code == "internal"
+        assert (await client.status()).state == "ready"
+        assert (await client.fill(hole())).text == "fine"
+
+
+async def test_a_panic_at_load_is_one_line_and_the_engine_lives(address: Address):
+    def load(_: EngineConfig, model: str, __: OnProgress) -> Filler:
+        raise PanicException("byte index 1 is out of bounds")
+
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        in_process_engine(address, load, model="odd"),
+        a_client(address) as client,
+    ):
+        with pytest.raises(FillFailed, match="PanicException while loading odd"):
+            await client.fill(hole())
+        assert (await client.status()).state == "idle"
+
+
+class Unspeakable(BaseException):
+    """Nothing can be answered of it."""
+
+    def __str__(self) -> str:
+        raise self
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+async def test_an_engine_whose_thread_has_ended_ends(address: Address):
+    def rules(_: Fill) -> str:
+        raise Unspeakable
+
+    async with asyncio.timeout(PATIENCE_S):
+        async with (
+            in_process_engine(address, always(RuleFiller(rules))),
+            a_client(address) as client,
+        ):
+            with pytest.raises(EngineError):
+                await client.fill(hole())
+            assert not address.socket_path.exists()  # the next client starts another engine
 
 
 async def test_the_status_tells_what_the_engine_does(address: Address):
