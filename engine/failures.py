@@ -8,11 +8,21 @@ from intarsia.engine.ipc.messages import FailureCode
 _OUT_OF_MEMORY_TEXTS = ("out of memory", "can't allocate memory", "cannot allocate memory")
 
 
+class LoadFailure(Exception):
+    """A model could not be loaded; ``code`` and the message are what the client gets."""
+
+    def __init__(self, code: FailureCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 def describe_failure(error: BaseException, *, doing: str) -> tuple[FailureCode, str]:
     """Return code and message; ``doing`` tells what was tried ("loading MODEL")."""
     match error:
         case Cancelled():
             return "cancelled", "cancelled"
+        case LoadFailure():
+            return error.code, str(error)
         case ModelError():
             return "model", one_line(error)
         case _ if is_out_of_memory(error):

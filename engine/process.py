@@ -14,7 +14,7 @@ from intarsia.engine.ipc.address import Address, resolve_address
 from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE
 from intarsia.engine.log import set_up_logging
-from intarsia.engine.model_slot import LoadFiller, OnProgress
+from intarsia.engine.model_slot import CheckModel, LoadFiller, OnProgress
 from intarsia.engine.native_libraries import keep_few_kernels, spin_briefly
 from intarsia.engine.service import Service
 
@@ -28,11 +28,19 @@ def load_default_filler(config: EngineConfig, model: str, on_progress: OnProgres
     return load_filler(config, model, on_progress)
 
 
+def check_default_model(config: EngineConfig, model: str, on_progress: OnProgress) -> None:
+    """Check a real model. Imports torch, so only the worker thread calls it."""
+    from intarsia.engine.families.loading import check_model
+
+    check_model(config, model, on_progress)
+
+
 def run_engine(
     config: EngineConfig,
     *,
     foreground: bool,
     load_filler: LoadFiller = load_default_filler,
+    check_model: CheckModel = check_default_model,
 ) -> int:
     """Run an engine in this process until it is stopped or idle; return the exit code.
 
@@ -46,7 +54,7 @@ def run_engine(
     try:
         address = resolve_address()
         with hold_address(address):
-            asyncio.run(_serve(config, load_filler, address))
+            asyncio.run(_serve(config, load_filler, check_model, address))
     except AlreadyRunning as error:
         _log.warning("%s", error)
         return ALREADY_RUNNING_EXIT_CODE
@@ -56,8 +64,10 @@ def run_engine(
     return 0
 
 
-async def _serve(config: EngineConfig, load_filler: LoadFiller, address: Address) -> None:
-    service = Service(config, load_filler, address)
+async def _serve(
+    config: EngineConfig, load_filler: LoadFiller, check_model: CheckModel, address: Address
+) -> None:
+    service = Service(config, load_filler, address, check_model=check_model)
     _stop_on_signals(service)
     _log.info("process %d serves %s at %s", os.getpid(), config.model, address.directory)
     has_ended = await service.run()

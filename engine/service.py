@@ -17,7 +17,7 @@ from intarsia.engine.endpoint import listen, stop_listening
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.build import build_id
 from intarsia.engine.ipc.messages import LoadProgress, Status
-from intarsia.engine.model_slot import LoadFiller, ModelSlot
+from intarsia.engine.model_slot import CheckModel, LoadFiller, ModelSlot, check_nothing
 from intarsia.engine.progress import ProgressThrottle
 from intarsia.engine.session import Host, Session
 from intarsia.engine.worker import Worker
@@ -31,7 +31,14 @@ _log = logging.getLogger(__name__)
 class Service:
     """One engine's life: ``run`` it once; ``request_stop`` ends it in good order."""
 
-    def __init__(self, config: EngineConfig, load_filler: LoadFiller, address: Address) -> None:
+    def __init__(
+        self,
+        config: EngineConfig,
+        load_filler: LoadFiller,
+        address: Address,
+        *,
+        check_model: CheckModel = check_nothing,
+    ) -> None:
         self._config = config
         self._address = address
         self._started_at = time.monotonic()
@@ -39,7 +46,7 @@ class Service:
         self._stopping = asyncio.Event()
         self._sessions: dict[asyncio.Task[None], Session] = {}
         self._progress = ProgressThrottle(self._send_progress)
-        slot = ModelSlot(config, load_filler, self._on_progress)
+        slot = ModelSlot(config, load_filler, self._on_progress, check_model=check_model)
         self._worker = Worker(slot, on_end=self._stop_with_worker)
         self._host = Host(
             token=secrets.token_urlsafe(32) if address.transport == "tcp" else "",

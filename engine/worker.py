@@ -214,9 +214,7 @@ class Worker:
         return is_cancelled
 
     def _failed(self, job: Job, error: BaseException) -> Failed:
-        name = self._slot.name_for(job.request.model)
-        doing = f"loading {name}" if self._slot.filler is None else "filling"
-        code, message = describe_failure(error, doing=doing)
+        code, message = describe_failure(error, doing="filling")
         if code == "internal":
             _log.error("%s", message, exc_info=error)
         elif code != "cancelled":

@@ -6,9 +6,9 @@ import torch
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.default_model.digest import sha256_of
-from intarsia.engine.families.backbone_shape import read_shape
+from intarsia.engine.families.backbone_shape import BackboneShape, read_shape
 from intarsia.engine.families.device import choose_device, choose_dtype
-from intarsia.engine.families.fim_text import read_fim_text
+from intarsia.engine.families.fim_text import FimText, read_fim_text
 from intarsia.engine.families.folder import ModelFolder, locate_model
 from intarsia.engine.families.load_backbone import load_backbone
 from intarsia.engine.families.masked_causal import MaskedCausal
@@ -21,11 +21,10 @@ def load_filler(
 ) -> Filler:
     """Return a loaded model. Raises ModelError with what is wrong and what to do."""
     folder = locate_model(model, on_progress)
+    _require_fitting(config, folder)
     device = choose_device(config.device)
     on_progress(f"loading {folder.name}", None)
     if folder.family == "diffusion_gemma":
-        if config.dtype == "int8":
-            raise ModelError("int8 is for causal backbones: leave `--dtype` out")
         # transformers takes seconds to import: only the family that needs it pays
         from intarsia.engine.families.diffusion_gemma_loading import load_diffusion_gemma
 
@@ -38,11 +37,27 @@ def load_filler(
             tunings=folder.tunings,
             quantize=config.quantize,
         )
-    if config.quantize != "none":
+    return _load_masked_causal(folder, config, model, device, on_progress)
+
+
+def check_model(
+    config: EngineConfig, model: str, on_progress: Callable[[str, float | None], None]
+) -> None:
+    """Raise ModelError where the files tell, without the weights, that loading must fail."""
+    folder = locate_model(model, on_progress)
+    _require_fitting(config, folder)
+    if folder.family == "masked_causal":
+        _shape_and_text(folder)
+
+
+def _require_fitting(config: EngineConfig, folder: ModelFolder) -> None:
+    """Refuse settings that are for the other family."""
+    if folder.family == "diffusion_gemma" and config.dtype == "int8":
+        raise ModelError("int8 is for causal backbones: leave `--dtype` out")
+    if folder.family == "masked_causal" and config.quantize != "none":
         raise ModelError(
             "`--quantize` is for DiffusionGemma: leave it out, or take `--dtype int8` on a CPU"
         )
-    return _load_masked_causal(folder, config, model, device, on_progress)
 
 
 def _load_masked_causal(
@@ -52,13 +67,7 @@ def _load_masked_causal(
     device: torch.device,
     on_progress: Callable[[str, float | None], None],
 ) -> MaskedCausalFiller:
-    shape = read_shape(folder.config)
-    text = read_fim_text(folder.path)
-    if text.num_tokens > shape.vocab_size:
-        raise ModelError(
-            f"{folder.path} holds a tokenizer of {text.num_tokens} tokens and a model of "
-            f"{shape.vocab_size}: they are of different models"
-        )
+    shape, text = _shape_and_text(folder)
     # The configured adapter belongs to the configured model, not to another that is asked for.
     named = config.adapter if model == config.model else None
     path = named or folder.adapter
@@ -82,3 +91,14 @@ def _load_masked_causal(
         ),
         max_context_tokens=min(config.max_context_tokens, shape.max_positions // 2),
     )
+
+
+def _shape_and_text(folder: ModelFolder) -> tuple[BackboneShape, FimText]:
+    shape = read_shape(folder.config)
+    text = read_fim_text(folder.path)
+    if text.num_tokens > shape.vocab_size:
+        raise ModelError(
+            f"{folder.path} holds a tokenizer of {text.num_tokens} tokens and a model of "
+            f"{shape.vocab_size}: they are of different models"
+        )
+    return shape, text

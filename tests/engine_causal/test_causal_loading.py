@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -25,10 +26,10 @@ from toy_causal_tokenizer import toy_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families import matrix_choice
+from intarsia.engine.families import loading, matrix_choice
 from intarsia.engine.families.backbone_shape import read_shape
 from intarsia.engine.families.folder_contents import read_config
-from intarsia.engine.families.loading import load_filler
+from intarsia.engine.families.loading import check_model, load_filler
 from intarsia.engine.families.matrix import packs
 from intarsia.engine.filler import ModelError
 from intarsia.engine.kernels.check import multiplies_bytes
@@ -85,6 +86,17 @@ def test_fewer_bits_of_another_family_are_refused(toy: Path) -> None:
     config = EngineConfig(model=str(toy), device="cpu", quantize="int4")
     with pytest.raises(ModelError, match="`--quantize` is for DiffusionGemma"):
         load_filler(config, str(toy), lambda stage, fraction: None)
+
+
+def test_what_must_fail_is_told_without_the_weights(
+    toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loading, "load_backbone", None)
+    config = EngineConfig(model=str(toy), device="cpu")
+    check_model(config, str(toy), lambda stage, fraction: None)
+    for wrong, model in ((config, str(tmp_path)), (replace(config, quantize="int4"), str(toy))):
+        with pytest.raises(ModelError):
+            check_model(wrong, model, lambda stage, fraction: None)
 
 
 def test_the_configured_adapter_is_not_another_models(

@@ -10,18 +10,23 @@ from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.errors import NoEngine
 from intarsia.engine.ipc.stream import open_stream
-from intarsia.engine.model_slot import LoadFiller
+from intarsia.engine.model_slot import CheckModel, LoadFiller, check_nothing
 from intarsia.engine.service import Service
 
 
 @contextlib.asynccontextmanager
 async def in_process_engine(
-    address: Address, load_filler: LoadFiller, *, idle_timeout_s: float = 60, model: str = "rules"
+    address: Address,
+    load_filler: LoadFiller,
+    *,
+    idle_timeout_s: float = 60,
+    model: str = "rules",
+    check_model: CheckModel = check_nothing,
 ) -> AsyncIterator[Service]:
     """Run a service until the block ends."""
     config = EngineConfig(model=model, idle_timeout_s=idle_timeout_s)
     with hold_address(address):
-        service = Service(config, load_filler, address)
+        service = Service(config, load_filler, address, check_model=check_model)
         running = asyncio.create_task(service.run())
         await _until_listening(address, running)
         try:

@@ -65,6 +65,7 @@ def main() -> int:
     own, others = _own_arguments().parse_known_args()
 
     def load(config: EngineConfig, model: str, on_progress: OnProgress) -> RuleFiller:
+        _check_model(config, model, on_progress)
         _pretend_to_load(model, own.load_seconds, on_progress)
         rules = _rules(own.text, json.loads(own.rules))
         return RuleFiller(
@@ -75,7 +76,9 @@ def main() -> int:
             name=model,
         )
 
-    return run_engine(parse_arguments(others), foreground=False, load_filler=load)
+    return run_engine(
+        parse_arguments(others), foreground=False, load_filler=load, check_model=_check_model
+    )
 
 
 def _own_arguments() -> argparse.ArgumentParser:
@@ -99,9 +102,12 @@ def _rules(text: str, rules: Sequence[tuple[str, str]]) -> Callable[[Fill], str]
     return write
 
 
-def _pretend_to_load(model: str, seconds: float, on_progress: OnProgress) -> None:
+def _check_model(config: EngineConfig, model: str, on_progress: OnProgress) -> None:
     if Path(model).name.startswith("missing"):
         raise ModelError(f"no model {model!r}: run `intarsia pull`, or name a folder")
+
+
+def _pretend_to_load(model: str, seconds: float, on_progress: OnProgress) -> None:
     if Path(model).name.startswith("huge"):
         raise MemoryError
     num_parts = 10

@@ -1,0 +1,116 @@
+"""A model that cannot be loaded, named in one window, costs the other windows nothing."""
+
+import pytest
+from in_process_engine import in_process_engine
+from rule_engine import RuleFiller
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.failures import LoadFailure
+from intarsia.engine.filler import Filler, ModelError
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient, FillFailed
+from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.model_slot import FAILURE_KEPT_S, ModelSlot, OnProgress
+
+
+class Models:
+    """Notes what is done to which model. ``wrong``: those that the check refuses; ``heavy``: those
+    that pass it and fail at the load."""
+
+    def __init__(self, wrong: set[str] | None = None, heavy: dict[str, Exception] | None = None):
+        self.wrong = wrong or set()
+        self.heavy = heavy or {}
+        self.done: list[str] = []
+        self.now = 1_000.0
+        self.slot = ModelSlot(
+            EngineConfig(model="default"),
+            self.load,
+            lambda stage, share: None,
+            check_model=self.check,
+            clock=lambda: self.now,
+        )
+
+    def check(self, _: EngineConfig, model: str, __: OnProgress) -> None:
+        self.done.append(f"check {model}")
+        if model in self.wrong:
+            raise ModelError(f"no model {model!r}: looked for a config.json")
+
+    def load(self, config: EngineConfig, model: str, on_progress: OnProgress) -> Filler:
+        self.done.append(f"load {model}")
+        if model in self.heavy:
+            raise self.heavy[model]
+        return RuleFiller(lambda _: model, name=model)
+
+    def refused(self, model: str) -> LoadFailure:
+        with pytest.raises(LoadFailure) as caught:
+            self.slot.take(model)
+        return caught.value
+
+
+async def test_another_window_keeps_its_model(address: Address):
+    models = Models(wrong={"wrong"})
+    async with (
+        in_process_engine(address, models.load, check_model=models.check, model="good"),
+        EngineClient(name="test", start=False, address=address) as client,
+    ):
+        for _ in range(3):
+            assert (await client.fill(hole())).text == "good"
+            with pytest.raises(FillFailed, match="looked for") as caught:
+                await client.fill(hole("wrong"))
+            assert caught.value.code == "model"
+        assert (await client.status()).state == "ready"
+    assert models.done == ["load good", "check wrong"]
+
+
+def hole(model: str | None = None) -> Fill:
+    return Fill(id=0, prefix="", suffix="", model=model)
+
+
+def test_a_swap_checks_the_wanted_model_first():
+    models = Models()
+    for model in ("one", "two", "two", "one"):
+        models.slot.take(model)
+    assert models.done == ["load one", "check two", "load two", "check one", "load one"]
+
+
+def test_a_name_that_failed_is_tried_again_after_a_while():
+    models = Models(wrong={"wrong"})
+    good = models.slot.take("good")
+    first = models.refused("wrong")
+    models.now += FAILURE_KEPT_S - 1
+    again = models.refused("wrong")
+    assert (first.code, str(first)) == (again.code, str(again))
+    assert models.done == ["load good", "check wrong"]
+    models.now += 1
+    models.refused("wrong")
+    assert models.done == ["load good", "check wrong", "check wrong"]
+    models.now += FAILURE_KEPT_S
+    models.wrong.clear()
+    assert models.slot.take("good") is good
+    assert models.slot.take("wrong") is not good
+
+
+def test_a_load_that_fails_is_remembered_too_and_the_former_model_comes_back_once():
+    models = Models(heavy={"odd": IndexError("no layers")})
+    models.slot.take("good")
+    for _ in range(3):
+        failure = models.refused("odd")
+        assert (failure.code, "loading odd" in str(failure)) == ("internal", True)
+        models.slot.take(None)
+    assert models.done == ["load good", "check odd", "load odd", "load good"]
+
+
+def test_what_is_remembered_holds_nothing_of_the_load():
+    """A traceback would keep the frames of the load, and with them the weights."""
+    models = Models(heavy={"odd": IndexError("no layers")})
+    models.refused("odd")
+    again = models.refused("odd")
+    assert again.__cause__ is None
+    assert again.__context__ is None
+
+
+def test_memory_may_be_free_a_moment_later():
+    models = Models(heavy={"big": MemoryError()})
+    assert models.refused("big").code == "out_of_memory"
+    models.heavy.clear()
+    assert models.slot.take("big").info.name == "big"
