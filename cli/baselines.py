@@ -1,21 +1,48 @@
 """From a peer's name to the peer: its program, on the file that our model was made from."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Literal, TypeAlias, get_args
 
-from intarsia.cli.faults import CliError
-from intarsia.cli.peer_options import PeerName
-from intarsia.engine.default_model.catalog import CATALOG, DEFAULT_MODEL, find_model
-from intarsia.evaluation.contestants.peer import Peer
+import click
+
+from intarsia.cli.errors import CliError
+from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL, find_model
+from intarsia.research.evaluation.systems.baseline import Peer
+
+PeerName: TypeAlias = Literal["transformers", "llama.cpp"]
+
+
+def each_once(_: click.Context, __: click.Parameter, words: Sequence[Any]) -> tuple[Any, ...]:
+    """Drop what was named before."""
+    return tuple(dict.fromkeys(words))
+
+
+against_option = click.option(
+    "--against",
+    "peers",
+    type=click.Choice(get_args(PeerName)),
+    multiple=True,
+    callback=each_once,
+    help="The backbone alone, run by others on the same holes; repeatable.",
+)
+
+llama_server_option = click.option(
+    "--llama-server",
+    metavar="PROGRAM",
+    type=click.Path(path_type=Path),
+    help="llama.cpp's server, for --against llama.cpp.  [env: INTARSIA_LLAMA_SERVER]",
+)
 
 
 def peer_named(name: PeerName, *, model: str | None, llama_server: Path | None) -> Peer:
     """Return it, not started yet. Raises CliError, EvaluationFault where it cannot be had."""
     if name == "transformers":
-        from intarsia.evaluation.contestants.transformers_backbone import transformers_backbone
+        from intarsia.research.evaluation.systems.transformers_backbone import transformers_backbone
 
         gguf, called = _gguf(model)
         return transformers_backbone(gguf, model=called)
-    from intarsia.evaluation.contestants.llama_cpp import find_llama_server, llama_cpp
+    from intarsia.research.evaluation.systems.llama_cpp import find_llama_server, llama_cpp
 
     server = find_llama_server(llama_server)
     gguf, called = _gguf(model)
@@ -26,9 +53,9 @@ def _gguf(model: str | None) -> tuple[Path, str]:
     """Return the file that our engine's model was made from, fetched if it is not there."""
     named = model or DEFAULT_MODEL
     if row := find_model(named):
-        from intarsia.cli.console import notices
-        from intarsia.cli.load_bar import LoadBar
-        from intarsia.engine.default_model.download import fetch
+        from intarsia.cli.live_view import LoadBar
+        from intarsia.cli.terminal import notices
+        from intarsia.engine.model_store.download import fetch
 
         with LoadBar(notices()) as bar:
             return fetch(row, bar.update), row.name

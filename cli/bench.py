@@ -10,24 +10,27 @@ from typing import Any
 
 import click
 
-from intarsia.cli.bench_pictures import draw_pictures, require_drawing
-from intarsia.cli.bench_sections import SECTIONS, Section
-from intarsia.cli.console import notices, output
-from intarsia.cli.faults import CliError
-from intarsia.cli.figure_table import as_json as shown_as_json
-from intarsia.cli.figure_table import as_table
-from intarsia.cli.figures import Bench, Figure
-from intarsia.cli.fill_options import fill_options
-from intarsia.cli.fresh_engine import fresh_engine
-from intarsia.cli.load_bar import LoadBar
-from intarsia.cli.machine import describe_machine
-from intarsia.cli.peer_options import PeerName, against_option, each_once, llama_server_option
-from intarsia.cli.peers import peer_named
-from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.termination import termination_as_interrupt
+from intarsia.cli.baselines import (
+    PeerName,
+    against_option,
+    each_once,
+    llama_server_option,
+    peer_named,
+)
+from intarsia.cli.errors import CliError
+from intarsia.cli.live_view import LoadBar
+from intarsia.cli.options import debug_option, fill_options, json_option
+from intarsia.cli.terminal import notices, output, termination_as_interrupt
 from intarsia.engine.ipc.launch import LaunchOptions
-from intarsia.evaluation.contestants.peer import Peer
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.figure_table import as_json as shown_as_json
+from intarsia.research.benchmark.figure_table import as_table
+from intarsia.research.benchmark.figures import Bench, Figure
+from intarsia.research.benchmark.fresh_engine import fresh_engine
+from intarsia.research.benchmark.machine import describe_machine
+from intarsia.research.benchmark.pictures import draw_pictures, require_drawing
+from intarsia.research.benchmark.sections import SECTIONS, Section
+from intarsia.research.evaluation.systems.baseline import Peer
 
 
 @click.command("bench")

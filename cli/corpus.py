@@ -4,22 +4,71 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
+import msgspec
+from rich.table import Table
 
-from intarsia.cli.console import notices
-from intarsia.cli.corpus_show import show
-from intarsia.cli.load_bar import LoadBar
-from intarsia.cli.plain_words import size
-from intarsia.cli.switches import debug_option
-from intarsia.corpus.faults import CorpusFault
-from intarsia.corpus.package_list import (
+from intarsia.cli.live_view import LoadBar
+from intarsia.cli.options import debug_option, json_option
+from intarsia.cli.terminal import notices, output, size
+from intarsia.engine.model_store.cache_folder import cache_folder
+from intarsia.research.corpus.faults import CorpusFault
+from intarsia.research.corpus.manifest import Manifest, Tally, read_manifest
+from intarsia.research.corpus.package_list import (
     DEFAULT_LIST,
     HELD_OUT_LIST,
     held_out_name,
     read_held_out,
     read_packages,
 )
-from intarsia.engine.default_model.cache_folder import cache_folder
-from intarsia.evaluation.case import Case
+from intarsia.research.evaluation.case import Case
+
+
+@click.command("show")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--packages", "with_packages", is_flag=True, help="List the packages too.")
+@json_option
+@debug_option
+def show(folder: Path, with_packages: bool, as_json: bool) -> None:
+    """Show a corpus: files and bytes by language and licence, and what was left out."""
+    manifest = read_manifest(folder)
+    if as_json:
+        click.echo(msgspec.json.encode(manifest).decode())
+        return
+    console = output()
+    for title, tallies in (
+        ("language", manifest.by_language),
+        ("licence", manifest.by_licence),
+        ("left out", manifest.dropped),
+        *([("package", _packages(manifest))] if with_packages else []),
+    ):
+        console.print(_table(title, tallies))
+        console.print()
+    click.echo(
+        f"{manifest.kept.num_files} files, {size(manifest.kept.num_bytes)}, "
+        f"{len(manifest.packages)} packages read, {len(manifest.refused)} left out, "
+        f"seed {manifest.seed}, sha256 {manifest.sha256}"
+    )
+
+
+def _packages(manifest: Manifest) -> dict[str, Tally]:
+    return {
+        f"{package.source} {package.name} {package.version} ({package.licence})": package.kept
+        for package in manifest.packages
+    }
+
+
+def _table(title: str, tallies: dict[str, Tally]) -> Table:
+    table = Table(box=None, pad_edge=False)
+    table.add_column(title, overflow="fold")
+    table.add_column("files", justify="right")
+    table.add_column("size", justify="right")
+    table.add_column("share", justify="right")
+    whole = sum(tally.num_bytes for tally in tallies.values()) or 1
+    for name, tally in tallies.items():
+        share = f"{tally.num_bytes / whole:.1%}"
+        table.add_row(name, str(tally.num_files), size(tally.num_bytes), share)
+    return table
+
 
 _CHARS_ROUND_HOLE = 100
 
@@ -88,9 +137,9 @@ def build(
     What was fetched is kept: run it again to go on. The list that the corpus is rebuilt from is
     written beside it.
     """
-    from intarsia.corpus.build import BuildOptions, build_corpus
-    from intarsia.corpus.contamination import MeasuredTexts
-    from intarsia.corpus.fetch import read_page
+    from intarsia.research.corpus.build import BuildOptions, build_corpus
+    from intarsia.research.corpus.contamination import MeasuredTexts
+    from intarsia.research.corpus.fetch import read_page
 
     rows = read_packages(packages)
     held_out = read_held_out(HELD_OUT_LIST) | {held_out_name(words) for words in hold_out}
@@ -129,8 +178,8 @@ def build(
 
 def _measured_texts(files: Sequence[Path]) -> Iterator[str]:
     """Return whole problems with their tests, and the built-in holes with what is round them."""
-    from intarsia.evaluation.sets.builtin import builtin_cases
-    from intarsia.evaluation.sets.humaneval import read_humaneval
+    from intarsia.research.evaluation.sets.builtin import builtin_cases
+    from intarsia.research.evaluation.sets.humaneval import read_humaneval
 
     for file in files:
         problems: dict[str, Case] = {}
@@ -143,8 +192,8 @@ def _measured_texts(files: Sequence[Path]) -> Iterator[str]:
 
 
 def _language_id(words: str) -> str:
-    from intarsia.corpus.candidates import NOT_TAUGHT
     from intarsia.infill.languages import language_for_id
+    from intarsia.research.corpus.candidates import NOT_TAUGHT
 
     language = language_for_id(words)
     if language.id in NOT_TAUGHT:

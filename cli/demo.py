@@ -1,8 +1,10 @@
 """``intarsia demo``: holes in the sample files, filled by the engine."""
 
 import asyncio
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,19 +13,48 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from intarsia.cli.console import notices, output
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.fill_options import fill_options
-from intarsia.cli.fill_places import cursor_at
-from intarsia.cli.sample_holes import Sample, read_samples
-from intarsia.cli.show_filling import show_filling
-from intarsia.cli.switches import debug_option
-from intarsia.cli.waiting_view import WaitingView
+from intarsia.cli.errors import ExitCode
+from intarsia.cli.fill.positions import Position, parse_position
+from intarsia.cli.fill.show import show_filling
+from intarsia.cli.fill.source_file import read_source
+from intarsia.cli.fill.where import cursor_at
+from intarsia.cli.live_view import WaitingView
+from intarsia.cli.options import debug_option, fill_options
+from intarsia.cli.terminal import notices, output
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.filling.fill_hole import FillOutcome
-from intarsia.filling.fill_in_order import fill_in_order
-from intarsia.filling.filling import Filling
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.fill_in_order import fill_in_order
+from intarsia.infill.filling.fill_one import FillOutcome
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.outcome import Filling
+from intarsia.infill.languages import Language, language_for_path
+
+_FOLDER = Path(__file__).parent / "samples"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Sample:
+    """One hole of one file; ``shows`` says in plain words what kind of hole it is."""
+
+    file: str
+    text: str
+    language: Language
+    at: Position
+    shows: str
+
+
+def read_samples() -> Sequence[Sample]:
+    """Return the holes in the order in which they are shown."""
+    table = tomllib.loads((_FOLDER / "holes.toml").read_text(encoding="utf-8"))
+    return [
+        Sample(
+            file=row["file"],
+            text=read_source(_FOLDER / row["file"]).text,
+            language=language_for_path(row["file"]),
+            at=parse_position(row["at"]),
+            shows=row["shows"],
+        )
+        for row in table["hole"]
+    ]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

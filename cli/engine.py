@@ -6,9 +6,8 @@ from typing import Any, get_args
 
 import click
 
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.faults import CliError
-from intarsia.cli.switches import debug_option
+from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.options import debug_option
 from intarsia.engine.config import Device, Dtype, EngineConfig, Quantize
 
 _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
@@ -60,7 +59,7 @@ _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
 @debug_option
 def command(**flags: Any) -> ExitCode:
     """Run the engine in this terminal, with its log, until Ctrl-C or `intarsia stop`."""
-    from intarsia.engine.process import run_engine
+    from intarsia.engine.service.process import run_engine
 
     code = run_engine(_config(flags), foreground=True)
     return ExitCode.OK if code == 0 else ExitCode.ENGINE  # its log has said why

@@ -15,9 +15,8 @@ from typing import Any, NoReturn
 
 import click
 
-from intarsia.cli.exit_codes import MEANINGS, ExitCode
-from intarsia.cli.faults import as_fault
-from intarsia.cli.switches import debug_option
+from intarsia.cli.errors import MEANINGS, ExitCode, as_fault
+from intarsia.cli.options import debug_option
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,19 +28,21 @@ class CommandRow:
 
 
 COMMANDS: dict[str, CommandRow] = {
-    "fill": CommandRow(module="intarsia.cli.fill", summary="Fill holes in a file."),
+    "fill": CommandRow(module="intarsia.cli.fill.command", summary="Fill holes in a file."),
     "demo": CommandRow(module="intarsia.cli.demo", summary="Fill holes in sample files."),
     "serve": CommandRow(module="intarsia.cli.serve", summary="Serve editors (LSP)."),
-    "door": CommandRow(module="intarsia.cli.door", summary="Serve a completions API here."),
+    "door": CommandRow(
+        module="intarsia.cli.completions_api.command", summary="Serve a completions API here."
+    ),
     "engine": CommandRow(module="intarsia.cli.engine", summary="Run the engine in the foreground."),
     "status": CommandRow(module="intarsia.cli.status", summary="Say what the engine is doing."),
     "stop": CommandRow(module="intarsia.cli.stop", summary="End the engine and free its memory."),
     "pull": CommandRow(module="intarsia.cli.pull", summary="Fetch and verify a model."),
     "doctor": CommandRow(
-        module="intarsia.cli.doctor", summary="Say what works and what is missing."
+        module="intarsia.cli.doctor.command", summary="Say what works and what is missing."
     ),
     "bench": CommandRow(module="intarsia.cli.bench", summary="Measure speed and memory here."),
-    "eval": CommandRow(module="intarsia.cli.eval", summary="Measure fills on known text."),
+    "eval": CommandRow(module="intarsia.cli.eval.command", summary="Measure fills on known text."),
     "corpus": CommandRow(module="intarsia.cli.corpus", summary="Make what is trained on."),
     "train": CommandRow(module="intarsia.cli.train", summary="Train weights on a corpus."),
 }

@@ -7,7 +7,13 @@ from typing import Any, TypeVar, get_args
 import click
 
 from intarsia.engine.ipc.messages import SettleMode
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+
+debug_option = click.option(
+    "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one object a line.")
+
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

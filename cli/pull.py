@@ -2,11 +2,10 @@
 
 import click
 
-from intarsia.cli.console import notices
-from intarsia.cli.load_bar import LoadBar
-from intarsia.cli.plain_words import size
-from intarsia.cli.switches import debug_option
-from intarsia.engine.default_model.catalog import CATALOG, DEFAULT_MODEL
+from intarsia.cli.live_view import LoadBar
+from intarsia.cli.options import debug_option
+from intarsia.cli.terminal import notices, size
+from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL
 
 
 @click.command("pull")
@@ -19,7 +18,7 @@ from intarsia.engine.default_model.catalog import CATALOG, DEFAULT_MODEL
 @debug_option
 def command(model: str) -> None:
     """Fetch a model, verify it, and keep it in your cache. Goes on where it was interrupted."""
-    from intarsia.engine.default_model.download import pull
+    from intarsia.engine.model_store.download import pull
 
     with LoadBar(notices()) as bar:
         path = pull(model, bar.update)

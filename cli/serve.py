@@ -5,7 +5,7 @@ import ipaddress
 
 import click
 
-from intarsia.cli.switches import debug_option
+from intarsia.cli.options import debug_option
 
 
 @click.command("serve")
@@ -18,7 +18,7 @@ from intarsia.cli.switches import debug_option
 def command(tcp: str | None) -> int:
     """Serve an editor: the language server, on standard input and output."""
     gc.disable()  # what is imported stays: looking for garbage in it takes a fifth of the start
-    from intarsia.lsp.server import serve_stdio, serve_tcp
+    from intarsia.lsp.features import serve_stdio, serve_tcp
 
     gc.enable()
     if tcp is None:

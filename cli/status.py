@@ -6,10 +6,9 @@ from collections.abc import Iterable
 import click
 import msgspec
 
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.faults import CliError
-from intarsia.cli.plain_words import duration, size
-from intarsia.cli.switches import debug_option, json_option
+from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.options import debug_option, json_option
+from intarsia.cli.terminal import duration, size
 from intarsia.engine.ipc.client import EngineClient, NoEngine
 from intarsia.engine.ipc.messages import Status
 
@@ -19,8 +18,7 @@ from intarsia.engine.ipc.messages import Status
 @debug_option
 def command(as_json: bool) -> None:
     """Say what the engine is doing. Exit code 3 where none is running."""
-    from intarsia.cli.console import output
-    from intarsia.cli.two_columns import two_columns
+    from intarsia.cli.terminal import output, two_columns
 
     try:
         status = asyncio.run(_ask())

@@ -4,7 +4,7 @@ import asyncio
 
 import click
 
-from intarsia.cli.switches import debug_option
+from intarsia.cli.options import debug_option
 from intarsia.engine.ipc.client import EngineClient, NoEngine
 
 

@@ -1,9 +1,68 @@
 """Where a command writes: results on standard output, everything else on standard error."""
 
+import signal
 import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TextIO
 
 from rich.console import Console
+from rich.table import Table
+
+
+@contextmanager
+def termination_as_interrupt() -> Iterator[None]:
+    """Raise KeyboardInterrupt in the block where the process is terminated."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def two_columns(rows: Iterable[tuple[str, str]]) -> Table:
+    """Return a table whose left column names and whose right column says."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, words in rows:
+        table.add_row(name, words)
+    return table
+
+
+_TAB = "    "
+_CONTROL_PICTURES = {code: 0x2400 + code for code in range(32)} | {0x7F: 0x2421}
+_C1_CONTROLS = dict.fromkeys(range(0x80, 0xA0), "\N{REPLACEMENT CHARACTER}")
+# Right-to-left and invisible marks could show a line as what it is not.
+_DIRECTION_MARKS = dict.fromkeys(
+    [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)],
+    "\N{REPLACEMENT CHARACTER}",
+)
+_SHOWN = _CONTROL_PICTURES | _C1_CONTROLS | _DIRECTION_MARKS | {0x09: _TAB, 0x0A: "\n"}
+
+
+def displayable(text: str) -> str:
+    """Return the text with one LF per line end and a visible sign for every control character."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_SHOWN)
+
+
+def size(num_bytes: float) -> str:
+    """Return ``1.2 GB``, ``491 MB`` or ``3 KB``."""
+    if num_bytes >= 1e9:
+        return f"{num_bytes / 1e9:.1f} GB"
+    if num_bytes >= 1e6:
+        return f"{num_bytes / 1e6:.0f} MB"
+    return f"{num_bytes / 1e3:.0f} KB"
+
+
+def duration(seconds: float) -> str:
+    """Return ``45 s``, ``12 min`` or ``3.5 h``."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    if seconds < 100 * 60:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
 
 _PIPE_WIDTH = 120
 

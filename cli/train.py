@@ -1,13 +1,93 @@
 """``intarsia train``: weights from a corpus or from the user's own code, on this machine."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import click
 
-from intarsia.cli.switches import debug_option
-from intarsia.cli.train_corpus import adapter, tuning
+from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.live_view import LoadBar
+from intarsia.cli.options import debug_option
+from intarsia.cli.terminal import notices
 from intarsia.cli.train_repository import repo
-from intarsia.engine.native_libraries import spin_briefly
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL
+from intarsia.engine.service.native_libraries import spin_briefly
+
+What: TypeAlias = Literal["adapter", "tuning"]
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+_WEIGHTS_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+_NUMBER = click.IntRange(min=1)
+_OPTIONS = (
+    click.option(
+        "--corpus",
+        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        required=True,
+        help="A folder made by `intarsia corpus build`.",
+    ),
+    click.option(
+        "--out",
+        type=click.Path(path_type=Path, file_okay=False),
+        required=True,
+        help="The run's folder; a run that was interrupted goes on from it.",
+    ),
+    click.option("--model", default=DEFAULT_MODEL, show_default=True, help="The backbone."),
+    click.option("--start", type=_WEIGHTS_FILE, help="Weights of an earlier run to begin from."),
+    click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Train so long."),
+    click.option("--tokens", type=_NUMBER, help="Learn at so many places."),
+    click.option("--rank", type=click.IntRange(min=1, max=512), help="Of the low-rank matrices."),
+    click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Peak learning rate."),
+    click.option("--holes-per-pass", type=_NUMBER, default=4, show_default=True, help="At once."),
+    click.option("--passes-per-step", type=_NUMBER, default=1, show_default=True, help="Passes."),
+    click.option("--holes-per-file", type=_NUMBER, default=6, show_default=True, help="Drawn."),
+    click.option("--seed", type=int, default=0, show_default=True),
+    debug_option,
+)
+
+
+def _corpus_options(command: _F) -> _F:
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command("adapter", short_help="The gated adapter, from a corpus.")
+@click.option("--tuning", type=_WEIGHTS_FILE, help="The backbone's, on which it is trained.")
+@_corpus_options
+def adapter(tuning: Path | None, **options: Any) -> ExitCode:
+    """The gated adapter, which proposes several tokens a pass."""
+    return _train("adapter", tuning=tuning, strength=1.0, **options)
+
+
+@click.command("tuning", short_help="The backbone itself, from a corpus.")
+@click.option(
+    "--strength",
+    type=click.FloatRange(min=0, max=1, min_open=True),
+    default=1.0,
+    show_default=True,
+    help="Write this share of the changes; the same command again, with another, writes it anew.",
+)
+@_corpus_options
+def tuning(**options: Any) -> ExitCode:
+    """Low-rank changes to the backbone itself: it fills holes better and ends where they end."""
+    return _train("tuning", tuning=None, **options)
+
+
+def _train(
+    what: What, *, out: Path, minutes: float | None, tokens: int | None, **options: Any
+) -> ExitCode:
+    if minutes is None and tokens is None:
+        raise CliError("name --minutes or --tokens: how long to train")
+    from intarsia.research.training.run import TrainingOrder, run_training
+
+    order = TrainingOrder(what=what, minutes=minutes, tokens=tokens, **options)
+    with LoadBar(notices()) as bar:
+        figures = run_training(order, out, bar.update)
+    for name, value in figures.items():
+        click.echo(f"{name.replace('_', ' ')}: {value:.3f}")
+    click.echo(f"the weights are in {out / 'adapter.safetensors'}")
+    return ExitCode.OK
 
 
 class _TrainGroup(click.Group):

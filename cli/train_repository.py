@@ -11,20 +11,60 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from intarsia.cli.console import notices, output
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.faults import CliError
-from intarsia.cli.fill_options import absolute_model
-from intarsia.cli.load_bar import LoadBar
-from intarsia.cli.switches import debug_option
-from intarsia.engine.default_model.catalog import DEFAULT_MODEL
-from intarsia.engine.model_name import without_tuning
+from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.live_view import LoadBar
+from intarsia.cli.options import absolute_model, debug_option
+from intarsia.cli.terminal import notices, output
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL
+from intarsia.engine.model_store.model_name import without_tuning
 
 if TYPE_CHECKING:
-    from intarsia.cli.repository_run import RepositoryOrder, TrainedTuning
-    from intarsia.corpus.repository import RepositoryFiles
-    from intarsia.evaluation.compare import Comparison
-    from intarsia.lsp.kept_tuning import KeptTuning
+    from intarsia.lsp.engine.repository_tuning import KeptTuning
+    from intarsia.research.corpus.repository import RepositoryFiles
+    from intarsia.research.evaluation.compare import Comparison
+    from intarsia.research.training.repository_run import RepositoryOrder, TrainedTuning
+import hashlib
+import shutil
+from collections.abc import Callable
+
+from intarsia.lsp.engine.repository_tuning import ABOUT_NAME, KeptTuning, tuning_folder
+
+_DIGITS = 12
+
+
+def keep_tuning(weights: Path, root: Path, about: Callable[[str], KeptTuning]) -> Path:
+    """Copy the weights and say what they are; an earlier tuning is deleted last.
+
+    ``about`` gets the file's name, which is new for new weights: a running engine that holds the
+    former ones would take a file of the same name for the same model.
+    """
+    folder = tuning_folder(root)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with weights.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    kept = about(f"tuning-{digest[:_DIGITS]}.safetensors")
+    path = folder / kept.tuning
+    partial = folder / "tuning.partial"
+    shutil.copyfile(weights, partial)
+    partial.replace(path)
+    partial = folder / f"{ABOUT_NAME}.partial"
+    partial.write_bytes(msgspec.json.format(msgspec.json.encode(kept)))
+    partial.replace(folder / ABOUT_NAME)
+    for other in folder.glob("tuning-*.safetensors"):
+        if other != path:
+            other.unlink()
+    return path
+
+
+def remove_tuning(root: Path) -> bool:
+    """Delete a repository's tuning; return whether there was one."""
+    folder = tuning_folder(root)
+    if not folder.is_dir():
+        return False
+    (folder / ABOUT_NAME).unlink(missing_ok=True)  # first: without it nothing is in use
+    shutil.rmtree(folder)
+    return True
+
 
 _DEFAULT_MINUTES = 10.0
 
@@ -91,7 +131,7 @@ def repo(root: Path, show: bool, remove: bool, **options: Any) -> ExitCode:
 
 
 def _show(root: Path) -> ExitCode:
-    from intarsia.lsp.kept_tuning import read_kept
+    from intarsia.lsp.engine.repository_tuning import read_kept
 
     try:
         kept = read_kept(root)
@@ -105,7 +145,7 @@ def _show(root: Path) -> ExitCode:
 
 
 def _remove(root: Path) -> ExitCode:
-    from intarsia.cli.keep_tuning import remove_tuning
+    from intarsia.cli.train_repository import remove_tuning
 
     if not remove_tuning(root):
         notices().print(_nothing_kept(root))
@@ -132,7 +172,7 @@ def _adapt(
 ) -> ExitCode:
     if without_tuning(model) != model or model.endswith("+none"):
         raise CliError(f"{model} has a tuning already: name the model without it")
-    from intarsia.cli.repository_effect import held_out_cases, measure
+    from intarsia.research.training.repository_effect import held_out_cases, measure
 
     files = _read(root, exclude, seed)
     cases = held_out_cases(root, files, limit=num_holes, seed=seed)
@@ -140,7 +180,7 @@ def _adapt(
         f"{len(files.training)} files to learn from, {len(files.held_out)} held out with "
         f"{len(cases)} holes"
     )
-    from intarsia.cli.repository_run import RepositoryOrder, forget_run, train_on
+    from intarsia.research.training.repository_run import RepositoryOrder, forget_run, train_on
 
     order = RepositoryOrder(
         root=root,
@@ -166,8 +206,8 @@ def _adapt(
 
 
 def _read(root: Path, exclude: Sequence[str], seed: int) -> "RepositoryFiles":
-    from intarsia.corpus.repository import read_repository
-    from intarsia.lsp.exclusion import SECRETS, excluding_pattern
+    from intarsia.lsp.documents.exclusion import SECRETS, excluding_pattern
+    from intarsia.research.corpus.repository import read_repository
 
     def is_excluded(path: PurePath) -> bool:
         return excluding_pattern(path, (*SECRETS, *exclude)) is not None
@@ -176,8 +216,8 @@ def _read(root: Path, exclude: Sequence[str], seed: int) -> "RepositoryFiles":
 
 
 def _show_effect(comparison: "Comparison") -> None:
-    from intarsia.cli.repository_effect import WITH, WITHOUT
-    from intarsia.evaluation.report_comparison import comparison_table
+    from intarsia.research.evaluation.report_comparison import comparison_table
+    from intarsia.research.training.repository_effect import WITH, WITHOUT
 
     timeless = msgspec.structs.replace(comparison, ms=None)  # the sides did not take turns
     output().print(comparison_table(timeless, WITHOUT, WITH))
@@ -201,8 +241,8 @@ def _keep(
     trained: "TrainedTuning",
     comparison: "Comparison",
 ) -> None:
-    from intarsia.cli.keep_tuning import keep_tuning
-    from intarsia.lsp.kept_tuning import Effect, KeptTuning
+    from intarsia.cli.train_repository import keep_tuning
+    from intarsia.lsp.engine.repository_tuning import Effect, KeptTuning
 
     exact, similarity = comparison.exact, comparison.similarity
 

@@ -2,8 +2,8 @@
 
 import sys
 
-from intarsia.engine.arguments import parse_arguments
-from intarsia.engine.process import run_engine
+from intarsia.engine.service.arguments import parse_arguments
+from intarsia.engine.service.process import run_engine
 
 if __name__ == "__main__":
     sys.exit(run_engine(parse_arguments(), foreground=False))

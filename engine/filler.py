@@ -8,14 +8,6 @@ from typing import Protocol
 from intarsia.engine.ipc.messages import Fill, Filled, ReadAhead, Step
 
 
-class ModelError(Exception):
-    """A model cannot be found, read or held. The message is one line: what, and what to do."""
-
-
-class Cancelled(Exception):
-    """The fill was cancelled between two denoising steps."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelInfo:
     """What ``status`` says of the loaded model."""

@@ -5,10 +5,10 @@ Imports the infill package's grammars: imported on first use, with whatever impo
 
 from pygls.uris import to_fs_path
 
-from intarsia.filling.options import FillOptions
-from intarsia.infill.canvas import Budget
+from intarsia.infill.canvas.canvas import Budget
+from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.languages import Language, language_for
-from intarsia.lsp.documents import Document
+from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.settings import Settings
 
 

@@ -18,9 +18,9 @@ from pygls.exceptions import (
 )
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from intarsia.lsp.edit_arguments import EDIT_COMMAND
-from intarsia.lsp.edit_command import execute_command
+from intarsia.lsp.edits.edit_arguments import EDIT_COMMAND
 from intarsia.lsp.extensions import answer_to
+from intarsia.lsp.requests.edit_command import execute_command
 
 if TYPE_CHECKING:
     from intarsia.lsp.server import IntarsiaServer

@@ -8,13 +8,12 @@ from lsprotocol import types
 from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
-from intarsia.lsp import code_action
-from intarsia.lsp.client_log import log_to_client
-from intarsia.lsp.configuration import did_change_configuration
-from intarsia.lsp.inline_completion import inline_completion
-from intarsia.lsp.lifecycle import initialize, initialized, shutdown
-from intarsia.lsp.positions import PositionEncoding
+from intarsia.lsp.documents.positions import PositionEncoding
 from intarsia.lsp.protocol import IntarsiaProtocol
+from intarsia.lsp.requests import code_action
+from intarsia.lsp.requests.configuration import did_change_configuration
+from intarsia.lsp.requests.inline_completion import inline_completion
+from intarsia.lsp.requests.lifecycle import initialize, initialized, shutdown
 from intarsia.lsp.session import Session
 
 if TYPE_CHECKING:
@@ -51,19 +50,3 @@ class IntarsiaServer(LanguageServer):
         """Log it: a fault of ours is nothing to interrupt the user with."""
         if source is not FeatureRequestError:  # that one is the answer to the request
             logger.error("%s: %s", source.__name__, error)
-
-
-def serve_stdio(launch: "LaunchOptions | None" = None) -> int:
-    """Serve one client on standard input and output; return the exit code that LSP asks for."""
-    server = IntarsiaServer(launch)
-    log_to_client(server)
-    server.start_io()
-    return 0 if server.protocol.is_shut_down else 1
-
-
-def serve_tcp(host: str, port: int, launch: "LaunchOptions | None" = None) -> int:
-    """Serve one client on a TCP port, for debugging."""
-    server = IntarsiaServer(launch)
-    log_to_client(server)
-    server.start_tcp(host, port)
-    return 0 if server.protocol.is_shut_down else 1

@@ -7,18 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from intarsia.lsp.answer import Answer
-from intarsia.lsp.debounce import Debounce
-from intarsia.lsp.documents import Documents
-from intarsia.lsp.draft import Drafts
-from intarsia.lsp.engine_link import EngineLink
-from intarsia.lsp.engine_status import EngineStatus
+from intarsia.lsp.documents.documents import Documents
+from intarsia.lsp.engine.connection import EngineLink
+from intarsia.lsp.engine.repository_tuning import choose_model
+from intarsia.lsp.engine.user_messages import EngineStatus
 from intarsia.lsp.extensions import Extensions
-from intarsia.lsp.latest_request import LatestRequest
-from intarsia.lsp.repository_tuning import choose_model
 from intarsia.lsp.settings import Settings, resolve_settings
-from intarsia.lsp.status_line import StatusLine
-from intarsia.lsp.suggestion_cache import SuggestionCache
+from intarsia.lsp.status.draft_notifications import Drafts
+from intarsia.lsp.status.reporter import StatusLine
+from intarsia.lsp.suggestions.answer import Answer
+from intarsia.lsp.suggestions.debounce import Debounce
+from intarsia.lsp.suggestions.latest_request import LatestRequest
+from intarsia.lsp.suggestions.suggestion_cache import SuggestionCache
 
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer

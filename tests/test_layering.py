@@ -17,22 +17,22 @@ ALLOWED = {
     "engine/diffusion": {"intarsia.engine.filler", "intarsia.engine.ipc.messages"},
     "engine": set(),
     "filling": {"intarsia.infill", "intarsia.engine.ipc.messages"},
-    "lsp": {"intarsia.infill", "intarsia.filling", "intarsia.engine.ipc"},
+    "lsp": {"intarsia.infill", "intarsia.infill.filling", "intarsia.engine.ipc"},
     "corpus": {"intarsia.infill"},
     "evaluation": {
         "intarsia.infill",
-        "intarsia.filling",
+        "intarsia.infill.filling",
         "intarsia.engine.ipc",
         # what is measured in a folder is found as what is learnt there; infill does no I/O
-        "intarsia.corpus.source_files",
+        "intarsia.research.corpus.source_files",
     },
     "cli": {
         "intarsia.infill",
-        "intarsia.filling",
+        "intarsia.infill.filling",
         "intarsia.engine",
         "intarsia.lsp",
-        "intarsia.corpus",
-        "intarsia.evaluation",
+        "intarsia.research.corpus",
+        "intarsia.research.evaluation",
     },
 }
 

@@ -6,11 +6,10 @@ import signal
 
 import click
 
-from intarsia.cli.door_completions import Completions, write_fault
-from intarsia.cli.door_http import HttpDoor
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.faults import CliError
-from intarsia.cli.switches import debug_option
+from intarsia.cli.completions_api.completions import Completions, write_fault
+from intarsia.cli.completions_api.http import HttpDoor
+from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.options import debug_option
 from intarsia.engine.ipc.client import EngineClient
 
 HOST = "127.0.0.1"

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
-from intarsia.cli.door_http import Answer, HttpFault, Request
-from intarsia.cli.door_prompt import (
+from intarsia.cli.completions_api.http import Answer, HttpFault, Request
+from intarsia.cli.completions_api.prompt import (
     MAX_TOKENS,
     CompletionRequest,
     read_completion_request,
@@ -20,8 +20,8 @@ from intarsia.cli.door_prompt import (
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc.client import EngineClient, EngineError, FillFailed
 from intarsia.engine.ipc.messages import Fill, Filled
-from intarsia.infill.canvas import Budget, build_canvas
-from intarsia.infill.hole import find_hole
+from intarsia.infill.canvas.canvas import Budget, build_canvas
+from intarsia.infill.holes.hole import find_hole
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion

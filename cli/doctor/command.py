@@ -7,19 +7,19 @@ import click
 import msgspec
 from rich.text import Text
 
-from intarsia.cli.check_engine import check_engine, check_runtime_folder
-from intarsia.cli.check_machine import (
+from intarsia.cli.doctor.engine import check_engine, check_runtime_folder
+from intarsia.cli.doctor.finding import Finding
+from intarsia.cli.doctor.machine import (
     check_memory,
     check_packages,
     check_processor,
     check_python,
     check_torch,
 )
-from intarsia.cli.check_model import check_adapter, check_cache, check_grammars, check_model
-from intarsia.cli.console import output
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.finding import Finding
-from intarsia.cli.switches import debug_option, json_option
+from intarsia.cli.doctor.model import check_adapter, check_cache, check_grammars, check_model
+from intarsia.cli.errors import ExitCode
+from intarsia.cli.options import debug_option, json_option
+from intarsia.cli.terminal import output
 
 CHECKS: tuple[Callable[[], Finding], ...] = (
     check_python,

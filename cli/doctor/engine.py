@@ -3,7 +3,7 @@
 import asyncio
 import os
 
-from intarsia.cli.finding import Finding
+from intarsia.cli.doctor.finding import Finding
 from intarsia.engine.ipc.address import prepare_directory, resolve_address
 from intarsia.engine.ipc.client import EngineClient, EngineError, NoEngine
 

@@ -6,12 +6,12 @@ Each function returns what it found, and what to do where something is missing. 
 import os
 import shutil
 
-from intarsia.cli.finding import Finding
-from intarsia.cli.plain_words import size
-from intarsia.engine.default_model.cache_folder import cache_folder
-from intarsia.engine.default_model.catalog import DEFAULT_MODEL, CatalogModel, find_model
-from intarsia.infill.grammar import load_grammar
+from intarsia.cli.doctor.finding import Finding
+from intarsia.cli.terminal import size
+from intarsia.engine.model_store.cache_folder import cache_folder
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL, CatalogModel, find_model
 from intarsia.infill.languages import LANGUAGES
+from intarsia.infill.syntax.grammar import load_grammar
 
 _CONVERSION_FACTOR = 3.0
 """The converted model is so many times as large as the file that is fetched."""
@@ -43,8 +43,8 @@ def check_cache() -> Finding:
 
 def check_model() -> Finding:
     """Is the default model there, and is it what it should be?"""
-    from intarsia.engine.default_model.digest import has_digest
-    from intarsia.engine.default_model.download import downloaded_file
+    from intarsia.engine.model_store.digest import has_digest
+    from intarsia.engine.model_store.download import downloaded_file
 
     model = _default_model()
     path = downloaded_file(model)
@@ -105,7 +105,7 @@ def _default_model() -> CatalogModel:
 
 def _bytes_to_come(model: CatalogModel) -> float:
     """Return what a fetch and a conversion will still write."""
-    from intarsia.engine.default_model.download import downloaded_file
+    from intarsia.engine.model_store.download import downloaded_file
 
     is_there = downloaded_file(model).is_file()
     return 0 if is_there else model.num_bytes * (1 + _CONVERSION_FACTOR)

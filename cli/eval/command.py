@@ -9,21 +9,19 @@ from typing import Any
 
 import click
 
-from intarsia.cli.console import notices
-from intarsia.cli.eval_comparison import report_comparison
-from intarsia.cli.eval_contestants import contestants_of
-from intarsia.cli.eval_options import Asked, eval_options
-from intarsia.cli.eval_reports import load, report, save, write_page
-from intarsia.cli.eval_sets import read_cases
-from intarsia.cli.eval_tests import choose_sandbox, run_tests
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.load_bar import LoadBar
-from intarsia.cli.machine import describe_machine
-from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.termination import termination_as_interrupt
-from intarsia.evaluation.judge import judge
-from intarsia.evaluation.record import ContestantInfo, Row, Run
-from intarsia.evaluation.run import Progress, run
+from intarsia.cli.errors import ExitCode
+from intarsia.cli.eval.choose import contestants_of, read_cases
+from intarsia.cli.eval.comparison import report_comparison
+from intarsia.cli.eval.options import Asked, eval_options
+from intarsia.cli.eval.reports import load, report, save, write_page
+from intarsia.cli.eval.run_tests import choose_sandbox, run_tests
+from intarsia.cli.live_view import LoadBar
+from intarsia.cli.options import debug_option, json_option
+from intarsia.cli.terminal import notices, termination_as_interrupt
+from intarsia.research.benchmark.machine import describe_machine
+from intarsia.research.evaluation.judge import judge
+from intarsia.research.evaluation.record import ContestantInfo, Row, Run
+from intarsia.research.evaluation.run import Progress, run
 
 _RUN_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 _NEW_FILE = click.Path(path_type=Path, dir_okay=False)

@@ -6,11 +6,11 @@ from pathlib import Path
 import click
 import msgspec
 
-from intarsia.cli.console import output
-from intarsia.cli.eval_reports import load
-from intarsia.evaluation.compare import compare, rows_of
-from intarsia.evaluation.record import ContestantInfo, Run
-from intarsia.evaluation.report_comparison import comparison_table, discordant_table
+from intarsia.cli.eval.reports import load
+from intarsia.cli.terminal import output
+from intarsia.research.evaluation.compare import compare, rows_of
+from intarsia.research.evaluation.record import ContestantInfo, Run
+from intarsia.research.evaluation.report_comparison import comparison_table, discordant_table
 
 
 def report_comparison(

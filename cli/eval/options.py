@@ -7,15 +7,15 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from intarsia.cli.fill_options import absolute_model, candidates_option
-from intarsia.cli.peer_options import (
+from intarsia.cli.baselines import (
     PeerName,
     against_option,
     each_once,
     llama_server_option,
 )
+from intarsia.cli.options import absolute_model, candidates_option
 from intarsia.engine.ipc.messages import SettleMode
-from intarsia.evaluation.case import CaseKind
+from intarsia.research.evaluation.case import CaseKind
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import click
 import msgspec
 
-from intarsia.cli.console import notices, output
-from intarsia.cli.faults import CliError
-from intarsia.evaluation.figures import SetFigures, figures_of
-from intarsia.evaluation.record import RUN_VERSION, Run, read_run, write_run
-from intarsia.evaluation.report_html import page
-from intarsia.evaluation.report_table import EXPLANATION, set_tables
+from intarsia.cli.errors import CliError
+from intarsia.cli.terminal import notices, output
+from intarsia.research.evaluation.figures import SetFigures, figures_of
+from intarsia.research.evaluation.record import RUN_VERSION, Run, read_run, write_run
+from intarsia.research.evaluation.report_html import page
+from intarsia.research.evaluation.report_table import EXPLANATION, set_tables
 
 
 def report(run: Run, *, html: Path | None, as_json: bool) -> None:

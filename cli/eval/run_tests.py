@@ -6,11 +6,10 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import msgspec
 
-from intarsia.cli.console import notices
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.execute import Sandbox, find_sandbox
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.evaluation.record import Row
+from intarsia.cli.terminal import notices
+from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.evaluation.execute import Sandbox, find_sandbox
+from intarsia.research.evaluation.record import Row
 
 MAX_AT_ONCE = 4
 

@@ -6,17 +6,16 @@ from typing import Any
 
 import click
 
-from intarsia.cli.console import output
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.fill_job import Job, run_job
-from intarsia.cli.fill_options import fill_options
-from intarsia.cli.fill_report import report_filling, to_json
-from intarsia.cli.place_options import place_options, read_where
-from intarsia.cli.show_filling import show_filling
-from intarsia.cli.source_file import read_source, require_writable, write_source
-from intarsia.cli.switches import debug_option, json_option
-from intarsia.filling.filling import Filling
-from intarsia.filling.options import FillOptions
+from intarsia.cli.errors import ExitCode
+from intarsia.cli.fill.job import Job, run_job
+from intarsia.cli.fill.report import report_filling, to_json
+from intarsia.cli.fill.show import show_filling
+from intarsia.cli.fill.source_file import read_source, require_writable, write_source
+from intarsia.cli.fill.where import place_options, read_where
+from intarsia.cli.options import debug_option, fill_options, json_option
+from intarsia.cli.terminal import output
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.outcome import Filling
 from intarsia.infill.languages import (
     LANGUAGES,
     PLAIN_TEXT,

@@ -3,25 +3,22 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from intarsia.cli.console import notices
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.faults import CliError
-from intarsia.cli.fill_places import cursor_at, stretch_of, stretches_of
-from intarsia.cli.place_options import USUAL_NOISE, Where
-from intarsia.cli.source_file import SourceFile
-from intarsia.cli.text_positions import Range
-from intarsia.cli.waiting_view import WaitingView
+from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.fill.positions import Range
+from intarsia.cli.fill.source_file import SourceFile
+from intarsia.cli.fill.where import USUAL_NOISE, Where, cursor_at, stretch_of, stretches_of
+from intarsia.cli.live_view import WaitingView
+from intarsia.cli.terminal import notices
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.filling.fill_all import FillAll, fill_all
-from intarsia.filling.fill_in_order import fill_in_order
-from intarsia.filling.filling import Filling
-from intarsia.filling.options import FillOptions
-from intarsia.filling.place import Place
-from intarsia.filling.selection import rewrite_selection
-from intarsia.infill.find_holes import find_holes
-from intarsia.infill.hole_rules import is_stub
+from intarsia.infill.filling.fill_all import FillAll, fill_all
+from intarsia.infill.filling.fill_in_order import fill_in_order, rewrite_selection
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.outcome import Filling
+from intarsia.infill.filling.places import Place
+from intarsia.infill.holes.find_holes import find_holes
+from intarsia.infill.holes.hole_rules import is_stub
+from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.languages import Language
-from intarsia.infill.marked_hole import MarkedHole
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,7 +6,7 @@ A column counts characters; lines end at LF, CRLF or CR, as editors count them.
 import re
 from dataclasses import dataclass
 
-from intarsia.cli.faults import CliError
+from intarsia.cli.errors import CliError
 
 _POSITION = re.compile(r"([0-9]{1,9}):([0-9]{1,9})")
 _LINE_END = re.compile(r"\r\n|\n|\r")

@@ -2,10 +2,10 @@
 
 import msgspec
 
-from intarsia.cli.text_positions import Range, range_of
+from intarsia.cli.fill.positions import Range, range_of
 from intarsia.engine.ipc.messages import Timing
-from intarsia.filling.fill_hole import FillOutcome
-from intarsia.filling.filling import Filling
+from intarsia.infill.filling.fill_one import FillOutcome
+from intarsia.infill.filling.outcome import Filling
 from intarsia.infill.suggestion import NoSuggestion
 
 

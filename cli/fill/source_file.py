@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.faults import CliError
+from intarsia.cli.errors import CliError, ExitCode
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 

@@ -6,7 +6,32 @@ from typing import Any, TypeVar
 
 import click
 
-from intarsia.cli.text_positions import Position, Range, parse_position, parse_range
+from intarsia.cli.errors import CliError
+from intarsia.cli.fill.positions import Position, Range, offset_of, parse_position, parse_range
+from intarsia.infill.filling.places import Cursor, Stretch
+from intarsia.infill.holes.hole import check_disjoint, hole_for_range
+from intarsia.infill.languages import Language
+
+
+def cursor_at(text: str, position: Position) -> Cursor:
+    """Return the place of a cursor. Raises CliError outside the text."""
+    return Cursor(start=offset_of(text, position))
+
+
+def stretch_of(text: str, one: Range) -> Stretch:
+    """Return the place of a range. Raises CliError outside the text."""
+    return Stretch(start=offset_of(text, one.start), end=offset_of(text, one.end))
+
+
+def stretches_of(text: str, ranges: Sequence[Range], language: Language) -> list[Stretch]:
+    """Return the ranges' places in file order. Raises CliError where they overlap."""
+    places = sorted((stretch_of(text, one) for one in ranges), key=lambda it: (it.start, it.end))
+    try:
+        check_disjoint([hole_for_range(text, it.start, it.end, language) for it in places])
+    except ValueError as error:
+        raise CliError("two holes overlap: give ranges that do not touch each other") from error
+    return places
+
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 
-from intarsia.cli.fill_places import cursor_at
-from intarsia.cli.sample_holes import read_samples
-from intarsia.cli.show_filling import show_filling
+from intarsia.cli.demo import read_samples
+from intarsia.cli.fill.show import show_filling
+from intarsia.cli.fill.where import cursor_at
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.filling.fill_in_order import fill_in_order
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.fill_in_order import fill_in_order
+from intarsia.infill.filling.options import FillOptions
 
 SHOWN = ("temperatures.py", "cart.ts", "shape.rs")
 _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)

@@ -11,12 +11,12 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from intarsia.engine.decoding.tokens import FindEnd, NamedToken, OnRound, Settled, cut
 from intarsia.engine.diffusion.acceptance import AcceptAmongMasked, AcceptFromLeft
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
 from intarsia.engine.diffusion.denoise import denoise, ignore_step
 from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.policies import masked_policy
-from intarsia.engine.diffusion.verify import FindEnd, NamedToken, OnRound, Settled, cut
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

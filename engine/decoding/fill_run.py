@@ -11,8 +11,8 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
+from intarsia.engine.decoding.tokens import NamedToken, name_tokens
 from intarsia.engine.diffusion.noising import gumbel
-from intarsia.engine.diffusion.verify import NamedToken, name_tokens
 
 Branch: TypeAlias = Callable[[Sequence[Sequence[int]]], list[Tensor]]
 """Continuations of what is held → logits (tokens, vocab) after each token of each."""

@@ -6,7 +6,7 @@ Ids and chances come in, a proposal goes out. Knows no text and no model.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from intarsia.engine.diffusion.lookup import EarlierText
+from intarsia.engine.decoding.prompt_lookup import EarlierText
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

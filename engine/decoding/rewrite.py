@@ -17,10 +17,11 @@ from typing import Literal, Protocol
 import torch
 from torch import Tensor
 
+from intarsia.engine.decoding.fill_run import Gap, RunChoice
+from intarsia.engine.decoding.speculative import Verifier
+from intarsia.engine.decoding.tokens import NamedToken, OnRound, Settled, name_tokens
 from intarsia.engine.diffusion.noising import least_sure
-from intarsia.engine.diffusion.run_choice import Gap, RunChoice
-from intarsia.engine.diffusion.verify import NamedToken, OnRound, Settled, Verifier, name_tokens
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
 
 _MAX_ROWS = 64  # tokens judged in a pass; each has a row of logits as wide as the vocabulary
 

@@ -8,34 +8,25 @@ The text is the backbone's own greedy text; only the number of passes changes. K
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 import torch
 from torch import Tensor
 
-from intarsia.engine.diffusion.proposal import NO_MEMORY, Memory, Proposal, Proposer
-from intarsia.engine.diffusion.row_budget import share_masks
-from intarsia.engine.filler import Cancelled
-
-FindEnd: TypeAlias = Callable[[Sequence[int]], int | None]
-"""Hole ids → how many of them the hole needs, None while it has not ended."""
-
-
-def ends_anywhere(ids: Sequence[int]) -> bool:
-    """A hole may end behind any of its tokens."""
-    return True
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ends:
-    """Tokens that end a hole, and whether one may stand behind these tokens of it."""
-
-    ids: frozenset[int] = frozenset()
-    may_follow: Callable[[Sequence[int]], bool] = ends_anywhere
-
-
-ANYWHERE = Ends()
+from intarsia.engine.decoding.proposal import NO_MEMORY, Memory, Proposal, Proposer
+from intarsia.engine.decoding.row_budget import share_masks
+from intarsia.engine.decoding.tokens import (
+    ANYWHERE,
+    Ends,
+    FindEnd,
+    NamedToken,
+    OnRound,
+    Settled,
+    cut,
+    name_tokens,
+)
+from intarsia.engine.errors import Cancelled
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -92,21 +83,6 @@ class VerifyPolicy:
 
 
 LEFT_TO_RIGHT = VerifyPolicy(num_proposed=0)
-
-
-@dataclass(kw_only=True, slots=True)
-class Settled:
-    """Hole tokens in order; the first ``num_settled`` are the backbone's own."""
-
-    ids: list[int]
-    confidences: list[float] = field(default_factory=list)
-    entropies: list[float] = field(default_factory=list)
-    num_settled: int = 0
-    num_passes: int = 0
-    finish_reason: Literal["end", "max_tokens", "max_steps", "deadline"] = "end"
-
-
-OnRound: TypeAlias = Callable[[int, Settled], None]
 
 
 @torch.inference_mode()
@@ -211,27 +187,6 @@ def _name(said: Verification, outcome: int, named: int) -> "list[NamedToken]":
     return name_tokens(logits, logits.argmax(dim=-1).tolist())
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NamedToken:
-    """A token with the distribution that it was taken from."""
-
-    id: int
-    confidence: float  # its probability
-    entropy: float  # nats
-
-
-def name_tokens(logits: Tensor, ids: Sequence[int]) -> list[NamedToken]:
-    """Return the ids with probability and entropy under their rows of logits (rows, vocab)."""
-    log_p = torch.log_softmax(logits.float(), dim=-1)
-    p = log_p.exp()
-    entropies = -(p * log_p).sum(dim=-1)
-    chosen = p.gather(-1, torch.tensor(ids, device=p.device)[:, None]).squeeze(-1)
-    return [
-        NamedToken(id=i, confidence=c, entropy=e)
-        for i, c, e in zip(ids, chosen.tolist(), entropies.tolist(), strict=True)
-    ]
-
-
 def _settle(text: Settled, tokens: Sequence[NamedToken]) -> None:
     text.ids += [t.id for t in tokens]
     text.confidences += [t.confidence for t in tokens]
@@ -260,17 +215,3 @@ def _unproven(
     whole = _with_proposal(text, proposal)
     end = find_end(whole.ids[:max_tokens])
     return cut(whole, max_tokens if end is None else end, reason)
-
-
-def cut(
-    text: Settled, length: int, reason: Literal["end", "max_tokens", "max_steps", "deadline"]
-) -> Settled:
-    """Return the first ``length`` tokens of a hole, and why it ends there."""
-    return Settled(
-        ids=text.ids[:length],
-        confidences=text.confidences[:length],
-        entropies=text.entropies[:length],
-        num_settled=min(text.num_settled, length),
-        num_passes=text.num_passes,
-        finish_reason=reason,
-    )

@@ -22,7 +22,7 @@ from intarsia.engine.diffusion.draft import Draft, WriteDraft
 from intarsia.engine.diffusion.prediction import Sample, read_logits
 from intarsia.engine.diffusion.renewal import Renew
 from intarsia.engine.diffusion.stopping import Stop
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
 
 OnStep: TypeAlias = Callable[[int, TokenCanvas, Draft], None]
 """(step, counted from 1; the canvas after it; the whole answer so far)."""

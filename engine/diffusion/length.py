@@ -18,7 +18,7 @@ from torch import Tensor
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.denoise import Predict
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
 
 _NUM_JUDGED = 8  # suffix tokens: far ones say little of the hole, and all candidates show these
 

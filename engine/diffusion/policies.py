@@ -8,8 +8,8 @@ from intarsia.engine.diffusion.acceptance import (
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
 from intarsia.engine.diffusion.draft import draft_likeliest, draft_settled
 from intarsia.engine.diffusion.hole_end import FindEnd, no_end
+from intarsia.engine.diffusion.prediction import draw, take_likeliest
 from intarsia.engine.diffusion.renewal import Remask, Renoise
-from intarsia.engine.diffusion.sampler import draw, take_likeliest
 from intarsia.engine.diffusion.schedule import ConstantTemperature, LinearTemperature
 from intarsia.engine.diffusion.stopping import AllSettled, StableAndConfident
 

@@ -14,6 +14,17 @@ from torch import Tensor
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
 
+
+def draw(probabilities: Tensor, generator: torch.Generator) -> Tensor:
+    """Draw one id at each position at random."""
+    return torch.multinomial(probabilities, num_samples=1, generator=generator).squeeze(-1)
+
+
+def take_likeliest(probabilities: Tensor, generator: torch.Generator) -> Tensor:
+    """Take the likeliest id at each position; the generator is left untouched."""
+    return probabilities.argmax(dim=-1)
+
+
 Sample: TypeAlias = Callable[[Tensor, torch.Generator], Tensor]
 """Probabilities (length, vocab) → ids (length,)."""
 

@@ -7,7 +7,7 @@ import psutil
 import torch
 
 from intarsia.engine.config import Device, Dtype
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 
 _CGROUP = Path("/sys/fs/cgroup")
 

@@ -12,6 +12,12 @@ from torch import Tensor
 from intarsia.engine.diffusion.canvas import TokenCanvas
 
 
+def common_prefix_length(held: Sequence[int], wanted: Sequence[int]) -> int:
+    """Return how many leading ids two rows share."""
+    pairs = zip(held, wanted, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(held), len(wanted)))
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prefilled:
     """How much of a context had to be computed."""

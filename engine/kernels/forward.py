@@ -8,11 +8,10 @@ import numpy as np
 from numba import njit
 
 from intarsia.engine.kernels import CAN_KEEP
-from intarsia.engine.kernels.byte_matrix import multiply
-from intarsia.engine.kernels.layer_steps import (
-    attend,
+from intarsia.engine.kernels.attention import attend, place
+from intarsia.engine.kernels.int8_matrix import multiply
+from intarsia.engine.kernels.prepare_rows import (
     finish_rows,
-    place,
     prepare_gated,
     prepare_norm,
     prepare_rows,

@@ -10,10 +10,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numba import njit
 
-from intarsia.engine.kernels import CAN_KEEP, tiles
-from intarsia.engine.kernels.scalars import nearest
-from intarsia.engine.kernels.shared_work import finish, take, wait
-from intarsia.engine.kernels.tiles import GROUP, LANES, ZERO
+from intarsia.engine.kernels import CAN_KEEP, microkernels
+from intarsia.engine.kernels.intrinsics import nearest
+from intarsia.engine.kernels.microkernels import GROUP, LANES, ZERO
+from intarsia.engine.kernels.work_units import finish, take, wait
 
 Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 Bytes: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
@@ -172,13 +172,21 @@ def panel_products(
         to = y + 4 * row * y_stride
         left = num_rows - row
         if left > 4:
-            tiles.byte_tile_8(panel, last, x, x_stride, a, b, apart, num_groups, to, y_stride)
+            microkernels.byte_tile_8(
+                panel, last, x, x_stride, a, b, apart, num_groups, to, y_stride
+            )
         elif left > 2:
-            tiles.byte_tile_4(panel, last, x, x_stride, a, b, apart, num_groups, to, y_stride)
+            microkernels.byte_tile_4(
+                panel, last, x, x_stride, a, b, apart, num_groups, to, y_stride
+            )
         elif left == 2:
-            tiles.byte_tile_2(panel, last, x, x_stride, a, b, apart, num_groups, to, y_stride)
+            microkernels.byte_tile_2(
+                panel, last, x, x_stride, a, b, apart, num_groups, to, y_stride
+            )
         else:
-            tiles.byte_tile_1(panel, last, x, x_stride, a, b, apart, num_groups, to, y_stride)
+            microkernels.byte_tile_1(
+                panel, last, x, x_stride, a, b, apart, num_groups, to, y_stride
+            )
         row += 8
 
 

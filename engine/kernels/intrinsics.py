@@ -4,8 +4,9 @@ bits read as numbers."""
 import platform
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.extending import intrinsic
 
 _WIDE, _INT, _FLOAT = ir.IntType(64), ir.IntType(32), ir.FloatType()
@@ -76,3 +77,21 @@ def rest(context: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(), generate
+
+
+_f = np.float32
+_LOG2_E, _LN2_HIGH, _LN2_LOW = _f(1.44269504), _f(0.693359375), _f(-2.12194440e-4)
+_LEAST, _MOST, _HALF, _ONE = _f(-87.0), _f(88.0), _f(0.5), _f(1.0)
+_C0, _C1, _C2 = _f(1.9875691500e-4), _f(1.3981999507e-3), _f(8.3334519073e-3)
+_C3, _C4 = _f(4.1665795894e-2), _f(1.6666665459e-1)
+
+
+@njit(inline="always", fastmath=True, error_model="numpy")
+def exp(x):
+    """Return e to the x, for x of float32."""
+    x = min(max(x, _LEAST), _MOST)
+    turns = nearest(x * _LOG2_E)
+    r = x - turns * _LN2_HIGH - turns * _LN2_LOW
+    p = ((((_C0 * r + _C1) * r + _C2) * r + _C3) * r + _C4) * r + _HALF
+    power = (np.int32(turns) + np.int32(127)) << np.int32(23)
+    return (p * r * r + r + _ONE) * float_of_bits(np.int32(power))

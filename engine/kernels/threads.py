@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 
-from intarsia.engine.kernels.shared_work import COUNTERS_A_PHASE
+from intarsia.engine.kernels.work_units import COUNTERS_A_PHASE
 
 
 class Team:

@@ -7,7 +7,7 @@ start; each row is one phase's units taken and, a cache line away, done.
 
 from numba import njit
 
-from intarsia.engine.kernels.scalars import read_number, rest, take_number
+from intarsia.engine.kernels.intrinsics import read_number, rest, take_number
 
 COUNTERS_A_PHASE = 16
 _DONE = 8

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import platformdirs
 
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 
 _DISK_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _ADVICE = "free some, or point INTARSIA_CACHE_DIR to a disk with room"

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from intarsia.engine.families.safetensors_header import read_safetensors_header
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.model_store.safetensors_header import read_safetensors_header
 
 _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 
 Family: TypeAlias = Literal["masked_causal", "diffusion_gemma"]
 

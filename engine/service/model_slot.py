@@ -11,10 +11,10 @@ from collections.abc import Callable
 from typing import TypeAlias
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.failures import LoadFailure, describe_failure
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import FailureCode
-from intarsia.engine.model_name import without_tuning
+from intarsia.engine.model_store.model_name import without_tuning
+from intarsia.engine.service.failures import LoadFailure, describe_failure
 
 OnProgress: TypeAlias = Callable[[str, float | None], None]
 LoadFiller: TypeAlias = Callable[[EngineConfig, str, OnProgress], Filler]

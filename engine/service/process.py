@@ -8,29 +8,29 @@ import signal
 import sys
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.endpoint import AddressInUse, AlreadyRunning, hold_address
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address, resolve_address
 from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE
-from intarsia.engine.log import set_up_logging
-from intarsia.engine.model_slot import CheckModel, LoadFiller, OnProgress
-from intarsia.engine.native_libraries import keep_few_kernels, spin_briefly
-from intarsia.engine.service import Service
+from intarsia.engine.service.endpoint import AddressInUse, AlreadyRunning, hold_address
+from intarsia.engine.service.log import set_up_logging
+from intarsia.engine.service.model_slot import CheckModel, LoadFiller, OnProgress
+from intarsia.engine.service.native_libraries import keep_few_kernels, spin_briefly
+from intarsia.engine.service.service import Service
 
 _log = logging.getLogger(__name__)
 
 
 def load_default_filler(config: EngineConfig, model: str, on_progress: OnProgress) -> Filler:
     """Load a real model. Imports torch, so only the worker thread calls it."""
-    from intarsia.engine.families.loading import load_filler
+    from intarsia.engine.service.load_filler import load_filler
 
     return load_filler(config, model, on_progress)
 
 
 def check_default_model(config: EngineConfig, model: str, on_progress: OnProgress) -> None:
     """Check a real model. Imports torch, so only the worker thread calls it."""
-    from intarsia.engine.families.loading import check_model
+    from intarsia.engine.service.load_filler import check_model
 
     check_model(config, model, on_progress)
 

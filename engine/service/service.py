@@ -13,14 +13,14 @@ from collections.abc import Callable
 import psutil
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.endpoint import listen, stop_listening
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.build import build_id
 from intarsia.engine.ipc.messages import LoadProgress, Status
-from intarsia.engine.model_slot import CheckModel, LoadFiller, ModelSlot, check_nothing
-from intarsia.engine.progress import ProgressThrottle
-from intarsia.engine.session import Host, Session
-from intarsia.engine.worker import Worker
+from intarsia.engine.ipc.throttle import ProgressThrottle
+from intarsia.engine.service.endpoint import listen, stop_listening
+from intarsia.engine.service.model_slot import CheckModel, LoadFiller, ModelSlot, check_nothing
+from intarsia.engine.service.session import Host, Session
+from intarsia.engine.service.worker import Worker
 
 WORKER_PATIENCE_S = 3.0
 """How long an ending engine waits for the step that runs."""

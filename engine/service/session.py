@@ -31,9 +31,9 @@ from intarsia.engine.ipc.messages import (
     decode_client_message,
 )
 from intarsia.engine.ipc.transport import ProtocolError, read_message
-from intarsia.engine.job import Answer, Job, Loaded
-from intarsia.engine.outbox import Outbox
-from intarsia.engine.worker import Worker
+from intarsia.engine.service.job import Answer, Job, Loaded
+from intarsia.engine.service.outbox import Outbox
+from intarsia.engine.service.worker import Worker
 
 HANDSHAKE_TIMEOUT_S = 10.0
 MAX_JOBS = 256

@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable
 from typing import Literal, TypeAlias
 
-from intarsia.engine.failures import describe_failure
-from intarsia.engine.filler import Cancelled, Filler, ModelInfo
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.filler import Filler, ModelInfo
 from intarsia.engine.ipc.messages import Failed, Fill, Preload, ReadAhead
-from intarsia.engine.job import Answer, Job, Loaded
-from intarsia.engine.model_slot import ModelSlot
-from intarsia.engine.turns import Turns, anyone
+from intarsia.engine.service.failures import describe_failure
+from intarsia.engine.service.job import Answer, Job, Loaded
+from intarsia.engine.service.model_slot import ModelSlot
+from intarsia.engine.service.scheduler import Turns, anyone
 
 State: TypeAlias = Literal["idle", "loading", "ready", "filling"]
 

@@ -6,12 +6,12 @@ from here to the cleaning, whatever the file has; a byte order mark is not shown
 
 from dataclasses import dataclass
 
-from intarsia.infill.ending import max_open, min_indent, stop_texts
-from intarsia.infill.hole import Hole, HoleKind
+from intarsia.infill.canvas.stop_rules import max_open, min_indent, stop_texts
+from intarsia.infill.canvas.window import prefix_start, suffix_end
+from intarsia.infill.holes.hole import Hole, HoleKind
 from intarsia.infill.languages import Language
-from intarsia.infill.lines import BYTE_ORDER_MARK, with_plain_newlines
-from intarsia.infill.syntax import parse
-from intarsia.infill.window import prefix_start, suffix_end
+from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
+from intarsia.infill.syntax.parse import parse
 
 LINE_TOKENS = 48
 STATEMENT_TOKENS = 96

@@ -9,10 +9,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from intarsia.infill.canvas import Canvas
-from intarsia.infill.hole import Hole
-from intarsia.infill.hole_rules import LATER
-from intarsia.infill.lines import columns, line_end, line_start
+from intarsia.infill.canvas.canvas import Canvas
+from intarsia.infill.holes.hole import Hole
+from intarsia.infill.holes.hole_rules import LATER
+from intarsia.infill.syntax.lines import columns, line_end, line_start
 
 _COMMENT_ABOVE = re.compile(r"(?:[ \t]*(?:#|//|/\*|\*).*\n)+[ \t]*\Z")
 _NOTE_LINE = re.compile(r"\s*[@#/*\[]")

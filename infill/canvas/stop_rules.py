@@ -5,13 +5,13 @@ Comes in: a text and its hole; goes out: what the canvas tells the engine. Knows
 
 import re
 
-from intarsia.infill.blocks import Header, opened_block
-from intarsia.infill.brackets import balance_of
-from intarsia.infill.hole import Hole
+from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
-from intarsia.infill.lines import columns, line_end, line_start, next_non_blank_line
-from intarsia.infill.nodes import is_code, num_errors
-from intarsia.infill.syntax import Syntax
+from intarsia.infill.syntax.blocks import Header, opened_block
+from intarsia.infill.syntax.brackets import balance_of
+from intarsia.infill.syntax.lines import columns, line_end, line_start, next_non_blank_line
+from intarsia.infill.syntax.nodes import is_code, num_errors
+from intarsia.infill.syntax.parse import Syntax
 
 MIN_SPECIFIC_CHARS = 3
 

@@ -6,10 +6,10 @@ estimated in characters: only the engine has a tokenizer.
 
 import unicodedata
 
-from intarsia.infill.healing import is_word_character
-from intarsia.infill.lines import line_start, next_line_start, splits_line_end
-from intarsia.infill.nodes import edges_of_scopes
-from intarsia.infill.syntax import Syntax
+from intarsia.infill.holes.token_healing import is_word_character
+from intarsia.infill.syntax.lines import line_start, next_line_start, splits_line_end
+from intarsia.infill.syntax.nodes import edges_of_scopes
+from intarsia.infill.syntax.parse import Syntax
 
 CHARS_PER_TOKEN = 3.2
 SCOPE_SHARE = 0.25

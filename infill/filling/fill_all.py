@@ -11,16 +11,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from intarsia.filling.ask_engine import AskEngine
-from intarsia.filling.fill_hole import FillOutcome, fill_planned
-from intarsia.filling.fill_in_order import OnHoleStep, bound_to
-from intarsia.filling.filling import Filling
-from intarsia.filling.options import FillOptions
-from intarsia.filling.place import open_place
-from intarsia.filling.planned_fill import plan_unwritten
-from intarsia.filling.replacement import Moves, Replacement, with_replaced
+from intarsia.infill.filling.fill_in_order import OnHoleStep, bound_to
+from intarsia.infill.filling.fill_one import FillOutcome, fill_planned
+from intarsia.infill.filling.options import AskEngine, FillOptions
+from intarsia.infill.filling.outcome import Filling
+from intarsia.infill.filling.places import open_place
+from intarsia.infill.filling.plan import plan_unwritten
+from intarsia.infill.filling.replacement import Moves, Replacement, with_replaced
+from intarsia.infill.holes.marked_hole import MarkedHole, OpenHole
 from intarsia.infill.languages import Language
-from intarsia.infill.marked_hole import MarkedHole, OpenHole
 from intarsia.infill.suggestion import NoSuggestion
 
 

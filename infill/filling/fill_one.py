@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import msgspec
 
 from intarsia.engine.ipc.messages import Fill, Filled
-from intarsia.filling.ask_engine import AskEngine, OnStep
-from intarsia.filling.engine_work import EngineWork
-from intarsia.filling.options import FillOptions
-from intarsia.filling.planned_fill import SECOND_LOOKS, PlannedFill, plan_fill
-from intarsia.infill.hole import Hole
+from intarsia.infill.filling.cost import EngineWork
+from intarsia.infill.filling.options import AskEngine, FillOptions, OnStep
+from intarsia.infill.filling.plan import SECOND_LOOKS, PlannedFill, plan_fill
+from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 

@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass, replace
 
-from intarsia.filling.fill_hole import FillOutcome
-from intarsia.filling.place import Place
-from intarsia.filling.replacement import Replacement, with_replaced
-from intarsia.infill.marked_hole import OpenHole
+from intarsia.infill.filling.fill_one import FillOutcome
+from intarsia.infill.filling.places import Place
+from intarsia.infill.filling.replacement import Replacement, with_replaced
+from intarsia.infill.holes.marked_hole import OpenHole
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
 

@@ -6,9 +6,9 @@ Places are of the text as it was; opened they are a hole in the text as it is by
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from intarsia.infill.hole import find_hole, hole_for_range
+from intarsia.infill.holes.hole import find_hole, hole_for_range
+from intarsia.infill.holes.marked_hole import MarkedHole, OpenHole, open_marked
 from intarsia.infill.languages import Language
-from intarsia.infill.marked_hole import MarkedHole, OpenHole, open_marked
 from intarsia.infill.suggestion import NoSuggestion
 
 

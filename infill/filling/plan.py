@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from intarsia.engine.ipc.messages import Fill, Filled
-from intarsia.filling.options import FillOptions
-from intarsia.infill.canvas import Canvas, build_canvas
-from intarsia.infill.hole import Hole
+from intarsia.infill.canvas.canvas import Canvas, build_canvas
+from intarsia.infill.canvas.hide_other_holes import without_note, without_others
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.holes.hole import Hole, find_hole, hole_for_range
 from intarsia.infill.languages import Language
-from intarsia.infill.lines import with_plain_newlines
-from intarsia.infill.model_view import without_note, without_others
 from intarsia.infill.postprocess import clean
-from intarsia.infill.suggestion import NoSuggestion, Suggestion
+from intarsia.infill.suggestion import NoSuggestion, Suggestion, inserted_at_cursor
+from intarsia.infill.syntax.lines import with_plain_newlines
 
 SECOND_LOOKS = 1
 """So many more alternatives are asked for where a fill does not hold, or says what another said."""
@@ -109,3 +109,44 @@ def plan_unwritten(
     view = plan.canvas if seen == text else build_canvas(seen, moved, language, options.budget)
     canvas = replace(plan.canvas, prefix=view.prefix, suffix=view.suffix)
     return replace(plan, canvas=without_note(canvas))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CursorFill:
+    """``planned`` is the hole at ``cursor``; it may begin beside it (in a CRLF)."""
+
+    planned: PlannedFill
+    cursor: int
+
+    @property
+    def is_at_cursor(self) -> bool:
+        """Whether the engine's text, as it is, would be inserted at the cursor."""
+        return self.planned.hole.start == self.cursor
+
+    def read(self, filled: Filled) -> str | NoSuggestion:
+        """Clean the engine's text and place it at the cursor."""
+        return self.place(self.planned.read(filled))
+
+    def place(self, found: Suggestion | NoSuggestion) -> str | NoSuggestion:
+        """Place what was found at the cursor."""
+        if isinstance(found, NoSuggestion):
+            return found
+        return inserted_at_cursor(found, self.planned.text, self.cursor)
+
+
+def plan_at_cursor(
+    text: str, cursor: int, language: Language, options: FillOptions
+) -> CursorFill | NoSuggestion:
+    """Find the hole at the cursor and cut the text round it to the budget."""
+    hole = find_hole(text, cursor, language)
+    if isinstance(hole, NoSuggestion):
+        return hole
+    return CursorFill(planned=plan_fill(text, hole, language, options), cursor=cursor)
+
+
+def plan_span_at_cursor(
+    text: str, cursor: int, language: Language, options: FillOptions
+) -> CursorFill:
+    """Do the same for text of any length: what a user asks for who names an empty range."""
+    hole = hole_for_range(text, cursor, cursor, language)
+    return CursorFill(planned=plan_fill(text, hole, language, options), cursor=cursor)

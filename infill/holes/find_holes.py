@@ -8,10 +8,10 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
+from intarsia.infill.holes.marked_hole import MarkedHole
+from intarsia.infill.holes.placeholders import unwritten_holes
 from intarsia.infill.languages import Language
-from intarsia.infill.marked_hole import MarkedHole
-from intarsia.infill.syntax import parse
-from intarsia.infill.unwritten import unwritten_holes
+from intarsia.infill.syntax.parse import parse
 
 
 def find_holes(

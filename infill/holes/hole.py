@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from intarsia.infill.blocks import opened_block
-from intarsia.infill.healing import given_start
+from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.languages import Language
-from intarsia.infill.lines import BYTE_ORDER_MARK, line_end, line_start, splits_line_end
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax import MAX_LINE_CHARS, parse
+from intarsia.infill.syntax.blocks import opened_block
+from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, line_end, line_start, splits_line_end
+from intarsia.infill.syntax.parse import MAX_LINE_CHARS, parse
 
 HoleKind = Literal["line", "block", "span", "statements"]
 

@@ -7,11 +7,11 @@ goes round the fill.
 
 from dataclasses import dataclass
 
-from intarsia.infill.healing import given_start
-from intarsia.infill.hole import MAX_LINES, Hole, find_hole
+from intarsia.infill.holes.hole import MAX_LINES, Hole, find_hole
+from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.languages import Language
-from intarsia.infill.lines import line_end, line_start
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax.lines import line_end, line_start
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,13 +11,13 @@ from functools import cache
 
 import tree_sitter
 
-from intarsia.infill.body import Body, Stretch, read_body, trailing_comment
-from intarsia.infill.grammar import load_grammar
-from intarsia.infill.hole_rules import LATER, PLACEHOLDERS, UNWRITTEN, HoleRules, rules_for
+from intarsia.infill.holes.hole_rules import LATER, PLACEHOLDERS, UNWRITTEN, HoleRules, rules_for
+from intarsia.infill.holes.marked_hole import MarkedHole
+from intarsia.infill.holes.placement import at_empty_body, at_statement, below_comments
 from intarsia.infill.languages import Language
-from intarsia.infill.marked_hole import MarkedHole
-from intarsia.infill.place_fill import at_empty_body, at_statement, below_comments
-from intarsia.infill.syntax import Syntax
+from intarsia.infill.syntax.body import Body, Stretch, read_body, trailing_comment
+from intarsia.infill.syntax.grammar import load_grammar
+from intarsia.infill.syntax.parse import Syntax
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ Comes in: a parsed text, a body or a statement in it; goes out: a place in chara
 stay: one behind what is replaced goes above the fill.
 """
 
-from intarsia.infill.body import Body, Stretch, trailing_comment
-from intarsia.infill.indentation import indent_unit
-from intarsia.infill.lines import leading_blank, line_end, line_start, newline_of
-from intarsia.infill.marked_hole import MarkedHole
-from intarsia.infill.syntax import Syntax
+from intarsia.infill.holes.marked_hole import MarkedHole
+from intarsia.infill.syntax.body import Body, Stretch, trailing_comment
+from intarsia.infill.syntax.indentation import indent_unit
+from intarsia.infill.syntax.lines import leading_blank, line_end, line_start, newline_of
+from intarsia.infill.syntax.parse import Syntax
 
 USUAL_UNIT = "    "
 

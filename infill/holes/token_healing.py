@@ -7,7 +7,7 @@ Byte-pair tokenizers glue one leading blank or punctuation mark to the word afte
 import string
 import unicodedata
 
-from intarsia.infill.lines import line_start
+from intarsia.infill.syntax.lines import line_start
 
 MAX_GIVEN_CHARS = 64
 

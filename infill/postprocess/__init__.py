@@ -7,10 +7,9 @@ filter takes fill and context and gives the fill back, changed or not, or says w
 from collections.abc import Callable
 from typing import TypeAlias
 
-from intarsia.infill.canvas import Canvas
-from intarsia.infill.hole import Hole
+from intarsia.infill.canvas.canvas import Canvas
+from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
-from intarsia.infill.lines import newline_of, with_plain_newlines
 from intarsia.infill.postprocess.balance_brackets import balance_brackets
 from intarsia.infill.postprocess.close_on_own_line import close_on_own_line
 from intarsia.infill.postprocess.context import CleaningContext, cleaning_context
@@ -27,6 +26,7 @@ from intarsia.infill.postprocess.keep_line_end import keep_line_end
 from intarsia.infill.postprocess.reject_new_errors import reject_new_errors
 from intarsia.infill.postprocess.trim_blank import trim_blank
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
+from intarsia.infill.syntax.lines import newline_of, with_plain_newlines
 
 Filter: TypeAlias = Callable[[str, CleaningContext], str | NoSuggestion]
 

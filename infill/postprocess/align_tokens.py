@@ -13,9 +13,9 @@ from itertools import groupby, repeat
 from operator import itemgetter
 from typing import TypeAlias
 
-from intarsia.infill.confidence import ConfidentToken
-from intarsia.infill.difference import replaced_stretch
-from intarsia.infill.lines import leading_blank, with_plain_newlines
+from intarsia.infill.postprocess.confidence import ConfidentToken
+from intarsia.infill.syntax.difference import replaced_stretch
+from intarsia.infill.syntax.lines import leading_blank, with_plain_newlines
 
 _Owners: TypeAlias = list[int | None]
 """For each character the number of the token that it comes from, None where cleaning added it."""

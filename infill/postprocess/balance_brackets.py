@@ -1,9 +1,9 @@
 """Drops closing brackets that the file already has, and closes what a fill left open inside it."""
 
-from intarsia.infill.brackets import PAIRS, Balance, balance_of
-from intarsia.infill.lines import leading_blank
 from intarsia.infill.postprocess.context import CleaningContext
 from intarsia.infill.postprocess.parse_errors import errors_with
+from intarsia.infill.syntax.brackets import PAIRS, Balance, balance_of
+from intarsia.infill.syntax.lines import leading_blank
 
 
 def balance_brackets(fill: str, context: CleaningContext) -> str:

@@ -2,19 +2,19 @@
 
 from dataclasses import dataclass
 
-from intarsia.infill.blocks import Header, opened_block
-from intarsia.infill.canvas import Canvas
-from intarsia.infill.hole import Hole
+from intarsia.infill.canvas.canvas import Canvas
+from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
-from intarsia.infill.lines import (
+from intarsia.infill.syntax.blocks import Header, opened_block
+from intarsia.infill.syntax.lines import (
     BYTE_ORDER_MARK,
     line_end,
     line_start,
     next_line_start,
     with_plain_newlines,
 )
-from intarsia.infill.nodes import is_inside_string
-from intarsia.infill.syntax import Syntax, parse
+from intarsia.infill.syntax.nodes import is_inside_string
+from intarsia.infill.syntax.parse import Syntax, parse
 
 MAX_CHARS_AROUND = 4_000
 """Filters look no further than this from the hole."""

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from itertools import takewhile
 
-from intarsia.infill.brackets import balance_of
-from intarsia.infill.ending import is_specific
-from intarsia.infill.healing import is_word_character
+from intarsia.infill.canvas.stop_rules import is_specific
+from intarsia.infill.holes.token_healing import is_word_character
 from intarsia.infill.postprocess.context import CleaningContext
+from intarsia.infill.syntax.brackets import balance_of
 
 MAX_CHARS_BALANCED = 1_500
 MIN_CHARS_IN_WORD = 2

@@ -1,7 +1,7 @@
 """Ends a fill after the number of lines that its hole allows."""
 
-from intarsia.infill.brackets import balance_of
 from intarsia.infill.postprocess.context import CleaningContext
+from intarsia.infill.syntax.brackets import balance_of
 
 
 def cut_to_max_lines(fill: str, context: CleaningContext) -> str:

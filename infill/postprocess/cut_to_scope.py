@@ -1,9 +1,9 @@
 """Ends a fill of several lines where it leaves the hole's scope."""
 
-from intarsia.infill.brackets import balance_of
-from intarsia.infill.lines import columns
 from intarsia.infill.postprocess.context import CleaningContext
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax.brackets import balance_of
+from intarsia.infill.syntax.lines import columns
 
 
 def cut_to_scope(fill: str, context: CleaningContext) -> str | NoSuggestion:

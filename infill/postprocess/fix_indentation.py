@@ -1,8 +1,8 @@
 """Gives a fill the indentation of its file: tabs or spaces, and no more than the cursor has."""
 
-from intarsia.infill.indentation import indent_unit
-from intarsia.infill.lines import columns, leading_blank
 from intarsia.infill.postprocess.context import CleaningContext
+from intarsia.infill.syntax.indentation import indent_unit
+from intarsia.infill.syntax.lines import columns, leading_blank
 
 
 def fix_indentation(fill: str, context: CleaningContext) -> str:

@@ -1,8 +1,8 @@
 """Keeps a fill from running into the line after it."""
 
-from intarsia.infill.lines import leading_blank
 from intarsia.infill.postprocess.context import CleaningContext
 from intarsia.infill.postprocess.parse_errors import errors_with
+from intarsia.infill.syntax.lines import leading_blank
 
 
 def keep_line_end(fill: str, context: CleaningContext) -> str:

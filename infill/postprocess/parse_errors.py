@@ -2,9 +2,9 @@
 
 from functools import lru_cache
 
-from intarsia.infill.nodes import MAX_ERRORS, num_errors
 from intarsia.infill.postprocess.context import CleaningContext
-from intarsia.infill.syntax import parse_edited
+from intarsia.infill.syntax.nodes import MAX_ERRORS, num_errors
+from intarsia.infill.syntax.parse import parse_edited
 
 PLACEHOLDERS = ("x", "0")
 

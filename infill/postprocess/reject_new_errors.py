@@ -1,10 +1,10 @@
 """Rejects a fill with which the file parses worse than before."""
 
-from intarsia.infill.brackets import PAIRS, balance_of
-from intarsia.infill.lines import leading_blank
 from intarsia.infill.postprocess.context import CleaningContext
 from intarsia.infill.postprocess.parse_errors import is_no_worse
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax.brackets import PAIRS, balance_of
+from intarsia.infill.syntax.lines import leading_blank
 
 
 def reject_new_errors(fill: str, context: CleaningContext) -> str | NoSuggestion:

@@ -7,9 +7,9 @@ header is typed the code is broken more often than not.
 import re
 from dataclasses import dataclass
 
-from intarsia.infill.brackets import CLOSERS, balance_of, opener_of
 from intarsia.infill.languages import Language
-from intarsia.infill.lines import (
+from intarsia.infill.syntax.brackets import CLOSERS, balance_of, opener_of
+from intarsia.infill.syntax.lines import (
     columns,
     last_non_blank,
     leading_blank,
@@ -18,8 +18,8 @@ from intarsia.infill.lines import (
     line_start,
     next_non_blank_line,
 )
-from intarsia.infill.nodes import comment_at, is_code, nodes_at
-from intarsia.infill.syntax import Syntax
+from intarsia.infill.syntax.nodes import comment_at, is_code, nodes_at
+from intarsia.infill.syntax.parse import Syntax
 
 MAX_BLANK_LINES = 2
 """A header further above the cursor has not just been typed."""

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import tree_sitter
 
-from intarsia.infill.lines import columns, leading_blank, line_end, next_line_start
-from intarsia.infill.syntax import Syntax
+from intarsia.infill.syntax.lines import columns, leading_blank, line_end, next_line_start
+from intarsia.infill.syntax.parse import Syntax
 
 MAX_COMMENT_LINES = 40
 MAX_INDENT_BYTES = 1_000

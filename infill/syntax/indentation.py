@@ -3,7 +3,7 @@
 from collections import Counter
 from itertools import pairwise
 
-from intarsia.infill.lines import leading_blank
+from intarsia.infill.syntax.lines import leading_blank
 
 MAX_LINES_READ = 400
 WIDEST_UNIT = 8

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import tree_sitter
 
-from intarsia.infill.syntax import Syntax
+from intarsia.infill.syntax.parse import Syntax
 
 MAX_ERRORS = 200
 MAX_DEPTH = 500

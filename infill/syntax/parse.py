@@ -10,11 +10,10 @@ from threading import Lock
 
 import tree_sitter
 
-from intarsia.infill.bounded_parse import parse_bounded
-from intarsia.infill.difference import replaced_stretch
-from intarsia.infill.grammar import load_grammar
-from intarsia.infill.grammar_limits import is_beyond_grammar
 from intarsia.infill.languages import Language
+from intarsia.infill.syntax.difference import replaced_stretch
+from intarsia.infill.syntax.grammar import load_grammar
+from intarsia.infill.syntax.parser_limits import is_beyond_grammar, parse_bounded
 
 MAX_PARSED_CHARS = 1_000_000
 MAX_LINE_CHARS = 20_000

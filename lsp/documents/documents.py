@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from lsprotocol import types
 
-from intarsia.lsp.positions import PositionEncoding, line_starts, offset_at, position_at
+from intarsia.lsp.documents.positions import PositionEncoding, line_starts, offset_at, position_at
 
 logger = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ from pathlib import PurePath
 from pygls.uris import to_fs_path, uri_scheme
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents import Document
-from intarsia.lsp.exclusion import SECRETS, excluding_pattern
+from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents.exclusion import SECRETS, excluding_pattern
 from intarsia.lsp.settings import Settings
 
 

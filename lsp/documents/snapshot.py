@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents import Document, Documents
+from intarsia.lsp.documents.documents import Document, Documents
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

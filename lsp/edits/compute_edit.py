@@ -11,21 +11,21 @@ from functools import lru_cache
 from pygls.uris import to_fs_path
 
 from intarsia.engine.ipc.messages import Fill, Filled
-from intarsia.filling.ask_engine import AskEngine, OnStep
-from intarsia.filling.fill_all import FillAll, Progress, fill_all
-from intarsia.filling.filling import Filling
-from intarsia.filling.place import Stretch
-from intarsia.filling.replacement import Replacement
-from intarsia.filling.selection import fill_selection, rewrite_selection
-from intarsia.infill.find_holes import find_holes, holes_within
-from intarsia.infill.hole_rules import is_stub
+from intarsia.infill.filling.fill_all import FillAll, Progress, fill_all
+from intarsia.infill.filling.fill_in_order import fill_selection, rewrite_selection
+from intarsia.infill.filling.options import AskEngine, OnStep
+from intarsia.infill.filling.outcome import Filling
+from intarsia.infill.filling.places import Stretch
+from intarsia.infill.filling.replacement import Replacement
+from intarsia.infill.holes.find_holes import find_holes, holes_within
+from intarsia.infill.holes.hole_rules import is_stub
+from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.languages import Language
-from intarsia.infill.marked_hole import MarkedHole
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents import Document
-from intarsia.lsp.edit_arguments import EditArguments
+from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents.eligibility import refusal
+from intarsia.lsp.edits.edit_arguments import EditArguments
 from intarsia.lsp.fill_options import language_of, options_of
-from intarsia.lsp.refusal import refusal
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 

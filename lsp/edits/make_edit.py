@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from intarsia.lsp.edit_arguments import EditArguments
-from intarsia.lsp.edit_progress import edit_progress
-from intarsia.lsp.workspace_edit import shape_for, workspace_edit
+from intarsia.lsp.edits.edit_arguments import EditArguments
+from intarsia.lsp.edits.edit_progress import edit_progress
+from intarsia.lsp.edits.workspace_edit import shape_for, workspace_edit
 
 if TYPE_CHECKING:
-    from intarsia.filling.fill_all import Progress
-    from intarsia.lsp.edit_work import EditWork
+    from intarsia.infill.filling.fill_all import Progress
+    from intarsia.lsp.edits.compute_edit import EditWork
     from intarsia.lsp.server import IntarsiaServer
 
 logger = logging.getLogger(__name__)
@@ -44,7 +44,7 @@ async def make_edit(
     ls: "IntarsiaServer", arguments: EditArguments, token: types.ProgressToken | None = None
 ) -> MadeEdit:
     """Have the model fill, and return the edit for this client."""
-    from intarsia.lsp.edit_work import work_out
+    from intarsia.lsp.edits.compute_edit import work_out
 
     async with edit_progress(ls, token, f"intarsia: {_TITLES[arguments.kind]}") as report:
 

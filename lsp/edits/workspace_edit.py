@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from lsprotocol import types
 
-from intarsia.filling.replacement import Replacement
-from intarsia.lsp.documents import Document
+from intarsia.infill.filling.replacement import Replacement
+from intarsia.lsp.documents.documents import Document
 
 ANNOTATION = "intarsia"
 

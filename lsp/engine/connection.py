@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.engine_status import EngineStatus
-from intarsia.lsp.status_line import StatusLine
+from intarsia.lsp.engine.user_messages import EngineStatus
+from intarsia.lsp.status.reporter import StatusLine
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.client import EngineClient, EngineError

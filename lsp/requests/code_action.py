@@ -13,16 +13,16 @@ import attrs
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
-from intarsia.lsp.documents import Document
-from intarsia.lsp.edit_arguments import (
+from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents.eligibility import refusal
+from intarsia.lsp.edits.edit_arguments import (
     EDIT_COMMAND,
     EditKind,
     edit_arguments,
     read_edit_arguments,
 )
-from intarsia.lsp.make_edit import make_edit, tell_why
-from intarsia.lsp.read_ahead import read_ahead
-from intarsia.lsp.refusal import refusal
+from intarsia.lsp.edits.make_edit import make_edit, tell_why
+from intarsia.lsp.requests.prefetch import read_ahead
 
 if TYPE_CHECKING:
     from intarsia.lsp.server import IntarsiaServer
@@ -90,8 +90,8 @@ def _is_wanted(kind: str, only: Sequence[str] | None) -> bool:
 def _offers(
     session: "Session", document: Document, where: types.Range, *, is_cursor: bool
 ) -> Iterator[_Offer]:
-    from intarsia.infill.find_holes import holes_within
-    from intarsia.lsp.edit_work import holes_of
+    from intarsia.infill.holes.find_holes import holes_within
+    from intarsia.lsp.edits.compute_edit import holes_of
 
     holes = holes_of(session.settings, document)
     start, end = document.offset_at(where.start), document.offset_at(where.end)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import msgspec
 from lsprotocol import types
 
-from intarsia.infill.confidence import ConfidentToken, sure_start
-from intarsia.lsp.ghost_text import GhostText
-from intarsia.lsp.snapshot import Snapshot
+from intarsia.infill.postprocess.confidence import ConfidentToken, sure_start
+from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.suggestions.ghost_text import GhostText
 
 
 class Confidence(msgspec.Struct, frozen=True, kw_only=True):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from intarsia.lsp.edit_arguments import EDIT_COMMAND, EditArguments, read_edit_arguments
-from intarsia.lsp.make_edit import MadeEdit, make_edit, tell_why
+from intarsia.lsp.edits.edit_arguments import EDIT_COMMAND, EditArguments, read_edit_arguments
+from intarsia.lsp.edits.make_edit import MadeEdit, make_edit, tell_why
 
 if TYPE_CHECKING:
     from intarsia.lsp.server import IntarsiaServer

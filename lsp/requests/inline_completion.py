@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.answer import Answer
-from intarsia.lsp.confident_item import ConfidentList, confident_list
-from intarsia.lsp.ghost_text import GhostText
+from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.requests.confidence_items import ConfidentList, confident_list
+from intarsia.lsp.requests.suggest import Ask, suggest
 from intarsia.lsp.session import Session
-from intarsia.lsp.snapshot import Snapshot, take_snapshot
-from intarsia.lsp.suggest import Ask, suggest
+from intarsia.lsp.suggestions.answer import Answer
+from intarsia.lsp.suggestions.ghost_text import GhostText
 
 if TYPE_CHECKING:
     from intarsia.lsp.server import IntarsiaServer

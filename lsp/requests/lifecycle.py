@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from intarsia.lsp.completion import completion
-from intarsia.lsp.configuration import load_configuration
+from intarsia.lsp.engine.repository_tuning import opened_folders
 from intarsia.lsp.extensions import asked_for
-from intarsia.lsp.repository_tuning import opened_folders
+from intarsia.lsp.requests.completion import completion
+from intarsia.lsp.requests.configuration import load_configuration
 
 if TYPE_CHECKING:
     from intarsia.lsp.server import IntarsiaServer
@@ -31,7 +31,7 @@ async def initialized(ls: "IntarsiaServer", _params: types.InitializedParams) ->
     if ls.session.extensions.status:
         ls.session.status.start()
     ls.session.preload()
-    for module in ("intarsia.lsp.fill_plan", "intarsia.lsp.edit_work"):
+    for module in ("intarsia.lsp.requests.plan", "intarsia.lsp.edits.compute_edit"):
         await asyncio.to_thread(importlib.import_module, module)
     # What is loaded now stays: a full collection among LSP's types costs a keystroke 20 ms.
     gc.freeze()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.refusal import refusal
-from intarsia.lsp.snapshot import take_snapshot
+from intarsia.lsp.documents.eligibility import refusal
+from intarsia.lsp.documents.snapshot import take_snapshot
 
 if TYPE_CHECKING:
     from intarsia.lsp.session import Session
@@ -29,7 +29,7 @@ def read_ahead(session: "Session", uri: str, position: types.Position) -> None:
 
 def _read_ahead(session: "Session", uri: str, position: types.Position) -> None:
     from intarsia.engine.ipc.messages import ReadAhead
-    from intarsia.lsp.fill_plan import plan_fill
+    from intarsia.lsp.requests.plan import plan_fill
 
     document = session.documents.current(uri)
     if document is None or not document.is_edited or not session.settings.read_ahead:

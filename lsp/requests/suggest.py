@@ -9,17 +9,17 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from intarsia.filling.engine_work import EngineWork
+from intarsia.infill.filling.cost import EngineWork
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.answer import Answer
-from intarsia.lsp.refusal import refusal
+from intarsia.lsp.documents.eligibility import refusal
+from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.session import Session
-from intarsia.lsp.snapshot import Snapshot
-from intarsia.lsp.suggestion_cache import Known
+from intarsia.lsp.suggestions.answer import Answer
+from intarsia.lsp.suggestions.suggestion_cache import Known
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Filled
-    from intarsia.lsp.fill_plan import FillPlan
+    from intarsia.lsp.requests.plan import FillPlan
 
 logger = logging.getLogger(__name__)
 
@@ -62,8 +62,8 @@ async def _suggest(session: Session, snapshot: Snapshot, ask: Ask) -> Answer:
 
 async def _ask_engine(session: Session, snapshot: Snapshot, ask: Ask, known: Known) -> Answer:
     """Add to what is known: the greedy fill, then its alternatives, until there are enough."""
-    from intarsia.filling.planned_fill import SECOND_LOOKS
-    from intarsia.lsp.fill_plan import plan_fill
+    from intarsia.infill.filling.plan import SECOND_LOOKS
+    from intarsia.lsp.requests.plan import plan_fill
 
     plan = plan_fill(snapshot, session.settings)
     if isinstance(plan, NoSuggestion):

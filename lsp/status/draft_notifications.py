@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import msgspec
 from lsprotocol import types
 
-from intarsia.infill.lines import newline_of
-from intarsia.lsp.documents import Documents
+from intarsia.engine.ipc.throttle import Paced
+from intarsia.infill.syntax.lines import newline_of
+from intarsia.lsp.documents.documents import Documents
+from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.extensions import DRAFT
-from intarsia.lsp.pacing import Paced
-from intarsia.lsp.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Step

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from intarsia.engine.ipc.throttle import Paced
 from intarsia.lsp.extensions import STATUS
-from intarsia.lsp.pacing import Paced
-from intarsia.lsp.status import Facts, LastAnswer, Status, status_of
+from intarsia.lsp.status.status import Facts, LastAnswer, Status, status_of
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import LoadProgress

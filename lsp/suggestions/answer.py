@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from intarsia.filling.engine_work import EngineWork
-from intarsia.lsp.ghost_text import GhostText
-from intarsia.lsp.status import LastAnswer
+from intarsia.infill.filling.cost import EngineWork
+from intarsia.lsp.status.status import LastAnswer
+from intarsia.lsp.suggestions.ghost_text import GhostText
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

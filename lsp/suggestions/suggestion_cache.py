@@ -8,8 +8,8 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from functools import cache
 
-from intarsia.lsp.ghost_text import GhostText
-from intarsia.lsp.snapshot import Snapshot
+from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.suggestions.ghost_text import GhostText
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,10 +7,10 @@ before as a start and once from nothing, and given so many passes.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from intarsia.cli.bench_side_by_side import plan_line
-from intarsia.cli.bench_sources import CutLine, cut_lines
-from intarsia.cli.figures import Bench, Figure
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.figures import Bench, Figure
+from intarsia.research.benchmark.side_by_side import plan_line
+from intarsia.research.benchmark.sources import CutLine, cut_lines
 
 _MOST_LINES = 4
 _PATIENCE = 2  # passes that a key leaves time for

@@ -13,12 +13,12 @@ from dataclasses import replace
 
 import msgspec
 
-from intarsia.cli.bench_side_by_side import plan_line
-from intarsia.cli.bench_sources import cut_lines
-from intarsia.cli.figures import Bench, Figure, percentile
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill
-from intarsia.infill.canvas import Budget
+from intarsia.infill.canvas.canvas import Budget
+from intarsia.research.benchmark.figures import Bench, Figure, percentile
+from intarsia.research.benchmark.side_by_side import plan_line
+from intarsia.research.benchmark.sources import cut_lines
 
 CANCELS_A_HOLE = 6
 

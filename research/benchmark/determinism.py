@@ -7,13 +7,13 @@ is held, so that the model's numbers come about in another way.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from intarsia.cli.bench_side_by_side import plan_line
-from intarsia.cli.bench_sources import cut_lines
-from intarsia.cli.figures import Bench, Figure
-from intarsia.cli.fresh_engine import fresh_engine
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill
-from intarsia.infill.canvas import Budget
+from intarsia.infill.canvas.canvas import Budget
+from intarsia.research.benchmark.figures import Bench, Figure
+from intarsia.research.benchmark.fresh_engine import fresh_engine
+from intarsia.research.benchmark.side_by_side import plan_line
+from intarsia.research.benchmark.sources import cut_lines
 
 SEED = 7
 TEMPERATURE = 0.8

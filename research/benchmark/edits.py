@@ -3,12 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from intarsia.cli.bench_side_by_side import plan_line
-from intarsia.cli.bench_sources import CutLine
-from intarsia.cli.figures import Figure, middle_of
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Filled
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.figures import Figure, middle_of
+from intarsia.research.benchmark.side_by_side import plan_line
+from intarsia.research.benchmark.sources import CutLine
 
 APPENDED = "first = second + third * {number} - fifth"
 """About ten tokens."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.launch import LaunchOptions
-from intarsia.evaluation.contestants.peer import Peer
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.evaluation.systems.baseline import Peer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,11 +9,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from intarsia.cli.bench_sources import CutLine, cut_lines
-from intarsia.cli.figures import Bench, Figure, percentile
-from intarsia.filling.fill_hole import FillOutcome, fill_hole
-from intarsia.infill.hole import hole_for_range
+from intarsia.infill.filling.fill_one import FillOutcome, fill_hole
+from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
+from intarsia.research.benchmark.figures import Bench, Figure, percentile
+from intarsia.research.benchmark.sources import CutLine, cut_lines
 
 _WORD = re.compile(r"\W*\w+")
 

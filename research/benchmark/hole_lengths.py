@@ -7,15 +7,14 @@ What is cut out are whole bodies of functions. How long the answer becomes is fo
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from intarsia.cli.bench_contestants import OURS, contestants, plain_name
-from intarsia.cli.bench_sources import CutLine, cut_bodies
-from intarsia.cli.figures import Bench, Figure, middle_of
-from intarsia.evaluation.answer import Answer
-from intarsia.filling.cursor_fill import CursorFill, plan_at_cursor
-from intarsia.filling.options import FillOptions
-from intarsia.filling.planned_fill import PlannedFill
-from intarsia.infill.canvas import Budget
+from intarsia.infill.canvas.canvas import Budget
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import CursorFill, PlannedFill, plan_at_cursor
 from intarsia.infill.languages import language_for_id
+from intarsia.research.benchmark.figures import Bench, Figure, middle_of
+from intarsia.research.benchmark.sources import CutLine, cut_bodies
+from intarsia.research.benchmark.systems import OURS, contestants, plain_name
+from intarsia.research.evaluation.answer import Answer
 
 NUM_LINES = (1, 2, 4, 8, 16)
 PEER = "llama.cpp"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import psutil
 
-from intarsia.cli.plain_words import size
+from intarsia.cli.terminal import size
 
 
 def describe_machine() -> str:

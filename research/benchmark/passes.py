@@ -11,15 +11,14 @@ from collections.abc import Sequence
 
 import msgspec
 
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.faults import CliError
-from intarsia.cli.figures import Bench, Figure
-from intarsia.engine.pass_figures import PassFigures
+from intarsia.cli.errors import CliError, ExitCode
+from intarsia.research.benchmark.figures import Bench, Figure
+from intarsia.research.model_cost.pass_figures import PassFigures
 
 
 async def measure_passes(bench: Bench) -> Sequence[Figure]:
     """Run the measuring program. Raises CliError with its last words where it fails."""
-    words = [sys.executable, "-P", "-m", "intarsia.engine.measure_passes", "--json"]
+    words = [sys.executable, "-P", "-m", "intarsia.research.model_cost.pass_cost", "--json"]
     words += [f"--repeats={bench.repeats}"]
     if bench.options.model is not None:
         words += [f"--model={bench.options.model}"]

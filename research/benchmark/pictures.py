@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from intarsia.cli.faults import CliError
-from intarsia.cli.figures import Figure
+from intarsia.cli.errors import CliError
+from intarsia.research.benchmark.figures import Figure
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

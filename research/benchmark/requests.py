@@ -8,9 +8,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from intarsia.cli.bench_sources import long_source
-from intarsia.cli.figures import Bench, Figure, percentile
-from intarsia.evaluation.server_process import STATUS, ServerProcess, serving
+from intarsia.research.benchmark.figures import Bench, Figure, percentile
+from intarsia.research.benchmark.sources import long_source
+from intarsia.research.evaluation.server_process import STATUS, ServerProcess, serving
 
 NUM_LINES = 2_000
 NUM_REQUESTS = 200

@@ -3,21 +3,19 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from intarsia.cli.bench_along import measure_along
-from intarsia.cli.bench_cancel import measure_cancel
-from intarsia.cli.bench_context import measure_context
-from intarsia.cli.bench_determinism import measure_determinism
-from intarsia.cli.bench_fills import measure_fills
-from intarsia.cli.bench_hole_lengths import measure_hole_lengths
-from intarsia.cli.bench_passes import measure_passes
-from intarsia.cli.bench_prefill import measure_prefill
-from intarsia.cli.bench_requests import measure_requests
-from intarsia.cli.bench_server import measure_server
-from intarsia.cli.bench_side_by_side import measure_side_by_side
-from intarsia.cli.bench_start import measure_start
-from intarsia.cli.bench_typing import measure_typing
-from intarsia.cli.bench_users import measure_users
-from intarsia.cli.figures import Bench, Figure
+from intarsia.research.benchmark.along import measure_along
+from intarsia.research.benchmark.cancel import measure_cancel
+from intarsia.research.benchmark.context import measure_context
+from intarsia.research.benchmark.determinism import measure_determinism
+from intarsia.research.benchmark.figures import Bench, Figure
+from intarsia.research.benchmark.fills import measure_fills
+from intarsia.research.benchmark.hole_lengths import measure_hole_lengths
+from intarsia.research.benchmark.passes import measure_passes
+from intarsia.research.benchmark.requests import measure_requests
+from intarsia.research.benchmark.side_by_side import measure_side_by_side
+from intarsia.research.benchmark.start import measure_prefill, measure_server, measure_start
+from intarsia.research.benchmark.typing import measure_typing
+from intarsia.research.benchmark.users import measure_users
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 
 import psutil
 
-from intarsia.cli.bench_contestants import BenchContestant, contestants
-from intarsia.cli.bench_sources import CutLine, cut_lines
-from intarsia.cli.figures import Bench, Figure
-from intarsia.cli.machine_energy import energy_meter
-from intarsia.cli.side_by_side_figures import HoleAnswers, Measured, figures_of
-from intarsia.evaluation.answer import Answer
-from intarsia.filling.options import FillOptions
-from intarsia.filling.planned_fill import PlannedFill, plan_fill
-from intarsia.infill.hole import hole_for_range
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import PlannedFill, plan_fill
+from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
+from intarsia.research.benchmark.figures import Bench, Figure
+from intarsia.research.benchmark.machine_energy import energy_meter
+from intarsia.research.benchmark.side_by_side_figures import HoleAnswers, Measured, figures_of
+from intarsia.research.benchmark.sources import CutLine, cut_lines
+from intarsia.research.benchmark.systems import BenchContestant, contestants
+from intarsia.research.evaluation.answer import Answer
 
 WARM_TURNS = 3
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from intarsia.cli.bench_contestants import plain_name
-from intarsia.cli.figures import Figure, percentile
-from intarsia.cli.machine_energy import POWERCAP
-from intarsia.cli.paired_ratio import Pair, is_same_line, mean_ratio
-from intarsia.evaluation.answer import Answer
+from intarsia.research.benchmark.figures import Figure, percentile
+from intarsia.research.benchmark.machine_energy import POWERCAP
+from intarsia.research.benchmark.paired_ratio import Pair, is_same_line, mean_ratio
+from intarsia.research.benchmark.systems import plain_name
+from intarsia.research.evaluation.answer import Answer
 
 State: TypeAlias = Literal["cold", "warm"]
 

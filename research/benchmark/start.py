@@ -6,8 +6,60 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from intarsia.cli.figures import Bench, Figure, percentile
-from intarsia.engine.default_model.cache_folder import cache_folder
+from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.model_store.cache_folder import cache_folder
+from intarsia.research.benchmark.figures import Bench, Figure, percentile
+from intarsia.research.benchmark.sources import cut_lines
+from intarsia.research.evaluation.server_process import serving
+
+_STARTS = 5
+
+
+async def measure_server(bench: Bench) -> Sequence[Figure]:
+    """Start servers one after the other; no engine takes part."""
+    seconds = [await _start() for _ in range(_STARTS)]
+    return [
+        Figure(
+            name="initialize_s",
+            words="LSP initialize",
+            value=percentile(seconds, 50),
+            unit="s",
+            method=f"from the start of `intarsia serve` to its answer; median of {_STARTS}",
+        )
+    ]
+
+
+async def _start() -> float:
+    """Return the seconds from no server to its answer."""
+    started = time.perf_counter()
+    async with serving() as server:
+        await server.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+        return time.perf_counter() - started
+
+
+_CHARACTERS = 6_000
+_REPEATS = 3
+
+
+async def measure_prefill(bench: Bench) -> Sequence[Figure]:
+    """Send contexts of some two thousand tokens, and take the engine's own times."""
+    rates = []
+    for number, line in enumerate(cut_lines(_REPEATS)):
+        prefix = f"# {number}\n{line.text[:_CHARACTERS]}"
+        filled = await bench.client.fill(
+            Fill(id=0, prefix=prefix, suffix="\n", max_tokens=1, model=bench.options.model)
+        )
+        rates.append(filled.ms.prefill / max(1, filled.num_prefilled) * 1000)
+    return [
+        Figure(
+            name="prefill_ms_per_1k_tokens",
+            words="prefill of 1,000 tokens",
+            value=percentile(rates, 50),
+            unit="ms",
+            method=f"contexts of {_CHARACTERS:,} characters; median of {_REPEATS}",
+        )
+    ]
+
 
 _MAX_STARTS = 3
 

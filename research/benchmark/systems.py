@@ -12,14 +12,14 @@ from typing import Protocol
 
 import msgspec
 
-from intarsia.cli.figures import Bench
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.evaluation.answer import Answer
-from intarsia.evaluation.contestants.failures import failed
-from intarsia.evaluation.contestants.peer import cut_at_stop, prompt_of
-from intarsia.evaluation.contestants.peer_program import NoAnswer, Program
-from intarsia.filling.options import FillOptions
-from intarsia.filling.planned_fill import PlannedFill
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import PlannedFill
+from intarsia.research.benchmark.figures import Bench
+from intarsia.research.evaluation.answer import Answer
+from intarsia.research.evaluation.systems.baseline import cut_at_stop, prompt_of
+from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Program
+from intarsia.research.evaluation.systems.failures import failed
 
 OURS = "intarsia"
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from intarsia.cli.bench_typing_peer import measure_typing_peer
-from intarsia.cli.figures import Bench, Figure
-from intarsia.cli.typing_figures import KeyFates, figures_of
-from intarsia.cli.typing_keys import Place, typing_places
-from intarsia.evaluation.contestants.language_server import position_of
-from intarsia.evaluation.server_process import STATUS, Notified, ServerProcess, serving
+from intarsia.research.benchmark.figures import Bench, Figure
+from intarsia.research.benchmark.typing_baseline import measure_typing_peer
+from intarsia.research.benchmark.typing_figures import KeyFates, figures_of
+from intarsia.research.benchmark.typing_keys import Place, typing_places
+from intarsia.research.evaluation.server_process import STATUS, Notified, ServerProcess, serving
+from intarsia.research.evaluation.systems.language_server import position_of
 
 DRAFT = "intarsia/draft"
 

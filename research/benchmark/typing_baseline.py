@@ -9,17 +9,17 @@ import time
 from collections.abc import Sequence
 from contextlib import aclosing
 
-from intarsia.cli.bench_contestants import plain_name
-from intarsia.cli.bench_hole_lengths import PEER
-from intarsia.cli.figures import Bench, Figure
-from intarsia.cli.typing_figures import KeyFates, figures_of
-from intarsia.cli.typing_keys import Place
-from intarsia.evaluation.contestants.peer import prompt_of
-from intarsia.evaluation.contestants.peer_program import NoAnswer, Prompt, StreamingProgram
-from intarsia.filling.cursor_fill import plan_at_cursor
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import plan_at_cursor
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.research.benchmark.figures import Bench, Figure
+from intarsia.research.benchmark.hole_lengths import PEER
+from intarsia.research.benchmark.systems import plain_name
+from intarsia.research.benchmark.typing_figures import KeyFates, figures_of
+from intarsia.research.benchmark.typing_keys import Place
+from intarsia.research.evaluation.systems.baseline import prompt_of
+from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Prompt, StreamingProgram
 
 
 async def measure_typing_peer(bench: Bench, places: Sequence[Place]) -> Sequence[Figure]:

@@ -7,8 +7,8 @@ that or the beginning of a text that is not final as a whole, but as far as it g
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from intarsia.cli.figures import Figure, percentile
-from intarsia.cli.typing_keys import KEYS_PER_SECOND
+from intarsia.research.benchmark.figures import Figure, percentile
+from intarsia.research.benchmark.typing_keys import KEYS_PER_SECOND
 
 PROMPT_MS = 300.0
 """What comes within this feels immediate."""

@@ -13,12 +13,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from intarsia.cli.bench_sources import CutLine, cut_lines
-from intarsia.cli.figures import Bench, Figure, percentile
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.filling.fill_hole import fill_hole
-from intarsia.infill.hole import hole_for_range
+from intarsia.infill.filling.fill_one import fill_hole
+from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
+from intarsia.research.benchmark.figures import Bench, Figure, percentile
+from intarsia.research.benchmark.sources import CutLine, cut_lines
 
 NUM_USERS = 4
 KEYS_PER_SECOND = 5.0

@@ -8,7 +8,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 
-from intarsia.corpus.corpus_file import CorpusFile
+from intarsia.research.corpus.corpus_file import CorpusFile
 
 LARGEST_SHARES = {"python": 0.4}
 LARGEST_SHARE = 0.12

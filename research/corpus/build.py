@@ -11,13 +11,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
-from intarsia.corpus import debian
-from intarsia.corpus.choose import Chosen, choose_files
-from intarsia.corpus.contamination import MeasuredTexts
-from intarsia.corpus.corpus_file import digest_of, write_files
-from intarsia.corpus.faults import CorpusFault
-from intarsia.corpus.fetch import ReadPage
-from intarsia.corpus.manifest import (
+from intarsia.research.corpus import debian
+from intarsia.research.corpus.choose import Chosen, choose_files
+from intarsia.research.corpus.contamination import MeasuredTexts
+from intarsia.research.corpus.corpus_file import digest_of, write_files
+from intarsia.research.corpus.faults import CorpusFault
+from intarsia.research.corpus.fetch import ReadPage
+from intarsia.research.corpus.manifest import (
     Manifest,
     MeasuredCheck,
     ReadPackage,
@@ -26,8 +26,8 @@ from intarsia.corpus.manifest import (
     tallied,
     write_manifest,
 )
-from intarsia.corpus.package_list import PackageRow, is_held_out
-from intarsia.corpus.read_package import (
+from intarsia.research.corpus.package_list import PackageRow, is_held_out
+from intarsia.research.corpus.read_package import (
     PackageRefused,
     ReadRelease,
     read_debian_index,

@@ -12,19 +12,19 @@ from typing import TypeAlias
 
 import msgspec
 
-from intarsia.corpus.corpus_file import CorpusFile
-from intarsia.corpus.debian_copyright import licence_of_path, read_copyright
-from intarsia.corpus.filters import (
+from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
+from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
+from intarsia.research.corpus.corpus_file import CorpusFile
+from intarsia.research.corpus.debian_copyright import licence_of_path, read_copyright
+from intarsia.research.corpus.filters import (
     reason_in_path,
     reason_in_size,
     reason_in_syntax,
     reason_in_text,
 )
-from intarsia.corpus.licence import licence_of_npm, licence_of_python, permitted
-from intarsia.corpus.members import Member, read_members
-from intarsia.corpus.release import Release
-from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
-from intarsia.infill.lines import BYTE_ORDER_MARK, with_plain_newlines
+from intarsia.research.corpus.licence import licence_of_npm, licence_of_python, permitted
+from intarsia.research.corpus.members import Member, read_members
+from intarsia.research.corpus.release import Release
 
 LicenceOf: TypeAlias = Callable[[str], tuple[str | None, str]]
 """A path → its permitted licence, and in what words it is told."""

@@ -8,7 +8,7 @@ not looked for.
 
 from collections.abc import Iterable
 
-from intarsia.corpus.words import words_of
+from intarsia.research.corpus.words import words_of
 
 NUM_WORDS = 10
 MIN_DIFFERENT_WORDS = 7

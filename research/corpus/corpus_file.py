@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.corpus.faults import CorpusFault
+from intarsia.research.corpus.faults import CorpusFault
 
 FILES_NAME = "files.jsonl.gz"
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from intarsia.corpus.debian_fields import read_fields
-from intarsia.corpus.fetch import NotThere, ReadPage
-from intarsia.corpus.package_list import PackageRow
-from intarsia.corpus.release import ArchiveLink, Release
+from intarsia.research.corpus.debian_fields import read_fields
+from intarsia.research.corpus.fetch import NotThere, ReadPage
+from intarsia.research.corpus.package_list import PackageRow
+from intarsia.research.corpus.release import ArchiveLink, Release
 
 MIRROR = "https://deb.debian.org/debian"
 SUITES = ("trixie", "bookworm")

@@ -7,8 +7,8 @@ pattern fits a path tells its licence. A file in another format tells nothing.
 import re
 from dataclasses import dataclass
 
-from intarsia.corpus.debian_fields import read_fields
-from intarsia.corpus.licence import permitted
+from intarsia.research.corpus.debian_fields import read_fields
+from intarsia.research.corpus.licence import permitted
 
 _FORMAT = "copyright-format/1.0"
 _NEVER = re.compile(r"(?!)")

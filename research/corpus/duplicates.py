@@ -8,7 +8,7 @@ import zlib
 
 from datasketch import MinHash, MinHashLSH  # type: ignore[import-untyped]
 
-from intarsia.corpus.words import words_of
+from intarsia.research.corpus.words import words_of
 
 THRESHOLD = 0.7
 """From this Jaccard similarity on two texts count as one."""

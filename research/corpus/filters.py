@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable
 from pathlib import PurePosixPath
 
-from intarsia.corpus.secret_signs import holds_secret
 from intarsia.infill.languages import Language
-from intarsia.infill.nodes import num_errors
-from intarsia.infill.syntax import parse
+from intarsia.infill.syntax.nodes import num_errors
+from intarsia.infill.syntax.parse import parse
+from intarsia.research.corpus.secret_signs import holds_secret
 
 MIN_BYTES = 200
 MAX_BYTES = 100_000

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from intarsia.corpus.corpus_file import CorpusFile
-from intarsia.infill.known_holes import KnownHole, KnownHoleKind, known_holes
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.lines import columns, line_end, line_round, line_start, next_line_start
+from intarsia.infill.syntax.lines import columns, line_end, line_round, line_start, next_line_start
+from intarsia.research.corpus.corpus_file import CorpusFile
+from intarsia.research.holes.cut_holes import KnownHole, KnownHoleKind, known_holes
 
 TrainingHoleKind: TypeAlias = KnownHoleKind | Literal["span"]
 """A span goes from one place in code to any other, within words and over lines."""

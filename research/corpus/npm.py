@@ -6,9 +6,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from intarsia.corpus.fetch import NotThere, ReadPage
-from intarsia.corpus.package_list import PackageRow
-from intarsia.corpus.release import ArchiveLink, Release
+from intarsia.research.corpus.fetch import NotThere, ReadPage
+from intarsia.research.corpus.package_list import PackageRow
+from intarsia.research.corpus.release import ArchiveLink, Release
 
 REGISTRY = "https://registry.npmjs.org"
 

@@ -10,18 +10,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from intarsia.corpus.candidates import NOT_TAUGHT
-from intarsia.corpus.corpus_file import CorpusFile
-from intarsia.corpus.faults import CorpusFault
-from intarsia.corpus.filters import (
+from intarsia.infill.languages import Language, language_for_path
+from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
+from intarsia.research.corpus.candidates import NOT_TAUGHT
+from intarsia.research.corpus.corpus_file import CorpusFile
+from intarsia.research.corpus.faults import CorpusFault
+from intarsia.research.corpus.filters import (
     reason_in_path,
     reason_in_size,
     reason_in_syntax,
     reason_in_text,
 )
-from intarsia.corpus.source_files import walk_source_files
-from intarsia.infill.languages import Language, language_for_path
-from intarsia.infill.lines import BYTE_ORDER_MARK, with_plain_newlines
+from intarsia.research.corpus.source_files import walk_source_files
 
 MIN_FILES = 10
 MIN_BYTES = 20_000

@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.evaluation.figures import CaseKey, group_of, key_of
-from intarsia.evaluation.intervals import Estimate, Resampling
-from intarsia.evaluation.record import Row, Run
+from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.evaluation.figures import CaseKey, group_of, key_of
+from intarsia.research.evaluation.intervals import Estimate, Resampling
+from intarsia.research.evaluation.record import Row, Run
 
 Pair = tuple[Row, Row]
 

@@ -14,8 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.evaluation.isolation import Isolation, isolations
+from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.evaluation.isolation import Isolation, isolations
 
 TIME_LIMIT_S = 10.0
 

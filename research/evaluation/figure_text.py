@@ -1,6 +1,6 @@
 """Figures as people read them: the same words in tables and pages."""
 
-from intarsia.evaluation.intervals import Estimate
+from intarsia.research.evaluation.intervals import Estimate
 
 NONE = "–"
 

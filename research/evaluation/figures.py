@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 import numpy as np
 
-from intarsia.evaluation.intervals import Estimate, Resampling, mean_of_means
-from intarsia.evaluation.record import Row
+from intarsia.research.evaluation.intervals import Estimate, Resampling, mean_of_means
+from intarsia.research.evaluation.record import Row
 
 CaseKey = tuple[str, str]
 

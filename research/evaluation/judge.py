@@ -1,15 +1,27 @@
 """From a case and an answer to a verdict. Runs nothing: ``passed`` is left to ``execute``."""
 
+import msgspec
 from rapidfuzz.distance import Indel
 
-from intarsia.evaluation.answer import Answer
-from intarsia.evaluation.case import Case, CaseKind
-from intarsia.evaluation.suffix_repetition import repeats_suffix
-from intarsia.evaluation.verdict import Verdict
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.lines import with_plain_newlines
-from intarsia.infill.nodes import num_errors
-from intarsia.infill.syntax import parse, parse_edited
+from intarsia.infill.syntax.lines import with_plain_newlines
+from intarsia.infill.syntax.nodes import num_errors
+from intarsia.infill.syntax.parse import parse, parse_edited
+from intarsia.research.evaluation.answer import Answer
+from intarsia.research.evaluation.case import Case, CaseKind
+from intarsia.research.evaluation.suffix_repetition import repeats_suffix
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """One answer, judged. What does not apply is None."""
+
+    is_exact: bool  # equal to the truth, blanks at the ends apart
+    similarity: float  # 0 to 1, normalised Levenshtein (indel) on characters
+    is_empty: bool
+    parses: bool | None  # no more syntax errors than the whole file has; None: it has some itself
+    duplicates_suffix: bool  # it ends with a repetition of what stands behind the hole
+    length_error: int  # characters more (or, negative, fewer) than the truth has
+    passed: bool | None  # None: no test, or none was run
 
 
 def judge(case: Case, answer: Answer) -> Verdict:

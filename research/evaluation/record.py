@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from intarsia.evaluation.verdict import Verdict
+from intarsia.research.evaluation.judge import Verdict
 
 RUN_VERSION = 1
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from intarsia.evaluation.compare import Comparison, PairedMean, PairedShare
-from intarsia.evaluation.figure_text import number_change, p_value, percent_change
+from intarsia.research.evaluation.compare import Comparison, PairedMean, PairedShare
+from intarsia.research.evaluation.figure_text import number_change, p_value, percent_change
 
 MAX_SHOWN = 60
 

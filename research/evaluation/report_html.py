@@ -8,12 +8,12 @@ from importlib import resources
 
 from jinja2 import Environment, StrictUndefined
 
-from intarsia.evaluation import figure_text
-from intarsia.evaluation.figures import SetFigures
-from intarsia.evaluation.record import Row, Run
-from intarsia.evaluation.report_table import ALL_SETS
-from intarsia.evaluation.shown_cases import Gallery, galleries
-from intarsia.infill.lines import with_plain_newlines
+from intarsia.infill.syntax.lines import with_plain_newlines
+from intarsia.research.evaluation import figure_text
+from intarsia.research.evaluation.figures import SetFigures
+from intarsia.research.evaluation.record import Row, Run
+from intarsia.research.evaluation.report_table import ALL_SETS
+from intarsia.research.evaluation.shown_cases import Gallery, galleries
 
 LINES_BEFORE = 8
 LINES_AFTER = 5
@@ -39,7 +39,11 @@ def page(run: Run, figures: Sequence[SetFigures]) -> str:
         "shortened": shortened,
         "marks": marks,
     }
-    source = resources.files("intarsia.evaluation").joinpath(_TEMPLATE).read_text(encoding="utf-8")
+    source = (
+        resources.files("intarsia.research.evaluation")
+        .joinpath(_TEMPLATE)
+        .read_text(encoding="utf-8")
+    )
     shown = galleries(run.rows)
     return environment.from_string(source).render(
         run=run,

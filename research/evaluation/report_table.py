@@ -6,7 +6,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from intarsia.evaluation.figure_text import (
+from intarsia.research.evaluation.figure_text import (
     NONE,
     number,
     number_between,
@@ -15,8 +15,8 @@ from intarsia.evaluation.figure_text import (
     percent_with_interval,
     signed,
 )
-from intarsia.evaluation.figures import ContestantFigures, Figures, SetFigures
-from intarsia.evaluation.intervals import Estimate
+from intarsia.research.evaluation.figures import ContestantFigures, Figures, SetFigures
+from intarsia.research.evaluation.intervals import Estimate
 
 ALL_SETS = "all sets"
 EXPLANATION = (

@@ -13,12 +13,11 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from intarsia.evaluation.answer import Answer
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.contestants.contestant import Asker, Contestant
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.evaluation.record import ContestantInfo, Row
-from intarsia.evaluation.verdict import Verdict
+from intarsia.research.evaluation.answer import Answer
+from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.evaluation.judge import Verdict
+from intarsia.research.evaluation.record import ContestantInfo, Row
+from intarsia.research.evaluation.systems.system import Asker, Contestant
 
 CHARS_BEFORE, CHARS_AFTER = 600, 300
 

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
 from intarsia.engine.ipc.address import resolve_address
-from intarsia.evaluation.faults import EvaluationFault
+from intarsia.research.evaluation.case import EvaluationFault
 
 Message = dict[str, Any]
 

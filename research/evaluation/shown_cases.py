@@ -6,8 +6,8 @@ Comes in: rows; goes out: for every contestant, cases with all answers to them, 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intarsia.evaluation.figures import CaseKey, key_of
-from intarsia.evaluation.record import Row
+from intarsia.research.evaluation.figures import CaseKey, key_of
+from intarsia.research.evaluation.record import Row
 
 NUM_WORST = 30
 NUM_BEST = 15

@@ -6,7 +6,7 @@ Judges text alone, so that every contestant is measured by the same rule; cuttin
 
 from collections.abc import Sequence
 
-from intarsia.infill.lines import with_plain_newlines
+from intarsia.infill.syntax.lines import with_plain_newlines
 
 MIN_SIGNS_ON_LINE = 3
 """So many signs, a letter or digit among them, must be the same to the right of the hole."""

@@ -3,15 +3,32 @@
 Comes in: a parsed text; goes out: one byte a character. ``nodes.is_code`` is for one place.
 """
 
+import re
+from collections.abc import Sequence
 from functools import cache
 
 import tree_sitter
 
-from intarsia.infill.byte_offsets import offsets_of_bytes
-from intarsia.infill.grammar import load_grammar
 from intarsia.infill.languages import Language
-from intarsia.infill.nodes import COMMENTS, INTERPOLATIONS, STRINGS
-from intarsia.infill.syntax import Syntax
+from intarsia.infill.syntax.grammar import load_grammar
+from intarsia.infill.syntax.nodes import COMMENTS, INTERPOLATIONS, STRINGS
+from intarsia.infill.syntax.parse import Syntax
+
+_RUN = re.compile(r"[\x00-\x7f]+|[^\x00-\x7f]")
+
+
+def offsets_of_bytes(text: str) -> Sequence[int]:
+    """Return for each byte of the text in UTF-8, and for its end, where its character stands."""
+    if text.isascii():
+        return range(len(text) + 1)
+    offsets: list[int] = []
+    for run in _RUN.finditer(text):
+        if run.group().isascii():
+            offsets.extend(range(run.start(), run.end()))
+        else:
+            offsets += [run.start()] * len(run.group().encode("utf-8", "replace"))
+    return [*offsets, len(text)]
+
 
 CODE, STRING, COMMENT = range(3)
 

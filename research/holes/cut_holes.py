@@ -12,16 +12,15 @@ from typing import Literal, TypeAlias, get_args
 
 import tree_sitter
 
-from intarsia.infill.body import children_of, is_comment
-from intarsia.infill.byte_offsets import offsets_of_bytes
-from intarsia.infill.code_map import CODE, COMMENT, STRING, map_code
-from intarsia.infill.grammar import load_grammar
-from intarsia.infill.hole_rules import PLACEHOLDERS
-from intarsia.infill.known_hole_nodes import HoleNodes, hole_nodes
+from intarsia.infill.holes.hole_rules import PLACEHOLDERS
 from intarsia.infill.languages import Language
-from intarsia.infill.lines import BYTE_ORDER_MARK, line_end, line_start, with_plain_newlines
-from intarsia.infill.nodes import INTERPOLATIONS, STRINGS
-from intarsia.infill.syntax import MAX_LINE_CHARS, Syntax, parse_afresh
+from intarsia.infill.syntax.body import children_of, is_comment
+from intarsia.infill.syntax.grammar import load_grammar
+from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, line_end, line_start, with_plain_newlines
+from intarsia.infill.syntax.nodes import INTERPOLATIONS, STRINGS
+from intarsia.infill.syntax.parse import MAX_LINE_CHARS, Syntax, parse_afresh
+from intarsia.research.holes.code_map import CODE, COMMENT, STRING, map_code, offsets_of_bytes
+from intarsia.research.holes.node_table import HoleNodes, hole_nodes
 
 KnownHoleKind: TypeAlias = Literal[
     "line",  # a whole line, behind its indentation

@@ -1,4 +1,4 @@
-"""``python -m intarsia.engine.measure_scale``: what DiffusionGemma costs on this machine.
+"""``python -m intarsia.research.model_cost.__main__``: what DiffusionGemma costs on this machine.
 
 Its numbers are random, so no released model is needed; each figure is a line of JSON, written when
 it is known. docs/gpu.md says what to run in which order.
@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
-from intarsia.engine.native_libraries import spin_briefly
-from intarsia.engine.scale.figure_lines import FigureLines
-from intarsia.engine.scale.wanted import ShapeName, Wanted, Way, Weights
+from intarsia.engine.service.native_libraries import spin_briefly
+from intarsia.research.model_cost.figure_lines import FigureLines
+from intarsia.research.model_cost.wanted import ShapeName, Wanted, Way, Weights
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     if wanted.device == "cuda" and not torch.cuda.is_available():
         parser.error("no CUDA device is usable here: see `nvidia-smi`, or try `--device cpu`")
-    from intarsia.engine.scale.measure_gemma import measure_gemma
+    from intarsia.research.model_cost.measure_gemma import measure_gemma
 
     measure_gemma(wanted, FigureLines(wanted.file))
     return 0
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m intarsia.engine.measure_scale",
+        prog="python -m intarsia.research.model_cost.__main__",
         description=__doc__,
         argument_default=argparse.SUPPRESS,  # what is not said is left to Wanted
     )

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.diffusion_gemma_passes import repeated
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.diffusion_gemma.passes import repeated
 
 _SMALLEST = 1024  # tokens of a bucket
 _MULTIPLE = 64  # tokens; the kernels of attention want lengths of round numbers

@@ -1,4 +1,4 @@
-"""``python -m intarsia.engine.measure_holes``: single-line holes by the default model, p50 and p95.
+"""``python -m intarsia.research.model_cost.fill_cost``: single-line holes by the default model, p50 and p95.
 
 Where its weights cannot be had, `--tokenizer FILE` takes random ones of the same shape: what a pass
 costs is the same then, how many passes a hole takes means nothing.
@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import get_args
 
 from intarsia.engine.config import Device, Dtype, EngineConfig
-from intarsia.engine.default_model.catalog import DEFAULT_MODEL, find_model
-from intarsia.engine.filler import ModelError
-from intarsia.engine.native_libraries import spin_briefly
-from intarsia.engine.scale.figure_lines import FigureLines
+from intarsia.engine.errors import ModelError
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
+from intarsia.engine.service.native_libraries import spin_briefly
+from intarsia.research.model_cost.figure_lines import FigureLines
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,8 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _measure(wanted: argparse.Namespace, lines: FigureLines) -> None:
-    from intarsia.engine.scale.measure_holes import measure_holes
-    from intarsia.engine.scale.random_backbone import write_random_backbone
+    from intarsia.research.model_cost.measure_holes import measure_holes
+    from intarsia.research.model_cost.random_backbone import write_random_backbone
 
     config = EngineConfig(model=wanted.model, device=wanted.device, dtype=wanted.dtype)
     if wanted.tokenizer is None:
@@ -52,7 +52,7 @@ def _measure(wanted: argparse.Namespace, lines: FigureLines) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m intarsia.engine.measure_holes", description=__doc__
+        prog="python -m intarsia.research.model_cost.fill_cost", description=__doc__
     )
     parser.add_argument("--model", default=DEFAULT_MODEL)
     parser.add_argument("--tokenizer", type=Path, help="a tokenizer.json: take random weights")

@@ -11,14 +11,14 @@ from torch import Tensor
 from intarsia.engine.diffusion.canvas import random_canvas
 from intarsia.engine.diffusion.denoise import denoise
 from intarsia.engine.diffusion.policies import uniform_state_policy
-from intarsia.engine.families.diffusion_gemma import CHUNK, DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma_passes import DirectPasses
-from intarsia.engine.scale.ceilings import Ceilings
-from intarsia.engine.scale.figure_lines import FirstPass, Pass, Prefill, Step, Times
-from intarsia.engine.scale.routing import count_touched
-from intarsia.engine.scale.stopwatch import Stopwatch, forget_peak, peak_bytes
-from intarsia.engine.scale.wanted import Way
-from intarsia.engine.scale.work import GemmaSizes, pass_work, prefill_work, read_sizes
+from intarsia.engine.families.diffusion_gemma.model import CHUNK, DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.passes import DirectPasses
+from intarsia.research.model_cost.ceilings import Ceilings
+from intarsia.research.model_cost.figure_lines import FirstPass, Pass, Prefill, Step, Times
+from intarsia.research.model_cost.routing import count_touched
+from intarsia.research.model_cost.stopwatch import Stopwatch, forget_peak, peak_bytes
+from intarsia.research.model_cost.wanted import Way
+from intarsia.research.model_cost.work import GemmaSizes, pass_work, prefill_work, read_sizes
 
 _NUM_STEPS = 8
 _NUM_TYPED = 16  # context tokens that differ from those held: what was typed since

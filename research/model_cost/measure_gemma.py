@@ -15,19 +15,22 @@ import torch
 import transformers
 from psutil import virtual_memory
 
-from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma_attention import fold_heads
-from intarsia.engine.families.diffusion_gemma_fixed_passes import FixedPasses
-from intarsia.engine.families.diffusion_gemma_passes import DecoderPasses, DirectPasses
-from intarsia.engine.families.diffusion_gemma_quantize import quantize_gemma, require_low_bit
-from intarsia.engine.filler import ModelError
-from intarsia.engine.scale.ceilings import Ceilings, measure_ceilings
-from intarsia.engine.scale.figure_lines import FigureLines, Line, Loaded, Machine, Missing
-from intarsia.engine.scale.gemma_bench import GemmaBench
-from intarsia.engine.scale.gemma_shape import gemma_config
-from intarsia.engine.scale.random_gemma import random_gemma
-from intarsia.engine.scale.stopwatch import forget_peak, peak_bytes
-from intarsia.engine.scale.wanted import Wanted, Way, Weights
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.diffusion_gemma.attention import fold_heads
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.passes import DecoderPasses, DirectPasses
+from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
+    quantize_gemma,
+    require_low_bit,
+)
+from intarsia.research.model_cost.ceilings import Ceilings, measure_ceilings
+from intarsia.research.model_cost.cuda_graph_passes import FixedPasses
+from intarsia.research.model_cost.figure_lines import FigureLines, Line, Loaded, Machine, Missing
+from intarsia.research.model_cost.gemma_bench import GemmaBench
+from intarsia.research.model_cost.gemma_shape import gemma_config
+from intarsia.research.model_cost.random_gemma import random_gemma
+from intarsia.research.model_cost.stopwatch import forget_peak, peak_bytes
+from intarsia.research.model_cost.wanted import Wanted, Way, Weights
 
 _FIRST_CANVAS = 64
 _FAULTS = (

@@ -5,11 +5,11 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families.loading import load_filler
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import Fill, Filled
-from intarsia.engine.scale.figure_lines import FigureLines, Holes
-from intarsia.engine.scale.line_holes import line_holes
+from intarsia.engine.service.load_filler import load_filler
+from intarsia.research.model_cost.figure_lines import FigureLines, Holes
+from intarsia.research.model_cost.line_holes import line_holes
 
 _NUM_WARM_UPS = 3
 

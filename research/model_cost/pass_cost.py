@@ -1,4 +1,4 @@
-"""``python -m intarsia.engine.measure_passes``: what a pass over a canvas costs on this machine."""
+"""``python -m intarsia.research.model_cost.pass_cost``: what a pass over a canvas costs on this machine."""
 
 import argparse
 import sys
@@ -8,9 +8,9 @@ from typing import get_args
 import msgspec
 
 from intarsia.engine.config import Dtype, EngineConfig
-from intarsia.engine.filler import ModelError
-from intarsia.engine.native_libraries import spin_briefly
-from intarsia.engine.pass_figures import PassFigures
+from intarsia.engine.errors import ModelError
+from intarsia.engine.service.native_libraries import spin_briefly
+from intarsia.research.model_cost.pass_figures import PassFigures
 
 FEWEST_REPEATS = 8
 
@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code."""
     wanted = _parser().parse_args(arguments)
     spin_briefly()  # as in the engine
-    from intarsia.engine.time_passes import time_passes
+    from intarsia.research.model_cost.time_passes import time_passes
 
     try:
         figures = time_passes(wanted.model, wanted.dtype, max(FEWEST_REPEATS, wanted.repeats))
@@ -39,7 +39,7 @@ def _in_words(figures: PassFigures) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m intarsia.engine.measure_passes", description=__doc__
+        prog="python -m intarsia.research.model_cost.pass_cost", description=__doc__
     )
     parser.add_argument("--model", default=EngineConfig().model)
     parser.add_argument("--dtype", choices=get_args(Dtype), default=EngineConfig().dtype)

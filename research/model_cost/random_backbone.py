@@ -14,7 +14,7 @@ import torch
 from safetensors.torch import save_file
 from tokenizers import Tokenizer
 
-from intarsia.engine.default_model.fused_layout import FUSED_FORMAT
+from intarsia.engine.model_store.gguf.fused_layout import FUSED_FORMAT
 
 DEFAULT_CONFIG: Mapping[str, Any] = {  # Qwen2.5-Coder-0.5B
     "model_type": "qwen2",

@@ -5,7 +5,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from intarsia.engine.families.diffusion_gemma_pictures import leave_out_pictures
+from intarsia.engine.families.diffusion_gemma.load import leave_out_pictures
 
 
 @torch.no_grad()

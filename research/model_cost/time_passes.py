@@ -10,16 +10,16 @@ import psutil
 import torch
 
 from intarsia.engine.config import Dtype
-from intarsia.engine.families.backbone_shape import read_shape
-from intarsia.engine.families.causal_backbone import CausalBackbone
+from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device
-from intarsia.engine.families.fim_text import read_fim_text
-from intarsia.engine.families.folder import locate_model
-from intarsia.engine.families.kv_cache import KvCache
-from intarsia.engine.families.load_backbone import load_backbone
-from intarsia.engine.families.pass_rows import canvas_rows
-from intarsia.engine.filler import ModelError
-from intarsia.engine.pass_figures import PassFigures
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.backbone.load import load_backbone
+from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows
+from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.families.masked_causal.fim_tokenizer import read_fim_text
+from intarsia.engine.model_store.locate import locate_model
+from intarsia.research.model_cost.pass_figures import PassFigures
 
 NUM_CONTEXT = 1024
 NUM_ROWS = (1, 8, 16, 32, 64)

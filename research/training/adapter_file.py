@@ -8,7 +8,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 
 
 def save_numbers(numbers: Mapping[str, Tensor], path: Path, *, about: Mapping[str, str]) -> None:

@@ -12,12 +12,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.backbone_shape import BackboneShape
-from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeights
-from intarsia.engine.families.gated_adapter import GatedAdapter
-from intarsia.engine.families.low_rank import LowRank, LowRankLayer
-from intarsia.engine.families.rotary import inverse_frequencies
-from intarsia.engine.training.canvas_batch import CanvasBatch
+from intarsia.engine.families.lora import LowRank
+from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
+from intarsia.engine.families.masked_causal.backbone.lora_layers import LowRankLayer
+from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequencies
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
+from intarsia.research.training.canvas_batch import CanvasBatch
 
 KeysValues: TypeAlias = Sequence[tuple[Tensor, Tensor]]  # per layer, (holes, heads, length, dim)
 

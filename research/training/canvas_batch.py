@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.fim_text import FimIds
-from intarsia.engine.training.packed_holes import HoleIds
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
+from intarsia.research.training.packed_holes import HoleIds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,14 +13,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.fim_text import FimIds
-from intarsia.engine.training.adapter_file import load_numbers, save_numbers
-from intarsia.engine.training.batched_backbone import BatchedBackbone, FrozenPass
-from intarsia.engine.training.canvas_batch import CanvasBatch, CanvasMix, draw_batch
-from intarsia.engine.training.packed_holes import HoleIds
-from intarsia.engine.training.task import PassLoss
-from intarsia.engine.training.trainable_adapter import TrainableAdapter
-from intarsia.engine.training.vocabulary import UsedVocabulary
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
+from intarsia.research.training.adapter_file import load_numbers, save_numbers
+from intarsia.research.training.batched_backbone import BatchedBackbone, FrozenPass
+from intarsia.research.training.canvas_batch import CanvasBatch, CanvasMix, draw_batch
+from intarsia.research.training.packed_holes import HoleIds
+from intarsia.research.training.task import PassLoss
+from intarsia.research.training.trainable_adapter import TrainableAdapter
+from intarsia.research.training.vocabulary import UsedVocabulary
 
 NUM_OFFSETS = 5
 """Of a proposal: how far its rows are looked at for figures."""

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 
 
 def draw_curves(log: Path, picture: Path) -> None:

@@ -3,11 +3,11 @@
 import zlib
 from collections.abc import Iterable, Iterator
 
-from intarsia.corpus.holes import TrainingHole
-from intarsia.engine.families.diffusion_gemma_text import GemmaText
-from intarsia.engine.training.packed_holes import HoleIds
-from intarsia.infill.healing import given_start
-from intarsia.infill.lines import with_plain_newlines
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaText
+from intarsia.infill.holes.token_healing import given_start
+from intarsia.infill.syntax.lines import with_plain_newlines
+from intarsia.research.corpus.holes import TrainingHole
+from intarsia.research.training.packed_holes import HoleIds
 
 _PREFIX_CHARS = 2_400
 _SUFFIX_CHARS = 1_000

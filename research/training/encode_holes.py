@@ -5,14 +5,14 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from intarsia.corpus.holes import TrainingHole
-from intarsia.engine.families.anchors import MAX_CHARS_BEHIND, anchor_offset
-from intarsia.engine.families.common_prefix import common_prefix_length
-from intarsia.engine.families.fim_text import FimText
-from intarsia.engine.families.masked_causal_hole import split_behind
-from intarsia.engine.training.packed_holes import HoleIds
-from intarsia.infill.healing import given_start
-from intarsia.infill.lines import with_plain_newlines
+from intarsia.engine.families.masked_causal.context_boundary import MAX_CHARS_BEHIND, anchor_offset
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.masked_causal.read_request import split_behind
+from intarsia.engine.families.protocol import common_prefix_length
+from intarsia.infill.holes.token_healing import given_start
+from intarsia.infill.syntax.lines import with_plain_newlines
+from intarsia.research.corpus.holes import TrainingHole
+from intarsia.research.training.packed_holes import HoleIds
 
 LAYOUT = "anchored"
 """How holes are laid out: a run that began with another way does not go on."""

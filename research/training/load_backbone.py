@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intarsia.engine.config import Device, Dtype
-from intarsia.engine.families.backbone_shape import read_shape
-from intarsia.engine.families.backbone_weights import read_weights
+from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
-from intarsia.engine.families.fim_text import FimText, read_fim_text
-from intarsia.engine.families.folder import locate_model
-from intarsia.engine.families.tuning import tune
-from intarsia.engine.filler import ModelError
-from intarsia.engine.training.batched_backbone import BatchedBackbone
+from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.families.masked_causal.backbone.tuning import tune
+from intarsia.engine.families.masked_causal.backbone.weights import read_weights
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimText, read_fim_text
+from intarsia.engine.model_store.locate import locate_model
+from intarsia.research.training.batched_backbone import BatchedBackbone
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

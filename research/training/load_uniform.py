@@ -4,10 +4,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from intarsia.engine.config import Device, Dtype
+from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
-from intarsia.engine.families.diffusion_gemma_loading import LoadedGemma, load_gemma
-from intarsia.engine.families.folder import ModelFolder
-from intarsia.engine.filler import ModelError
+from intarsia.engine.families.diffusion_gemma.load import LoadedGemma, load_gemma
+from intarsia.engine.model_store.locate import ModelFolder
 
 
 def load_uniform(

@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from intarsia.engine.families.low_rank import SCALE
-from intarsia.engine.training.low_rank_pairs import drawn
+from intarsia.engine.families.lora import SCALE
+from intarsia.research.training.low_rank_pairs import drawn
 
 
 class LowRankModules(nn.Module):

@@ -8,8 +8,12 @@ import math
 import torch
 from torch import Tensor, nn
 
-from intarsia.engine.families.backbone_shape import BackboneShape
-from intarsia.engine.families.low_rank import LowRankLayer, low_rank_layers, part_sizes
+from intarsia.engine.families.masked_causal.backbone.lora_layers import (
+    LowRankLayer,
+    low_rank_layers,
+    part_sizes,
+)
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
 
 class LowRankPairs(nn.Module):

@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 
 _FORMAT = "intarsia packed holes 1"
 

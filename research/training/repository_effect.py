@@ -3,15 +3,15 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from intarsia.corpus.repository import RepositoryFiles
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.compare import Comparison, compare
-from intarsia.evaluation.contestants.direct import Direct
-from intarsia.evaluation.judge import judge
-from intarsia.evaluation.record import Row
-from intarsia.evaluation.run import Progress, run
-from intarsia.evaluation.sets.repository import repository_cases
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.corpus.repository import RepositoryFiles
+from intarsia.research.evaluation.case import Case
+from intarsia.research.evaluation.compare import Comparison, compare
+from intarsia.research.evaluation.judge import judge
+from intarsia.research.evaluation.record import Row
+from intarsia.research.evaluation.run import Progress, run
+from intarsia.research.evaluation.sets.repository import repository_cases
+from intarsia.research.evaluation.systems.direct import Direct
 
 WITHOUT, WITH = "without", "with"
 

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING
 import msgspec
 import torch
 
-from intarsia.cli.train_holes import LAYOUT, encode_holes
-from intarsia.corpus.corpus_file import digest_of
-from intarsia.corpus.holes import draw_holes
-from intarsia.corpus.repository import RepositoryFiles
-from intarsia.engine.default_model.cache_folder import cache_folder
-from intarsia.engine.families.fim_text import FimText
-from intarsia.engine.training.budget import Budget
-from intarsia.engine.training.load_backbone import load_backbone
-from intarsia.engine.training.packed_holes import PackedHoles, pack, read_packed
-from intarsia.engine.training.run_folder import RunFolder, RunState
-from intarsia.engine.training.train_loop import LoopOptions, Progress, train
-from intarsia.engine.training.tuning_task import TuningMix, TuningTask
-from intarsia.engine.training.vocabulary import UsedVocabulary
-from intarsia.lsp.kept_tuning import key_of
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.model_store.cache_folder import cache_folder
+from intarsia.lsp.engine.repository_tuning import key_of
+from intarsia.research.corpus.corpus_file import digest_of
+from intarsia.research.corpus.holes import draw_holes
+from intarsia.research.corpus.repository import RepositoryFiles
+from intarsia.research.training.budget import Budget
+from intarsia.research.training.encode_holes import LAYOUT, encode_holes
+from intarsia.research.training.load_backbone import load_backbone
+from intarsia.research.training.packed_holes import PackedHoles, pack, read_packed
+from intarsia.research.training.run_folder import RunFolder, RunState
+from intarsia.research.training.train_loop import LoopOptions, Progress, train
+from intarsia.research.training.tuning_task import TuningMix, TuningTask
+from intarsia.research.training.vocabulary import UsedVocabulary
 
 if TYPE_CHECKING:
     OnProgress = Callable[[str, float | None], None]

@@ -7,23 +7,23 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 import torch
 
-from intarsia.cli.train_holes import LAYOUT, encode_holes
-from intarsia.corpus.corpus_file import read_corpus
-from intarsia.corpus.holes import TrainingHole, draw_holes
-from intarsia.engine.families.family import Family
-from intarsia.engine.families.folder import ModelFolder, locate_model
-from intarsia.engine.filler import ModelError
-from intarsia.engine.training.budget import Budget
-from intarsia.engine.training.canvas_batch import CanvasMix
-from intarsia.engine.training.canvas_task import CanvasTask, Weighting
-from intarsia.engine.training.curves import draw_curves
-from intarsia.engine.training.load_backbone import load_backbone
-from intarsia.engine.training.packed_holes import HoleIds, PackedHoles, pack, read_packed
-from intarsia.engine.training.run_folder import RunFolder
-from intarsia.engine.training.task import TrainingTask
-from intarsia.engine.training.train_loop import LoopOptions, Progress, train
-from intarsia.engine.training.tuning_task import TuningMix, TuningTask
-from intarsia.engine.training.vocabulary import UsedVocabulary
+from intarsia.engine.errors import ModelError
+from intarsia.engine.model_store.family import Family
+from intarsia.engine.model_store.locate import ModelFolder, locate_model
+from intarsia.research.corpus.corpus_file import read_corpus
+from intarsia.research.corpus.holes import TrainingHole, draw_holes
+from intarsia.research.training.budget import Budget
+from intarsia.research.training.canvas_batch import CanvasMix
+from intarsia.research.training.canvas_task import CanvasTask, Weighting
+from intarsia.research.training.curves import draw_curves
+from intarsia.research.training.encode_holes import LAYOUT, encode_holes
+from intarsia.research.training.load_backbone import load_backbone
+from intarsia.research.training.packed_holes import HoleIds, PackedHoles, pack, read_packed
+from intarsia.research.training.run_folder import RunFolder
+from intarsia.research.training.task import TrainingTask
+from intarsia.research.training.train_loop import LoopOptions, Progress, train
+from intarsia.research.training.tuning_task import TuningMix, TuningTask
+from intarsia.research.training.vocabulary import UsedVocabulary
 
 OnProgress: TypeAlias = Callable[[str, float | None], None]
 
@@ -144,10 +144,10 @@ def _uniform(order: TrainingOrder, located: ModelFolder, on_progress: OnProgress
     if order.what == "adapter":
         raise ModelError(f"{located.name} takes no adapter: train a tuning of it")
     # transformers takes seconds to import: only the family that needs it pays
-    from intarsia.cli.train_gemma_holes import encode_gemma_holes
-    from intarsia.engine.training.load_uniform import load_uniform
-    from intarsia.engine.training.uniform_canvas import UniformMix
-    from intarsia.engine.training.uniform_task import UniformTask
+    from intarsia.research.training.encode_gemma_holes import encode_gemma_holes
+    from intarsia.research.training.load_uniform import load_uniform
+    from intarsia.research.training.uniform_canvas import UniformMix
+    from intarsia.research.training.uniform_task import UniformTask
 
     loaded, mix = load_uniform(located, on_progress, tuning=order.tuning), UniformMix()
     task = UniformTask(

@@ -13,7 +13,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 
 
 class RunState(msgspec.Struct, frozen=True, kw_only=True):

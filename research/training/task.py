@@ -8,7 +8,7 @@ from typing import Protocol
 
 from torch import Tensor, nn
 
-from intarsia.engine.training.packed_holes import HoleIds
+from intarsia.research.training.packed_holes import HoleIds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

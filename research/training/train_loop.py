@@ -4,6 +4,7 @@ The same on CPU and GPU; step s of a seed always draws the same holes, so that a
 interrupted anywhere and go on. Knows neither text nor what is learnt.
 """
 
+import math
 import random
 import signal
 from collections.abc import Callable, Sequence
@@ -13,12 +14,21 @@ from typing import Any
 
 import torch
 
-from intarsia.engine.filler import ModelError
-from intarsia.engine.training.budget import Budget, Clock
-from intarsia.engine.training.learning_rate import learning_rate
-from intarsia.engine.training.packed_holes import HoleIds, PackedHoles
-from intarsia.engine.training.run_folder import RunFolder, RunState
-from intarsia.engine.training.task import TrainingTask
+from intarsia.engine.errors import ModelError
+from intarsia.research.training.budget import Budget, Clock
+from intarsia.research.training.packed_holes import HoleIds, PackedHoles
+from intarsia.research.training.run_folder import RunFolder, RunState
+from intarsia.research.training.task import TrainingTask
+
+_WARM_UP_STEPS = 40
+_FLOOR = 0.05
+
+
+def learning_rate(peak: float, *, step: int, share_done: float) -> float:
+    """Return the rate of a step: a short warm-up, then a cosine down to a twentieth."""
+    warm = min(1.0, (step + 1) / _WARM_UP_STEPS)
+    cosine = 0.5 * (1 + math.cos(math.pi * min(1.0, max(0.0, share_done))))
+    return peak * warm * (_FLOOR + (1 - _FLOOR) * cosine)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

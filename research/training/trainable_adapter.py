@@ -3,9 +3,9 @@
 import torch
 from torch import Tensor, nn
 
-from intarsia.engine.families.backbone_shape import BackboneShape
-from intarsia.engine.families.gated_adapter import GatedAdapter, SerialHead
-from intarsia.engine.training.low_rank_pairs import LowRankPairs, drawn
+from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter, SerialHead
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.research.training.low_rank_pairs import LowRankPairs, drawn
 
 HEAD_RANK = 256
 

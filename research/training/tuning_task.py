@@ -13,13 +13,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.fim_text import FimIds
-from intarsia.engine.training.adapter_file import load_numbers, save_tuning
-from intarsia.engine.training.batched_backbone import BatchedBackbone
-from intarsia.engine.training.low_rank_pairs import LowRankPairs
-from intarsia.engine.training.packed_holes import HoleIds
-from intarsia.engine.training.task import PassLoss
-from intarsia.engine.training.vocabulary import UsedVocabulary
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
+from intarsia.research.training.adapter_file import load_numbers, save_tuning
+from intarsia.research.training.batched_backbone import BatchedBackbone
+from intarsia.research.training.low_rank_pairs import LowRankPairs
+from intarsia.research.training.packed_holes import HoleIds
+from intarsia.research.training.task import PassLoss
+from intarsia.research.training.vocabulary import UsedVocabulary
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intarsia.engine.diffusion.length import candidate_lengths
-from intarsia.engine.families.diffusion_gemma_layout import CanvasSizes, LaidOut, lay_out
-from intarsia.engine.training.packed_holes import HoleIds
+from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, LaidOut, lay_out
+from intarsia.research.training.packed_holes import HoleIds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -15,16 +15,16 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.diffusion_gemma_layout import CanvasSizes
-from intarsia.engine.families.diffusion_gemma_text import SpecialIds
-from intarsia.engine.families.diffusion_gemma_tuning import tunable_layers
-from intarsia.engine.training.adapter_file import load_numbers, save_tuning
-from intarsia.engine.training.low_rank_modules import LowRankModules
-from intarsia.engine.training.packed_holes import HoleIds
-from intarsia.engine.training.task import PassLoss
-from intarsia.engine.training.uniform_backbone import UniformBackbone
-from intarsia.engine.training.uniform_batch import UniformBatch, batch_of
-from intarsia.engine.training.uniform_canvas import (
+from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes
+from intarsia.engine.families.diffusion_gemma.tokenizer import SpecialIds
+from intarsia.engine.families.diffusion_gemma.tuning import tunable_layers
+from intarsia.research.training.adapter_file import load_numbers, save_tuning
+from intarsia.research.training.low_rank_modules import LowRankModules
+from intarsia.research.training.packed_holes import HoleIds
+from intarsia.research.training.task import PassLoss
+from intarsia.research.training.uniform_backbone import UniformBackbone
+from intarsia.research.training.uniform_batch import UniformBatch, batch_of
+from intarsia.research.training.uniform_canvas import (
     CanvasRules,
     CleanCanvas,
     UniformMix,

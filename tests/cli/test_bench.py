@@ -3,15 +3,14 @@
 import pytest
 from rule_engine import rule_engine_launch
 
-from intarsia.cli.bench_fills import measure_fills
-from intarsia.cli.bench_prefill import measure_prefill
-from intarsia.cli.bench_sources import cut_lines
-from intarsia.cli.bench_start import measure_start
-from intarsia.cli.figures import Bench, percentile
-from intarsia.cli.machine import describe_machine
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.figures import Bench, percentile
+from intarsia.research.benchmark.fills import measure_fills
+from intarsia.research.benchmark.machine import describe_machine
+from intarsia.research.benchmark.sources import cut_lines
+from intarsia.research.benchmark.start import measure_prefill, measure_start
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import sys
 import pytest
 from command_line import run
 
-from intarsia.cli.exit_codes import MEANINGS, ExitCode
+from intarsia.cli.errors import MEANINGS, ExitCode
 from intarsia.cli.main import COMMANDS
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from command_line import run
 
-from intarsia.cli.sample_holes import read_samples
+from intarsia.cli.demo import read_samples
 
 pytestmark = pytest.mark.model
 

@@ -8,8 +8,8 @@ from command_line import run
 from corpus_files import functions
 from small_packages import SmallNet
 
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.corpus import fetch
+from intarsia.cli.errors import ExitCode
+from intarsia.research.corpus import fetch
 
 
 @pytest.fixture

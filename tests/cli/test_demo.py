@@ -3,9 +3,9 @@
 import pytest
 from command_line import run
 
-from intarsia.cli.fill_places import cursor_at
-from intarsia.cli.sample_holes import Sample, read_samples
-from intarsia.infill.hole import Hole, find_hole
+from intarsia.cli.demo import Sample, read_samples
+from intarsia.cli.fill.where import cursor_at
+from intarsia.infill.holes.hole import Hole, find_hole
 
 SAMPLES = read_samples()
 

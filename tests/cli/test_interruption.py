@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command_line import spawn
 
-from intarsia.cli.exit_codes import ExitCode
+from intarsia.cli.errors import ExitCode
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Status

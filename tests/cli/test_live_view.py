@@ -4,9 +4,9 @@ import io
 
 from rich.console import Console
 
-from intarsia.cli.waiting_view import WaitingView
+from intarsia.cli.live_view import WaitingView
 from intarsia.engine.ipc.messages import CanvasToken, LoadProgress, Step
-from intarsia.infill.hole import Hole
+from intarsia.infill.holes.hole import Hole
 
 HOLE = Hole(start=0, end=0, kind="line", given_start=0, max_lines=1)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from command_line import run
 
-from intarsia.cli.exit_codes import ExitCode
+from intarsia.cli.errors import ExitCode
 
 
 def test_a_name_that_is_not_in_the_catalog_is_answered_with_the_catalog():

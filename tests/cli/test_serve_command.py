@@ -7,7 +7,7 @@ import sys
 import pytest
 from command_line import run
 
-from intarsia.cli.exit_codes import ExitCode
+from intarsia.cli.errors import ExitCode
 from intarsia.cli.serve import _parse_address
 
 

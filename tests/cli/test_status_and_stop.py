@@ -4,7 +4,7 @@ import json
 
 from command_line import run
 
-from intarsia.cli.exit_codes import ExitCode
+from intarsia.cli.errors import ExitCode
 
 
 def test_status_without_an_engine_has_its_own_exit_code():

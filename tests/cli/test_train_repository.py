@@ -12,12 +12,11 @@ from kept_tunings import keep_some
 from repository_files import write, write_repository
 from toy_causal import save_toy, toy_causal_model
 
-from intarsia.cli.exit_codes import ExitCode
+from intarsia.cli.errors import ExitCode
 from intarsia.cli.train_repository import is_to_be_kept
-from intarsia.evaluation.compare import Comparison, compare
-from intarsia.lsp.kept_tuning import read_kept, tuning_path
-from intarsia.lsp.repository_tuning import choose_model
+from intarsia.lsp.engine.repository_tuning import choose_model, read_kept, tuning_path
 from intarsia.lsp.settings import Settings
+from intarsia.research.evaluation.compare import Comparison, compare
 
 LEARNING = ("--rate", "1e-2", "--holes-per-file", "8")
 

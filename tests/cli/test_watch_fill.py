@@ -6,9 +6,9 @@ import pytest
 from rich.console import Console
 from rich.text import Text
 
-from intarsia.cli.watch import LiveCanvas, render_canvas
+from intarsia.cli.live_view import LiveCanvas, render_canvas
 from intarsia.engine.ipc.messages import CanvasToken, Step
-from intarsia.infill.hole import Hole
+from intarsia.infill.holes.hole import Hole
 
 
 def style_at(text: Text, offset: int) -> str:

@@ -3,8 +3,8 @@ import sys
 
 import pytest
 
-from intarsia.infill.grammar import load_grammar
 from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT, language_for_id, language_for_path
+from intarsia.infill.syntax.grammar import load_grammar
 
 
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.id)

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from beyond_lsp import asking_for, record
 from editor_clients import (
     ask_inline,
     change_document,
@@ -13,6 +12,7 @@ from editor_clients import (
     vscode,
 )
 from engine_watch import engine_once
+from extended_client import asking_for, record
 from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address

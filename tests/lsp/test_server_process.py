@@ -8,11 +8,11 @@ from editor_clients import ask_inline, editing, inline_items, open_document, vsc
 from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
-from intarsia.lsp.documents import Document
-from intarsia.lsp.positions import line_starts
+from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents.positions import line_starts
+from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.requests.suggest import Ask, suggest
 from intarsia.lsp.server import IntarsiaServer
-from intarsia.lsp.snapshot import Snapshot
-from intarsia.lsp.suggest import Ask, suggest
 
 HEAVY = ("libtorch", "libc10", "torch/", "transformers", "numpy")
 
@@ -52,7 +52,7 @@ async def test_a_fault_of_our_own_is_a_reason_and_no_crash(
     def fail(*_: object) -> None:
         raise RuntimeError("a fault")
 
-    monkeypatch.setattr("intarsia.lsp.fill_plan.plan_at_cursor", fail)
+    monkeypatch.setattr("intarsia.lsp.requests.plan.plan_at_cursor", fail)
     session = IntarsiaServer().session
     document = Document(
         uri="file:///a.py",

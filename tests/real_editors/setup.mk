@@ -19,7 +19,7 @@ $(EDITORS_READY): $(READY) tests/real_editors/setup.mk tests/real_editors/requir
 	PATH="$(CURDIR)/$(EDITORS)/node_modules/.bin:$$PATH" \
 	  npm install --no-audit --no-fund --prefix $(EDITORS) code-server@4.139.1
 	$(BIN)/python -m pip install -q -r tests/real_editors/requirements.txt
-	$(BIN)/python tests/support/debian_packages.py
+	$(BIN)/python tests/support/editors/debian_packages.py
 	@touch $@
 
 extension: setup

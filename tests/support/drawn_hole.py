@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from marked_text import MARK, draw_filled, read_marked
 
-from intarsia.infill.canvas import Budget, Canvas, build_canvas
-from intarsia.infill.hole import Hole, find_hole, hole_for_range
+from intarsia.infill.canvas.canvas import Budget, Canvas, build_canvas
+from intarsia.infill.holes.hole import Hole, find_hole, hole_for_range
 from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.postprocess import clean
 from intarsia.infill.postprocess.context import CleaningContext, cleaning_context

@@ -14,8 +14,9 @@ from lsprotocol import types
 from rule_engine import rule_engine_launch
 
 from intarsia.lsp import server
-from intarsia.lsp.inline_completion import inline_completion
-from intarsia.lsp.server import IntarsiaServer, serve_stdio
+from intarsia.lsp.features import serve_stdio
+from intarsia.lsp.requests.inline_completion import inline_completion
+from intarsia.lsp.server import IntarsiaServer
 
 
 def faulty_server_command(**options: object) -> tuple[str, ...]:

@@ -5,13 +5,13 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.endpoint import hold_address
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.errors import NoEngine
 from intarsia.engine.ipc.stream import open_stream
-from intarsia.engine.model_slot import CheckModel, LoadFiller, check_nothing
-from intarsia.engine.service import Service
+from intarsia.engine.service.endpoint import hold_address
+from intarsia.engine.service.model_slot import CheckModel, LoadFiller, check_nothing
+from intarsia.engine.service.service import Service
 
 
 @contextlib.asynccontextmanager

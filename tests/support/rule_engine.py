@@ -14,13 +14,13 @@ from pathlib import Path
 
 from rule_filler import RuleFiller
 
-from intarsia.engine.arguments import parse_arguments
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.messages import Fill
-from intarsia.engine.model_slot import OnProgress
-from intarsia.engine.process import run_engine
+from intarsia.engine.service.arguments import parse_arguments
+from intarsia.engine.service.model_slot import OnProgress
+from intarsia.engine.service.process import run_engine
 
 __all__ = ["RuleFiller", "rule_engine_command", "rule_engine_launch"]
 

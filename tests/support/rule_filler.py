@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
-from intarsia.engine.filler import Cancelled, ModelInfo
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import (
     CanvasToken,
     Fill,

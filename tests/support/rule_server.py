@@ -8,7 +8,7 @@ import sys
 
 from rule_engine import rule_engine_launch
 
-from intarsia.lsp.server import serve_stdio
+from intarsia.lsp.features import serve_stdio
 
 
 def rule_server_command(**options: object) -> tuple[str, ...]:

@@ -11,9 +11,9 @@ from torch import Tensor
 
 from intarsia.engine.diffusion.denoise import Denoised
 from intarsia.engine.diffusion.draft import Draft
-from intarsia.engine.families.diffusion_gemma_layout import LaidOut
-from intarsia.engine.families.diffusion_gemma_text import GemmaText
-from intarsia.engine.families.text_end import find_text_end
+from intarsia.engine.families.diffusion_gemma.layout import LaidOut
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaText
+from intarsia.engine.families.stop_rules import find_text_end
 from intarsia.engine.ipc.messages import CanvasToken, Fill, FinishReason
 
 

@@ -5,7 +5,7 @@ Used on the engine's worker thread. Knows neither sockets nor how a canvas is de
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Literal
@@ -13,19 +13,51 @@ from typing import Literal
 import torch
 
 from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
-from intarsia.engine.diffusion.denoise import DenoisingPolicy, OnStep, ignore_step
+from intarsia.engine.diffusion.denoise import (
+    Denoised,
+    DenoisingPolicy,
+    OnStep,
+    denoise,
+    ignore_step,
+)
 from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.length import candidate_lengths, choose_length
 from intarsia.engine.diffusion.noising import any_of
-from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma_answer import HoleTokens, answer_of, finish_reason_of
-from intarsia.engine.families.diffusion_gemma_block import write_block
-from intarsia.engine.families.diffusion_gemma_layout import CanvasSizes, LaidOut, lay_out
-from intarsia.engine.families.diffusion_gemma_settings import DenoisingSettings
-from intarsia.engine.families.diffusion_gemma_text import GemmaText
-from intarsia.engine.families.request_ranges import require, require_draft
-from intarsia.engine.filler import Cancelled, ModelInfo
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.diffusion_gemma.answer import HoleTokens, answer_of, finish_reason_of
+from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, LaidOut, lay_out
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.settings import DenoisingSettings
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaText
+from intarsia.engine.families.protocol import Backbone
+from intarsia.engine.families.validate_request import require, require_draft
+from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import Fill, Filled, ReadAhead, Step, Timing
+
+
+def write_block(
+    backbone: Backbone,
+    context: Sequence[int],  # all that stands before, earlier canvases included
+    ids: Sequence[int | None],  # None where the model is to write
+    policy: DenoisingPolicy,
+    *,
+    generator: torch.Generator,
+    is_cancelled: Callable[[], bool],
+    deadline: float | None,
+    on_step: OnStep,
+    start: Sequence[int | None] | None = None,  # ids to begin with; elsewhere fresh noise
+) -> Denoised:
+    """Denoise one canvas. Raises Cancelled between two steps."""
+    backbone.prefill(context, is_cancelled)
+    return denoise(
+        backbone.predict,
+        random_canvas(ids, vocab_size=backbone.vocab_size, generator=generator, start=start),
+        policy,
+        generator=generator,
+        is_cancelled=is_cancelled,
+        deadline=deadline,
+        on_step=on_step,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

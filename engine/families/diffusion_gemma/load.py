@@ -11,17 +11,28 @@ from typing import Any
 import torch
 from safetensors import SafetensorError
 from tokenizers import Tokenizer
+from torch import nn
 
 from intarsia.engine.config import Quantize
-from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma_attention import fold_heads
-from intarsia.engine.families.diffusion_gemma_filler import DiffusionGemmaFiller
-from intarsia.engine.families.diffusion_gemma_pictures import leave_out_pictures
-from intarsia.engine.families.diffusion_gemma_quantize import quantize_gemma, require_low_bit
-from intarsia.engine.families.diffusion_gemma_settings import read_settings
-from intarsia.engine.families.diffusion_gemma_text import GemmaText, SpecialIds
-from intarsia.engine.families.diffusion_gemma_tuning import tune_model
-from intarsia.engine.filler import ModelError, ModelInfo
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.diffusion_gemma.attention import fold_heads
+from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
+    quantize_gemma,
+    require_low_bit,
+)
+from intarsia.engine.families.diffusion_gemma.settings import read_settings
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaText, SpecialIds
+from intarsia.engine.families.diffusion_gemma.tuning import tune_model
+from intarsia.engine.filler import ModelInfo
+
+
+def leave_out_pictures(model: Any) -> None:
+    """Let go of the vision weights (1.1 GB of the released model in bfloat16)."""
+    encoder = model.model.encoder
+    encoder.vision_tower, encoder.embed_vision = nn.Identity(), nn.Identity()
+
 
 _NOTES = (
     "uniform-state diffusion: every position may be revised until the canvas is done",

@@ -16,10 +16,9 @@ from transformers import DynamicCache
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.denoise import never_cancelled
-from intarsia.engine.families.common_prefix import common_prefix_length
-from intarsia.engine.families.diffusion_gemma_passes import DecoderPasses, DirectPasses
-from intarsia.engine.families.protocol import Prefilled
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.diffusion_gemma.passes import DecoderPasses, DirectPasses
+from intarsia.engine.families.protocol import Prefilled, common_prefix_length
 
 CHUNK = 1024  # context tokens a pass; a cancel is honoured between two
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
 from intarsia.engine.diffusion.policies import uniform_state_policy
-from intarsia.engine.diffusion.sampler import take_likeliest
+from intarsia.engine.diffusion.prediction import take_likeliest
 from intarsia.engine.diffusion.schedule import ConstantTemperature, FromStep
 from intarsia.engine.ipc.messages import Fill
 

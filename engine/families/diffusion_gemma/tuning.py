@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from intarsia.engine.families.low_rank import SCALE, read_numbers
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.lora import SCALE, read_numbers
 
 _PARTS = (
     *(f"self_attn.{part}_proj" for part in "qkvo"),

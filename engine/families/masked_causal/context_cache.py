@@ -7,8 +7,8 @@ only a beginning (another hole of the same file, an import block) copies the beg
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from intarsia.engine.families.common_prefix import common_prefix_length
-from intarsia.engine.families.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.protocol import common_prefix_length
 
 _TAKE_OVER = 0.5  # share of a held context that the new one must keep, to replace it
 _MOST_LOST = 32  # tokens of it: a suffix that is asked for again is not to be read again

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Literal
 
-from intarsia.engine.diffusion.verify import OnRound, Settled
-from intarsia.engine.families.candidates import Candidates, Written
-from intarsia.engine.families.fim_text import FimText
-from intarsia.engine.families.masked_causal import SHORT_CHUNK, MaskedCausal
-from intarsia.engine.families.masked_causal_hole import Hole, HoleReader
-from intarsia.engine.families.masked_causal_writer import HoleWriter
-from intarsia.engine.families.recollection import WarmStart
+from intarsia.engine.decoding.tokens import OnRound, Settled
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.masked_causal.model import SHORT_CHUNK, MaskedCausal
+from intarsia.engine.families.masked_causal.read_request import Hole, HoleReader
+from intarsia.engine.families.masked_causal.rerank import Candidates, Written
+from intarsia.engine.families.masked_causal.warm_start import WarmStart
+from intarsia.engine.families.masked_causal.writer import HoleWriter
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import (
     Candidate,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from tokenizers import AddedToken, Tokenizer
 
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

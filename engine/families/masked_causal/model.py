@@ -10,21 +10,21 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+from intarsia.engine.decoding.speculative import Verification
+from intarsia.engine.decoding.tokens import NamedToken
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.denoise import never_cancelled
-from intarsia.engine.diffusion.verify import NamedToken, Verification
-from intarsia.engine.families.causal_backbone import CausalBackbone
-from intarsia.engine.families.common_prefix import common_prefix_length
-from intarsia.engine.families.context_cache import ContextCache
-from intarsia.engine.families.kv_cache import KvCache
-from intarsia.engine.families.pass_rows import (
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.backbone.rows import (
     branch_rows,
     canvas_rows,
     frozen_rows,
     outcome_rows,
 )
-from intarsia.engine.families.protocol import Prefilled
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.families.masked_causal.context_cache import ContextCache
+from intarsia.engine.families.protocol import Prefilled, common_prefix_length
 
 _ROOM = 128  # tokens: most holes fit behind their context without moving it
 SHORT_CHUNK = 64

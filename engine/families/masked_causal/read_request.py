@@ -7,14 +7,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from intarsia.engine.families.anchors import (
+from intarsia.engine.families.masked_causal.context_boundary import (
     MAX_CHARS_BEHIND,
     Anchor,
     Anchors,
     anchor_offset,
 )
-from intarsia.engine.families.fim_text import FimText
-from intarsia.engine.families.request_ranges import require, require_draft, require_temperature
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.validate_request import require, require_draft, require_temperature
 from intarsia.engine.ipc.messages import Fill
 
 _BLANKS = (" ", "\t")

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from intarsia.engine.diffusion.verify import NamedToken, Settled, name_tokens
-from intarsia.engine.families.common_prefix import common_prefix_length
-from intarsia.engine.families.fim_text import FimText
-from intarsia.engine.families.masked_causal import MaskedCausal
-from intarsia.engine.families.masked_causal_hole import Hole
-from intarsia.engine.families.masked_causal_writer import HoleWriter
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.decoding.tokens import NamedToken, Settled, name_tokens
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.masked_causal.model import MaskedCausal
+from intarsia.engine.families.masked_causal.read_request import Hole
+from intarsia.engine.families.masked_causal.writer import HoleWriter
+from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.ipc.messages import CanvasToken
 
 _SURE = math.log(0.6)

@@ -7,25 +7,17 @@ from collections.abc import Sequence
 
 import torch
 
-from intarsia.engine.diffusion.entropy import EntropyPolicy, settle_by_entropy
-from intarsia.engine.diffusion.proposal import NO_MEMORY, NOTHING, Memory
-from intarsia.engine.diffusion.rewrite import RewriteLimits, RewritePolicy, rewrite
-from intarsia.engine.diffusion.verify import (
-    LEFT_TO_RIGHT,
-    Ends,
-    NamedToken,
-    OnRound,
-    Settled,
-    VerifyPolicy,
-    name_tokens,
-    settle_verified,
-)
-from intarsia.engine.families.fim_text import FimText
-from intarsia.engine.families.masked_causal import MaskedCausal
-from intarsia.engine.families.masked_causal_hole import Hole
-from intarsia.engine.families.recollection import Recollections, WarmStart
-from intarsia.engine.families.text_end import find_text_end, may_end_here
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.decoding.entropy import EntropyPolicy, settle_by_entropy
+from intarsia.engine.decoding.proposal import NO_MEMORY, NOTHING, Memory
+from intarsia.engine.decoding.rewrite import RewriteLimits, RewritePolicy, rewrite
+from intarsia.engine.decoding.speculative import LEFT_TO_RIGHT, VerifyPolicy, settle_verified
+from intarsia.engine.decoding.tokens import Ends, NamedToken, OnRound, Settled, name_tokens
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.masked_causal.model import MaskedCausal
+from intarsia.engine.families.masked_causal.read_request import Hole
+from intarsia.engine.families.masked_causal.warm_start import Recollections, WarmStart
+from intarsia.engine.families.stop_rules import find_text_end, may_end_here
 from intarsia.engine.ipc.messages import CanvasToken, Fill
 
 

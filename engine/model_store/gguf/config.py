@@ -6,7 +6,7 @@ Knows the shape only: no tensor is read.
 from collections.abc import Mapping
 from typing import Any
 
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 
 ARCHITECTURES = {
     "qwen2": "Qwen2ForCausalLM",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 
 FUSED_FORMAT = "intarsia-fused-1"
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from gguf import GGUFReader, dequantize
 
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 
 _CHUNK_ELEMENTS = 4 * 1024 * 1024
 

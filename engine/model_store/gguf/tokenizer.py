@@ -17,7 +17,7 @@ from tokenizers import (
     processors,
 )
 
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 
 _CONTROL, _USER_DEFINED, _UNUSED = 3, 4, 5  # llama.cpp's token types
 

@@ -13,13 +13,12 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.evaluation.case import Case, CaseKind
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.evaluation.sets.asked_for import hole_kinds, language_ids
-from intarsia.evaluation.sets.cut_case import cut_case
-from intarsia.evaluation.sets.take_turns import take_turns
-from intarsia.infill.known_holes import KnownHole, KnownHoleKind
 from intarsia.infill.languages import language_for_id
+from intarsia.research.evaluation.case import Case, CaseKind, EvaluationFault
+from intarsia.research.evaluation.sets.cut_case import cut_case
+from intarsia.research.evaluation.sets.request_kind import hole_kinds, language_ids
+from intarsia.research.evaluation.sets.take_turns import take_turns
+from intarsia.research.holes.cut_holes import KnownHole, KnownHoleKind
 
 SET_NAME = "builtin"
 FOLDER = Path(__file__).with_name("builtin_files")

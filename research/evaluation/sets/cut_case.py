@@ -2,9 +2,9 @@
 
 from pathlib import PurePosixPath
 
-from intarsia.evaluation.case import Case
-from intarsia.infill.known_holes import KnownHole
 from intarsia.infill.languages import Language
+from intarsia.research.evaluation.case import Case
+from intarsia.research.holes.cut_holes import KnownHole
 
 
 def cut_case(text: str, hole: KnownHole, *, path: str, language: Language, set_name: str) -> Case:

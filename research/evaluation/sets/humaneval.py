@@ -12,8 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.evaluation.case import Case, CaseKind
-from intarsia.evaluation.faults import EvaluationFault
+from intarsia.research.evaluation.case import Case, CaseKind, EvaluationFault
 
 
 def read_humaneval(file: Path, *, limit: int | None, seed: int) -> list[Case]:

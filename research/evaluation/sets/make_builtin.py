@@ -1,7 +1,7 @@
 """Draws the holes of the built-in set, once: they are stored, so that no newer parser moves them.
 
 Comes in: ``builtin_files`` with the file rows of its manifest; goes out: the same manifest with
-holes. Run it as ``python -m intarsia.evaluation.sets.make_builtin [--seed N]``. Which files there
+holes. Run it as ``python -m intarsia.research.evaluation.sets.make_builtin [--seed N]``. Which files there
 are is not decided here; the rules stand in the folder's README.
 """
 
@@ -15,11 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from intarsia.evaluation.sets.builtin import FOLDER
-from intarsia.infill.code_map import CODE, COMMENT, STRING, map_code
-from intarsia.infill.known_holes import KNOWN_HOLE_KINDS, KnownHole, KnownHoleKind, known_holes
 from intarsia.infill.languages import Language, language_for_id
-from intarsia.infill.syntax import parse_afresh
+from intarsia.infill.syntax.parse import parse_afresh
+from intarsia.research.evaluation.sets.builtin import FOLDER
+from intarsia.research.holes.code_map import CODE, COMMENT, STRING, map_code
+from intarsia.research.holes.cut_holes import (
+    KNOWN_HOLE_KINDS,
+    KnownHole,
+    KnownHoleKind,
+    known_holes,
+)
 
 Rows: TypeAlias = list[dict[str, Any]]
 

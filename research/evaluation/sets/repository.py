@@ -9,18 +9,17 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from intarsia.evaluation.case import Case, CaseKind
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.evaluation.sets.asked_for import hole_kinds, language_ids
-from intarsia.evaluation.sets.cut_case import cut_case
-from intarsia.evaluation.sets.source_files import (
+from intarsia.research.evaluation.case import Case, CaseKind, EvaluationFault
+from intarsia.research.evaluation.sets.cut_case import cut_case
+from intarsia.research.evaluation.sets.request_kind import hole_kinds, language_ids
+from intarsia.research.evaluation.sets.source_files import (
     SourceFile,
     find_source_files,
     read_source_file,
 )
-from intarsia.evaluation.sets.take_turns import take_turns
-from intarsia.infill.known_hole_nodes import hole_nodes
-from intarsia.infill.known_holes import KnownHole, KnownHoleKind, known_holes
+from intarsia.research.evaluation.sets.take_turns import take_turns
+from intarsia.research.holes.cut_holes import KnownHole, KnownHoleKind, known_holes
+from intarsia.research.holes.node_table import hole_nodes
 
 SET_NAME = "repository"
 

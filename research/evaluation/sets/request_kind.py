@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from intarsia.evaluation.case import CaseKind
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.infill.known_holes import KNOWN_HOLE_KINDS, KnownHoleKind
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
+from intarsia.research.evaluation.case import CaseKind, EvaluationFault
+from intarsia.research.holes.cut_holes import KNOWN_HOLE_KINDS, KnownHoleKind
 
 
 def language_ids(names: Sequence[str]) -> frozenset[str]:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from intarsia.corpus.source_files import FOLDERS_OF_OTHERS, walk_source_files
-from intarsia.evaluation.faults import EvaluationFault
 from intarsia.infill.languages import Language, language_for_path
+from intarsia.research.corpus.source_files import FOLDERS_OF_OTHERS, walk_source_files
+from intarsia.research.evaluation.case import EvaluationFault
 
 MAX_FILE_BYTES = 200_000
 MAX_LINE_CHARS = 1_000

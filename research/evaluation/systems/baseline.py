@@ -11,19 +11,18 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
-from intarsia.evaluation.answer import Answer
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.contestants.asking import plan_case
-from intarsia.evaluation.contestants.failures import Failures, failed
-from intarsia.evaluation.contestants.peer_program import NoAnswer, Program, Prompt, Written
-from intarsia.evaluation.record import ContestantInfo
-from intarsia.filling.cursor_fill import CursorFill
-from intarsia.filling.options import FillOptions
-from intarsia.infill.canvas import Canvas
-from intarsia.infill.insertion import inserted_at_cursor
-from intarsia.infill.lines import newline_of
+from intarsia.infill.canvas.canvas import Canvas
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import CursorFill
 from intarsia.infill.postprocess import clean
-from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.suggestion import NoSuggestion, inserted_at_cursor
+from intarsia.infill.syntax.lines import newline_of
+from intarsia.research.evaluation.answer import Answer
+from intarsia.research.evaluation.case import Case
+from intarsia.research.evaluation.record import ContestantInfo
+from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Program, Prompt, Written
+from intarsia.research.evaluation.systems.client import plan_case
+from intarsia.research.evaluation.systems.failures import Failures, failed
 
 _EMPTY_SUFFIX = "\n"  # as our engine shows it: an empty one switches fill-in-the-middle off
 

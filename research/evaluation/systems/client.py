@@ -9,12 +9,11 @@ from typing import Any
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.filling.cursor_fill import CursorFill, plan_at_cursor, plan_span_at_cursor
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import CursorFill, plan_at_cursor, plan_span_at_cursor
 from intarsia.infill.languages import language_for
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.research.evaluation.case import Case, EvaluationFault
 
 PATIENT_MS = 60_000
 """The longest deadline that the server takes: the machine's load is not to cut a fill short."""

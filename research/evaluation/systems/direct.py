@@ -1,6 +1,6 @@
 """Fills a case by the engine's own client, without a language server: the same text, sooner.
 
-The plan, the cleaning and the last look are those that the server has (``filling/cursor_fill.py``).
+The plan, the cleaning and the last look are those that the server has (``infill/filling/plan.py``).
 """
 
 import asyncio
@@ -11,24 +11,22 @@ from contextlib import asynccontextmanager
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed
-from intarsia.evaluation.answer import Answer
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.contestants.asking import (
+from intarsia.infill.filling.cost import EngineWork
+from intarsia.infill.filling.fill_one import FillOutcome, fill_planned
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import SECOND_LOOKS, CursorFill
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.research.evaluation.answer import Answer
+from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.evaluation.record import ContestantInfo
+from intarsia.research.evaluation.systems.client import (
     SLACK_S,
     described,
     described_engine,
     patient,
     plan_case,
 )
-from intarsia.evaluation.contestants.failures import Failures, failed
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.evaluation.record import ContestantInfo
-from intarsia.filling.cursor_fill import CursorFill
-from intarsia.filling.engine_work import EngineWork
-from intarsia.filling.fill_hole import FillOutcome, fill_planned
-from intarsia.filling.options import FillOptions
-from intarsia.filling.planned_fill import SECOND_LOOKS
-from intarsia.infill.suggestion import NoSuggestion
+from intarsia.research.evaluation.systems.failures import Failures, failed
 
 _GONE_FOR_GOOD = ("model", "out_of_memory")
 

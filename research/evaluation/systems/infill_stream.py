@@ -11,7 +11,7 @@ from contextlib import suppress
 import h11
 import msgspec
 
-from intarsia.evaluation.contestants.peer_program import NoAnswer
+from intarsia.research.evaluation.systems.baseline_program import NoAnswer
 
 _READ_BYTES = 64 * 1024
 _EVENT = b"data: "

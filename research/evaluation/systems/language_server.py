@@ -15,19 +15,12 @@ from urllib.parse import quote
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.errors import EngineError
-from intarsia.evaluation.answer import Answer
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.contestants.asking import (
-    SLACK_S,
-    described,
-    described_engine,
-    patient,
-    server_options,
-)
-from intarsia.evaluation.contestants.failures import Failures, failed
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.evaluation.record import ContestantInfo
-from intarsia.evaluation.server_process import (
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.syntax.lines import line_start, splits_line_end, with_plain_newlines
+from intarsia.research.evaluation.answer import Answer
+from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.evaluation.record import ContestantInfo
+from intarsia.research.evaluation.server_process import (
     SERVE,
     STATUS,
     Message,
@@ -35,8 +28,14 @@ from intarsia.evaluation.server_process import (
     ServerProcess,
     serving,
 )
-from intarsia.filling.options import FillOptions
-from intarsia.infill.lines import line_start, splits_line_end, with_plain_newlines
+from intarsia.research.evaluation.systems.client import (
+    SLACK_S,
+    described,
+    described_engine,
+    patient,
+    server_options,
+)
+from intarsia.research.evaluation.systems.failures import Failures, failed
 
 _INVOKED, _AUTOMATIC = 1, 2  # LSP's InlineCompletionTriggerKind
 

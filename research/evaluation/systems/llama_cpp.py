@@ -18,10 +18,10 @@ from typing import IO
 
 import msgspec
 
-from intarsia.evaluation.contestants.infill_stream import streamed_infill
-from intarsia.evaluation.contestants.peer import Peer
-from intarsia.evaluation.contestants.peer_program import NoAnswer, Program, Prompt, Written
-from intarsia.evaluation.faults import EvaluationFault
+from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.evaluation.systems.baseline import Peer
+from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Program, Prompt, Written
+from intarsia.research.evaluation.systems.infill_stream import streamed_infill
 
 PROGRAM_VARIABLE = "INTARSIA_LLAMA_SERVER"
 
@@ -73,7 +73,7 @@ def find_llama_server(named: Path | None) -> Path:
     found = shutil.which(wanted)
     if found is None:
         raise EvaluationFault(
-            f"no program {wanted}: build it (evaluation/contestants/build_llama_server.sh), and "
+            f"no program {wanted}: build it (research/evaluation/systems/build_llama_server.sh), and "
             f"name it by --llama-server or {PROGRAM_VARIABLE}"
         )
     return Path(found)

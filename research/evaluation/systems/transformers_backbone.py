@@ -14,10 +14,10 @@ from typing import IO
 
 import msgspec
 
-from intarsia.evaluation.contestants.peer import Peer
-from intarsia.evaluation.contestants.peer_program import Program, Prompt, Written
-from intarsia.evaluation.contestants.transformers_protocol import Loaded, Said, Unloadable
-from intarsia.evaluation.faults import EvaluationFault
+from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.evaluation.systems.baseline import Peer
+from intarsia.research.evaluation.systems.baseline_program import Program, Prompt, Written
+from intarsia.research.evaluation.systems.transformers_protocol import Loaded, Said, Unloadable
 
 _LINE_BYTES = 16 * 1024**2
 _ENVIRONMENT = {
@@ -41,7 +41,12 @@ async def _started(gguf: Path) -> AsyncIterator[Program]:
         tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder,
     ):
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "intarsia.evaluation.contestants.transformers_process"),
+            *(
+                sys.executable,
+                "-P",
+                "-m",
+                "intarsia.research.evaluation.systems.transformers_process",
+            ),
             str(gguf),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,

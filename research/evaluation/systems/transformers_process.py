@@ -1,4 +1,4 @@
-"""``python -m intarsia.evaluation.contestants.transformers_process MODEL.gguf``: one token a pass.
+"""``python -m intarsia.research.evaluation.systems.transformers_process MODEL.gguf``: one token a pass.
 
 Comes in by stdin: prompts; goes out by stdout: what transformers' own greedy generation writes with
 the weights that our engine runs. Knows nothing of cases.
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from intarsia.evaluation.contestants.held_context import HeldContext
-from intarsia.evaluation.contestants.peer_program import Prompt, Written
-from intarsia.evaluation.contestants.transformers_protocol import Loaded, Said, Unloadable
+from intarsia.research.evaluation.systems.baseline_program import Prompt, Written
+from intarsia.research.evaluation.systems.held_context import HeldContext
+from intarsia.research.evaluation.systems.transformers_protocol import Loaded, Said, Unloadable
 
 if TYPE_CHECKING:
     import torch

@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from intarsia.evaluation.contestants.peer_program import Written
+from intarsia.research.evaluation.systems.baseline_program import Written
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True, tag="loaded"):

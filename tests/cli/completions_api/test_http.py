@@ -14,12 +14,11 @@ from click.testing import CliRunner
 from in_process_engine import always, in_process_engine
 from rule_filler import RuleFiller
 
-from intarsia.cli import door_http
-from intarsia.cli.door import HOST, command
-from intarsia.cli.door_completions import Completions, write_fault
-from intarsia.cli.door_http import Answer, HttpDoor, Request
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.faults import CliError
+from intarsia.cli.completions_api import http
+from intarsia.cli.completions_api.command import HOST, command
+from intarsia.cli.completions_api.completions import Completions, write_fault
+from intarsia.cli.completions_api.http import Answer, HttpDoor, Request
+from intarsia.cli.errors import CliError, ExitCode
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill
@@ -307,7 +306,7 @@ async def test_the_answer_to_a_head_request_has_no_body(
 
 
 async def test_a_body_that_is_too_long_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(door_http, "MAX_BODY_BYTES", 1000)
+    monkeypatch.setattr(http, "MAX_BODY_BYTES", 1000)
     assert (await desk.complete(prompt="x" * 2000)).status == 413
 
 
@@ -321,12 +320,12 @@ async def test_what_is_no_http_is_refused_and_the_door_stays_open(desk: Desk):
 
 
 async def test_a_request_that_never_ends_is_given_up(desk: Desk, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(door_http, "READ_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(http, "READ_TIMEOUT_S", 0.0)
     assert (await desk.send(b"POST /v1/completions HTTP/1.1\r\n")).status == 408
 
 
 async def test_too_many_requests_at_once_are_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(door_http, "MAX_CONNECTIONS", 0)
+    monkeypatch.setattr(http, "MAX_CONNECTIONS", 0)
     assert (await desk.complete(prompt=QWEN)).status == 503
 
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from intarsia.cli.door import HOST
-from intarsia.cli.door_completions import Completions, write_fault
-from intarsia.cli.door_http import HttpDoor
+from intarsia.cli.completions_api.command import HOST
+from intarsia.cli.completions_api.completions import Completions, write_fault
+from intarsia.cli.completions_api.http import HttpDoor
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 

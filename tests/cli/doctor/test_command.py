@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from command_line import run
 
-from intarsia.cli import check_machine, check_model
-from intarsia.cli.check_engine import check_engine, check_runtime_folder
-from intarsia.cli.doctor import CHECKS
-from intarsia.cli.torch_probe import TorchProbe, probe_torch
-from intarsia.engine.default_model.catalog import DEFAULT_MODEL, find_model
+from intarsia.cli.doctor import machine
+from intarsia.cli.doctor.command import CHECKS
+from intarsia.cli.doctor.engine import check_engine, check_runtime_folder
+from intarsia.cli.doctor.machine import TorchProbe, probe_torch
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_a_damaged_model_is_found_out(empty_cache: Path):
     assert model is not None
     (empty_cache / "models").mkdir()
     (empty_cache / "models" / model.file_name).write_bytes(b"GGUF")
-    finding = check_model.check_model()
+    finding = model.check_model()
     assert finding.state == "missing"
     assert "damaged" in finding.found
 
@@ -84,8 +84,8 @@ def test_the_torch_probe_works_in_no_folder_of_the_users(
 
 def test_a_torch_that_does_not_start_is_told_with_its_last_words(monkeypatch: pytest.MonkeyPatch):
     broken = TorchProbe(error="libgomp.so.1: cannot open shared object file")
-    monkeypatch.setattr(check_machine, "probe_torch", lambda: broken)
-    finding = check_machine.check_torch()
+    monkeypatch.setattr(machine, "probe_torch", lambda: broken)
+    finding = machine.check_torch()
     assert finding.state == "missing"
     assert "libgomp" in finding.found
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 from command_line import run, spawn
-from scripted_contestant import ScriptedContestant
+from scripted_system import ScriptedContestant
 
-from intarsia.cli.exit_codes import ExitCode
+from intarsia.cli.errors import ExitCode
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.evaluation.answer import Answer
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.contestants.failures import failed
-from intarsia.evaluation.record import read_run
+from intarsia.research.evaluation.answer import Answer
+from intarsia.research.evaluation.case import Case
+from intarsia.research.evaluation.record import read_run
+from intarsia.research.evaluation.systems.failures import failed
 
 DATA = Path(__file__).parents[1] / "data" / "human-eval-infilling"
 
@@ -63,7 +63,7 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
 
     def use(answer: Callable[[Case], str]) -> None:
         contestant = ScriptedContestant("scripted", [], answer)
-        monkeypatch.setattr("intarsia.cli.eval.contestants_of", lambda asked: [contestant])
+        monkeypatch.setattr("intarsia.cli.eval.command.contestants_of", lambda asked: [contestant])
 
     return use
 
@@ -151,7 +151,7 @@ def test_a_hole_without_an_answer_is_told_and_has_its_exit_code(
 def test_an_interrupted_run_keeps_what_was_done(
     script: Script, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from intarsia.cli import eval as module
+    from intarsia.cli.eval import command as module
 
     num_judged = 0
 

@@ -6,8 +6,8 @@ import pytest
 from command_line import run
 from judged_rows import row, run_of
 
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.evaluation.record import write_run
+from intarsia.cli.errors import ExitCode
+from intarsia.research.evaluation.record import write_run
 
 
 def check(*words: str | Path, said: str, code: ExitCode = ExitCode.BAD_INPUT) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from command_line import run
 
-from intarsia.cli.exit_codes import ExitCode
+from intarsia.cli.errors import ExitCode
 
 TEXT = "def one():\n    ...\n\n\ndef two():\n    pass  # TODO: the second number\n"
 RULES = [("one():\n   ", "return 1"), ("# the second number\n   ", "return 2")]

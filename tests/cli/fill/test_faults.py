@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from command_line import run
 
-from intarsia.cli.exit_codes import ExitCode
+from intarsia.cli.errors import ExitCode
 
 
 @pytest.fixture

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.cli.faults import CliError
-from intarsia.cli.text_positions import (
+from intarsia.cli.errors import CliError
+from intarsia.cli.fill.positions import (
     Position,
     offset_of,
     parse_position,

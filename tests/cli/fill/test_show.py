@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from intarsia.cli.before_after import Change, draw_change
+from intarsia.cli.fill.show import Change, draw_change
 
 
 def check(source: str, fill: str, expected: str, lexer: str = "python") -> None:

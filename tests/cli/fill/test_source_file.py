@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.faults import CliError
-from intarsia.cli.source_file import read_source, require_writable, write_source
+from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.fill.source_file import read_source, require_writable, write_source
 
 
 def names_in(folder: Path) -> list[str]:

@@ -8,10 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
+from intarsia.engine.decoding.rewrite import RewriteLimits, RewritePolicy, rewrite
+from intarsia.engine.decoding.speculative import Verification
+from intarsia.engine.decoding.tokens import Settled
 from intarsia.engine.diffusion.noising import any_of, least_sure, num_noised
-from intarsia.engine.diffusion.rewrite import RewriteLimits, RewritePolicy, rewrite
-from intarsia.engine.diffusion.verify import Settled, Verification
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
 
 VOCAB, END = 16, 15
 BEGIN = 0  # stands before the hole

@@ -9,15 +9,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.engine.diffusion.verify import (
-    Ends,
-    NamedToken,
-    Settled,
-    Verification,
-    VerifyPolicy,
-    settle_verified,
-)
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.decoding.speculative import Verification, VerifyPolicy, settle_verified
+from intarsia.engine.decoding.tokens import Ends, NamedToken, Settled
+from intarsia.engine.errors import Cancelled
 
 _VOCAB = 7
 _END = 0

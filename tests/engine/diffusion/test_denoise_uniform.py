@@ -16,11 +16,10 @@ from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
 from intarsia.engine.diffusion.denoise import Denoised, DenoisingPolicy, Predict, denoise
 from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.policies import uniform_state_policy
-from intarsia.engine.diffusion.prediction import read_logits
-from intarsia.engine.diffusion.sampler import draw
+from intarsia.engine.diffusion.prediction import draw, read_logits
 from intarsia.engine.diffusion.stopping import never_stop
-from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")

@@ -9,7 +9,7 @@ from rule_predict import VOCAB_SIZE, RulePredict
 from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
 from intarsia.engine.diffusion.denoise import never_cancelled
 from intarsia.engine.diffusion.length import candidate_lengths, choose_length, suffix_surprise
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
 
 SUFFIX = 2
 

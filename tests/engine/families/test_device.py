@@ -4,12 +4,12 @@ import pytest
 import torch
 
 from intarsia.engine.config import Device
+from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import (
     choose_device,
     choose_dtype,
     require_memory,
 )
-from intarsia.engine.filler import ModelError
 
 _CPU = torch.device("cpu")
 

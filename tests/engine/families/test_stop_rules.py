@@ -2,7 +2,7 @@
 
 import pytest
 
-from intarsia.engine.families.text_end import find_text_end, may_end_here
+from intarsia.engine.families.stop_rules import find_text_end, may_end_here
 
 
 def check(

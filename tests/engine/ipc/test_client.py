@@ -182,6 +182,6 @@ def test_the_client_imports_neither_torch_nor_transformers():
 
 
 def test_the_engine_process_imports_no_torch_before_a_model_is_wanted():
-    code = "import sys, intarsia.engine.process; print('torch' in sys.modules)"
+    code = "import sys, intarsia.engine.service.process; print('torch' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"

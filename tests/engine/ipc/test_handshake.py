@@ -10,7 +10,6 @@ from raw_client import greeted_client, raw_client
 from rule_engine import RuleFiller
 from temporary_address import temporary_address
 
-from intarsia.engine.endpoint import hold_address
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.build import build_id
 from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, NoEngine
@@ -25,6 +24,7 @@ from intarsia.engine.ipc.messages import (
     Welcome,
 )
 from intarsia.engine.ipc.transport import to_frame
+from intarsia.engine.service.endpoint import hold_address
 
 SOME_FILLER = always(RuleFiller(lambda _: "text"))
 

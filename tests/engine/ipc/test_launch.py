@@ -14,14 +14,14 @@ import pytest
 from rule_engine import rule_engine_command, rule_engine_launch
 from temporary_address import temporary_address
 
-from intarsia.engine.arguments import parse_arguments
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.endpoint import AddressInUse, hold_address
 from intarsia.engine.ipc import detached
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, FillFailed
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE, LaunchOptions
 from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.service.arguments import parse_arguments
+from intarsia.engine.service.endpoint import AddressInUse, hold_address
 
 HOLE = Fill(id=0, prefix="", suffix="")
 SUPPORT = Path(__file__).parent.parent / "support"

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from intarsia.lsp.pacing import Paced
+from intarsia.engine.ipc.throttle import Paced
 
 
 class Sent:

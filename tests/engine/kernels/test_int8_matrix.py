@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llvmlite import binding
 
-from intarsia.engine.kernels.byte_matrix import Floats, GatedBytes, empty_matrices, put
-from intarsia.engine.kernels.check import lone_matrix, multiplies_bytes
-from intarsia.engine.kernels.rows import multiply_rows
-from intarsia.engine.kernels.team import Team
-from intarsia.engine.kernels.tiles import GROUP
+from intarsia.engine.kernels.int8_matrix import Floats, GatedBytes, empty_matrices, put
+from intarsia.engine.kernels.matmul import lone_matrix, multiplies_bytes, multiply_rows
+from intarsia.engine.kernels.microkernels import GROUP
+from intarsia.engine.kernels.threads import Team
 
 pytestmark = pytest.mark.skipif(not multiplies_bytes(), reason="no dot products of bytes here")
 
@@ -127,8 +126,8 @@ from intarsia.engine.kernels import dot_product
 
 half = dot_product.DotProduct("llvm.x86.avx512.vpdpbusd.256", 8, 128)
 dot_product.find_dot_product = lambda: half
-from intarsia.engine.kernels.check import multiplies_bytes
-from intarsia.engine.kernels.tiles import LANES
+from intarsia.engine.kernels.matmul import multiplies_bytes
+from intarsia.engine.kernels.microkernels import LANES
 
 print(LANES, multiplies_bytes())
 """

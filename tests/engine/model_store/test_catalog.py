@@ -2,8 +2,8 @@
 
 import pytest
 
-from intarsia.engine.default_model.catalog import CATALOG, DEFAULT_MODEL, CatalogModel, find_model
-from intarsia.engine.families.safetensors_header import read_safetensors_header
+from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL, CatalogModel, find_model
+from intarsia.engine.model_store.safetensors_header import read_safetensors_header
 
 
 def test_names_are_unique_and_the_default_is_the_first() -> None:

@@ -15,8 +15,8 @@ from torch import Tensor
 from toy_gguf import SPECIAL_TOKENS, Architecture, ToyGguf, toy_model, toy_tokens, write_gguf
 from transformers import AutoConfig, AutoModelForCausalLM
 
-from intarsia.engine.default_model.convert import convert, converted_folder
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.model_store.gguf.convert import convert, converted_folder
 
 
 def quiet(stage: str, fraction: float | None) -> None:

@@ -7,15 +7,15 @@ import torch
 from safetensors.torch import save_file
 from toy_causal import adapter_tensors
 
-from intarsia.engine.families import load_backbone as station
-from intarsia.engine.families.backbone_shape import read_shape
-from intarsia.engine.families.causal_backbone import CausalBackbone
-from intarsia.engine.families.folder import ModelFolder, locate_model
-from intarsia.engine.families.load_backbone import load_backbone
-from intarsia.engine.families.matrix import packs
-from intarsia.engine.families.matrix_choice import Format
-from intarsia.engine.families.pass_rows import canvas_rows
-from intarsia.engine.kernels.check import multiplies_bytes
+from intarsia.engine.families.masked_causal.backbone import load as station
+from intarsia.engine.families.masked_causal.backbone.choose_format import Format
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.linear import packs
+from intarsia.engine.families.masked_causal.backbone.load import load_backbone
+from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows
+from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.kernels.matmul import multiplies_bytes
+from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 CPU = torch.device("cpu")
 FORMATS = [

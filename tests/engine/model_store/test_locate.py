@@ -11,14 +11,14 @@ from safetensors.torch import load_file, save_file
 from toy_gguf import ToyGguf, toy_model, write_gguf
 from toy_wheels import toy_row, write_wheels
 
-from intarsia.engine.default_model import catalog
-from intarsia.engine.default_model.digest import has_digest
-from intarsia.engine.families.backbone_shape import read_shape
-from intarsia.engine.families.backbone_weights import BackboneWeights, read_weights
-from intarsia.engine.families.folder import ModelFolder, locate_model
-from intarsia.engine.families.low_rank import part_sizes
-from intarsia.engine.families.tuning import tune
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone.lora_layers import part_sizes
+from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.families.masked_causal.backbone.tuning import tune
+from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, read_weights
+from intarsia.engine.model_store import catalog
+from intarsia.engine.model_store.digest import has_digest
+from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 
 def quiet(stage: str, fraction: float | None) -> None:

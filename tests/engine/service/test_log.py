@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.engine import log
+from intarsia.engine.service import log
 
 
 def test_a_log_file_beyond_its_bound_starts_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

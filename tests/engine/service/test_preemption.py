@@ -11,13 +11,13 @@ import pytest
 from in_process_engine import always
 from rule_filler import RuleFiller
 
-from intarsia.engine import worker
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import Failed, Fill, Filled, Preload
-from intarsia.engine.job import Answer, Job
-from intarsia.engine.model_slot import LoadFiller, ModelSlot
-from intarsia.engine.worker import MAX_ASIDE, Worker
+from intarsia.engine.service import worker
+from intarsia.engine.service.job import Answer, Job
+from intarsia.engine.service.model_slot import LoadFiller, ModelSlot
+from intarsia.engine.service.worker import MAX_ASIDE, Worker
 
 PATIENCE_S = 20.0
 NUM_PASSES = 3

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from intarsia.engine import turns
-from intarsia.engine.turns import OLDEST_EVERY, Turns
+from intarsia.engine.service import scheduler
+from intarsia.engine.service.scheduler import OLDEST_EVERY, Turns
 
 
 def waiting(*jobs: str) -> Turns[str]:
@@ -99,7 +99,7 @@ def test_all_that_wait_are_taken_at_once():
 
 
 def test_no_more_lines_are_remembered_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(turns, "MAX_LINES", 3)
+    monkeypatch.setattr(scheduler, "MAX_LINES", 3)
     found = waiting("w1")
     for number in range(20):
         found.add(number, f"{number}")

@@ -12,7 +12,8 @@ from raw_client import greeted_client, raw_client
 from rule_engine import RuleFiller
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.filler import Filler, ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, EngineError, FillFailed
 from intarsia.engine.ipc.messages import (
@@ -25,7 +26,7 @@ from intarsia.engine.ipc.messages import (
     Status,
     Step,
 )
-from intarsia.engine.model_slot import OnProgress
+from intarsia.engine.service.model_slot import OnProgress
 
 FOREVER = 1_000_000
 PATIENCE_S = 20.0

@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from intarsia.engine import outbox
 from intarsia.engine.ipc.messages import (
     CanvasToken,
     EngineMessage,
@@ -16,9 +15,10 @@ from intarsia.engine.ipc.messages import (
     Step,
     decode_engine_message,
 )
+from intarsia.engine.ipc.throttle import ProgressThrottle
 from intarsia.engine.ipc.transport import ProtocolError, read_message
-from intarsia.engine.outbox import MAX_DRAFTS, Outbox
-from intarsia.engine.progress import ProgressThrottle
+from intarsia.engine.service import outbox
+from intarsia.engine.service.outbox import MAX_DRAFTS, Outbox
 
 
 @contextlib.asynccontextmanager

@@ -5,8 +5,8 @@ from rule_engine import RuleFiller
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
-from intarsia.engine.model_name import without_tuning
-from intarsia.engine.model_slot import ModelSlot, OnProgress
+from intarsia.engine.model_store.model_name import without_tuning
+from intarsia.engine.service.model_slot import ModelSlot, OnProgress
 
 TUNED = "base+/home/me/boxes-1/tuning.safetensors"
 

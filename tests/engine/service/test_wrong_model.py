@@ -5,12 +5,13 @@ from in_process_engine import in_process_engine
 from rule_engine import RuleFiller
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.failures import LoadFailure
-from intarsia.engine.filler import Filler, ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import Fill
-from intarsia.engine.model_slot import FAILURE_KEPT_S, ModelSlot, OnProgress
+from intarsia.engine.service.failures import LoadFailure
+from intarsia.engine.service.model_slot import FAILURE_KEPT_S, ModelSlot, OnProgress
 
 
 class Models:

@@ -1,8 +1,8 @@
 import pytest
 from drawn_hole import drawn_hole
 
-from intarsia.infill.canvas import Budget
-from intarsia.infill.ending import _CLOSING_ONLY, MAX_CHARS_LOOKED_AT, is_specific
+from intarsia.infill.canvas.canvas import Budget
+from intarsia.infill.canvas.stop_rules import _CLOSING_ONLY, MAX_CHARS_LOOKED_AT, is_specific
 
 
 def test_a_canvas_is_what_stands_round_the_hole():

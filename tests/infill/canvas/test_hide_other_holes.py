@@ -2,11 +2,11 @@
 
 import pytest
 
-from intarsia.infill.canvas import Budget, build_canvas
-from intarsia.infill.find_holes import find_holes
-from intarsia.infill.hole import Hole, find_hole
+from intarsia.infill.canvas.canvas import Budget, build_canvas
+from intarsia.infill.canvas.hide_other_holes import without_note, without_others
+from intarsia.infill.holes.find_holes import find_holes
+from intarsia.infill.holes.hole import Hole, find_hole
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.model_view import without_note, without_others
 
 PYTHON = language_for_id("python")
 TEXT = "def f():\n    @1\n\ndef g():\n    \n\ndef h():\n    @2\n\nx = @3\n"

@@ -1,8 +1,8 @@
 import pytest
 
+from intarsia.infill.canvas.window import budget_chars, prefix_start, suffix_end
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.syntax import parse
-from intarsia.infill.window import budget_chars, prefix_start, suffix_end
+from intarsia.infill.syntax.parse import parse
 
 PYTHON = language_for_id("python")
 LINES = "".join(f"line_{number:02} = {number}\n" for number in range(50))

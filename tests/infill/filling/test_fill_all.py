@@ -4,11 +4,11 @@ import pytest
 from scripted_engine import ScriptedEngine, by_prefix
 
 from intarsia.engine.ipc.messages import Fill
-from intarsia.filling.fill_all import FillAll, Progress, fill_all
-from intarsia.filling.filling import Filling
-from intarsia.filling.options import FillOptions
-from intarsia.filling.replacement import Replacement, with_replaced
-from intarsia.infill.find_holes import find_holes
+from intarsia.infill.filling.fill_all import FillAll, Progress, fill_all
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.outcome import Filling
+from intarsia.infill.filling.replacement import Replacement, with_replaced
+from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 

@@ -4,10 +4,14 @@ import pytest
 from scripted_engine import ScriptedEngine
 
 from intarsia.engine.config import EngineConfig
-from intarsia.filling.fill_in_order import fill_in_order
-from intarsia.filling.options import FillOptions
-from intarsia.filling.place import Cursor, Stretch
-from intarsia.filling.selection import MAX_DRAFT_CHARS, fill_selection, rewrite_selection
+from intarsia.infill.filling.fill_in_order import (
+    MAX_DRAFT_CHARS,
+    fill_in_order,
+    fill_selection,
+    rewrite_selection,
+)
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.places import Cursor, Stretch
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 

@@ -6,14 +6,14 @@ import pytest
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.filling.fill_all import FillAll, fill_all
-from intarsia.filling.options import FillOptions
-from intarsia.filling.place import Stretch
-from intarsia.filling.selection import fill_selection
-from intarsia.infill.find_holes import find_holes
+from intarsia.infill.filling.fill_all import FillAll, fill_all
+from intarsia.infill.filling.fill_in_order import fill_selection
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.places import Stretch
+from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.languages import Language, language_for_id
-from intarsia.infill.nodes import num_errors
-from intarsia.infill.syntax import parse
+from intarsia.infill.syntax.nodes import num_errors
+from intarsia.infill.syntax.parse import parse
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(240)]
 

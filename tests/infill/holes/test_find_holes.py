@@ -9,12 +9,12 @@ from code_like_text import languages, texts
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.infill.canvas import Budget, build_canvas
-from intarsia.infill.find_holes import find_holes, holes_within
-from intarsia.infill.hole_rules import RULES, is_stub
+from intarsia.infill.canvas.canvas import Budget, build_canvas
+from intarsia.infill.holes.find_holes import find_holes, holes_within
+from intarsia.infill.holes.hole_rules import RULES, is_stub
+from intarsia.infill.holes.marked_hole import OpenHole, open_marked
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
-from intarsia.infill.marked_hole import OpenHole, open_marked
-from intarsia.infill.syntax import MAX_LINE_CHARS
+from intarsia.infill.syntax.parse import MAX_LINE_CHARS
 
 PYTHON = language_for_id("python")
 RUST = language_for_id("rust")

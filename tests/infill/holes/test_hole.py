@@ -1,10 +1,10 @@
 import pytest
 from drawn_hole import drawn_hole
 
-from intarsia.infill.hole import Hole, check_disjoint, find_hole, hole_for_range
+from intarsia.infill.holes.hole import Hole, check_disjoint, find_hole, hole_for_range
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax import MAX_LINE_CHARS
+from intarsia.infill.syntax.parse import MAX_LINE_CHARS
 
 PYTHON = language_for_id("python")
 

@@ -1,7 +1,7 @@
 import pytest
 from marked_text import read_marked
 
-from intarsia.infill.healing import given_start
+from intarsia.infill.holes.token_healing import given_start
 
 
 @pytest.mark.parametrize(

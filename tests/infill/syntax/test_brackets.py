@@ -1,6 +1,6 @@
 import pytest
 
-from intarsia.infill.brackets import balance_of, opener_of
+from intarsia.infill.syntax.brackets import balance_of, opener_of
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.infill.difference import replaced_stretch
+from intarsia.infill.syntax.difference import replaced_stretch
 
 
 @given(st.text("ab\n", max_size=30), st.text("ab\n", max_size=30))

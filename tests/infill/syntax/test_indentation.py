@@ -1,6 +1,6 @@
 import pytest
 
-from intarsia.infill.indentation import indent_unit
+from intarsia.infill.syntax.indentation import indent_unit
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import pytest
 from marked_text import read_marked
 
-from intarsia.infill.lines import (
+from intarsia.infill.syntax.lines import (
     columns,
     last_non_blank,
     line_end,

@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from marked_text import read_marked
 
 from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT, language_for_id
-from intarsia.infill.nodes import (
+from intarsia.infill.syntax.nodes import (
     comment_at,
     edges_of_scopes,
     is_code,
@@ -12,7 +12,7 @@ from intarsia.infill.nodes import (
     nodes_at,
     num_errors,
 )
-from intarsia.infill.syntax import MAX_LINE_CHARS, MAX_PARSED_CHARS, parse, parse_edited
+from intarsia.infill.syntax.parse import MAX_LINE_CHARS, MAX_PARSED_CHARS, parse, parse_edited
 
 PYTHON = language_for_id("python")
 

@@ -2,12 +2,11 @@
 
 import pytest
 
-from intarsia.infill.bounded_parse import parse_bounded
-from intarsia.infill.grammar import load_grammar
-from intarsia.infill.grammar_limits import is_beyond_grammar
-from intarsia.infill.hole import Hole, find_hole
+from intarsia.infill.holes.hole import Hole, find_hole
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.syntax import parse
+from intarsia.infill.syntax.grammar import load_grammar
+from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.parser_limits import is_beyond_grammar, parse_bounded
 
 RUBY = language_for_id("ruby")
 SHELL = language_for_id("shellscript")

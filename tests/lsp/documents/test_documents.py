@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from intarsia.lsp.documents import Document, Documents
+from intarsia.lsp.documents.documents import Document, Documents
 
 URI = "file:///a.py"
 

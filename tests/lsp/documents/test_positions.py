@@ -3,7 +3,7 @@
 import pytest
 from lsprotocol.types import Position
 
-from intarsia.lsp.positions import line_starts, offset_at, position_at
+from intarsia.lsp.documents.positions import line_starts, offset_at, position_at
 
 
 def test_lines_end_at_lf_crlf_and_cr_only() -> None:

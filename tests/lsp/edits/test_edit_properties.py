@@ -11,14 +11,14 @@ from lsprotocol import types
 from scripted_engine import ScriptedEngine
 
 from intarsia.engine.ipc.messages import Fill
-from intarsia.filling.replacement import with_replaced
-from intarsia.lsp.edit_arguments import read_edit_arguments
-from intarsia.lsp.edit_work import MOVED, EditWork, work_out
-from intarsia.lsp.fill_plan import FillPlan, plan_fill
+from intarsia.infill.filling.replacement import with_replaced
+from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.edits.compute_edit import MOVED, EditWork, work_out
+from intarsia.lsp.edits.edit_arguments import read_edit_arguments
+from intarsia.lsp.edits.workspace_edit import EditShape, workspace_edit
+from intarsia.lsp.requests.plan import FillPlan, plan_fill
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
-from intarsia.lsp.snapshot import Snapshot
-from intarsia.lsp.workspace_edit import EditShape, workspace_edit
 
 MARK = "@@"
 URI = "file:///tmp/any.txt"

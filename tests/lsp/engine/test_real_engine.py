@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 import pytest
-from beyond_lsp import asking_for, last_items, notified, record
 from editor_clients import (
     ask_inline,
     connected,
@@ -15,6 +14,7 @@ from editor_clients import (
     vscode,
 )
 from engine_watch import status_of
+from extended_client import asking_for, last_items, notified, record
 from lsprotocol import types
 
 from intarsia.engine.ipc.address import Address

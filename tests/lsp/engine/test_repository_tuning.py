@@ -11,8 +11,14 @@ from lsprotocol import types
 from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
-from intarsia.lsp.kept_tuning import ABOUT_NAME, key_of, tuning_folder
-from intarsia.lsp.repository_tuning import ModelChoice, choose_model, opened_folders
+from intarsia.lsp.engine.repository_tuning import (
+    ABOUT_NAME,
+    ModelChoice,
+    choose_model,
+    key_of,
+    opened_folders,
+    tuning_folder,
+)
 from intarsia.lsp.settings import Settings
 
 ON = Settings(repository_tuning=True)

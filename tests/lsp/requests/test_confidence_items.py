@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from beyond_lsp import Message, asking_for, last_items, record
 from editor_clients import ask_inline, connected, inline_items, insert, open_document, vscode
+from extended_client import Message, asking_for, last_items, record
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 from rule_server import rule_server_command

@@ -7,7 +7,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from beyond_lsp import Message, asking_for, notified, record
 from editor_clients import (
     ask_inline,
     change_document,
@@ -17,6 +16,7 @@ from editor_clients import (
     vscode,
 )
 from engine_watch import engine_once, until
+from extended_client import Message, asking_for, notified, record
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
-from beyond_lsp import Message, asking_for, notified, record
 from editor_clients import (
     ask_inline,
     change_document,
@@ -20,14 +19,15 @@ from editor_clients import (
     vscode,
 )
 from engine_watch import engine_once, until
+from extended_client import Message, asking_for, notified, record
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import LoadProgress
-from intarsia.lsp.status import Facts, LastAnswer, status_of
-from intarsia.lsp.status_line import StatusLine
+from intarsia.lsp.status.reporter import StatusLine
+from intarsia.lsp.status.status import Facts, LastAnswer, status_of
 
 STATUS = "intarsia/status"
 FAST = {"debounceMs": 0, "deadlineMs": 60_000}

@@ -1,6 +1,6 @@
 """A lone key waits for nothing; keys in quick succession wait for a pause."""
 
-from intarsia.lsp.debounce import Debounce
+from intarsia.lsp.suggestions.debounce import Debounce
 
 
 class Clock:

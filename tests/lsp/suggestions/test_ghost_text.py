@@ -2,10 +2,9 @@
 
 import pytest
 
-from intarsia.infill.confidence import ConfidentToken
-from intarsia.infill.insertion import inserted_at_cursor
-from intarsia.infill.suggestion import NoSuggestion, Suggestion
-from intarsia.lsp.ghost_text import GhostText
+from intarsia.infill.postprocess.confidence import ConfidentToken
+from intarsia.infill.suggestion import NoSuggestion, Suggestion, inserted_at_cursor
+from intarsia.lsp.suggestions.ghost_text import GhostText
 
 
 def place(drawing: str, text: str) -> str | NoSuggestion:

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from intarsia.lsp.latest_request import LatestRequest
+from intarsia.lsp.suggestions.latest_request import LatestRequest
 
 
 async def answer(text: str, gate: asyncio.Event) -> str:

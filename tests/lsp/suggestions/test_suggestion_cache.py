@@ -3,12 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.infill.confidence import ConfidentToken
-from intarsia.lsp.documents import Document
-from intarsia.lsp.ghost_text import GhostText
-from intarsia.lsp.positions import line_starts
-from intarsia.lsp.snapshot import Snapshot
-from intarsia.lsp.suggestion_cache import Known, SuggestionCache
+from intarsia.infill.postprocess.confidence import ConfidentToken
+from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents.positions import line_starts
+from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.suggestions.ghost_text import GhostText
+from intarsia.lsp.suggestions.suggestion_cache import Known, SuggestionCache
 
 
 def seen(drawing: str, uri: str = "file:///a.py") -> Snapshot:

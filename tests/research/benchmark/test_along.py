@@ -4,11 +4,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, cast
 
-from intarsia.cli.bench_along import measure_along
-from intarsia.cli.figures import Bench
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Timing
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.along import measure_along
+from intarsia.research.benchmark.figures import Bench
 
 
 @dataclass

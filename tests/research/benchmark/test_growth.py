@@ -1,15 +1,15 @@
 """Longer files and edits in them, with an engine that fills by rules: a sign is a token to it."""
 
-from pictured import pictured
+from plotted_lines import plotted_lines
 from rule_engine import rule_engine_launch
 
-from intarsia.cli.bench_context import KILO_TOKENS, measure_context
-from intarsia.cli.bench_edits import APPENDED, with_appended, with_edited_suffix
-from intarsia.cli.bench_sources import cut_line_of_file
-from intarsia.cli.figures import Bench
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.context import KILO_TOKENS, measure_context
+from intarsia.research.benchmark.edits import APPENDED, with_appended, with_edited_suffix
+from intarsia.research.benchmark.figures import Bench
+from intarsia.research.benchmark.sources import cut_line_of_file
 
 
 async def test_a_longer_file_is_read_longer_unless_it_is_cut_as_usual(address: Address):
@@ -22,7 +22,7 @@ async def test_a_longer_file_is_read_longer_unless_it_is_cut_as_usual(address: A
     assert read == sorted(read)
     assert read[-1] > 30 * read[0]
     assert all(figures[f"context_{kilo}k_warm_ms"].bounds for kilo in KILO_TOKENS)
-    assert {file: len(lines) for file, lines in pictured(list(figures.values())).items()} == {
+    assert {file: len(lines) for file, lines in plotted_lines(list(figures.values())).items()} == {
         "bench-context.svg": 4
     }
     assert figures["edit_8k_append_read_tokens"].value is not None

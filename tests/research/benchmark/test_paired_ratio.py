@@ -2,7 +2,7 @@
 
 import pytest
 
-from intarsia.cli.paired_ratio import Pair, is_same_line, mean_ratio
+from intarsia.research.benchmark.paired_ratio import Pair, is_same_line, mean_ratio
 
 
 def pair(ms: float, other_ms: float, group: str = "a") -> Pair:

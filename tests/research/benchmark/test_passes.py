@@ -6,14 +6,13 @@ import sys
 import msgspec
 import pytest
 
-from intarsia.cli.bench_passes import figures_of, measure_passes
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.faults import CliError
-from intarsia.cli.figures import Bench
+from intarsia.cli.errors import CliError, ExitCode
 from intarsia.engine.ipc.address import resolve_address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.engine.pass_figures import PassFigures
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.figures import Bench
+from intarsia.research.benchmark.passes import figures_of, measure_passes
+from intarsia.research.model_cost.pass_figures import PassFigures
 
 
 def test_what_was_measured_becomes_figures():
@@ -51,7 +50,7 @@ async def test_a_model_that_is_none_is_one_line():
 
 @pytest.mark.model
 def test_the_default_model_is_measured_at_every_size():
-    command = [sys.executable, "-P", "-m", "intarsia.engine.measure_passes", "--json"]
+    command = [sys.executable, "-P", "-m", "intarsia.research.model_cost.pass_cost", "--json"]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     measured = msgspec.json.decode(done.stdout, type=PassFigures)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from command_line import run
 
-from intarsia.cli.bench_pictures import PICTURES, Point, draw_pictures, points
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.figures import Figure
+from intarsia.cli.errors import ExitCode
+from intarsia.research.benchmark.figures import Figure
+from intarsia.research.benchmark.pictures import PICTURES, Point, draw_pictures, points
 
 
 def figure(name: str, value: float | None, bounds: tuple[float, float] | None = None) -> Figure:

@@ -2,12 +2,12 @@
 
 from rule_engine import rule_engine_launch
 
-from intarsia.cli.bench_cancel import CANCELS_A_HOLE, measure_cancel
-from intarsia.cli.bench_determinism import measure_determinism, same_percent
-from intarsia.cli.figures import Bench
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.cancel import CANCELS_A_HOLE, measure_cancel
+from intarsia.research.benchmark.determinism import measure_determinism, same_percent
+from intarsia.research.benchmark.figures import Bench
 
 
 async def test_engines_that_write_the_same_are_told_to(address: Address):

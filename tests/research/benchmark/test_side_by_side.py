@@ -4,19 +4,19 @@ from pathlib import Path
 
 from command_line import run
 from infill_server import write_program
-from pictured import pictured
+from plotted_lines import plotted_lines
 from rule_engine import rule_engine_launch
 
-from intarsia.cli.bench_contestants import contestants
-from intarsia.cli.bench_hole_lengths import NUM_LINES, measure_hole_lengths, plan_body
-from intarsia.cli.bench_side_by_side import measure_side_by_side, plan_line
-from intarsia.cli.bench_sources import cut_bodies, cut_lines
-from intarsia.cli.exit_codes import ExitCode
-from intarsia.cli.figures import Bench
+from intarsia.cli.errors import ExitCode
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.evaluation.contestants.llama_cpp import llama_cpp
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.figures import Bench
+from intarsia.research.benchmark.hole_lengths import NUM_LINES, measure_hole_lengths, plan_body
+from intarsia.research.benchmark.side_by_side import measure_side_by_side, plan_line
+from intarsia.research.benchmark.sources import cut_bodies, cut_lines
+from intarsia.research.benchmark.systems import contestants
+from intarsia.research.evaluation.systems.llama_cpp import llama_cpp
 
 
 def bench_of(client: EngineClient, address: Address, folder: Path) -> Bench:
@@ -56,7 +56,7 @@ async def test_holes_are_filled_in_turns_and_paired(address: Address, tmp_path: 
     assert found["side_llama_cpp_passes"] == 4
     assert all(value is None or value >= 0 for value in found.values())
     both = ["intarsia", "llama.cpp"]
-    assert pictured(figures) == {"bench-warm.svg": both, "bench-cold.svg": both}
+    assert plotted_lines(figures) == {"bench-warm.svg": both, "bench-cold.svg": both}
 
 
 async def test_without_peers_there_is_nothing_to_pair(address: Address):
@@ -74,7 +74,7 @@ async def test_blocks_of_each_length_are_filled_by_both(address: Address, tmp_pa
     for num_lines in NUM_LINES:
         assert found[f"hole_intarsia_{num_lines}_lines_tokens_per_pass"] == 1
         assert found[f"hole_llama_cpp_{num_lines}_lines_tokens"] == 4
-    assert pictured(figures) == {"bench-holes.svg": ["intarsia", "llama.cpp"]}
+    assert plotted_lines(figures) == {"bench-holes.svg": ["intarsia", "llama.cpp"]}
 
 
 def test_a_body_is_whole_and_is_asked_for_as_a_block():

@@ -4,9 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from intarsia.cli.side_by_side_figures import HoleAnswers, Measured, figures_of, pairs_of
-from intarsia.evaluation.answer import Answer
-from intarsia.evaluation.contestants.failures import failed
+from intarsia.research.benchmark.side_by_side_figures import (
+    HoleAnswers,
+    Measured,
+    figures_of,
+    pairs_of,
+)
+from intarsia.research.evaluation.answer import Answer
+from intarsia.research.evaluation.systems.failures import failed
 
 
 def answer(text: str, ms: float, *, passes: int = 4) -> Answer:

@@ -1,10 +1,10 @@
 """The language server's start is measured on real servers."""
 
-from intarsia.cli.bench_server import measure_server
-from intarsia.cli.figures import Bench
 from intarsia.engine.ipc.address import resolve_address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.figures import Bench
+from intarsia.research.benchmark.start import measure_server
 
 
 async def test_servers_are_started_and_answer() -> None:

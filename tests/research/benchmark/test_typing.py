@@ -5,19 +5,19 @@ from pathlib import Path
 
 import pytest
 from infill_server import write_program
-from pictured import pictured
+from plotted_lines import plotted_lines
 from rule_engine import rule_engine_launch
 
-from intarsia.cli.bench_sources import cut_lines
-from intarsia.cli.bench_typing import has_text, measure_typing, settled_text
-from intarsia.cli.bench_typing_peer import measure_typing_peer
-from intarsia.cli.figures import Bench
-from intarsia.cli.typing_figures import KeyFates, figures_of
-from intarsia.cli.typing_keys import keys_of, typed_lines, typing_places
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.evaluation.contestants.llama_cpp import llama_cpp
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.figures import Bench
+from intarsia.research.benchmark.sources import cut_lines
+from intarsia.research.benchmark.typing import has_text, measure_typing, settled_text
+from intarsia.research.benchmark.typing_baseline import measure_typing_peer
+from intarsia.research.benchmark.typing_figures import KeyFates, figures_of
+from intarsia.research.benchmark.typing_keys import keys_of, typed_lines, typing_places
+from intarsia.research.evaluation.systems.llama_cpp import llama_cpp
 
 
 @pytest.mark.parametrize("number", range(6))
@@ -67,7 +67,7 @@ async def test_the_same_keys_are_typed_to_a_peer(address: Address, tmp_path: Pat
     bench = Bench(client=client, address=address, options=FillOptions(), repeats=1, peers=(peer,))
     places = typing_places(1, pace=4)
     figures = {it.name: it for it in await measure_typing_peer(bench, places)}
-    assert pictured(list(figures.values())) == {"bench-typing.svg": ["llama.cpp"]}
+    assert plotted_lines(list(figures.values())) == {"bench-typing.svg": ["llama.cpp"]}
     await client.close()
     assert f"{len(places[0].keys)} keys" in figures["typing_llama_cpp_prompt_share"].method
     assert (figures["typing_llama_cpp_answered_share"].value or 0) > 50

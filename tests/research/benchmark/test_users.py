@@ -6,12 +6,12 @@ import random
 import pytest
 from rule_engine import rule_engine_launch
 
-from intarsia.cli.bench_sources import cut_lines
-from intarsia.cli.bench_users import FEWEST_KEYS, MOST_KEYS, keys_of, measure_users
-from intarsia.cli.figures import Bench
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.figures import Bench
+from intarsia.research.benchmark.sources import cut_lines
+from intarsia.research.benchmark.users import FEWEST_KEYS, MOST_KEYS, keys_of, measure_users
 
 
 @pytest.mark.parametrize("number", range(4))

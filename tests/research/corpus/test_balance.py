@@ -4,7 +4,7 @@ from collections import Counter
 
 from corpus_files import corpus_file
 
-from intarsia.corpus.balance import balanced
+from intarsia.research.corpus.balance import balanced
 
 
 def files(language: str, num_files: int, num_bytes: int = 1_000):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.corpus.contamination import MeasuredTexts
+from intarsia.research.corpus.contamination import MeasuredTexts
 
 DATA = Path(__file__).parent.parent / "data" / "human-eval-infilling"
 ROOT = Path(__file__).parent.parent.parent

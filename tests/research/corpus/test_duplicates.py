@@ -2,7 +2,7 @@
 
 from corpus_files import functions
 
-from intarsia.corpus.duplicates import SeenTexts
+from intarsia.research.corpus.duplicates import SeenTexts
 
 NAMES = [f"name{n}" for n in range(20)]
 

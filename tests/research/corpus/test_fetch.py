@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.corpus import fetch
-from intarsia.corpus.faults import CorpusFault
-from intarsia.corpus.fetch import NotThere, fetch_archive, read_page
-from intarsia.corpus.release import ArchiveLink
+from intarsia.research.corpus import fetch
+from intarsia.research.corpus.faults import CorpusFault
+from intarsia.research.corpus.fetch import NotThere, fetch_archive, read_page
+from intarsia.research.corpus.release import ArchiveLink
 
 PAGE = "https://somewhere.invalid/page"
 

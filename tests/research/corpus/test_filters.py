@@ -2,14 +2,14 @@
 
 import pytest
 
-from intarsia.corpus.filters import (
+from intarsia.infill.languages import language_for_id
+from intarsia.research.corpus.filters import (
     reason_in_path,
     reason_in_size,
     reason_in_syntax,
     reason_in_text,
 )
-from intarsia.corpus.licence import permitted
-from intarsia.infill.languages import language_for_id
+from intarsia.research.corpus.licence import permitted
 
 CODE = "def area(width, height):\n    return width * height\n"
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from intarsia.corpus.debian_copyright import licence_of_path, read_copyright
-from intarsia.corpus.licence import (
+from intarsia.research.corpus.debian_copyright import licence_of_path, read_copyright
+from intarsia.research.corpus.licence import (
     PERMITTED,
     licence_of_npm,
     licence_of_python,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from small_packages import tar_bytes, zip_bytes
 
-from intarsia.corpus.members import MAX_MEMBER_BYTES, BadArchive, read_members
+from intarsia.research.corpus.members import MAX_MEMBER_BYTES, BadArchive, read_members
 
 FILES = {
     "top/good.py": "x = 1\n",

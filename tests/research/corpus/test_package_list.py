@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.corpus.faults import CorpusFault
-from intarsia.corpus.package_list import (
+from intarsia.research.corpus.faults import CorpusFault
+from intarsia.research.corpus.package_list import (
     DEFAULT_LIST,
     HELD_OUT_LIST,
     PackageRow,

@@ -7,13 +7,13 @@ from sample_cases import SAMPLE, case
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import SettleMode
-from intarsia.evaluation.answer import Answer
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.contestants.direct import Direct
-from intarsia.evaluation.contestants.language_server import LanguageServer
-from intarsia.filling.options import FillOptions
-from intarsia.infill.canvas import Budget
+from intarsia.infill.canvas.canvas import Budget
+from intarsia.infill.filling.options import FillOptions
 from intarsia.lsp.settings import Settings
+from intarsia.research.evaluation.answer import Answer
+from intarsia.research.evaluation.case import Case
+from intarsia.research.evaluation.systems.direct import Direct
+from intarsia.research.evaluation.systems.language_server import LanguageServer
 
 RULES = [
     ("result +=", "lue  # the model's own\nprint()"),

@@ -3,8 +3,8 @@
 import pytest
 from judged_rows import exact, failure, row, run_of
 
-from intarsia.evaluation.compare import compare, mcnemar, rows_of
-from intarsia.evaluation.faults import EvaluationFault
+from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.evaluation.compare import compare, mcnemar, rows_of
 
 
 @pytest.mark.parametrize(

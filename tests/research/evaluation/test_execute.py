@@ -12,10 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from intarsia.evaluation import execute, isolation
-from intarsia.evaluation.execute import Sandbox, find_sandbox
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.evaluation.isolation import isolations
+from intarsia.research.evaluation import execute, isolation
+from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.evaluation.execute import Sandbox, find_sandbox
+from intarsia.research.evaluation.isolation import isolations
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no limits on processes")
 

@@ -3,8 +3,8 @@
 import pytest
 from judged_rows import exact, failure, row
 
-from intarsia.evaluation.figures import Figures, figures_of
-from intarsia.evaluation.record import Row
+from intarsia.research.evaluation.figures import Figures, figures_of
+from intarsia.research.evaluation.record import Row
 
 
 def whole(*rows: Row) -> Figures:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from intarsia.evaluation.intervals import (
+from intarsia.research.evaluation.intervals import (
     Estimate,
     Resampling,
     mean_of_means,

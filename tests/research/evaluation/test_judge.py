@@ -4,10 +4,9 @@ from typing import Any
 
 import pytest
 
-from intarsia.evaluation.answer import Answer
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.judge import judge
-from intarsia.evaluation.verdict import Verdict
+from intarsia.research.evaluation.answer import Answer
+from intarsia.research.evaluation.case import Case
+from intarsia.research.evaluation.judge import Verdict, judge
 
 
 def case(marked: str, language: str = "python", kind: Any = "line") -> Case:

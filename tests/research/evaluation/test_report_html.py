@@ -4,9 +4,9 @@ from html.parser import HTMLParser
 
 from judged_rows import exact, failure, row, run_of
 
-from intarsia.evaluation.figures import figures_of
-from intarsia.evaluation.record import Row
-from intarsia.evaluation.report_html import CHARS_SHOWN, page
+from intarsia.research.evaluation.figures import figures_of
+from intarsia.research.evaluation.record import Row
+from intarsia.research.evaluation.report_html import CHARS_SHOWN, page
 
 NASTY = "</script><script>alert('1')</script><img src=x onerror=alert(2)>&amp;\"'"
 

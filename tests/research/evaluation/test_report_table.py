@@ -6,13 +6,17 @@ import pytest
 from judged_rows import exact, failure, row
 from rich.console import Console
 
-from intarsia.evaluation.compare import compare
-from intarsia.evaluation.figure_text import number_change, p_value, percent_change, signed
-from intarsia.evaluation.figures import figures_of
-from intarsia.evaluation.intervals import Estimate
-from intarsia.evaluation.record import Row
-from intarsia.evaluation.report_comparison import MAX_SHOWN, comparison_table, discordant_table
-from intarsia.evaluation.report_table import set_tables
+from intarsia.research.evaluation.compare import compare
+from intarsia.research.evaluation.figure_text import number_change, p_value, percent_change, signed
+from intarsia.research.evaluation.figures import figures_of
+from intarsia.research.evaluation.intervals import Estimate
+from intarsia.research.evaluation.record import Row
+from intarsia.research.evaluation.report_comparison import (
+    MAX_SHOWN,
+    comparison_table,
+    discordant_table,
+)
+from intarsia.research.evaluation.report_table import set_tables
 
 WIDTH = 110
 

@@ -7,17 +7,16 @@ import pytest
 from engine_watch import engine_once
 from rule_server import rule_server_command
 from sample_cases import case
-from scripted_contestant import ScriptedContestant
+from scripted_system import ScriptedContestant
 
 from intarsia.engine.ipc.address import Address
-from intarsia.evaluation.answer import Answer
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.contestants.direct import Direct
-from intarsia.evaluation.contestants.language_server import LanguageServer
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.evaluation.record import ContestantInfo, Row
-from intarsia.evaluation.run import FIRST_CASE, Progress, run
-from intarsia.evaluation.verdict import Verdict
+from intarsia.research.evaluation.answer import Answer
+from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.evaluation.judge import Verdict
+from intarsia.research.evaluation.record import ContestantInfo, Row
+from intarsia.research.evaluation.run import FIRST_CASE, Progress, run
+from intarsia.research.evaluation.systems.direct import Direct
+from intarsia.research.evaluation.systems.language_server import LanguageServer
 
 CASES = [case(f"x{number} = ", "1", name=f"case {number}") for number in range(4)]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from intarsia.engine.ipc.address import Address
-from intarsia.evaluation.server_process import serving
+from intarsia.research.evaluation.server_process import serving
 
 INITIALIZE = {"processId": None, "rootUri": None, "capabilities": {}}
 

@@ -2,7 +2,7 @@
 
 from judged_rows import exact, failure, row
 
-from intarsia.evaluation.shown_cases import galleries
+from intarsia.research.evaluation.shown_cases import galleries
 
 
 def names(shown):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from intarsia.evaluation.suffix_repetition import repeats_suffix
+from intarsia.research.evaluation.suffix_repetition import repeats_suffix
 
 
 def check(drawn: str, text: str) -> bool:

@@ -1,7 +1,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.infill.byte_offsets import offsets_of_bytes
+from intarsia.research.holes.code_map import offsets_of_bytes
 
 
 @settings(max_examples=100, deadline=None)

@@ -4,10 +4,10 @@ import pytest
 from code_like_text import languages, texts
 from hypothesis import given, settings
 
-from intarsia.infill.code_map import CODE, COMMENT, STRING, map_code
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.nodes import is_code
-from intarsia.infill.syntax import parse_afresh
+from intarsia.infill.syntax.nodes import is_code
+from intarsia.infill.syntax.parse import parse_afresh
+from intarsia.research.holes.code_map import CODE, COMMENT, STRING, map_code
 
 SIGNS = {CODE: ".", STRING: "s", COMMENT: "c"}
 

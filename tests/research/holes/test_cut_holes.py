@@ -9,16 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from marked_text import read_marked
 
-from intarsia.infill.known_hole_nodes import hole_nodes
-from intarsia.infill.known_holes import (
+from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT, language_for_id
+from intarsia.infill.syntax.nodes import comment_at, is_inside_string
+from intarsia.infill.syntax.parse import MAX_LINE_CHARS, parse, parse_afresh
+from intarsia.research.holes.cut_holes import (
     EXPRESSION_CHARS,
     KNOWN_HOLE_KINDS,
     MAX_BLOCK_LINES,
     known_holes,
 )
-from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT, language_for_id
-from intarsia.infill.nodes import comment_at, is_inside_string
-from intarsia.infill.syntax import MAX_LINE_CHARS, parse, parse_afresh
+from intarsia.research.holes.node_table import hole_nodes
 
 PYTHON = language_for_id("python")
 CASES = tomllib.loads(Path(__file__).with_name("known_holes.toml").read_text(encoding="utf-8"))[

@@ -8,9 +8,9 @@ import torch
 from tiny_diffusion_gemma import SLIDING_WINDOW, VOCAB_SIZE, tiny_model
 
 from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
-from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma_fixed_passes import FixedPasses
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.research.model_cost.cuda_graph_passes import FixedPasses
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")

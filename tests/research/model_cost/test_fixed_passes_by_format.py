@@ -8,13 +8,13 @@ import torch
 from devices import DEVICES
 from torch import Tensor
 
-from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma_attention import fold_heads
-from intarsia.engine.families.diffusion_gemma_fixed_passes import FixedPasses
-from intarsia.engine.families.diffusion_gemma_quantize import quantize_gemma
-from intarsia.engine.scale.gemma_shape import gemma_config
-from intarsia.engine.scale.random_gemma import random_gemma
-from intarsia.engine.scale.wanted import Weights
+from intarsia.engine.families.diffusion_gemma.attention import fold_heads
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.quantized.quantize import quantize_gemma
+from intarsia.research.model_cost.cuda_graph_passes import FixedPasses
+from intarsia.research.model_cost.gemma_shape import gemma_config
+from intarsia.research.model_cost.random_gemma import random_gemma
+from intarsia.research.model_cost.wanted import Weights
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")

@@ -6,12 +6,12 @@ import pytest
 from toy_causal import save_toy, toy_causal_model
 from toy_causal_fill import run_fill
 
-from intarsia.engine import measure_holes
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families.loading import load_filler
-from intarsia.engine.scale.figure_lines import Holes, read_lines
-from intarsia.engine.scale.line_holes import line_holes
-from intarsia.engine.scale.random_backbone import DEFAULT_CONFIG, write_random_backbone
+from intarsia.engine.service.load_filler import load_filler
+from intarsia.research.model_cost import fill_cost
+from intarsia.research.model_cost.figure_lines import Holes, read_lines
+from intarsia.research.model_cost.line_holes import line_holes
+from intarsia.research.model_cost.random_backbone import DEFAULT_CONFIG, write_random_backbone
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def toy(tmp_path: Path) -> Path:
 def test_holes_are_measured_cold_and_with_their_context_held(toy: Path, tmp_path: Path) -> None:
     file = tmp_path / "figures.jsonl"
     words = ["--model", str(toy), "--device", "cpu", "--holes", "3", "--json-lines", str(file)]
-    assert measure_holes.main(words) == 0
+    assert fill_cost.main(words) == 0
     cold, held = read_lines(file)
     assert isinstance(cold, Holes) and isinstance(held, Holes)
     assert (cold.context_is_held, held.context_is_held) == (False, True)
@@ -31,7 +31,7 @@ def test_holes_are_measured_cold_and_with_their_context_held(toy: Path, tmp_path
 
 
 def test_a_model_that_is_not_there_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert measure_holes.main(["--model", "/nowhere/at/all", "--device", "cpu"]) == 1
+    assert fill_cost.main(["--model", "/nowhere/at/all", "--device", "cpu"]) == 1
     assert capsys.readouterr().err.count("\n") == 1
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from intarsia.engine import measure_scale
-from intarsia.engine.families.diffusion_gemma_passes import DirectPasses
-from intarsia.engine.scale.figure_lines import (
+from intarsia.engine.families.diffusion_gemma.passes import DirectPasses
+from intarsia.research.model_cost import __main__
+from intarsia.research.model_cost.figure_lines import (
     FirstPass,
     Loaded,
     Machine,
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:Deprec
 def measure(path: Path, *more: str) -> list[object]:
     words = ["--shape", "toy", "--device", "cpu", "--repeats", "1", "--json-lines", str(path)]
     few = ["--canvas", "4,8", "--context", "40", "--batch", "1,2"]
-    assert measure_scale.main([*words, *few, *more]) == 0
+    assert __main__.main([*words, *few, *more]) == 0
     return list(read_lines(path))
 
 
@@ -84,5 +84,5 @@ def test_when_the_time_is_up_the_rest_is_named_and_left(tmp_path: Path) -> None:
 
 def test_a_word_that_is_not_known_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        measure_scale.main(["--weights", "fp3"])
+        __main__.main(["--weights", "fp3"])
     assert "weights are bf16, fp8, int4, got fp3" in capsys.readouterr().err

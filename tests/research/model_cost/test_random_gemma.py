@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 import torch
 
-from intarsia.engine.scale.gemma_shape import gemma_config
-from intarsia.engine.scale.random_gemma import random_gemma
+from intarsia.research.model_cost.gemma_shape import gemma_config
+from intarsia.research.model_cost.random_gemma import random_gemma
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
@@ -63,7 +63,7 @@ def test_the_numbers_follow_the_seed_and_leave_the_caller_s_alone() -> None:
 
 def test_the_published_shape_has_as_many_numbers_as_the_released_model() -> None:
     """On no device: 25.2 B in all, 22.84 B in experts, 1.11 B in attention (its card's figures)."""
-    from intarsia.engine.scale.random_gemma import on_meta
+    from intarsia.research.model_cost.random_gemma import on_meta
 
     model = on_meta(gemma_config("published"), torch.bfloat16)
     sizes = {name: weight.numel() for name, weight in of_text(model.named_parameters()).items()}

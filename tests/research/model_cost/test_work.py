@@ -3,10 +3,10 @@
 import pytest
 import torch
 
-from intarsia.engine.scale.ceilings import Ceilings
-from intarsia.engine.scale.gemma_shape import gemma_config
-from intarsia.engine.scale.random_gemma import random_gemma
-from intarsia.engine.scale.work import (
+from intarsia.research.model_cost.ceilings import Ceilings
+from intarsia.research.model_cost.gemma_shape import gemma_config
+from intarsia.research.model_cost.random_gemma import random_gemma
+from intarsia.research.model_cost.work import (
     GemmaSizes,
     LayerSizes,
     Work,

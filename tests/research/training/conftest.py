@@ -7,7 +7,7 @@ import torch
 from toy_causal import save_toy, toy_causal_model
 from toy_training import toy_holes
 
-from intarsia.engine.training.packed_holes import PackedHoles
+from intarsia.research.training.packed_holes import PackedHoles
 
 
 @pytest.fixture(autouse=True, scope="session")

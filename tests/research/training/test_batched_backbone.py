@@ -8,11 +8,11 @@ import torch
 from toy_causal import KINDS, Kind, save_toy, toy_causal_model, toy_masked_causal, toy_text
 from toy_training import MIX, toy_batched
 
-from intarsia.engine.families.gated_adapter import read_adapter
-from intarsia.engine.training.adapter_file import save_numbers
-from intarsia.engine.training.canvas_batch import CanvasBatch, draw_batch
-from intarsia.engine.training.packed_holes import HoleIds
-from intarsia.engine.training.trainable_adapter import TrainableAdapter
+from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
+from intarsia.research.training.adapter_file import save_numbers
+from intarsia.research.training.canvas_batch import CanvasBatch, draw_batch
+from intarsia.research.training.packed_holes import HoleIds
+from intarsia.research.training.trainable_adapter import TrainableAdapter
 
 _HOLES = [
     HoleIds(prefix=range(20, 33), middle=range(40, 49), suffix=range(60, 66), group=0),

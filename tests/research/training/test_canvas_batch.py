@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from toy_causal import toy_text
 from toy_training import MIX
 
-from intarsia.engine.families.fim_text import FimIds
-from intarsia.engine.training.canvas_batch import draw_batch
-from intarsia.engine.training.packed_holes import HoleIds
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
+from intarsia.research.training.canvas_batch import draw_batch
+from intarsia.research.training.packed_holes import HoleIds
 
 _FIM = FimIds(before_prefix=1, before_suffix=2, before_middle=3, mask=4, end=5)
 _IDS = st.lists(st.integers(10, 99), min_size=1, max_size=40)

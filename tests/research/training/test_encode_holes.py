@@ -6,14 +6,14 @@ import pytest
 from corpus_files import corpus_file, functions
 from toy_causal import toy_text
 
-from intarsia.cli.train_holes import encode_holes
-from intarsia.corpus.holes import TrainingHole, draw_holes
-from intarsia.engine.families.anchors import anchor_offset
-from intarsia.engine.families.fim_text import FimText
-from intarsia.engine.families.masked_causal_hole import HoleReader
+from intarsia.engine.families.masked_causal.context_boundary import anchor_offset
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.masked_causal.read_request import HoleReader
 from intarsia.engine.ipc.messages import Fill
-from intarsia.engine.training.packed_holes import HoleIds
-from intarsia.infill.healing import given_start
+from intarsia.infill.holes.token_healing import given_start
+from intarsia.research.corpus.holes import TrainingHole, draw_holes
+from intarsia.research.training.encode_holes import encode_holes
+from intarsia.research.training.packed_holes import HoleIds
 
 
 @pytest.fixture(scope="module")

@@ -6,16 +6,16 @@ import pytest
 from corpus_files import corpus_file, functions
 from tiny_diffusion_gemma import save_tiny_checkpoint
 
-from intarsia.cli.train_gemma_holes import encode_gemma_holes
-from intarsia.cli.train_run import TrainingOrder, run_training
-from intarsia.corpus.corpus_file import write_files
-from intarsia.corpus.holes import TrainingHole
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families.diffusion_gemma_filler import DiffusionGemmaFiller
-from intarsia.engine.families.diffusion_gemma_loading import load_gemma
-from intarsia.engine.families.loading import load_filler
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
+from intarsia.engine.families.diffusion_gemma.load import load_gemma
 from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.service.load_filler import load_filler
+from intarsia.research.corpus.corpus_file import write_files
+from intarsia.research.corpus.holes import TrainingHole
+from intarsia.research.training.encode_gemma_holes import encode_gemma_holes
+from intarsia.research.training.run import TrainingOrder, run_training
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")

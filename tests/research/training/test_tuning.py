@@ -10,10 +10,10 @@ from toy_causal_fill import run_fill
 from toy_training import toy_batched, toy_holes, toy_lines, toy_tuning_task, train_toy
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families.loading import load_filler
-from intarsia.engine.families.tuning import tune
-from intarsia.engine.filler import ModelError
-from intarsia.engine.training.packed_holes import HoleIds, PackedHoles
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone.tuning import tune
+from intarsia.engine.service.load_filler import load_filler
+from intarsia.research.training.packed_holes import HoleIds, PackedHoles
 
 
 @pytest.fixture(scope="module")

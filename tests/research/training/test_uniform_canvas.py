@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.engine.families.diffusion_gemma_layout import CanvasSizes, lay_out
-from intarsia.engine.training.packed_holes import HoleIds
-from intarsia.engine.training.uniform_batch import batch_of
-from intarsia.engine.training.uniform_canvas import (
+from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, lay_out
+from intarsia.research.training.packed_holes import HoleIds
+from intarsia.research.training.uniform_batch import batch_of
+from intarsia.research.training.uniform_canvas import (
     CanvasRules,
     CleanCanvas,
     UniformMix,

@@ -16,15 +16,16 @@ from toy_uniform import (
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma_loading import LoadedGemma
-from intarsia.engine.families.loading import load_filler
-from intarsia.engine.filler import Filler, ModelError
-from intarsia.engine.training.packed_holes import PackedHoles
-from intarsia.engine.training.uniform_backbone import UniformBackbone
-from intarsia.engine.training.uniform_batch import UniformBatch, batch_of
-from intarsia.engine.training.uniform_canvas import CleanCanvas
-from intarsia.engine.training.uniform_task import UniformTask
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.diffusion_gemma.load import LoadedGemma
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.filler import Filler
+from intarsia.engine.service.load_filler import load_filler
+from intarsia.research.training.packed_holes import PackedHoles
+from intarsia.research.training.uniform_backbone import UniformBackbone
+from intarsia.research.training.uniform_batch import UniformBatch, batch_of
+from intarsia.research.training.uniform_canvas import CleanCanvas
+from intarsia.research.training.uniform_task import UniformTask
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")

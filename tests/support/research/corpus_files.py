@@ -2,7 +2,7 @@
 
 import hashlib
 
-from intarsia.corpus.corpus_file import CorpusFile
+from intarsia.research.corpus.corpus_file import CorpusFile
 
 
 def corpus_file(

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from intarsia.evaluation.record import ContestantInfo, Row, Run
-from intarsia.evaluation.verdict import Verdict
+from intarsia.research.evaluation.judge import Verdict
+from intarsia.research.evaluation.record import ContestantInfo, Row, Run
 
 _VERDICT = {
     "is_exact": False,

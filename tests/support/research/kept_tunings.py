@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from intarsia.cli.keep_tuning import keep_tuning
-from intarsia.lsp.kept_tuning import Effect, KeptTuning
+from intarsia.cli.train_repository import keep_tuning
+from intarsia.lsp.engine.repository_tuning import Effect, KeptTuning
 
 
 def keep_some(root: Path, weights: Path, **changes: Any) -> Path:

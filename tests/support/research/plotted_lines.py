@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from intarsia.cli.bench_pictures import PICTURES, points
-from intarsia.cli.figures import Figure
+from intarsia.research.benchmark.figures import Figure
+from intarsia.research.benchmark.pictures import PICTURES, points
 
 
-def pictured(figures: Sequence[Figure]) -> dict[str, list[str]]:
+def plotted_lines(figures: Sequence[Figure]) -> dict[str, list[str]]:
     """Return the names of the lines that these figures draw, by picture."""
     drawn = {
         picture.file: [name for name, line in picture.lines.items() if points(figures, line)]

@@ -1,6 +1,6 @@
 """Cases of several kinds and languages: CRLF, half-typed words, astral characters, no hole."""
 
-from intarsia.evaluation.case import Case, CaseKind
+from intarsia.research.evaluation.case import Case, CaseKind
 
 
 def case(

@@ -4,7 +4,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 
-from intarsia.evaluation.contestants.peer_program import NoAnswer, Program, Prompt, Written
+from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Program, Prompt, Written
 
 
 class ScriptedProgram:

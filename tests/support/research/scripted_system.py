@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from intarsia.evaluation.answer import Answer
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.record import ContestantInfo
+from intarsia.research.evaluation.answer import Answer
+from intarsia.research.evaluation.case import Case
+from intarsia.research.evaluation.record import ContestantInfo
 
 
 class ScriptedContestant:

@@ -11,7 +11,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from intarsia.corpus.fetch import NotThere
+from intarsia.research.corpus.fetch import NotThere
 
 DEBIAN = "https://deb.debian.org/debian"
 PERMISSIVE_METADATA = "Metadata-Version: 2.4\nName: small\nLicense-Expression: MIT\n\nSmall.\n"

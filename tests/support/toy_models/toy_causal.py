@@ -17,19 +17,19 @@ from transformers import (
 )
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families.backbone_shape import BackboneShape, read_shape
-from intarsia.engine.families.backbone_weights import read_weights
-from intarsia.engine.families.causal_backbone import CausalBackbone
-from intarsia.engine.families.fim_text import FimText, read_fim_text
-from intarsia.engine.families.folder_contents import read_config
-from intarsia.engine.families.gated_adapter import GatedAdapter, read_adapter
-from intarsia.engine.families.loading import load_filler
-from intarsia.engine.families.masked_causal import MaskedCausal
-from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
-from intarsia.engine.families.matrix_choice import Format
-from intarsia.engine.families.pass_weights import pass_weights
-from intarsia.engine.families.torch_backbone import TorchBackbone
+from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter, read_adapter
+from intarsia.engine.families.masked_causal.backbone.choose_format import Format
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.families.masked_causal.backbone.torch_backbone import TorchBackbone
+from intarsia.engine.families.masked_causal.backbone.torch_weights import pass_weights
+from intarsia.engine.families.masked_causal.backbone.weights import read_weights
+from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimText, read_fim_text
+from intarsia.engine.families.masked_causal.model import MaskedCausal
 from intarsia.engine.ipc.messages import Fill, SettleMode
+from intarsia.engine.model_store.checkpoint import read_config
+from intarsia.engine.service.load_filler import load_filler
 
 Kind = Literal["qwen2", "qwen3", "llama", "llama3"]
 KINDS: tuple[Kind, ...] = ("qwen2", "qwen3", "llama", "llama3")
@@ -126,8 +126,8 @@ def toy_backbone(
         gated = read_adapter(adapter, shape, dtype=torch.float32, device=CPU)
     mask_id = toy_text(folder).mask_id
     if matrices == "int8":
-        from intarsia.engine.families.byte_backbone import ByteBackbone
-        from intarsia.engine.families.byte_weights import byte_weights
+        from intarsia.engine.families.masked_causal.backbone.int8_backbone import ByteBackbone
+        from intarsia.engine.families.masked_causal.backbone.int8_weights import byte_weights
 
         return ByteBackbone(shape, byte_weights(weights, gated), mask_id=mask_id, num_threads=2)
     return TorchBackbone(shape, pass_weights(weights, gated, matrices), mask_id=mask_id)

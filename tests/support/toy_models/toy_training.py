@@ -8,20 +8,20 @@ from typing import Any
 import torch
 from toy_causal import CPU, toy_text
 
-from intarsia.engine.families.backbone_shape import read_shape
-from intarsia.engine.families.backbone_weights import read_weights
-from intarsia.engine.families.folder_contents import read_config
-from intarsia.engine.families.tuning import tune
-from intarsia.engine.training.batched_backbone import BatchedBackbone
-from intarsia.engine.training.budget import Budget
-from intarsia.engine.training.canvas_batch import CanvasMix
-from intarsia.engine.training.canvas_task import CanvasTask, Weighting
-from intarsia.engine.training.packed_holes import HoleIds, PackedHoles, pack
-from intarsia.engine.training.run_folder import RunFolder
-from intarsia.engine.training.task import TrainingTask
-from intarsia.engine.training.train_loop import LoopOptions, train
-from intarsia.engine.training.tuning_task import TuningMix, TuningTask
-from intarsia.engine.training.vocabulary import UsedVocabulary
+from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.families.masked_causal.backbone.tuning import tune
+from intarsia.engine.families.masked_causal.backbone.weights import read_weights
+from intarsia.engine.model_store.checkpoint import read_config
+from intarsia.research.training.batched_backbone import BatchedBackbone
+from intarsia.research.training.budget import Budget
+from intarsia.research.training.canvas_batch import CanvasMix
+from intarsia.research.training.canvas_task import CanvasTask, Weighting
+from intarsia.research.training.packed_holes import HoleIds, PackedHoles, pack
+from intarsia.research.training.run_folder import RunFolder
+from intarsia.research.training.task import TrainingTask
+from intarsia.research.training.train_loop import LoopOptions, train
+from intarsia.research.training.tuning_task import TuningMix, TuningTask
+from intarsia.research.training.vocabulary import UsedVocabulary
 
 MIX = CanvasMix(num_canvases=12, max_prefix=24, max_suffix=12, max_middle=24, length=6)
 _NAMES = ("alpha", "beta", "gamma", "delta")

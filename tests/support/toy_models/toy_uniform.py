@@ -10,10 +10,10 @@ from pathlib import Path
 import torch
 from tiny_diffusion_gemma import save_tiny_checkpoint
 
-from intarsia.engine.families.diffusion_gemma_loading import LoadedGemma, load_gemma
-from intarsia.engine.training.packed_holes import HoleIds, PackedHoles, pack
-from intarsia.engine.training.uniform_canvas import UniformMix
-from intarsia.engine.training.uniform_task import UniformTask
+from intarsia.engine.families.diffusion_gemma.load import LoadedGemma, load_gemma
+from intarsia.research.training.packed_holes import HoleIds, PackedHoles, pack
+from intarsia.research.training.uniform_canvas import UniformMix
+from intarsia.research.training.uniform_task import UniformTask
 
 CPU = torch.device("cpu")
 MIX = UniformMix(max_free=4)

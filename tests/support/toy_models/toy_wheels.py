@@ -4,7 +4,7 @@ import hashlib
 import zipfile
 from pathlib import Path
 
-from intarsia.engine.default_model.catalog import CatalogModel, HubFile, WheelParts
+from intarsia.engine.model_store.catalog import CatalogModel, HubFile, WheelParts
 
 CONTENT = bytes(range(256)) * 12
 PROJECT = "intarsia-toy-part{n}"

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from intarsia.engine.families.low_bit_matrices import LowBitMatrices
+from intarsia.engine.families.diffusion_gemma.quantized.linear import LowBitMatrices
 
 
 class LowBitExperts(nn.Module):

@@ -11,8 +11,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from intarsia.engine.families.grouped_product import grouped_product
-from intarsia.engine.families.low_bit import (
+from intarsia.engine.families.diffusion_gemma.quantized.grouped_matmul import grouped_product
+from intarsia.engine.families.diffusion_gemma.quantized.number_formats import (
     FLOAT8,
     from_float8,
     from_int4,
@@ -103,6 +103,8 @@ def unfolds_on_chip(scale: Tensor, rows: Tensor) -> bool:
 
 
 def _int4_product(rows: Tensor, packed: Tensor, scale: Tensor, ends: Tensor) -> Tensor:
-    from intarsia.engine.families.int4_product import int4_product  # Triton is not everywhere
+    from intarsia.engine.families.diffusion_gemma.quantized.int4_matmul import (
+        int4_product,  # Triton is not everywhere
+    )
 
     return int4_product(rows, packed, scale, ends)

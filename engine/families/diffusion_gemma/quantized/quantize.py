@@ -10,15 +10,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from intarsia.engine.families.low_bit_experts import LowBitExperts
-from intarsia.engine.families.low_bit_matrices import (
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.diffusion_gemma.quantized.experts import LowBitExperts
+from intarsia.engine.families.diffusion_gemma.quantized.linear import (
     LowBit,
     LowBitMatrices,
     LowBitMatrix,
     has_float8,
     low_bit,
 )
-from intarsia.engine.filler import ModelError
 
 
 def require_low_bit(kind: LowBit, device: torch.device) -> None:

@@ -11,9 +11,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.backbone_shape import BackboneShape
-from intarsia.engine.families.low_rank import LowRankLayer, low_rank_layers, read_numbers
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.lora import read_numbers
+from intarsia.engine.families.masked_causal.backbone.lora_layers import (
+    LowRankLayer,
+    low_rank_layers,
+)
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

@@ -12,10 +12,10 @@ from typing import Literal, TypeAlias
 import torch
 
 from intarsia.engine.config import Dtype
-from intarsia.engine.families.backbone_shape import BackboneShape
-from intarsia.engine.families.gated_adapter import GatedAdapter
-from intarsia.engine.families.matrix import PlainMatrix, packed_matrix, packs
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
+from intarsia.engine.families.masked_causal.backbone.linear import PlainMatrix, packed_matrix, packs
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
 Format: TypeAlias = Literal["plain", "packed", "int8"]
 
@@ -58,8 +58,10 @@ def _reason_against_bytes(
     if device.type != "cpu":
         return f"it is for the CPU, not for {device}"
     try:
-        from intarsia.engine.families.byte_weights import reason_against_bytes
-        from intarsia.engine.kernels.check import multiplies_bytes
+        from intarsia.engine.families.masked_causal.backbone.int8_weights import (
+            reason_against_bytes,
+        )
+        from intarsia.engine.kernels.matmul import multiplies_bytes
 
         if (reason := reason_against_bytes(shape, adapter)) is not None:
             return reason
@@ -95,9 +97,8 @@ def _ways(
 ) -> list[Callable[[], object]]:
     """Return so many products, each with a matrix of its own."""
     if of == "int8":
-        from intarsia.engine.kernels.check import lone_matrix
-        from intarsia.engine.kernels.rows import multiply_rows
-        from intarsia.engine.kernels.team import Team
+        from intarsia.engine.kernels.matmul import lone_matrix, multiply_rows
+        from intarsia.engine.kernels.threads import Team
 
         team, x, exact = Team(torch.get_num_threads()), rows.float().numpy(), weight.float().numpy()
         parts = [lone_matrix(exact) for _ in range(count)]

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from torch import Tensor
 
-from intarsia.engine.families.backbone_weights import BackboneWeights
-from intarsia.engine.families.gated_adapter import GatedAdapter, SerialHead
+from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter, SerialHead
+from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

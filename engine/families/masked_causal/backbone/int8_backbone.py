@@ -10,17 +10,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.backbone_shape import BackboneShape
-from intarsia.engine.families.byte_weights import ByteWeights
-from intarsia.engine.families.causal_backbone import CausalBackbone, Rows
-from intarsia.engine.families.kv_cache import KvCache
-from intarsia.engine.families.rotary import inverse_frequencies, rotation
+from intarsia.engine.families.masked_causal.backbone.int8_weights import ByteWeights
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
+from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequencies, rotation
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.kernels import run_compiled
-from intarsia.engine.kernels.byte_matrix import Floats, GatedBytes
-from intarsia.engine.kernels.passes import PHASES_A_LAYER, run_layers
-from intarsia.engine.kernels.rows import empty_rows, multiply_rows
-from intarsia.engine.kernels.team import Team
-from intarsia.engine.kernels.tiles import LANES, MOST_ROWS
+from intarsia.engine.kernels.forward import PHASES_A_LAYER, run_layers
+from intarsia.engine.kernels.int8_matrix import Floats, GatedBytes
+from intarsia.engine.kernels.matmul import empty_rows, multiply_rows
+from intarsia.engine.kernels.microkernels import LANES, MOST_ROWS
+from intarsia.engine.kernels.threads import Team
 
 _CHUNK = 64  # tokens: of 256 each a context is read 3 % faster, and a cancel waits for 0.5 s
 

@@ -13,13 +13,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.backbone_shape import BackboneShape
-from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeights
-from intarsia.engine.families.gated_adapter import GatedAdapter
-from intarsia.engine.families.low_rank import LowRank, LowRankLayer
-from intarsia.engine.families.model_ends import ModelEnds, model_ends
-from intarsia.engine.kernels.byte_matrix import GatedBytes, empty_matrices, put
-from intarsia.engine.kernels.tiles import GROUP, LANES
+from intarsia.engine.families.lora import LowRank
+from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
+from intarsia.engine.families.masked_causal.backbone.embeddings import ModelEnds, model_ends
+from intarsia.engine.families.masked_causal.backbone.lora_layers import LowRankLayer
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
+from intarsia.engine.kernels.int8_matrix import GatedBytes, empty_matrices, put
+from intarsia.engine.kernels.microkernels import GROUP, LANES
 
 _ROWS_AT_ONCE = 1024  # panels are whole in so many
 

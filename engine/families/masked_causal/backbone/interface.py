@@ -10,10 +10,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.diffusion.verify import NamedToken, name_tokens
-from intarsia.engine.families.backbone_shape import BackboneShape
-from intarsia.engine.families.kv_cache import KvCache
-from intarsia.engine.families.model_ends import ModelEnds
+from intarsia.engine.decoding.tokens import NamedToken, name_tokens
+from intarsia.engine.families.masked_causal.backbone.embeddings import ModelEnds
+from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
 _NUM_CANDIDATES = 32
 

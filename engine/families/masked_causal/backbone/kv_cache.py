@@ -7,7 +7,7 @@ them, the next pass writes over the rest.
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.backbone_shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
 _GROWTH = 64  # tokens; room is made in steps of this
 

@@ -7,17 +7,17 @@ from pathlib import Path
 import torch
 
 from intarsia.engine.config import Dtype
-from intarsia.engine.families.backbone_shape import BackboneShape
-from intarsia.engine.families.backbone_weights import BackboneWeights, read_weights
-from intarsia.engine.families.causal_backbone import CausalBackbone
 from intarsia.engine.families.device import choose_dtype, free_bytes, require_memory
-from intarsia.engine.families.folder import ModelFolder
-from intarsia.engine.families.gated_adapter import GatedAdapter, read_adapter
-from intarsia.engine.families.matrix_choice import Format, choose_format
-from intarsia.engine.families.model_ends import ModelEnds, model_ends
-from intarsia.engine.families.pass_weights import pass_weights
-from intarsia.engine.families.torch_backbone import TorchBackbone
-from intarsia.engine.families.tuning import tune
+from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter, read_adapter
+from intarsia.engine.families.masked_causal.backbone.choose_format import Format, choose_format
+from intarsia.engine.families.masked_causal.backbone.embeddings import ModelEnds, model_ends
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.torch_backbone import TorchBackbone
+from intarsia.engine.families.masked_causal.backbone.torch_weights import pass_weights
+from intarsia.engine.families.masked_causal.backbone.tuning import tune
+from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, read_weights
+from intarsia.engine.model_store.locate import ModelFolder
 
 _RESERVED_BYTES = 2**30
 """Of free memory: a packed copy leaves so much to contexts, passes and the rest of the machine."""
@@ -93,8 +93,8 @@ def _byte_backbone(
     mask_id: int,
 ) -> CausalBackbone:
     # numba takes half a second to import: only where it is used
-    from intarsia.engine.families.byte_backbone import ByteBackbone
-    from intarsia.engine.families.byte_weights import byte_weights
+    from intarsia.engine.families.masked_causal.backbone.int8_backbone import ByteBackbone
+    from intarsia.engine.families.masked_causal.backbone.int8_weights import byte_weights
 
     loaded = replace(byte_weights(weights, gate), ends=ends)
     return ByteBackbone(shape, loaded, mask_id=mask_id, num_threads=torch.get_num_threads())

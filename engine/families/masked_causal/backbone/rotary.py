@@ -5,7 +5,7 @@ import math
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.backbone_shape import BackboneShape, RopeScaling
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, RopeScaling
 
 
 def inverse_frequencies(shape: BackboneShape) -> Tensor:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import torch
 
-from intarsia.engine.families.causal_backbone import Rows
+from intarsia.engine.families.masked_causal.backbone.interface import Rows
 
 
 def frozen_rows(tokens: Sequence[int], *, start: int, device: torch.device) -> Rows:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,11 +4,15 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.backbone_shape import BackboneShape
-from intarsia.engine.families.causal_backbone import CausalBackbone, Rows
-from intarsia.engine.families.kv_cache import KvCache
-from intarsia.engine.families.pass_weights import PassLayer, PassWeights
-from intarsia.engine.families.rotary import inverse_frequencies, rotate, rotation
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
+from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.backbone.rotary import (
+    inverse_frequencies,
+    rotate,
+    rotation,
+)
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.torch_weights import PassLayer, PassWeights
 
 # On a CPU 256 tokens cost 5 % more time than 512, and 128 cost 22 % more (1,900 tokens).
 _CHUNK = 512

@@ -6,12 +6,20 @@ from typing import Literal, Protocol, TypeAlias
 
 from torch import Tensor
 
-from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeights
-from intarsia.engine.families.gated_adapter import GatedAdapter
-from intarsia.engine.families.gated_matrix import GatedMatrix, apart, joined, ungated
-from intarsia.engine.families.low_rank import LowRank, LowRankLayer
-from intarsia.engine.families.matrix import Matrix, PlainMatrix, packed_matrix
-from intarsia.engine.families.model_ends import ModelEnds, model_ends
+from intarsia.engine.families.lora import LowRank
+from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
+from intarsia.engine.families.masked_causal.backbone.embeddings import ModelEnds, model_ends
+from intarsia.engine.families.masked_causal.backbone.linear import (
+    GatedMatrix,
+    Matrix,
+    PlainMatrix,
+    apart,
+    joined,
+    packed_matrix,
+    ungated,
+)
+from intarsia.engine.families.masked_causal.backbone.lora_layers import LowRankLayer
+from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
 
 MatrixFormat: TypeAlias = Literal["plain", "packed"]
 

@@ -12,10 +12,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from intarsia.engine.default_model.convert import ChangeRows, Rows
-from intarsia.engine.families.backbone_shape import BackboneShape, read_shape
-from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeights
-from intarsia.engine.families.low_rank import LowRank, LowRankLayer, low_rank_layers, read_numbers
+from intarsia.engine.families.lora import LowRank, read_numbers
+from intarsia.engine.families.masked_causal.backbone.lora_layers import (
+    LowRankLayer,
+    low_rank_layers,
+)
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
+from intarsia.engine.model_store.gguf.convert import ChangeRows, Rows
 
 
 def tune(weights: BackboneWeights, shape: BackboneShape, path: Path) -> BackboneWeights:

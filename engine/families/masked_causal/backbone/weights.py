@@ -13,8 +13,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from intarsia.engine.families.backbone_shape import BackboneShape
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
 GetTensor = Callable[[str], Tensor | None]
 

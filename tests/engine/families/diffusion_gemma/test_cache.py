@@ -8,10 +8,10 @@ import torch
 from tiny_diffusion_gemma import SLIDING_WINDOW, VOCAB_SIZE, tiny_model
 
 from intarsia.engine.diffusion.canvas import random_canvas
-from intarsia.engine.families import diffusion_gemma
-from intarsia.engine.families.common_prefix import common_prefix_length
-from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.diffusion_gemma import model
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.protocol import common_prefix_length
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
@@ -107,7 +107,7 @@ def test_a_broken_prefill_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch)
 def test_cancel_is_honoured_between_two_chunks_and_keeps_what_was_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(diffusion_gemma, "CHUNK", 4)
+    monkeypatch.setattr(model, "CHUNK", 4)
     model = tiny_model()
     backbone = DiffusionGemmaBackbone(model)
     context = list(range(3, 33))

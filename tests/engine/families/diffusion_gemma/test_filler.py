@@ -11,9 +11,10 @@ from safetensors.torch import load_file, save_file
 from tiny_diffusion_gemma import CODE, save_tiny_checkpoint
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.families.diffusion_gemma_filler import DiffusionGemmaFiller
-from intarsia.engine.families.diffusion_gemma_loading import load_diffusion_gemma
-from intarsia.engine.filler import Cancelled, Filler, ModelError
+from intarsia.engine.errors import Cancelled, ModelError
+from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
+from intarsia.engine.families.diffusion_gemma.load import load_diffusion_gemma
+from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import Fill, Filled, ReadAhead, Step
 
 # transformers' own import of a torch module warns.

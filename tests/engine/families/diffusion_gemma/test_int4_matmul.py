@@ -5,8 +5,8 @@ import os
 import pytest
 import torch
 
-from intarsia.engine.families.grouped_product import product_by_product
-from intarsia.engine.families.low_bit import from_int4, to_int4
+from intarsia.engine.families.diffusion_gemma.quantized.grouped_matmul import product_by_product
+from intarsia.engine.families.diffusion_gemma.quantized.number_formats import from_int4, to_int4
 
 pytest.importorskip("triton", reason="Triton comes with torch for NVIDIA cards")
 
@@ -31,7 +31,7 @@ SIXTEEN_BITS = torch.bfloat16 if DEVICE == "cuda" else torch.float16
 def test_each_row_is_multiplied_with_its_own_matrix(
     ends: list[int], n: int, num_out: int, dtype: torch.dtype
 ) -> None:
-    from intarsia.engine.families.int4_product import int4_product
+    from intarsia.engine.families.diffusion_gemma.quantized.int4_matmul import int4_product
 
     random = torch.Generator().manual_seed(n)
     rows = torch.randn(ends[-1], n, generator=random).to(DEVICE, dtype)

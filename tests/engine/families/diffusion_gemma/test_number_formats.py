@@ -6,10 +6,23 @@ import torch.nn.functional as F
 from devices import DEVICES
 from torch import Tensor
 
-from intarsia.engine.families.grouped_product import grouped_product, product_by_product
-from intarsia.engine.families.low_bit import from_float8, from_int4, to_float8, to_int4
-from intarsia.engine.families.low_bit_experts import LowBitExperts
-from intarsia.engine.families.low_bit_matrices import LowBit, LowBitMatrices, LowBitMatrix, low_bit
+from intarsia.engine.families.diffusion_gemma.quantized.experts import LowBitExperts
+from intarsia.engine.families.diffusion_gemma.quantized.grouped_matmul import (
+    grouped_product,
+    product_by_product,
+)
+from intarsia.engine.families.diffusion_gemma.quantized.linear import (
+    LowBit,
+    LowBitMatrices,
+    LowBitMatrix,
+    low_bit,
+)
+from intarsia.engine.families.diffusion_gemma.quantized.number_formats import (
+    from_float8,
+    from_int4,
+    to_float8,
+    to_int4,
+)
 
 
 def numbers(*shape: int, seed: int = 0) -> Tensor:

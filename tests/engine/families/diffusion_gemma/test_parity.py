@@ -8,8 +8,8 @@ from tiny_diffusion_gemma import VOCAB_SIZE, tiny_model
 
 from intarsia.engine.diffusion.denoise import ignore_step, never_cancelled
 from intarsia.engine.diffusion.policies import uniform_state_policy
-from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma_block import write_block
+from intarsia.engine.families.diffusion_gemma.filler import write_block
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")

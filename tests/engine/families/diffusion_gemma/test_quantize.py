@@ -11,14 +11,14 @@ from torch import Tensor
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.diffusion.canvas import random_canvas
-from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma_quantize import quantize_gemma
-from intarsia.engine.families.loading import load_filler
-from intarsia.engine.families.low_bit import from_int4, to_int4
-from intarsia.engine.families.low_bit_experts import LowBitExperts
-from intarsia.engine.families.low_bit_matrices import LowBit, LowBitMatrix
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.quantized.experts import LowBitExperts
+from intarsia.engine.families.diffusion_gemma.quantized.linear import LowBit, LowBitMatrix
+from intarsia.engine.families.diffusion_gemma.quantized.number_formats import from_int4, to_int4
+from intarsia.engine.families.diffusion_gemma.quantized.quantize import quantize_gemma
 from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.service.load_filler import load_filler
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")

@@ -6,7 +6,7 @@ import pytest
 from tiny_diffusion_gemma import save_tiny_tokenizer
 from tokenizers import Tokenizer
 
-from intarsia.engine.families.diffusion_gemma_text import GemmaText, SpecialIds
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaText, SpecialIds
 
 PAD, EOS, BOS = 0, 1, 2
 

@@ -11,9 +11,9 @@ from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
 from intarsia.engine.diffusion.denoise import denoise, never_cancelled
 from intarsia.engine.diffusion.length import choose_length
 from intarsia.engine.diffusion.policies import uniform_state_policy
-from intarsia.engine.families.diffusion_gemma import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma_quantize import quantize_gemma
-from intarsia.engine.families.low_bit_matrices import LowBit
+from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.quantized.linear import LowBit
+from intarsia.engine.families.diffusion_gemma.quantized.quantize import quantize_gemma
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")

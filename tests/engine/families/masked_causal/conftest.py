@@ -7,7 +7,7 @@ import pytest
 import torch
 from toy_causal import KINDS, save_adapter, save_toy, toy_causal_model
 
-from intarsia.engine.families import matrix_choice
+from intarsia.engine.families.masked_causal.backbone import choose_format
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def one_thread(request: pytest.FixtureRequest) -> Iterator[None]:
 def no_calibration(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two loads of a toy are to multiply alike, whatever else the machine does."""
     if request.node.get_closest_marker("model") is None:
-        monkeypatch.setattr(matrix_choice, "fastest", lambda formats, *_: formats[0])
+        monkeypatch.setattr(choose_format, "fastest", lambda formats, *_: formats[0])
 
 
 @pytest.fixture(scope="session")

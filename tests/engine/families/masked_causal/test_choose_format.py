@@ -8,18 +8,22 @@ import torch
 from toy_causal import CPU
 
 from intarsia.engine.config import Dtype
-from intarsia.engine.families import byte_weights, matrix_choice
-from intarsia.engine.families.backbone_shape import BackboneShape, read_shape
-from intarsia.engine.families.folder_contents import read_config
-from intarsia.engine.families.gated_adapter import read_adapter
-from intarsia.engine.families.low_rank import LowRank
-from intarsia.engine.families.matrix import packs
-from intarsia.engine.families.matrix_choice import Format, choose_format, fastest
-from intarsia.engine.filler import ModelError
-from intarsia.engine.kernels import check
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.lora import LowRank
+from intarsia.engine.families.masked_causal.backbone import choose_format, int8_weights
+from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
+from intarsia.engine.families.masked_causal.backbone.choose_format import (
+    Format,
+    choose_format,
+    fastest,
+)
+from intarsia.engine.families.masked_causal.backbone.linear import packs
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.kernels import matmul
+from intarsia.engine.model_store.checkpoint import read_config
 
 packing = pytest.mark.skipif(not packs(torch.float32), reason="oneDNN packs nothing here")
-in_bytes = pytest.mark.skipif(not check.multiplies_bytes(), reason="no dot products of bytes here")
+in_bytes = pytest.mark.skipif(not matmul.multiplies_bytes(), reason="no dot products of bytes here")
 
 
 @pytest.fixture
@@ -36,7 +40,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> list[list[Format]]:
         seen.append(formats)
         return formats[-1]
 
-    monkeypatch.setattr(matrix_choice, "fastest", last)
+    monkeypatch.setattr(choose_format, "fastest", last)
     return seen
 
 
@@ -61,7 +65,7 @@ def test_int8_is_for_a_cpu_that_multiplies_bytes(
     assert choose("int8", shape) == "int8"
     with pytest.raises(ModelError, match="int8 cannot be had: it is for the CPU"):
         choose("int8", shape, device=torch.device("cuda"))
-    monkeypatch.setattr(check, "multiplies_bytes", lambda: False)
+    monkeypatch.setattr(matmul, "multiplies_bytes", lambda: False)
     with pytest.raises(ModelError, match="no dot products of bytes"):
         choose("int8", shape)
 
@@ -70,7 +74,7 @@ def test_int8_is_for_a_cpu_that_multiplies_bytes(
 def test_int8_is_refused_to_heads_that_do_not_fill_vectors(
     shape: BackboneShape, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(byte_weights, "LANES", 5)
+    monkeypatch.setattr(int8_weights, "LANES", 5)
     with pytest.raises(ModelError, match="heads of 16 numbers do not fill vectors of 5"):
         choose("int8", shape)
 
@@ -103,9 +107,9 @@ def test_an_adapter_of_several_ranks_is_left_to_torch(shape: BackboneShape, adap
     wider = LowRank(down=torch.cat([first.o.down] * 2), up=torch.cat([first.o.up] * 2, dim=1))
     uneven = replace(gate, layers=(replace(first, o=wider), *gate.layers[1:]))
     even = replace(gate, layers=tuple(replace(it, o=wider) for it in gate.layers))
-    assert byte_weights.reason_against_bytes(shape, gate) is None
-    assert byte_weights.reason_against_bytes(shape, even) is None
-    assert "differs between layers" in str(byte_weights.reason_against_bytes(shape, uneven))
+    assert int8_weights.reason_against_bytes(shape, gate) is None
+    assert int8_weights.reason_against_bytes(shape, even) is None
+    assert "differs between layers" in str(int8_weights.reason_against_bytes(shape, uneven))
 
 
 @in_bytes
@@ -115,7 +119,7 @@ def test_a_compiler_that_fails_costs_the_format_and_no_load(
     def fails() -> bool:
         raise OSError("no space left")
 
-    monkeypatch.setattr(check, "multiplies_bytes", fails)
+    monkeypatch.setattr(matmul, "multiplies_bytes", fails)
     assert choose("auto", shape) != "int8"
     with pytest.raises(ModelError, match=r"cannot be compiled here.*no space left"):
         choose("int8", shape)
@@ -155,7 +159,7 @@ def test_a_format_must_be_worth_its_price(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     turn = iter(range(10_000))
-    monkeypatch.setattr(matrix_choice, "_seconds", lambda product: seconds[next(turn) % 3])
+    monkeypatch.setattr(choose_format, "_seconds", lambda product: seconds[next(turn) % 3])
     assert fastest(["plain", "packed", "int8"], shape, torch.float32) == chosen
 
 
@@ -171,7 +175,7 @@ def test_the_calibration_multiplies_in_each_format(
         seen.append(float(torch.as_tensor(found).float().mean()))
         return 1.0
 
-    monkeypatch.setattr(matrix_choice, "_seconds", seconds)
+    monkeypatch.setattr(choose_format, "_seconds", seconds)
     fastest(["plain", "packed", "int8"], shape, torch.float32)
     assert len(seen) > 9 and len(seen) % 3 == 0
     assert seen == pytest.approx([0.5 * shape.hidden] * len(seen), rel=0.02)

@@ -9,9 +9,14 @@ from toy_causal import SETTLE_MODES, toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
 from intarsia.engine.diffusion.denoise import never_cancelled
-from intarsia.engine.families.anchors import MAX_CHARS_BEHIND, Anchor, Anchors, anchor_offset
-from intarsia.engine.families.masked_causal import SHORT_CHUNK
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.context_boundary import (
+    MAX_CHARS_BEHIND,
+    Anchor,
+    Anchors,
+    anchor_offset,
+)
+from intarsia.engine.families.masked_causal.model import SHORT_CHUNK
 from intarsia.engine.ipc.messages import Fill, ReadAhead, SettleMode
 
 HEAD = "import os\n\n\ndef f(a):\n    x = 1\n"

@@ -8,10 +8,10 @@ import torch
 from toy_causal import toy_backbone, toy_fill, toy_filler, toy_masked_causal
 from toy_causal_fill import run_fill
 
-from intarsia.engine.families.common_prefix import common_prefix_length
-from intarsia.engine.families.context_cache import ContextCache
-from intarsia.engine.families.kv_cache import KvCache
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.context_cache import ContextCache
+from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.ipc.messages import SettleMode
 
 

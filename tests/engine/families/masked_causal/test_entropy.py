@@ -10,12 +10,12 @@ import torch
 from toy_causal import save_adapter, toy_fill, toy_filler, toy_masked_causal, toy_text
 from toy_causal_fill import run_fill
 
+from intarsia.engine.decoding.entropy import EntropyPolicy, settle_by_entropy
+from intarsia.engine.decoding.tokens import Settled, name_tokens
 from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.diffusion.entropy import EntropyPolicy, settle_by_entropy
-from intarsia.engine.diffusion.verify import Settled, name_tokens
-from intarsia.engine.families.masked_causal import MaskedCausal
-from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal.model import MaskedCausal
 from intarsia.engine.ipc.messages import Step
 
 

@@ -8,9 +8,9 @@ import pytest
 from toy_causal import SETTLE_MODES, save_toy, toy_causal_model, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
-from intarsia.engine.families.fim_text import FimText
-from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
 from intarsia.engine.ipc.messages import Filled, SettleMode, Step
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
 from toy_causal_tokenizer import MARKS, toy_tokenizer
 
-from intarsia.engine.families.fim_text import FimText, read_fim_text
-from intarsia.engine.filler import ModelError
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimText, read_fim_text
 
 
 def saved(tokenizer: Tokenizer, folder: Path) -> FimText:

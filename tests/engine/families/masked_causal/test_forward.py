@@ -9,11 +9,11 @@ from toy_causal import KINDS, Kind, save_toy, toy_backbone, toy_causal_model, to
 from transformers import AutoModelForCausalLM
 
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
-from intarsia.engine.families.causal_backbone import CausalBackbone, Rows
-from intarsia.engine.families.kv_cache import KvCache
-from intarsia.engine.families.masked_causal import MaskedCausal
-from intarsia.engine.families.matrix import packs
-from intarsia.engine.families.pass_rows import canvas_rows, outcome_rows
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
+from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.backbone.linear import packs
+from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows, outcome_rows
+from intarsia.engine.families.masked_causal.model import MaskedCausal
 
 _IDS = torch.randint(0, 256, (90,), generator=torch.Generator().manual_seed(5)).tolist()
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_masked_causal, toy_text
 from toy_causal_fill import run_fill
 
-from intarsia.engine.families.fim_text import FimText
-from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
 from intarsia.engine.ipc.messages import Fill, Filled, SettleMode
 
 

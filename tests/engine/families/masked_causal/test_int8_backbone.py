@@ -8,14 +8,14 @@ import torch
 from toy_causal import KINDS, Kind, toy_backbone, toy_fill, toy_text
 from toy_causal_fill import run_fill
 
-from intarsia.engine.families.causal_backbone import CausalBackbone
-from intarsia.engine.families.kv_cache import KvCache
-from intarsia.engine.families.masked_causal import MaskedCausal
-from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
-from intarsia.engine.families.pass_rows import canvas_rows, outcome_rows
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows, outcome_rows
+from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal.model import MaskedCausal
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import SettleMode
-from intarsia.engine.kernels.check import multiplies_bytes
+from intarsia.engine.kernels.matmul import multiplies_bytes
 
 pytestmark = pytest.mark.skipif(not multiplies_bytes(), reason="no dot products of bytes here")
 

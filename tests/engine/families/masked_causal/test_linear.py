@@ -4,15 +4,20 @@ import pytest
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.backbone_weights import BackboneWeights, LayerWeights
-from intarsia.engine.families.gated_adapter import GatedAdapter
-from intarsia.engine.families.low_rank import LowRank, LowRankLayer
-from intarsia.engine.families.matrix import (
+from intarsia.engine.families.lora import LowRank
+from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
+from intarsia.engine.families.masked_causal.backbone.linear import (
     PlainMatrix,
     packed_matrix,
     packs,
 )
-from intarsia.engine.families.pass_weights import MatrixFormat, PassLayer, pass_weights
+from intarsia.engine.families.masked_causal.backbone.lora_layers import LowRankLayer
+from intarsia.engine.families.masked_causal.backbone.torch_weights import (
+    MatrixFormat,
+    PassLayer,
+    pass_weights,
+)
+from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
 
 packing = pytest.mark.skipif(not packs(torch.float32), reason="oneDNN packs nothing here")
 FORMATS = ["plain", pytest.param("packed", marks=packing)]

@@ -26,13 +26,14 @@ from toy_causal_tokenizer import toy_tokenizer
 from transformers import LlamaConfig, LlamaForCausalLM
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families import loading, matrix_choice
-from intarsia.engine.families.backbone_shape import read_shape
-from intarsia.engine.families.folder_contents import read_config
-from intarsia.engine.families.loading import check_model, load_filler
-from intarsia.engine.families.matrix import packs
-from intarsia.engine.filler import ModelError
-from intarsia.engine.kernels.check import multiplies_bytes
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone import choose_format
+from intarsia.engine.families.masked_causal.backbone.linear import packs
+from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.kernels.matmul import multiplies_bytes
+from intarsia.engine.model_store.checkpoint import read_config
+from intarsia.engine.service import load_filler
+from intarsia.engine.service.load_filler import check_model, load_filler
 
 Tensors = dict[str, torch.Tensor]
 
@@ -91,7 +92,7 @@ def test_fewer_bits_of_another_family_are_refused(toy: Path) -> None:
 def test_what_must_fail_is_told_without_the_weights(
     toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(loading, "load_backbone", None)
+    monkeypatch.setattr(load_filler, "load_backbone", None)
     config = EngineConfig(model=str(toy), device="cpu")
     check_model(config, str(toy), lambda stage, fraction: None)
     for wrong, model in ((config, str(tmp_path)), (replace(config, quantize="int4"), str(toy))):
@@ -278,7 +279,7 @@ def test_matrices_are_packed_only_where_memory_is(
     toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        matrix_choice, "fastest", lambda formats, *_: [it for it in formats if it != "int8"][-1]
+        choose_format, "fastest", lambda formats, *_: [it for it in formats if it != "int8"][-1]
     )
     size = (toy / "model.safetensors").stat().st_size * 2  # in float32
     room = 2 * size + 2**30  # read, packed, and left free

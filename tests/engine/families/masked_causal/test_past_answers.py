@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from toy_causal import toy_fill, toy_text
 
-from intarsia.engine.diffusion.verify import Settled
-from intarsia.engine.families.fim_text import FimText
-from intarsia.engine.families.masked_causal_hole import Hole, HoleReader
-from intarsia.engine.families.recollection import Recollections, WarmStart
+from intarsia.engine.decoding.tokens import Settled
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.masked_causal.read_request import Hole, HoleReader
+from intarsia.engine.families.masked_causal.warm_start import Recollections, WarmStart
 
 _PREFIX = "def default(val):\n    x"
 _SUFFIX = "\n    return val\n"

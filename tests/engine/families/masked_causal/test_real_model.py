@@ -9,10 +9,10 @@ from real_holes import REAL_HOLES
 from toy_causal_fill import run_fill
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families.loading import load_filler
-from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import Fill, Filled, Step
+from intarsia.engine.service.load_filler import load_filler
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(1200)]
 

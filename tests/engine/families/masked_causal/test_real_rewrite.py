@@ -4,9 +4,9 @@ import pytest
 from toy_causal_fill import run_fill
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families.loading import load_filler
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.service.load_filler import load_filler
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(1200)]
 

@@ -10,11 +10,11 @@ from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 from transformers import AutoModelForCausalLM
 
-from intarsia.engine.families import candidates
-from intarsia.engine.families.candidates import Written
-from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal_hole import Hole
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal import rerank
+from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal.read_request import Hole
+from intarsia.engine.families.masked_causal.rerank import Written
 from intarsia.engine.ipc.messages import Fill, Filled, SettleMode
 
 NUM_CANDIDATES = 5
@@ -111,7 +111,7 @@ def ends_by_itself(filler: MaskedCausalFiller, given_text: str) -> bool:
 def test_a_sure_answer_is_the_only_one(
     filler: MaskedCausalFiller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(candidates, "_SURE", -math.inf)
+    monkeypatch.setattr(rerank, "_SURE", -math.inf)
     greedy = run_fill(filler, several(num_candidates=1))
     filled = run_fill(filler, several())
     assert (filled.text, filled.others, filled.steps) == (greedy.text, (), greedy.steps)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_masked_causal, toy_text
 from toy_causal_fill import run_fill
 
-from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.ipc.messages import Fill, Filled, SettleMode, Step
 
 DRAFT = "val return def"

@@ -18,15 +18,10 @@ from toy_causal import (
 from toy_causal_fill import run_fill
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from intarsia.engine.diffusion.verify import (
-    LEFT_TO_RIGHT,
-    Settled,
-    VerifyPolicy,
-    name_tokens,
-    settle_verified,
-)
-from intarsia.engine.families.anchors import anchor_offset
-from intarsia.engine.families.masked_causal import MaskedCausal
+from intarsia.engine.decoding.speculative import LEFT_TO_RIGHT, VerifyPolicy, settle_verified
+from intarsia.engine.decoding.tokens import Settled, name_tokens
+from intarsia.engine.families.masked_causal.context_boundary import anchor_offset
+from intarsia.engine.families.masked_causal.model import MaskedCausal
 
 _HOLES = (
     ("def f(", "):\n    return val\n"),

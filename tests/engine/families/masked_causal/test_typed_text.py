@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.engine.families.typed_text import rest_behind, typed_since
+from intarsia.engine.families.masked_causal.warm_start import rest_behind, typed_since
 
 
 @pytest.mark.parametrize(

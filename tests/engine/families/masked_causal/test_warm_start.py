@@ -11,8 +11,8 @@ import pytest
 from toy_causal import toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
-from intarsia.engine.families.masked_causal_filler import MaskedCausalFiller
-from intarsia.engine.filler import Cancelled
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.ipc.messages import Fill, Filled, Step
 
 _PREFIX = "def default(val):\n    return val\n\n\ndef main(val):\n    val ="

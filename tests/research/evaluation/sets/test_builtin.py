@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.evaluation.sets.builtin import builtin_cases
+from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.evaluation.sets.builtin import builtin_cases
 
 FILES = {
     "python/shop/stock.py": "größe = 1\nwert = max(größe, 2)\n",

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from intarsia.corpus.package_list import HELD_OUT_LIST, read_held_out
-from intarsia.evaluation.sets import make_builtin
-from intarsia.evaluation.sets.builtin import FOLDER, builtin_cases
-from intarsia.infill.known_holes import KNOWN_HOLE_KINDS, KnownHole
 from intarsia.infill.languages import LANGUAGES, language_for_id, language_for_path
+from intarsia.research.corpus.package_list import HELD_OUT_LIST, read_held_out
+from intarsia.research.evaluation.sets import make_builtin
+from intarsia.research.evaluation.sets.builtin import FOLDER, builtin_cases
+from intarsia.research.holes.cut_holes import KNOWN_HOLE_KINDS, KnownHole
 
 PERMISSIVE = {
     *("MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC", "0BSD", "Zlib", "Unlicense"),

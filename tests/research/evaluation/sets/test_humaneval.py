@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.evaluation.sets.humaneval import read_humaneval
+from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.evaluation.sets.humaneval import read_humaneval
 
 DATA = Path(__file__).parents[1] / "data" / "human-eval-infilling"
 SINGLE_LINE = DATA / "HumanEval-SingleLineInfilling.jsonl.gz"

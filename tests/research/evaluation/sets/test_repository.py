@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.evaluation.sets.repository import repository_cases
-from intarsia.infill.known_holes import KNOWN_HOLE_KINDS
+from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.evaluation.sets.repository import repository_cases
+from intarsia.research.holes.cut_holes import KNOWN_HOLE_KINDS
 
 PYTHON = '''"""Words about the module."""
 

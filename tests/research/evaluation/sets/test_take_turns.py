@@ -1,6 +1,6 @@
 from collections import Counter
 
-from intarsia.evaluation.sets.take_turns import take_turns
+from intarsia.research.evaluation.sets.take_turns import take_turns
 
 
 def drawn(numbers: dict[tuple[str, str], int], languages: str, kinds: str) -> list[str]:

@@ -5,11 +5,11 @@ from contextlib import AsyncExitStack
 
 from scripted_program import ScriptedProgram, refuse
 
-from intarsia.evaluation.answer import Answer
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.contestants.contestant import Contestant
-from intarsia.evaluation.contestants.peer import Peer, cut_at_stop
-from intarsia.evaluation.contestants.peer_program import Prompt
+from intarsia.research.evaluation.answer import Answer
+from intarsia.research.evaluation.case import Case
+from intarsia.research.evaluation.systems.baseline import Peer, cut_at_stop
+from intarsia.research.evaluation.systems.baseline_program import Prompt
+from intarsia.research.evaluation.systems.system import Contestant
 
 
 def case_of(prefix: str, suffix: str, *, path: str = "a.py") -> Case:

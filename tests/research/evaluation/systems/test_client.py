@@ -2,11 +2,11 @@
 
 from sample_cases import case
 
-from intarsia.evaluation.contestants.asking import patient, plan_case, server_options
-from intarsia.filling.cursor_fill import CursorFill
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import CursorFill
 from intarsia.lsp.fill_options import options_of
 from intarsia.lsp.settings import Settings, resolve_settings
+from intarsia.research.evaluation.systems.client import patient, plan_case, server_options
 
 
 def is_fresh(options: FillOptions) -> bool:

@@ -6,9 +6,9 @@ from sample_cases import case
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.evaluation.contestants.direct import Direct
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.filling.options import FillOptions
+from intarsia.infill.filling.options import FillOptions
+from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.evaluation.systems.direct import Direct
 
 
 async def start(address: Address, **options: object) -> None:

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from infill_server import write_program
 
-from intarsia.evaluation.contestants.infill_stream import streamed_infill
-from intarsia.evaluation.contestants.llama_cpp import llama_cpp
-from intarsia.evaluation.contestants.peer_program import NoAnswer, Prompt, StreamingProgram
+from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Prompt, StreamingProgram
+from intarsia.research.evaluation.systems.infill_stream import streamed_infill
+from intarsia.research.evaluation.systems.llama_cpp import llama_cpp
 
 PROMPT = Prompt(prefix="def f(a):\n    ret", suffix="\n", stop=("\n",), max_tokens=9)
 

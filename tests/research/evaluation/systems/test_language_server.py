@@ -11,14 +11,14 @@ from rule_server import rule_server_command
 from sample_cases import case
 
 from intarsia.engine.ipc.address import Address
-from intarsia.evaluation.contestants import language_server
-from intarsia.evaluation.contestants.failures import MAX_IN_A_ROW
-from intarsia.evaluation.contestants.language_server import LanguageServer, position_of
-from intarsia.evaluation.faults import EvaluationFault
-from intarsia.filling.options import FillOptions
-from intarsia.infill.canvas import Budget
-from intarsia.infill.lines import splits_line_end
-from intarsia.lsp.positions import line_starts, position_at
+from intarsia.infill.canvas.canvas import Budget
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.syntax.lines import splits_line_end
+from intarsia.lsp.documents.positions import line_starts, position_at
+from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.evaluation.systems import language_server
+from intarsia.research.evaluation.systems.failures import MAX_IN_A_ROW
+from intarsia.research.evaluation.systems.language_server import LanguageServer, position_of
 
 GOOD = case("y = ", "1")
 

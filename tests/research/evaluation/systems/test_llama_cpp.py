@@ -7,15 +7,14 @@ import psutil
 import pytest
 from infill_server import write_program
 
-from intarsia.evaluation.answer import Answer
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.contestants import llama_cpp as module
-from intarsia.evaluation.contestants.llama_cpp import (
+from intarsia.research.evaluation.answer import Answer
+from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.evaluation.systems import llama_cpp as module
+from intarsia.research.evaluation.systems.llama_cpp import (
     PROGRAM_VARIABLE,
     find_llama_server,
     llama_cpp,
 )
-from intarsia.evaluation.faults import EvaluationFault
 
 CASE = Case(
     id="1",

@@ -11,11 +11,10 @@ import pytest
 import torch
 from toy_gguf import ToyGguf, toy_model, toy_tokens, write_gguf
 
-from intarsia.evaluation.case import Case
-from intarsia.evaluation.contestants.peer_program import Prompt
-from intarsia.evaluation.contestants.transformers_backbone import transformers_backbone
-from intarsia.evaluation.contestants.transformers_process import Backbone, load_backbone
-from intarsia.evaluation.faults import EvaluationFault
+from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.evaluation.systems.baseline_program import Prompt
+from intarsia.research.evaluation.systems.transformers_backbone import transformers_backbone
+from intarsia.research.evaluation.systems.transformers_process import Backbone, load_backbone
 
 PROMPT = Prompt(prefix="def f(x):\n", suffix="\nprint(f)\n", stop=(), max_tokens=24)
 MARKS = [toy_tokens().index(f"<|fim_{it}|>") for it in ("prefix", "suffix", "middle")]

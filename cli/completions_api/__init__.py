@@ -1,0 +1,1 @@
+"""``intarsia api``: an OpenAI-compatible completions API on this machine only."""

@@ -1,0 +1,1 @@
+"""``intarsia doctor``: what works, what is missing, and what to do."""

@@ -1,0 +1,1 @@
+"""``intarsia eval``: fill holes whose text is known, and report figures."""

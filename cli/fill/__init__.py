@@ -1,0 +1,1 @@
+"""``intarsia fill``: fill holes of a file from the command line."""

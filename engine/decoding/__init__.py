@@ -1,0 +1,1 @@
+"""How model passes become the text of a hole: speculative, by entropy, by rewriting."""

@@ -1,0 +1,1 @@
+"""DiffusionGemma: text with a uniform-state block-diffusion model."""

@@ -1,0 +1,1 @@
+"""DiffusionGemma's large matrices in float8 or four bits."""

@@ -1,0 +1,1 @@
+"""From a GGUF file to a folder of safetensors, config and tokenizer."""

@@ -1,0 +1,1 @@
+"""From a hole to the canvas that the model sees: prefix, suffix, and where the hole ends."""

@@ -1,0 +1,1 @@
+"""Status and draft notifications for clients that ask for them."""

@@ -1,0 +1,1 @@
+"""What is shown in the editor: ghost text, its cache, and the pacing of requests."""

@@ -1,0 +1,1 @@
+"""How intarsia is measured and trained. Nothing here runs in an editor."""

@@ -1,0 +1,1 @@
+"""``intarsia bench``: speed and memory, one file a section."""

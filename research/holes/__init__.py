@@ -1,0 +1,1 @@
+"""Cuts holes with known text out of good source code, for evaluation and training."""
