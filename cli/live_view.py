@@ -6,7 +6,8 @@ from typing import Self
 
 from rich.console import Console
 from rich.live import Live
-from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn
+from rich.progress import BarColumn, SpinnerColumn, TaskProgressColumn, TextColumn
+from rich.progress import Progress as ProgressBar
 from rich.style import Style
 from rich.text import Text
 
@@ -22,7 +23,7 @@ class LoadBar:
     """One bar whose words and length follow what the worker reports."""
 
     def __init__(self, console: Console) -> None:
-        self._progress = Progress(
+        self._progress = ProgressBar(
             SpinnerColumn(),
             TextColumn("{task.description}"),
             BarColumn(),

@@ -1,4 +1,4 @@
-"""TODO docstring of engine/errors.py."""
+"""What can go wrong with a model or a fill: the errors that every part of the engine may raise."""
 
 
 class ModelError(Exception):

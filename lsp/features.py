@@ -1,12 +1,12 @@
-"""TODO docstring of lsp/features.py."""
+"""The two ways to serve a client: standard input and output, or TCP."""
 
 from typing import TYPE_CHECKING
 
 from intarsia.lsp.client_log import log_to_client
+from intarsia.lsp.server import IntarsiaServer
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.launch import LaunchOptions
-from intarsia.lsp.server import IntarsiaServer
 
 
 def serve_stdio(launch: "LaunchOptions | None" = None) -> int:

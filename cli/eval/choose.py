@@ -47,7 +47,7 @@ HUMANEVAL_FILES = {
 }
 HUMANEVAL_ADDRESS = "https://github.com/openai/human-eval-infilling/raw/master/data/"
 
-_CHECKOUT_FOLDER = Path(__file__).parents[1] / "tests" / "data" / "human-eval-infilling"
+_CHECKOUT_FOLDER = Path(__file__).parents[2] / "tests" / "data" / "human-eval-infilling"
 
 
 def read_cases(asked: Asked) -> list[Case]:

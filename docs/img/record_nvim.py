@@ -11,6 +11,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFont
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests" / "support" / "editors"))
 
 from headless_nvim import ATTACHED
 from neovim_terminal import Cell, NeovimTerminal, neovim_terminal

@@ -1,4 +1,7 @@
-"""TODO docstring of engine/decoding/tokens.py."""
+"""The tokens of a hole as values: what is proposed, what is committed, and where a hole may end.
+
+Logits come in, ids with confidence and entropy go out. Knows no text.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,7 @@
-"""TODO docstring of engine/kernels/attention.py."""
+"""Attention over the KV cache, and what writes to it: phases that threads share.
+
+Queries, keys and scores are float32; the cache holds bfloat16.
+"""
 
 import numpy as np
 from numba import njit
@@ -6,14 +9,12 @@ from numba import njit
 from intarsia.engine.kernels import microkernels
 from intarsia.engine.kernels.intrinsics import bits_of_float, exp
 from intarsia.engine.kernels.microkernels import LANES
-from intarsia.engine.kernels.prepare_rows import (
-    _KEYS_AT_ONCE,
-    _NOTHING,
-    _QUERIES_AT_ONCE,
-    _ROWS_AT_ONCE,
-    norm,
-)
+from intarsia.engine.kernels.prepare_rows import ROWS_AT_ONCE, norm
 from intarsia.engine.kernels.work_units import finish, take, wait
+
+_QUERIES_AT_ONCE = 8  # rows
+_KEYS_AT_ONCE = 64  # of a softmax's sum: several vectors
+_NOTHING = np.float32(-1e30)  # a score that no exponential shows
 
 
 @njit(fastmath=True, error_model="numpy")
@@ -57,11 +58,11 @@ def place(
 ):
     """Rotate queries and keys; lay keys and values into the cache behind ``start`` tokens, as
     bfloat16. keys (kv heads, panels, head_dim, LANES), values (kv heads, capacity, head_dim)."""
-    num_units = (num_rows + _ROWS_AT_ONCE - 1) // _ROWS_AT_ONCE
+    num_units = (num_rows + ROWS_AT_ONCE - 1) // ROWS_AT_ONCE
     shrink = np.float32(1) / np.sqrt(np.float32(head_dim))
     unit = take(counters, phase)
     while unit < num_units:
-        for row in range(unit * _ROWS_AT_ONCE, min((unit + 1) * _ROWS_AT_ONCE, num_rows)):
+        for row in range(unit * ROWS_AT_ONCE, min((unit + 1) * ROWS_AT_ONCE, num_rows)):
             for head in range(num_heads + num_kv):
                 own = qkv[row, head * head_dim : (head + 1) * head_dim]
                 if head < num_heads and q_norm.shape[0]:

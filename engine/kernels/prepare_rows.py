@@ -11,11 +11,8 @@ from intarsia.engine.kernels.intrinsics import exp
 from intarsia.engine.kernels.microkernels import GROUP, LANES, MOST_ROWS
 from intarsia.engine.kernels.work_units import finish, take, wait
 
-_ROWS_AT_ONCE = 4
+ROWS_AT_ONCE = 4
 _FIRST = np.int64(0)  # group; as a bare 0 numba would compile the same once more
-_QUERIES_AT_ONCE = 8  # rows
-_KEYS_AT_ONCE = 64  # of a softmax's sum: several vectors
-_NOTHING = np.float32(-1e30)  # a score that no exponential shows
 _ONES = np.ones(LANES, np.float32)
 
 
@@ -82,12 +79,12 @@ def prepare_norm(
 ):
     """x += added; then its norm as bytes. ``added`` may be wider than x: its padding is left."""
     num_rows, width = x.shape
-    num_units = (num_rows + _ROWS_AT_ONCE - 1) // _ROWS_AT_ONCE
+    num_units = (num_rows + ROWS_AT_ONCE - 1) // ROWS_AT_ONCE
     normed = np.empty(width, np.float32)
-    inner = np.empty((_ROWS_AT_ONCE + MOST_ROWS, down_scales.shape[0]), np.float32)
+    inner = np.empty((ROWS_AT_ONCE + MOST_ROWS, down_scales.shape[0]), np.float32)
     unit = take(counters, phase)
     while unit < num_units:
-        first, end = unit * _ROWS_AT_ONCE, min((unit + 1) * _ROWS_AT_ONCE, num_rows)
+        first, end = unit * ROWS_AT_ONCE, min((unit + 1) * ROWS_AT_ONCE, num_rows)
         for row in range(first, end):
             for k in range(width):
                 x[row, k] += added[row, k]
@@ -108,11 +105,11 @@ def prepare_rows(
     counters, phase, num_rows, x, num_frozen, down, down_scales, num_groups, bytes_, scales, zeros
 ):
     """Rows as bytes, as they are."""
-    num_units = (num_rows + _ROWS_AT_ONCE - 1) // _ROWS_AT_ONCE
-    inner = np.empty((_ROWS_AT_ONCE + MOST_ROWS, down_scales.shape[0]), np.float32)
+    num_units = (num_rows + ROWS_AT_ONCE - 1) // ROWS_AT_ONCE
+    inner = np.empty((ROWS_AT_ONCE + MOST_ROWS, down_scales.shape[0]), np.float32)
     unit = take(counters, phase)
     while unit < num_units:
-        first, end = unit * _ROWS_AT_ONCE, min((unit + 1) * _ROWS_AT_ONCE, num_rows)
+        first, end = unit * ROWS_AT_ONCE, min((unit + 1) * ROWS_AT_ONCE, num_rows)
         for row in range(first, end):
             as_bytes(x[row], row, _FIRST, num_groups, bytes_, scales, zeros)
         if down.shape[0]:
@@ -141,12 +138,12 @@ def prepare_gated(
     zeros,
 ):
     """SiLU of the first half of a row, times the second, as bytes (SwiGLU, arXiv 2002.05202)."""
-    num_units = (num_rows + _ROWS_AT_ONCE - 1) // _ROWS_AT_ONCE
+    num_units = (num_rows + ROWS_AT_ONCE - 1) // ROWS_AT_ONCE
     gated = np.empty(width, np.float32)
-    inner = np.empty((_ROWS_AT_ONCE + MOST_ROWS, down_scales.shape[0]), np.float32)
+    inner = np.empty((ROWS_AT_ONCE + MOST_ROWS, down_scales.shape[0]), np.float32)
     unit = take(counters, phase)
     while unit < num_units:
-        first, end = unit * _ROWS_AT_ONCE, min((unit + 1) * _ROWS_AT_ONCE, num_rows)
+        first, end = unit * ROWS_AT_ONCE, min((unit + 1) * ROWS_AT_ONCE, num_rows)
         for row in range(first, end):
             opened, passed = both[row, :width], both[row, width : 2 * width]
             for k in range(width):

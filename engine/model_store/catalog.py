@@ -70,7 +70,7 @@ class CatalogModel:
 
 
 def _bundled(file: str | None) -> Path | None:
-    return None if file is None else Path(__file__).parent / file
+    return None if file is None else Path(__file__).parent / "bundled" / file
 
 
 CATALOG: tuple[CatalogModel, ...] = (

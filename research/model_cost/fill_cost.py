@@ -1,4 +1,6 @@
-"""``python -m intarsia.research.model_cost.fill_cost``: single-line holes by the default model, p50 and p95.
+"""Time single-line holes filled by the default model: p50 and p95.
+
+Run it with ``python -m intarsia.research.model_cost.fill_cost``.
 
 Where its weights cannot be had, `--tokenizer FILE` takes random ones of the same shape: what a pass
 costs is the same then, how many passes a hole takes means nothing.

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+import intarsia.engine
 from intarsia.engine.ipc.messages import Fill
 
-_SOURCE = Path(__file__).parent.parent
+_SOURCE = Path(intarsia.engine.__file__).parent
 _PREFIX_CHARS, _SUFFIX_CHARS = 2400, 1000  # about a thousand tokens of context
 _MAX_TOKENS = 32
 

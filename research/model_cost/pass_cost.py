@@ -1,4 +1,4 @@
-"""``python -m intarsia.research.model_cost.pass_cost``: what a pass over a canvas costs on this machine."""
+"""Time one pass over a canvas: ``python -m intarsia.research.model_cost.pass_cost``."""
 
 import argparse
 import sys

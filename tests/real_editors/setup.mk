@@ -3,7 +3,7 @@ EDITORS := build/editors
 EDITORS_READY := $(EDITORS)/.ready
 EDITORS_DEBIAN := chromium build-essential pkg-config libkrb5-dev libsecret-1-dev libx11-dev libxkbfile-dev \
   emacs-nox elpa-eglot elpa-lsp-mode kakoune kate xvfb xdotool dbus fonts-dejavu-core
-EDITORS_PYTHON := PYTHONPATH=tests/support:tests/real_editors $(BIN)/python
+EDITORS_PYTHON := PYTHONPATH=tests/support:tests/support/editors:tests/real_editors $(BIN)/python
 MINUTES ?= 10
 
 .PHONY: editors extension test-editors bench-editors fresh-machine

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from checkout import SUPPORT
 from editor_recipes import (
     CASES,
     FETCHED,
@@ -27,7 +28,7 @@ from terminal_editor import TerminalEditor, terminal_editor
 
 from intarsia.engine.ipc.address import Address
 
-EMACS_DRIVER = Path(__file__).parents[1] / "support" / "complete_in_emacs.el"
+EMACS_DRIVER = SUPPORT / "editors" / "complete_in_emacs.el"
 LSP_MODE_10 = FETCHED / "lsp-mode"
 
 pytestmark = [

@@ -1,8 +1,8 @@
 """Draws the holes of the built-in set, once: they are stored, so that no newer parser moves them.
 
 Comes in: ``builtin_files`` with the file rows of its manifest; goes out: the same manifest with
-holes. Run it as ``python -m intarsia.research.evaluation.sets.make_builtin [--seed N]``. Which files there
-are is not decided here; the rules stand in the folder's README.
+holes. Run it with ``python -m intarsia.research.evaluation.sets.make_builtin [--seed N]``. The
+folder's README has the rules for choosing files.
 """
 
 import argparse

@@ -73,8 +73,9 @@ def find_llama_server(named: Path | None) -> Path:
     found = shutil.which(wanted)
     if found is None:
         raise EvaluationFault(
-            f"no program {wanted}: build it (research/evaluation/systems/build_llama_server.sh), and "
-            f"name it by --llama-server or {PROGRAM_VARIABLE}"
+            f"no program {wanted}: build it with "
+            f"research/evaluation/systems/build_llama_server.sh, and name it by "
+            f"--llama-server or {PROGRAM_VARIABLE}"
         )
     return Path(found)
 

@@ -1,4 +1,6 @@
-"""``python -m intarsia.research.evaluation.systems.transformers_process MODEL.gguf``: one token a pass.
+"""Transformers' own greedy generation as a process: one token a pass.
+
+Run with ``python -m intarsia.research.evaluation.systems.transformers_process MODEL.gguf``.
 
 Comes in by stdin: prompts; goes out by stdout: what transformers' own greedy generation writes with
 the weights that our engine runs. Knows nothing of cases.

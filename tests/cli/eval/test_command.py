@@ -20,8 +20,6 @@ from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.record import read_run
 from intarsia.research.evaluation.systems.failures import failed
 
-DATA = Path(__file__).parents[1] / "data" / "human-eval-infilling"
-
 
 def problem(name: str, line: str, expected: int) -> dict[str, str]:
     return {

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from checkout import SUPPORT
 from rule_engine import rule_engine_command, rule_engine_launch
 from temporary_address import temporary_address
 
@@ -24,7 +25,6 @@ from intarsia.engine.service.arguments import parse_arguments
 from intarsia.engine.service.endpoint import AddressInUse, hold_address
 
 HOLE = Fill(id=0, prefix="", suffix="")
-SUPPORT = Path(__file__).parent.parent / "support"
 
 
 def a_client(address: Address, launch: LaunchOptions | None = None) -> EngineClient:

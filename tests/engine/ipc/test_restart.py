@@ -5,11 +5,11 @@ import os
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import filelock
 import psutil
 import pytest
+from checkout import SUPPORT
 from rule_engine import rule_engine_launch
 
 from intarsia.engine.ipc.address import Address
@@ -18,7 +18,6 @@ from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.messages import PROTOCOL_VERSION, Fill
 from intarsia.engine.ipc.stop import stop_engine
 
-SUPPORT = Path(__file__).parent.parent / "support"
 FOREVER = 1_000_000
 
 

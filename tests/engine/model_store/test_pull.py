@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from checkout import SUPPORT
 from filelock import FileLock
 from toy_hub import serve_file
 from toy_wheels import CONTENT, toy_row, write_wheels
@@ -252,7 +253,7 @@ def test_two_processes_at_once_both_get_the_file(
         "print(fetch(row, lambda stage, fraction: None).stat().st_size)"
     )
     own_copies = [index.parent / name for name in ("first", "second")]
-    support = str(Path(__file__).parents[1] / "support")
+    support = str(SUPPORT / "toy_models")
     pulls = [
         subprocess.Popen(
             [sys.executable, "-c", f"import sys; sys.path.insert(0, {support!r}); {script}", copy],

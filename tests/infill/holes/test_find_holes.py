@@ -1,4 +1,4 @@
-"""What asks to be filled, drawn in unwritten.toml, and what holds for any text."""
+"""What asks to be filled, drawn in placeholders.toml, and what holds for any text."""
 
 import tomllib
 from itertools import pairwise
@@ -21,7 +21,7 @@ RUST = language_for_id("rust")
 CASES = [
     pytest.param(case, id=f"{case['language']}: {case['name']}")
     for case in tomllib.loads(
-        Path(__file__).with_name("unwritten.toml").read_text(encoding="utf-8")
+        Path(__file__).with_name("placeholders.toml").read_text(encoding="utf-8")
     )["case"]
 ]
 

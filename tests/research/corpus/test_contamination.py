@@ -2,19 +2,16 @@
 
 import gzip
 import json
-from pathlib import Path
 
 import pytest
+from checkout import HUMANEVAL, ROOT
 
 from intarsia.research.corpus.contamination import MeasuredTexts
-
-DATA = Path(__file__).parent.parent / "data" / "human-eval-infilling"
-ROOT = Path(__file__).parent.parent.parent
 
 
 def problems() -> dict[str, str]:
     """Return HumanEval's programs with their tests, one of each."""
-    with gzip.open(DATA / "HumanEval-SingleLineInfilling.jsonl.gz", "rt") as rows:
+    with gzip.open(HUMANEVAL / "HumanEval-SingleLineInfilling.jsonl.gz", "rt") as rows:
         found = [json.loads(row) for row in rows]
     return {
         it["entry_point"]: it["prompt"] + it["canonical_solution"] + it["suffix"] for it in found

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 MIRROR = "https://deb.debian.org/debian"
-EDITORS = Path(__file__).parents[2] / "build" / "editors"
+EDITORS = Path(__file__).parents[3] / "build" / "editors"
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 RUN_HELIX = f"""#!/bin/sh
 here=$(dirname "$(readlink -f "$0")")/../debian

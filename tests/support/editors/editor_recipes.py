@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from checkout import ROOT
 
 from intarsia.engine.ipc.address import Address
 
-PROJECT = Path(__file__).parents[2]
-GUIDE = PROJECT / "docs" / "editors.md"
+GUIDE = ROOT / "docs" / "editors.md"
 INTARSIA = str(Path(sys.executable).with_name("intarsia"))
 # What `make test-editors` fetches where the machine's own packages are too old.
-FETCHED = PROJECT / "build" / "editors"
+FETCHED = ROOT / "build" / "editors"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from checkout import ROOT
 
-PLUGIN = Path(__file__).parents[2] / "editors" / "nvim"
+PLUGIN = ROOT / "editors" / "nvim"
 
 
 def find_nvim() -> str:

@@ -1,4 +1,4 @@
-"""TODO docstring of engine/families/masked_causal/backbone/lora_layers.py."""
+"""Low-rank changes to each layer's matrices, as read from an adapter or tuning file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

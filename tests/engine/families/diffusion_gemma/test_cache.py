@@ -9,7 +9,7 @@ from tiny_diffusion_gemma import SLIDING_WINDOW, VOCAB_SIZE, tiny_model
 
 from intarsia.engine.diffusion.canvas import random_canvas
 from intarsia.engine.errors import Cancelled
-from intarsia.engine.families.diffusion_gemma import model
+from intarsia.engine.families.diffusion_gemma import model as model_module
 from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 from intarsia.engine.families.protocol import common_prefix_length
 
@@ -107,7 +107,7 @@ def test_a_broken_prefill_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch)
 def test_cancel_is_honoured_between_two_chunks_and_keeps_what_was_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(model, "CHUNK", 4)
+    monkeypatch.setattr(model_module, "CHUNK", 4)
     model = tiny_model()
     backbone = DiffusionGemmaBackbone(model)
     context = list(range(3, 33))

@@ -10,7 +10,8 @@ from toy_causal import CPU
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.lora import LowRank
-from intarsia.engine.families.masked_causal.backbone import choose_format, int8_weights
+from intarsia.engine.families.masked_causal.backbone import choose_format as format_choice
+from intarsia.engine.families.masked_causal.backbone import int8_weights
 from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
 from intarsia.engine.families.masked_causal.backbone.choose_format import (
     Format,
@@ -40,7 +41,7 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> list[list[Format]]:
         seen.append(formats)
         return formats[-1]
 
-    monkeypatch.setattr(choose_format, "fastest", last)
+    monkeypatch.setattr(format_choice, "fastest", last)
     return seen
 
 
@@ -159,7 +160,7 @@ def test_a_format_must_be_worth_its_price(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     turn = iter(range(10_000))
-    monkeypatch.setattr(choose_format, "_seconds", lambda product: seconds[next(turn) % 3])
+    monkeypatch.setattr(format_choice, "_seconds", lambda product: seconds[next(turn) % 3])
     assert fastest(["plain", "packed", "int8"], shape, torch.float32) == chosen
 
 
@@ -175,7 +176,7 @@ def test_the_calibration_multiplies_in_each_format(
         seen.append(float(torch.as_tensor(found).float().mean()))
         return 1.0
 
-    monkeypatch.setattr(choose_format, "_seconds", seconds)
+    monkeypatch.setattr(format_choice, "_seconds", seconds)
     fastest(["plain", "packed", "int8"], shape, torch.float32)
     assert len(seen) > 9 and len(seen) % 3 == 0
     assert seen == pytest.approx([0.5 * shape.hidden] * len(seen), rel=0.02)

@@ -9,7 +9,7 @@ from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_masked_causal
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
-from intarsia.engine.families.masked_causal import model
+from intarsia.engine.families.masked_causal import model as model_module
 from intarsia.engine.families.masked_causal.backbone import torch_backbone
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.ipc.messages import Fill, Filled
@@ -167,7 +167,7 @@ def test_a_context_is_read_in_short_chunks_once_it_was_laid_aside(
     at: int, expected: list[int], toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever waited for one chunk will soon wait for the next."""
-    monkeypatch.setattr(model, "SHORT_CHUNK", 20)
+    monkeypatch.setattr(model_module, "SHORT_CHUNK", 20)
     monkeypatch.setattr(torch_backbone, "_CPU_CHUNK", 60)
     model, read = toy_masked_causal(toy), list[int]()
 

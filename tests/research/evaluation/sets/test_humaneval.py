@@ -7,13 +7,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from checkout import HUMANEVAL
 
 from intarsia.research.evaluation.case import EvaluationFault
 from intarsia.research.evaluation.sets.humaneval import read_humaneval
 
-DATA = Path(__file__).parents[1] / "data" / "human-eval-infilling"
-SINGLE_LINE = DATA / "HumanEval-SingleLineInfilling.jsonl.gz"
-RANDOM_SPAN = DATA / "HumanEval-RandomSpanInfillingLight.jsonl.gz"
+SINGLE_LINE = HUMANEVAL / "HumanEval-SingleLineInfilling.jsonl.gz"
+RANDOM_SPAN = HUMANEVAL / "HumanEval-RandomSpanInfillingLight.jsonl.gz"
 PROBLEM = {
     "task_id": "SingleLineInfilling/HumanEval/0/L0",
     "entry_point": "add",
