@@ -10,8 +10,7 @@ from rich.table import Table
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import debug_option, json_option
 from intarsia.cli.terminal import notices, output, size
-from intarsia.engine.model_store.cache_folder import cache_folder
-from intarsia.research.corpus.faults import CorpusFault
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.research.corpus.manifest import Manifest, Tally, read_manifest
 from intarsia.research.corpus.package_list import (
     DEFAULT_LIST,
@@ -20,6 +19,7 @@ from intarsia.research.corpus.package_list import (
     read_held_out,
     read_packages,
 )
+from intarsia.research.errors import CorpusFault
 from intarsia.research.evaluation.case import Case
 
 

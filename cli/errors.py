@@ -6,8 +6,7 @@ import click
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.errors import EngineError, FillFailed
-from intarsia.research.corpus.faults import CorpusFault
-from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.errors import BenchmarkFault, CorpusFault, EvaluationFault
 
 
 class ExitCode(IntEnum):
@@ -71,7 +70,7 @@ def as_fault(error: Exception) -> CliError:
             return _fault(str(error), ExitCode.MODEL)
         case EvaluationFault(__cause__=EngineError() as cause):
             return _fault(str(error), as_fault(cause).code)
-        case EvaluationFault() | CorpusFault():
+        case EvaluationFault() | CorpusFault() | BenchmarkFault():
             return _fault(str(error), ExitCode.BAD_INPUT)
         case OSError():
             return _fault(f"{error}; see to that and try again", ExitCode.INTERNAL)

@@ -6,32 +6,45 @@ parameters without an answer; here every request is answered.
 """
 
 import logging
-from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 import msgspec
 from lsprotocol import types
 from pygls.exceptions import (
     JsonRpcException,
     JsonRpcInvalidRequest,
+    JsonRpcMethodNotFound,
     JsonRpcServerNotInitialized,
 )
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from intarsia.lsp.edits.edit_arguments import EDIT_COMMAND
 from intarsia.lsp.extensions import answer_to
-from intarsia.lsp.requests.edit_command import execute_command
-
-if TYPE_CHECKING:
-    from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.session import Session
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Command:
+    """A command that clients may execute, and the function that answers."""
+
+    name: str
+    run: Callable[[types.ExecuteCommandParams], Awaitable[Any]]
+
+
+class ServerWithSession(Protocol):
+    """What this protocol needs of the server that it belongs to."""
+
+    session: Session
+    edit_command: Command | None
 
 
 class IntarsiaProtocol(LanguageServerProtocol):
     """What stands between the wire and the handlers."""
 
-    _server: "IntarsiaServer"
+    _server: ServerWithSession  # type: ignore[assignment]
 
     @property
     def is_shut_down(self) -> bool:
@@ -84,9 +97,10 @@ class IntarsiaProtocol(LanguageServerProtocol):
     ) -> Generator[Any, Any, types.InitializeResult]:
         result = yield from super().lsp_initialize(params)
         result.capabilities.experimental = answer_to(self._server.session.extensions)
-        result.capabilities.execute_command_provider = types.ExecuteCommandOptions(
-            commands=[EDIT_COMMAND], work_done_progress=True
-        )
+        if command := self._server.edit_command:
+            result.capabilities.execute_command_provider = types.ExecuteCommandOptions(
+                commands=[command.name], work_done_progress=True
+            )
         return result
 
     @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
@@ -94,7 +108,9 @@ class IntarsiaProtocol(LanguageServerProtocol):
         self, params: types.ExecuteCommandParams
     ) -> Any:
         """Run it as the request's own task: pygls' way is out of the reach of a cancel."""
-        return await execute_command(self._server, params)
+        if self._server.edit_command is None:
+            raise JsonRpcMethodNotFound()
+        return await self._server.edit_command.run(params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:

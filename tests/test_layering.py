@@ -3,39 +3,39 @@
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
+from graphlib import CycleError, TopologicalSorter
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from checkout import ROOT
 
-ROOT = Path(__file__).parent.parent
+PARTS = ("lsp", "infill", "engine", "cli", "research")
 
 # folder → what it may import of ours; a folder's own modules are always allowed
 ALLOWED = {
-    "infill": set(),
-    "engine/ipc": set(),
-    "engine/diffusion": {"intarsia.engine.filler", "intarsia.engine.ipc.messages"},
+    "infill": {"intarsia.engine.ipc.messages"},  # of it, infill/filling alone: see below
     "engine": set(),
-    "filling": {"intarsia.infill", "intarsia.engine.ipc.messages"},
-    "lsp": {"intarsia.infill", "intarsia.infill.filling", "intarsia.engine.ipc"},
-    "corpus": {"intarsia.infill"},
-    "evaluation": {
+    "engine/ipc": set(),
+    "engine/diffusion": {"intarsia.engine.errors"},
+    "lsp": {"intarsia.infill", "intarsia.engine.ipc"},
+    "research": {"intarsia.infill", "intarsia.engine", "intarsia.lsp"},
+    "research/corpus": {"intarsia.infill", "intarsia.research.errors", "intarsia.research.holes"},
+    "research/evaluation": {
         "intarsia.infill",
-        "intarsia.infill.filling",
         "intarsia.engine.ipc",
-        # what is measured in a folder is found as what is learnt there; infill does no I/O
+        "intarsia.research.errors",
+        "intarsia.research.holes",
+        # evaluation finds the files of a folder as training does; infill does no I/O
         "intarsia.research.corpus.source_files",
     },
-    "cli": {
-        "intarsia.infill",
-        "intarsia.infill.filling",
-        "intarsia.engine",
-        "intarsia.lsp",
-        "intarsia.research.corpus",
-        "intarsia.research.evaluation",
-    },
+    "cli": {"intarsia.infill", "intarsia.engine", "intarsia.lsp", "intarsia.research"},
 }
 
+LIGHT = ("infill", "lsp", "engine/ipc", "research/corpus", "research/holes")
 HEAVY = ("torch", "transformers", "tokenizers", "safetensors", "gguf")
 
 
@@ -44,22 +44,53 @@ def modules(folder: str) -> list[Path]:
     return sorted(path for path in found if not {"samples", "builtin_files"} & {*path.parts})
 
 
-def imports(path: Path, *, top_level_only: bool = False) -> Iterator[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    for node in tree.body if top_level_only else ast.walk(tree):
+def imports(path: Path) -> Iterator[str]:
+    """Yield every imported name, those inside functions and for type checkers too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             assert node.level == 0, f"{path}: relative import"
-            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
 def is_within(name: str, package: str) -> bool:
     return name == package or name.startswith(package + ".")
 
 
+def module_file(name: str) -> Path | None:
+    """Return the file of an imported name: a module, a package, or what has the name in it."""
+    path = ROOT.joinpath(*name.split(".")[1:])
+    for file in (path.with_suffix(".py"), path / "__init__.py", path.parent.with_suffix(".py")):
+        if file.is_file():
+            return file
+    return None
+
+
+def import_graph() -> dict[Path, set[Path]]:
+    """Return each of our modules with those of ours that it imports."""
+    return {
+        path: {
+            file
+            for name in imports(path)
+            if is_within(name, "intarsia") and (file := module_file(name)) not in (None, path)
+        }
+        for part in PARTS
+        for path in modules(part)
+    }
+
+
+def cycle(graph: Mapping[Path, set[Path]]) -> list[str]:
+    """Return one cycle of the graph, empty where there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return [str(path.relative_to(ROOT)) for path in error.args[1]]
+    return []
+
+
 @pytest.mark.parametrize("folder", ALLOWED)
-def test_a_folder_imports_only_what_lies_below_it(folder: str) -> None:
+def test_a_folder_imports_only_from_below(folder: str) -> None:
     allowed = ALLOWED[folder] | {"intarsia." + folder.replace("/", ".")}
     wrong = [
         f"{path.relative_to(ROOT)}: {name}"
@@ -71,7 +102,24 @@ def test_a_folder_imports_only_what_lies_below_it(folder: str) -> None:
     assert not wrong
 
 
-@pytest.mark.parametrize("folder", ["infill", "lsp", "research/corpus", "research/holes", "engine/ipc"])
+def test_no_module_imports_itself_through_others() -> None:
+    """Imports for type checkers count too."""
+    assert cycle(import_graph()) == []
+
+
+def test_no_folder_imports_itself_through_others() -> None:
+    """Inside each part, folders and the modules beside them form floors: no import runs up."""
+
+    def room(path: Path) -> Path:
+        return path.parent if len(path.relative_to(ROOT).parts) > 2 else path
+
+    rooms: dict[Path, set[Path]] = {}
+    for path, imported in import_graph().items():
+        rooms.setdefault(room(path), set()).update(room(other) for other in imported)
+    assert cycle({at: others - {at} for at, others in rooms.items()}) == []
+
+
+@pytest.mark.parametrize("folder", LIGHT)
 def test_light_folders_never_import_the_model_stack(folder: str) -> None:
     wrong = [
         f"{path.relative_to(ROOT)}: {name}"
@@ -82,19 +130,19 @@ def test_light_folders_never_import_the_model_stack(folder: str) -> None:
     assert not wrong
 
 
-def test_infill_does_no_io_and_is_not_async() -> None:
-    """``infill/filling`` asks the engine, so it alone is async and knows the messages."""
+def test_infill_does_no_io_and_only_filling_asks_the_engine() -> None:
     for path in modules("infill"):
-        if ROOT / "infill" / "filling" in path.parents:
-            continue
-        assert not [n for n in imports(path) if is_within(n, "intarsia.engine")], path
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        assert not [n for n in ast.walk(tree) if isinstance(n, ast.AsyncFunctionDef)], path
-        assert not {"os", "io", "asyncio", "socket", "subprocess"} & set(imports(path)), path
+        names = set(imports(path))
+        assert not {"os", "io", "socket", "subprocess"} & {n.split(".")[0] for n in names}, path
+        if ROOT / "infill" / "filling" not in path.parents:
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            assert not [n for n in ast.walk(tree) if isinstance(n, ast.AsyncFunctionDef)], path
+            assert not [n for n in names if is_within(n, "intarsia.engine")], path
+            assert not [n for n in names if is_within(n, "intarsia.infill.filling")], path
 
 
 def test_nothing_is_pickled_or_run_from_a_workspace() -> None:
-    for folder in ("infill", "lsp", "engine", "research", "cli"):
+    for folder in PARTS:
         for path in modules(folder):
             text = path.read_text(encoding="utf-8")
             assert "pickle" not in set(imports(path)), path
@@ -114,10 +162,9 @@ def starts_of_python(path: Path) -> Iterator[tuple[int, str | None]]:
 
 def test_no_python_that_we_start_imports_from_its_working_folder() -> None:
     """A torch.py in the folder of the user's terminal would be run as torch."""
-    folders = ("lsp", "infill", "filling", "engine", "corpus", "evaluation", "cli")
     found = [
         (path, line, flag)
-        for folder in folders
+        for folder in PARTS
         for path in modules(folder)
         for line, flag in starts_of_python(path)
     ]
@@ -132,10 +179,46 @@ def test_no_python_that_we_start_imports_from_its_working_folder() -> None:
 
 def test_the_clients_of_the_engine_load_no_model_stack() -> None:
     code = (
-        "import sys, intarsia.lsp.server, intarsia.engine.ipc.client, intarsia.cli.main;"
+        "import sys, intarsia.lsp.features, intarsia.engine.ipc.client, intarsia.cli.main;"
         f"print([m for m in {HEAVY!r} if m in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
     )
     assert done.stdout.strip() == "[]"
+
+
+def modules_in_strings() -> list[str]:
+    """Return every string of our sources and of pyproject.toml that looks like a module of ours."""
+    found = set()
+    for part in PARTS:
+        for path in modules(part):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    words = node.value.replace(":", " ").replace("`", " ").split()
+                    found.update(w.rstrip(".,") for w in words if w.startswith("intarsia."))
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    found.update(script.partition(":")[0] for script in scripts.values())
+    return sorted(name for name in found if all(p.isidentifier() for p in name.split(".")))
+
+
+@pytest.mark.parametrize("name", modules_in_strings())
+def test_every_module_that_a_string_names_can_be_imported(name: str) -> None:
+    if name.split(".")[1] not in PARTS:
+        return  # a setting or a command of the language server: intarsia.edit
+    if find_spec(name) is None:  # a name inside a module
+        name = name.rpartition(".")[0]
+    import_module(name)
+
+
+def test_every_folder_is_in_the_package() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    folders = {
+        "intarsia." + ".".join(path.parent.relative_to(ROOT).parts)
+        for part in PARTS
+        for path in modules(part)
+    }
+    listed = project["tool"]["setuptools"]["packages"]
+    assert len(listed) == len(set(listed))
+    assert set(listed) == folders
+    assert project["tool"]["setuptools"]["package-dir"] == {f"intarsia.{p}": p for p in PARTS}

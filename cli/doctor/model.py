@@ -8,7 +8,7 @@ import shutil
 
 from intarsia.cli.doctor.finding import Finding
 from intarsia.cli.terminal import size
-from intarsia.engine.model_store.cache_folder import cache_folder
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, CatalogModel, find_model
 from intarsia.infill.languages import LANGUAGES
 from intarsia.infill.syntax.grammar import load_grammar
@@ -43,7 +43,7 @@ def check_cache() -> Finding:
 
 def check_model() -> Finding:
     """Is the default model there, and is it what it should be?"""
-    from intarsia.engine.model_store.digest import has_digest
+    from intarsia.engine.cache.digest import has_digest
     from intarsia.engine.model_store.download import downloaded_file
 
     model = _default_model()

@@ -13,9 +13,9 @@ from intarsia.research.evaluation.sets.builtin import builtin_cases
 from intarsia.research.evaluation.sets.humaneval import read_humaneval
 from intarsia.research.evaluation.sets.repository import repository_cases
 from intarsia.research.evaluation.sets.request_kind import language_ids
+from intarsia.research.evaluation.system import Contestant
 from intarsia.research.evaluation.systems.direct import Direct
 from intarsia.research.evaluation.systems.language_server import LanguageServer
-from intarsia.research.evaluation.systems.system import Contestant
 
 
 def contestants_of(asked: Asked) -> list[Contestant]:

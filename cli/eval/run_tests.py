@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 import msgspec
 
 from intarsia.cli.terminal import notices
-from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.errors import EvaluationFault
+from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.execute import Sandbox, find_sandbox
 from intarsia.research.evaluation.record import Row
 

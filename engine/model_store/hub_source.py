@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from intarsia.engine.cache.folder import is_disk_full, require_space
+from intarsia.engine.cache.progress import Progress, report_growth, size_of
 from intarsia.engine.errors import ModelError
-from intarsia.engine.model_store.cache_folder import is_disk_full, require_space
 from intarsia.engine.model_store.catalog import CatalogModel
-from intarsia.engine.model_store.progress import Progress, SourceError, report_growth, size_of
+from intarsia.engine.model_store.source_error import SourceError
 
 
 @contextmanager

@@ -6,12 +6,14 @@ follows a "+" is a tuning. Reads headers and configs only: no weights, no torch.
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
+from intarsia.engine.cache.digest import sha256_of
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.catalog import CATALOG, CatalogModel, find_model
 from intarsia.engine.model_store.checkpoint import (
@@ -20,14 +22,12 @@ from intarsia.engine.model_store.checkpoint import (
     require_tokenizer,
     weight_files,
 )
-from intarsia.engine.model_store.digest import sha256_of
 from intarsia.engine.model_store.download import fetch
 from intarsia.engine.model_store.family import Family, family_of
-from intarsia.engine.model_store.gguf.convert import convert, converted_folder
+from intarsia.engine.model_store.gguf.convert import ChangeRows, convert, converted_folder
 from intarsia.engine.model_store.gguf.fused_layout import FUSED_FORMAT
 from intarsia.engine.model_store.hub_source import fetch_folder
 from intarsia.engine.model_store.model_name import NO_TUNING, split_tuning
-from intarsia.engine.model_store.progress import Progress
 from intarsia.engine.model_store.safetensors_header import read_safetensors_header
 
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
@@ -48,14 +48,20 @@ class ModelFolder:
     is_fused: bool  # one file in our own layout, see fused_layout.py
 
 
-def locate_model(model: str, on_progress: Progress) -> ModelFolder:
+RowsTunedBy: TypeAlias = Callable[[Path, Mapping[str, Any]], ChangeRows]
+"""A tuning's file and the model's config → what the tuning makes of each matrix's rows."""
+
+
+def locate_model(model: str, on_progress: Progress, *, rows_tuned_by: RowsTunedBy) -> ModelFolder:
     """Return the folder of a catalog name, folder, .gguf file or hub id. Raises ModelError.
 
     ``model+/path/to/tuning.safetensors`` adds a tuning of one's own to the bundled one (if there is
-    one); ``model+none`` leaves that out.
+    one); ``model+none`` leaves that out. ``rows_tuned_by`` comes from the model's family, for only
+    that knows its weights (``families/masked_causal/backbone/tuning.py``).
     """
     plain, added = split_tuning(model)
-    folder = _locate(plain, on_progress, is_tuned=added != NO_TUNING)
+    tune = None if added == NO_TUNING else rows_tuned_by
+    folder = _locate(plain, on_progress, tune)
     if added is None:
         return folder
     if added == NO_TUNING:
@@ -65,14 +71,14 @@ def locate_model(model: str, on_progress: Progress) -> ModelFolder:
     return replace(folder, name=f"{folder.name}+{tuning.parent.name}", tunings=(tuning,))
 
 
-def _locate(model: str, on_progress: Progress, *, is_tuned: bool) -> ModelFolder:
-    """``is_tuned``: whether a catalog model is taken with its own tuning."""
+def _locate(model: str, on_progress: Progress, tune: RowsTunedBy | None) -> ModelFolder:
+    """``tune`` None: a catalog model is taken without its own tuning."""
     if row := find_model(model):
-        tuning = row.tuning if is_tuned else None
+        tuning = None if tune is None else row.tuning
         for bundled in (row.adapter, tuning):
             if bundled is not None:
                 read_safetensors_header(bundled)
-        folder = _inspect(_catalog_folder(row, tuning, on_progress), name=row.name)
+        folder = _inspect(_catalog_folder(row, tuning, on_progress, tune), name=row.name)
         return replace(folder, adapter=row.adapter, tuned_by=tuning)
     path = Path(model).expanduser()
     if model.strip() and _exists(path):
@@ -106,21 +112,17 @@ def _inspect(path: Path, *, name: str) -> ModelFolder:
     )
 
 
-def _catalog_folder(row: CatalogModel, tuning: Path | None, on_progress: Progress) -> Path:
+def _catalog_folder(
+    row: CatalogModel, tuning: Path | None, on_progress: Progress, tune: RowsTunedBy | None
+) -> Path:
     """A tuning is put in once, when the model is converted: its weights are mapped like others."""
     key = row.sha256[:16]
     folder = converted_folder(key if tuning is None else f"{key}-{sha256_of(tuning)[:16]}")
     if folder.is_dir():
         return folder
     gguf = fetch(row, on_progress)
-    if tuning is None:
-        convert(gguf, folder, on_progress)
-    else:
-        from intarsia.engine.families.masked_causal.backbone.tuning import (
-            rows_tuned_by,  # imports torch
-        )
-
-        convert(gguf, folder, on_progress, change_for=partial(rows_tuned_by, tuning))
+    change_for = None if tuning is None or tune is None else partial(tune, tuning)
+    convert(gguf, folder, on_progress, change_for=change_for)
     return folder
 
 

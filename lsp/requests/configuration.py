@@ -2,20 +2,18 @@
 
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-if TYPE_CHECKING:
-    from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.server import IntarsiaServer
 
 SECTION = "intarsia"
 
 logger = logging.getLogger(__name__)
 
 
-async def load_configuration(ls: "IntarsiaServer") -> None:
+async def load_configuration(ls: IntarsiaServer) -> None:
     """Ask the client for its settings and have it say when they change, as far as it can."""
     workspace = ls.client_capabilities.workspace
     if workspace is None:
@@ -28,7 +26,7 @@ async def load_configuration(ls: "IntarsiaServer") -> None:
 
 
 async def did_change_configuration(
-    ls: "IntarsiaServer", params: types.DidChangeConfigurationParams
+    ls: IntarsiaServer, params: types.DidChangeConfigurationParams
 ) -> None:
     """Take the new settings; load another model at once if they name one."""
     before = ls.session.settings
@@ -42,7 +40,7 @@ async def did_change_configuration(
         ls.session.preload()
 
 
-async def _pull(ls: "IntarsiaServer") -> None:
+async def _pull(ls: IntarsiaServer) -> None:
     item = types.ConfigurationItem(section=SECTION)
     try:
         answer = await ls.workspace_configuration_async(types.ConfigurationParams([item]))
@@ -52,7 +50,7 @@ async def _pull(ls: "IntarsiaServer") -> None:
     ls.session.configure(answer[0] if answer else None)
 
 
-async def _register_for_changes(ls: "IntarsiaServer") -> None:
+async def _register_for_changes(ls: IntarsiaServer) -> None:
     registration = types.Registration(
         id=f"{SECTION}.configuration",
         method=types.WORKSPACE_DID_CHANGE_CONFIGURATION,

@@ -5,19 +5,17 @@ that in the answer.
 """
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from intarsia.lsp.edits.edit_arguments import EDIT_COMMAND, EditArguments, read_edit_arguments
 from intarsia.lsp.edits.make_edit import MadeEdit, make_edit, tell_why
-
-if TYPE_CHECKING:
-    from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.server import IntarsiaServer
 
 
-async def execute_command(ls: "IntarsiaServer", params: types.ExecuteCommandParams) -> Any:
+async def execute_command(ls: IntarsiaServer, params: types.ExecuteCommandParams) -> Any:
     """Answer with an EditResult (docs/protocol.md). Raises JsonRpcInvalidParams."""
     arguments = _read(params)
     made = await make_edit(ls, arguments, params.work_done_token)
@@ -50,7 +48,7 @@ def _read(params: types.ExecuteCommandParams) -> EditArguments:
         raise JsonRpcInvalidParams(f"{EDIT_COMMAND}: {error}") from error
 
 
-async def _apply(ls: "IntarsiaServer", made: MadeEdit) -> str | None:
+async def _apply(ls: IntarsiaServer, made: MadeEdit) -> str | None:
     """Have the client apply the edit; return why it did not."""
     assert made.edit is not None, "only an edit can be applied"
     workspace = ls.client_capabilities.workspace

@@ -4,24 +4,20 @@ Comes in: the request's parameters; goes out: one item for an automatic request,
 that the user asked for, or null.
 """
 
-from typing import TYPE_CHECKING
-
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.requests.confidence_items import ConfidentList, confident_list
 from intarsia.lsp.requests.suggest import Ask, suggest
+from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.answer import Answer
 from intarsia.lsp.suggestions.ghost_text import GhostText
 
-if TYPE_CHECKING:
-    from intarsia.lsp.server import IntarsiaServer
-
 
 async def inline_completion(
-    ls: "IntarsiaServer", params: types.InlineCompletionParams
+    ls: IntarsiaServer, params: types.InlineCompletionParams
 ) -> types.InlineCompletionList | ConfidentList | None:
     """Answer with items, or with null and a reason in the log and in the status."""
     session, context = ls.session, params.context

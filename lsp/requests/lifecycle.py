@@ -3,7 +3,6 @@
 import asyncio
 import gc
 import importlib
-from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
@@ -11,12 +10,10 @@ from intarsia.lsp.engine.repository_tuning import opened_folders
 from intarsia.lsp.extensions import asked_for
 from intarsia.lsp.requests.completion import completion
 from intarsia.lsp.requests.configuration import load_configuration
-
-if TYPE_CHECKING:
-    from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.server import IntarsiaServer
 
 
-def initialize(ls: "IntarsiaServer", params: types.InitializeParams) -> None:
+def initialize(ls: IntarsiaServer, params: types.InitializeParams) -> None:
     """Take what the client says of itself; pygls answers with the capabilities that follow."""
     ls.session.documents.encoding = ls.position_encoding
     ls.session.extensions = asked_for(params.capabilities.experimental)
@@ -25,7 +22,7 @@ def initialize(ls: "IntarsiaServer", params: types.InitializeParams) -> None:
         ls.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(completion)
 
 
-async def initialized(ls: "IntarsiaServer", _params: types.InitializedParams) -> None:
+async def initialized(ls: IntarsiaServer, _params: types.InitializedParams) -> None:
     """Get ready in the background, so that the first request is a quick one."""
     await load_configuration(ls)
     if ls.session.extensions.status:
@@ -37,7 +34,7 @@ async def initialized(ls: "IntarsiaServer", _params: types.InitializedParams) ->
     gc.freeze()
 
 
-async def shutdown(ls: "IntarsiaServer", _params: None) -> None:
+async def shutdown(ls: IntarsiaServer, _params: None) -> None:
     """End all work; the engine goes on for others."""
     await ls.session.close()
 

@@ -8,13 +8,11 @@ from pathlib import Path
 
 import psutil
 
-from intarsia.cli.terminal import size
-
 
 def describe_machine() -> str:
     """Return processor, cores, memory and the versions that matter for speed."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    memory = size(psutil.virtual_memory().total)
+    memory = f"{psutil.virtual_memory().total / 1e9:.1f} GB"
     return (
         f"{_processor()}, {cores} cores, {memory}, {platform.system()}, "
         f"Python {platform.python_version()}, torch {version('torch')}, "

@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from intarsia.cli.errors import CliError, ExitCode
+from intarsia.engine.errors import ModelError
 from intarsia.research.benchmark.figures import Bench, Figure
 from intarsia.research.model_cost.pass_figures import PassFigures
 
 
 async def measure_passes(bench: Bench) -> Sequence[Figure]:
-    """Run the measuring program. Raises CliError with its last words where it fails."""
+    """Run the measuring program. Raises ModelError with its last words where it fails."""
     words = [sys.executable, "-P", "-m", "intarsia.research.model_cost.pass_cost", "--json"]
     words += [f"--repeats={bench.repeats}"]
     if bench.options.model is not None:
@@ -36,7 +36,7 @@ async def _output_of(words: Sequence[str], folder: str) -> bytes:
             await process.wait()
     if process.returncode:
         last_words = said.decode(errors="replace").strip().splitlines() or ["it said nothing"]
-        raise CliError(f"passes could not be measured: {last_words[-1]}", ExitCode.MODEL)
+        raise ModelError(f"passes could not be measured: {last_words[-1]}")
     return shown
 
 

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from intarsia.cli.errors import CliError
 from intarsia.research.benchmark.figures import Figure
+from intarsia.research.errors import BenchmarkFault
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -105,11 +105,11 @@ def points(figures: Sequence[Figure], pattern: str, scale: float = 1.0) -> list[
 
 
 def require_drawing() -> None:
-    """Raise CliError where pictures could not be drawn: before the work, not after it."""
+    """Raise BenchmarkFault where pictures could not be drawn: before the work, not after it."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
-        raise CliError("pictures need matplotlib: pip install 'intarsia[train]'") from error
+        raise BenchmarkFault("pictures need matplotlib: pip install 'intarsia[train]'") from error
 
 
 def draw_pictures(figures: Sequence[Figure], folder: Path) -> list[Path]:

@@ -6,8 +6,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.ipc.messages import Fill
-from intarsia.engine.model_store.cache_folder import cache_folder
 from intarsia.research.benchmark.figures import Bench, Figure, percentile
 from intarsia.research.benchmark.sources import cut_lines
 from intarsia.research.evaluation.server_process import serving

@@ -15,7 +15,6 @@ from intarsia.research.corpus import debian
 from intarsia.research.corpus.choose import Chosen, choose_files
 from intarsia.research.corpus.contamination import MeasuredTexts
 from intarsia.research.corpus.corpus_file import digest_of, write_files
-from intarsia.research.corpus.faults import CorpusFault
 from intarsia.research.corpus.fetch import ReadPage
 from intarsia.research.corpus.manifest import (
     Manifest,
@@ -33,6 +32,7 @@ from intarsia.research.corpus.read_package import (
     read_debian_index,
     read_package,
 )
+from intarsia.research.errors import CorpusFault
 
 PINNED_NAME = "packages.txt"
 

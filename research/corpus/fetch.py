@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from intarsia.research.corpus.faults import CorpusFault
 from intarsia.research.corpus.release import ArchiveLink
+from intarsia.research.errors import CorpusFault
 
 ReadPage: TypeAlias = Callable[[str], bytes]
 """An address → what lies there. Raises NotThere, or CorpusFault where nobody answers."""

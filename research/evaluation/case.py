@@ -3,11 +3,6 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-
-class EvaluationFault(Exception):
-    """The message is one line: what, and what to do."""
-
-
 CaseKind: TypeAlias = Literal[
     "line",  # a whole line, behind its indentation
     "rest_of_line",  # from a word's edge to the line's end

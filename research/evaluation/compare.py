@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.figures import CaseKey, group_of, key_of
 from intarsia.research.evaluation.intervals import Estimate, Resampling
 from intarsia.research.evaluation.record import Row, Run

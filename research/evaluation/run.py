@@ -13,11 +13,12 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.answer import Answer
-from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.judge import Verdict
 from intarsia.research.evaluation.record import ContestantInfo, Row
-from intarsia.research.evaluation.systems.system import Asker, Contestant
+from intarsia.research.evaluation.system import Asker, Contestant
 
 CHARS_BEFORE, CHARS_AFTER = 600, 300
 

@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
 from intarsia.engine.ipc.address import resolve_address
-from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.errors import EvaluationFault
 
 Message = dict[str, Any]
 

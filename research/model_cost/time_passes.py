@@ -17,6 +17,7 @@ from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.fim_tokenizer import read_fim_text
 from intarsia.engine.model_store.locate import locate_model
 from intarsia.research.model_cost.pass_figures import PassFigures
@@ -46,7 +47,7 @@ def time_passes(model: str, dtype: Dtype, repeats: int) -> PassFigures:
 
 
 def _load(model: str, dtype: Dtype) -> CausalBackbone:
-    folder = locate_model(model, lambda stage, fraction: None)
+    folder = locate_model(model, lambda stage, fraction: None, rows_tuned_by=rows_tuned_by)
     if folder.family != "masked_causal":
         raise ModelError(f"{folder.name} is no causal backbone: name one with `--model`")
     device = choose_device("cpu" if dtype == "int8" else "auto")

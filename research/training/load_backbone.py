@@ -8,7 +8,7 @@ from intarsia.engine.config import Device, Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
-from intarsia.engine.families.masked_causal.backbone.tuning import tune
+from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by, tune
 from intarsia.engine.families.masked_causal.backbone.weights import read_weights
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimText, read_fim_text
 from intarsia.engine.model_store.locate import locate_model
@@ -35,7 +35,7 @@ def load_backbone(
 ) -> TrainingBackbone:
     """Load a model of the masked causal family, with a tuning if one is named. Raises
     ModelError."""
-    folder = locate_model(model, on_progress)
+    folder = locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)
     if folder.family != "masked_causal":
         raise ModelError(f"{folder.name} is no causal backbone: it trains by another objective")
     on_device = choose_device(device)

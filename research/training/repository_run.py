@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 import msgspec
 import torch
 
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
-from intarsia.engine.model_store.cache_folder import cache_folder
 from intarsia.lsp.engine.repository_tuning import key_of
 from intarsia.research.corpus.corpus_file import digest_of
 from intarsia.research.corpus.holes import draw_holes

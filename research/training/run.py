@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import torch
 
 from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.model_store.family import Family
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 from intarsia.research.corpus.corpus_file import read_corpus
@@ -68,7 +69,7 @@ class _Trainee:
 
 def run_training(order: TrainingOrder, out: Path, on_progress: OnProgress) -> dict[str, float]:
     """Train, and return the figures on held-out holes. Raises ModelError, CorpusFault."""
-    located = locate_model(order.model, on_progress)
+    located = locate_model(order.model, on_progress, rows_tuned_by=rows_tuned_by)
     model = _TRAINEES[located.family](order, located, on_progress)
     folder = RunFolder(out)
     holes = _packed(order, folder, model, on_progress)

@@ -58,7 +58,7 @@ def test_a_client_that_takes_its_leave_is_served_without_fault():
 
 def test_the_server_loads_neither_rich_nor_the_grammars_before_it_answers():
     program = (
-        "import sys; import intarsia.cli.main, intarsia.cli.serve, intarsia.lsp.server;"
+        "import sys; import intarsia.cli.main, intarsia.cli.serve, intarsia.lsp.features;"
         "sys.exit(str({'rich', 'tree_sitter', 'torch', 'numpy'} & set(sys.modules)"
         " or '') or 0)"
     )

@@ -13,7 +13,7 @@ import attrs
 from lsprotocol import types
 from rule_engine import rule_engine_launch
 
-from intarsia.lsp import server
+from intarsia.lsp import features
 from intarsia.lsp.features import serve_stdio
 from intarsia.lsp.requests.inline_completion import inline_completion
 from intarsia.lsp.server import IntarsiaServer
@@ -42,5 +42,5 @@ async def faulty(ls: IntarsiaServer, params: types.InlineCompletionParams) -> An
 
 
 if __name__ == "__main__":
-    server.inline_completion = faulty  # type: ignore[assignment]
+    features.inline_completion = faulty  # type: ignore[assignment]
     sys.exit(serve_stdio(rule_engine_launch(**json.loads(sys.argv[1]))))

@@ -13,17 +13,17 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from intarsia.engine.model_store.cache_folder import (
+from intarsia.engine.cache.folder import (
     cache_folder,
     plain_disk_faults,
     require_space,
 )
-from intarsia.engine.model_store.download_lock import turn
+from intarsia.engine.cache.lock import turn
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.model_store.gguf.config import config_from_gguf
 from intarsia.engine.model_store.gguf.fused_layout import FUSED_FORMAT, FusedTensor, fused_tensors
 from intarsia.engine.model_store.gguf.tensors import GgufFile
 from intarsia.engine.model_store.gguf.tokenizer import tokenizer_from_gguf
-from intarsia.engine.model_store.progress import Progress
 
 Rows: TypeAlias = npt.NDArray[np.float32]  # (some, in), or a whole vector
 ChangeRows: TypeAlias = Callable[[str, int, Rows], Rows]

@@ -14,7 +14,8 @@ from pathlib import Path
 import msgspec
 
 from intarsia.infill.languages import language_for_id
-from intarsia.research.evaluation.case import Case, CaseKind, EvaluationFault
+from intarsia.research.errors import EvaluationFault
+from intarsia.research.evaluation.case import Case, CaseKind
 from intarsia.research.evaluation.sets.cut_case import cut_case
 from intarsia.research.evaluation.sets.request_kind import hole_kinds, language_ids
 from intarsia.research.evaluation.sets.take_turns import take_turns

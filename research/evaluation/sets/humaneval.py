@@ -12,7 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.research.evaluation.case import Case, CaseKind, EvaluationFault
+from intarsia.research.errors import EvaluationFault
+from intarsia.research.evaluation.case import Case, CaseKind
 
 
 def read_humaneval(file: Path, *, limit: int | None, seed: int) -> list[Case]:

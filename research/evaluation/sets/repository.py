@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from intarsia.research.evaluation.case import Case, CaseKind, EvaluationFault
+from intarsia.research.errors import EvaluationFault
+from intarsia.research.evaluation.case import Case, CaseKind
 from intarsia.research.evaluation.sets.cut_case import cut_case
 from intarsia.research.evaluation.sets.request_kind import hole_kinds, language_ids
 from intarsia.research.evaluation.sets.source_files import (

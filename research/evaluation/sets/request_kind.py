@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
-from intarsia.research.evaluation.case import CaseKind, EvaluationFault
+from intarsia.research.errors import EvaluationFault
+from intarsia.research.evaluation.case import CaseKind
 from intarsia.research.holes.cut_holes import KNOWN_HOLE_KINDS, KnownHoleKind
 
 

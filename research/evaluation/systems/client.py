@@ -13,7 +13,8 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import CursorFill, plan_at_cursor, plan_span_at_cursor
 from intarsia.infill.languages import language_for
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.errors import EvaluationFault
+from intarsia.research.evaluation.case import Case
 
 PATIENT_MS = 60_000
 """The longest deadline that the server takes: the machine's load is not to cut a fill short."""

@@ -16,8 +16,9 @@ from intarsia.infill.filling.fill_one import FillOutcome, fill_planned
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import SECOND_LOOKS, CursorFill
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.answer import Answer
-from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.record import ContestantInfo
 from intarsia.research.evaluation.systems.client import (
     SLACK_S,

@@ -1,7 +1,7 @@
 """Tells the fault of one hole from one that no hole would be filled under."""
 
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.answer import Answer
-from intarsia.research.evaluation.case import EvaluationFault
 
 MAX_IN_A_ROW = 5
 

@@ -17,8 +17,9 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.errors import EngineError
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.syntax.lines import line_start, splits_line_end, with_plain_newlines
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.answer import Answer
-from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.record import ContestantInfo
 from intarsia.research.evaluation.server_process import (
     SERVE,

@@ -18,7 +18,7 @@ from typing import IO
 
 import msgspec
 
-from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.systems.baseline import Peer
 from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Program, Prompt, Written
 from intarsia.research.evaluation.systems.infill_stream import streamed_infill

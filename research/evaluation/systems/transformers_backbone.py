@@ -14,7 +14,7 @@ from typing import IO
 
 import msgspec
 
-from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.systems.baseline import Peer
 from intarsia.research.evaluation.systems.baseline_program import Program, Prompt, Written
 from intarsia.research.evaluation.systems.transformers_protocol import Loaded, Said, Unloadable

@@ -7,7 +7,8 @@ from judged_rows import failure, row
 from sample_cases import case
 
 from intarsia.cli.eval.run_tests import choose_sandbox, run_tests
-from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.errors import EvaluationFault
+from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.execute import Sandbox
 from intarsia.research.evaluation.isolation import isolations
 

@@ -14,6 +14,7 @@ from intarsia.engine.families.masked_causal.backbone.linear import packs
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.kernels.matmul import multiplies_bytes
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
@@ -27,7 +28,7 @@ FORMATS = [
 @pytest.fixture
 def folder(toy_gguf: Path, cache: Path) -> ModelFolder:
     """Converted, in our own layout."""
-    found = locate_model(str(toy_gguf), lambda stage, fraction: None)
+    found = locate_model(str(toy_gguf), lambda stage, fraction: None, rows_tuned_by=rows_tuned_by)
     assert found.is_fused
     return found
 

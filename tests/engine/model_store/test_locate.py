@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,16 @@ from safetensors.torch import load_file, save_file
 from toy_gguf import ToyGguf, toy_model, write_gguf
 from toy_wheels import toy_row, write_wheels
 
+from intarsia.engine.cache.digest import has_digest
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.lora_layers import part_sizes
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
-from intarsia.engine.families.masked_causal.backbone.tuning import tune
+from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by, tune
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, read_weights
 from intarsia.engine.model_store import catalog
-from intarsia.engine.model_store.digest import has_digest
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
+
+locate = partial(locate_model, rows_tuned_by=rows_tuned_by)
 
 
 def quiet(stage: str, fraction: float | None) -> None:
@@ -27,7 +30,7 @@ def quiet(stage: str, fraction: float | None) -> None:
 
 def refusal(model: str | Path) -> str:
     with pytest.raises(ModelError) as failure:
-        locate_model(str(model), quiet)
+        locate(str(model), quiet)
     message = str(failure.value)
     assert "\n" not in message
     return message
@@ -63,7 +66,7 @@ def write_config(folder: Path, **config: Any) -> None:
 )
 def test_a_folder_is_taken_as_it_is(folder: Path, model_type: str, family: str) -> None:
     write_config(folder, model_type=model_type, hidden_size=4)
-    found = locate_model(str(folder), quiet)
+    found = locate(str(folder), quiet)
     assert (found.path, found.name, found.family) == (folder, "my-model", family)
     assert found.config["hidden_size"] == 4
     assert found.weights == (folder / "model.safetensors",)
@@ -78,7 +81,7 @@ def test_a_model_in_several_files_has_them_all(folder: Path) -> None:
         save_file({shard: torch.zeros(4)}, folder / shard)
     index = folder / "model.safetensors.index.json"
     index.write_text(json.dumps({"weight_map": dict(zip("ab", shards, strict=True))}))
-    assert [path.name for path in locate_model(str(folder), quiet).weights] == shards
+    assert [path.name for path in locate(str(folder), quiet).weights] == shards
 
     (folder / shards[1]).unlink()
     assert refusal(folder) == f"cannot read {folder / shards[1]}: No such file or directory"
@@ -87,7 +90,7 @@ def test_a_model_in_several_files_has_them_all(folder: Path) -> None:
 def test_a_folder_in_our_own_layout_is_recognised(folder: Path) -> None:
     tensors = {"embed": torch.zeros(4, 4)}
     save_file(tensors, folder / "model.safetensors", metadata={"format": "intarsia-fused-1"})
-    assert locate_model(str(folder), quiet).is_fused
+    assert locate(str(folder), quiet).is_fused
 
 
 def test_a_folder_that_is_none_says_what_was_looked_for(tmp_path: Path) -> None:
@@ -151,7 +154,7 @@ def test_a_variant_that_would_be_computed_wrongly_is_refused(
 
 def test_a_window_that_is_switched_off_is_none(folder: Path) -> None:
     write_config(folder, model_type="qwen2", sliding_window=32768, use_sliding_window=False)
-    assert locate_model(str(folder), quiet).family == "masked_causal"
+    assert locate(str(folder), quiet).family == "masked_causal"
 
 
 # -- damaged weights -------------------------------------------------------------------------------
@@ -202,7 +205,9 @@ def test_a_name_of_the_catalog_is_fetched_converted_and_found_again(
     toy_catalog: catalog.CatalogModel, cache: Path, index: Path
 ) -> None:
     stages: list[str] = []
-    found = locate_model("toy", lambda stage, fraction: stages.append(stage))
+    found = locate_model(
+        "toy", lambda stage, fraction: stages.append(stage), rows_tuned_by=rows_tuned_by
+    )
     assert (found.name, found.family, found.is_fused) == ("toy", "masked_causal", True)
     assert found.adapter == toy_catalog.adapter
     assert "converting the model" in stages
@@ -210,7 +215,12 @@ def test_a_name_of_the_catalog_is_fetched_converted_and_found_again(
     for path in (*index.iterdir(), cache / "models" / "toy.gguf"):
         path.unlink()
     stages.clear()
-    assert locate_model("toy", lambda stage, fraction: stages.append(stage)) == found
+    assert (
+        locate_model(
+            "toy", lambda stage, fraction: stages.append(stage), rows_tuned_by=rows_tuned_by
+        )
+        == found
+    )
     assert stages == [], "the converted folder is all that is needed"
 
 
@@ -220,7 +230,7 @@ def test_a_download_that_was_damaged_on_the_disk_is_fetched_again(
     path = cache / "models" / "toy.gguf"
     path.parent.mkdir(parents=True)
     path.write_bytes(bytes(toy_catalog.num_bytes))
-    assert locate_model("toy", quiet).is_fused
+    assert locate("toy", quiet).is_fused
     assert has_digest(path, toy_catalog.sha256)
 
 
@@ -260,12 +270,12 @@ def weights_of(folder: ModelFolder) -> BackboneWeights:
 def test_a_bundled_tuning_is_put_in_when_the_model_is_converted(
     toy_catalog: catalog.CatalogModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain = locate_model("toy", quiet)
+    plain = locate("toy", quiet)
     tuning = write_tuning(tmp_path / "tuning.safetensors", plain)
     row = replace(toy_catalog, tuning_file=str(tuning))
     monkeypatch.setattr(catalog, "CATALOG", (row,))
 
-    tuned = locate_model("toy", quiet)
+    tuned = locate("toy", quiet)
     assert (tuned.tuned_by, tuned.tunings, tuned.name) == (tuning, (), "toy")
     assert tuned.path != plain.path
     expected = tune(weights_of(plain), read_shape(plain.config), tuning)
@@ -279,22 +289,22 @@ def test_a_bundled_tuning_is_put_in_when_the_model_is_converted(
         assert torch.equal(layer.attn_norm, before.attn_norm)
     assert torch.equal(weights_of(tuned).embed, weights_of(plain).embed)
 
-    without = locate_model("toy+none", quiet)
+    without = locate("toy+none", quiet)
     assert (without.path, without.tuned_by, without.name) == (plain.path, None, "toy+none")
-    own = locate_model(f"toy+{tuning}", quiet)
+    own = locate(f"toy+{tuning}", quiet)
     assert (own.path, own.tuned_by, own.tunings) == (tuned.path, tuning, (tuning,))
 
 
 def test_another_bundled_tuning_is_another_conversion(
     toy_catalog: catalog.CatalogModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tuning = write_tuning(tmp_path / "tuning.safetensors", locate_model("toy", quiet))
+    tuning = write_tuning(tmp_path / "tuning.safetensors", locate("toy", quiet))
     row = replace(toy_catalog, tuning_file=str(tuning))
     monkeypatch.setattr(catalog, "CATALOG", (row,))
-    first = locate_model("toy", quiet)
+    first = locate("toy", quiet)
     numbers = load_file(tuning)
     save_file({name: 2 * number for name, number in numbers.items()}, tuning)
-    assert locate_model("toy", quiet).path != first.path
+    assert locate("toy", quiet).path != first.path
 
 
 def test_a_bundled_tuning_of_another_model_is_refused_and_leaves_nothing(
@@ -303,7 +313,7 @@ def test_a_bundled_tuning_of_another_model_is_refused_and_leaves_nothing(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    plain = locate_model("toy", quiet)
+    plain = locate("toy", quiet)
     tuning = write_tuning(tmp_path / "tuning.safetensors", plain, hidden=3)
     row = replace(toy_catalog, tuning_file=str(tuning))
     monkeypatch.setattr(catalog, "CATALOG", (row,))
@@ -314,13 +324,13 @@ def test_a_bundled_tuning_of_another_model_is_refused_and_leaves_nothing(
 def test_a_gguf_file_is_converted_once_and_again_when_it_changes(
     cache: Path, toy_gguf: Path
 ) -> None:
-    found = locate_model(str(toy_gguf), quiet)
+    found = locate(str(toy_gguf), quiet)
     assert (found.name, found.family, found.is_fused) == ("toy", "masked_causal", True)
     assert found.path.parent == cache / "converted"
-    assert locate_model(str(toy_gguf), quiet).path == found.path
+    assert locate(str(toy_gguf), quiet).path == found.path
 
     write_gguf(toy_gguf, toy_model("llama", is_tied=True), ToyGguf(architecture="llama"))
-    assert locate_model(str(toy_gguf), quiet).config["model_type"] == "llama"
+    assert locate(str(toy_gguf), quiet).config["model_type"] == "llama"
 
 
 def test_any_other_file_is_refused(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from toy_wheels import CONTENT, toy_row, write_wheels
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store import wheel_source
 from intarsia.engine.model_store.download import downloaded_file, fetch, pull
-from intarsia.engine.model_store.progress import SourceError
+from intarsia.engine.model_store.source_error import SourceError
 
 
 def quiet(stage: str, fraction: float | None) -> None:

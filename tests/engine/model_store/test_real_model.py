@@ -7,8 +7,9 @@ import pytest
 from safetensors import safe_open
 from tokenizers import Tokenizer
 
+from intarsia.engine.cache.digest import has_digest
+from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
-from intarsia.engine.model_store.digest import has_digest
 from intarsia.engine.model_store.download import pull
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
@@ -17,7 +18,7 @@ pytestmark = [pytest.mark.model, pytest.mark.timeout(1200)]
 
 @pytest.fixture(scope="module")
 def folder() -> ModelFolder:
-    return locate_model(DEFAULT_MODEL, lambda stage, fraction: None)
+    return locate_model(DEFAULT_MODEL, lambda stage, fraction: None, rows_tuned_by=rows_tuned_by)
 
 
 def test_the_file_is_the_official_one() -> None:

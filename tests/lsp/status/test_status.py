@@ -288,7 +288,7 @@ async def test_an_engine_that_cannot_start_has_failed_and_says_what_to_do(
 ) -> None:
     script = (
         "import sys; from intarsia.engine.ipc.client import LaunchOptions; "
-        "from intarsia.lsp.server import serve_stdio; "
+        "from intarsia.lsp.features import serve_stdio; "
         "serve_stdio(LaunchOptions(command=(sys.executable, '-c', 'raise SystemExit(1)')))"
     )
     async with watching(runtime, (sys.executable, "-c", script)) as (_, messages):

@@ -12,9 +12,9 @@ from intarsia.research.corpus import candidates
 from intarsia.research.corpus.build import PINNED_NAME, BuildOptions, build_corpus
 from intarsia.research.corpus.contamination import MeasuredTexts
 from intarsia.research.corpus.corpus_file import FILES_NAME, CorpusFile, read_corpus
-from intarsia.research.corpus.faults import CorpusFault
 from intarsia.research.corpus.manifest import MANIFEST_NAME, Manifest, Tally, read_manifest
 from intarsia.research.corpus.package_list import PackageRow, read_packages
+from intarsia.research.errors import CorpusFault
 
 GO = "package shapes\n\n" + "\n".join(
     f"// Area{n} is what {n} covers.\nfunc Area{n}(w, h int) int {{\n\treturn w * h * {n}\n}}\n"

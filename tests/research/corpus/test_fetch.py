@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from intarsia.research.corpus import fetch
-from intarsia.research.corpus.faults import CorpusFault
 from intarsia.research.corpus.fetch import NotThere, fetch_archive, read_page
 from intarsia.research.corpus.release import ArchiveLink
+from intarsia.research.errors import CorpusFault
 
 PAGE = "https://somewhere.invalid/page"
 

@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.research.corpus.faults import CorpusFault
 from intarsia.research.corpus.package_list import (
     DEFAULT_LIST,
     HELD_OUT_LIST,
@@ -14,6 +13,7 @@ from intarsia.research.corpus.package_list import (
     read_held_out,
     read_packages,
 )
+from intarsia.research.errors import CorpusFault
 
 
 def listed(tmp_path: Path, text: str) -> Path:

@@ -7,9 +7,9 @@ from pathlib import Path, PurePath
 import pytest
 from repository_files import write, write_repository
 
-from intarsia.research.corpus.faults import CorpusFault
 from intarsia.research.corpus.repository import RepositoryFiles, read_repository
 from intarsia.research.corpus.source_files import walk_source_files
+from intarsia.research.errors import CorpusFault
 
 CODE = "def area(width, height):\n    return width * height\n\n\n"
 

@@ -3,7 +3,7 @@
 import pytest
 from judged_rows import exact, failure, row, run_of
 
-from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.compare import compare, mcnemar, rows_of
 
 

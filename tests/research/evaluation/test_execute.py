@@ -12,8 +12,8 @@ from pathlib import Path
 import psutil
 import pytest
 
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation import execute, isolation
-from intarsia.research.evaluation.case import EvaluationFault
 from intarsia.research.evaluation.execute import Sandbox, find_sandbox
 from intarsia.research.evaluation.isolation import isolations
 

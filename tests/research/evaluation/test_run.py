@@ -10,8 +10,9 @@ from sample_cases import case
 from scripted_system import ScriptedContestant
 
 from intarsia.engine.ipc.address import Address
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.answer import Answer
-from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.judge import Verdict
 from intarsia.research.evaluation.record import ContestantInfo, Row
 from intarsia.research.evaluation.run import FIRST_CASE, Progress, run

@@ -32,7 +32,7 @@ from intarsia.engine.families.masked_causal.backbone.linear import packs
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.kernels.matmul import multiplies_bytes
 from intarsia.engine.model_store.checkpoint import read_config
-from intarsia.engine.service import load_filler
+from intarsia.engine.service import load_filler as load_filler_module
 from intarsia.engine.service.load_filler import check_model, load_filler
 
 Tensors = dict[str, torch.Tensor]
@@ -92,7 +92,7 @@ def test_fewer_bits_of_another_family_are_refused(toy: Path) -> None:
 def test_what_must_fail_is_told_without_the_weights(
     toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(load_filler, "load_backbone", None)
+    monkeypatch.setattr(load_filler_module, "load_backbone", None)
     config = EngineConfig(model=str(toy), device="cpu")
     check_model(config, str(toy), lambda stage, fraction: None)
     for wrong, model in ((config, str(tmp_path)), (replace(config, quantize="int4"), str(toy))):

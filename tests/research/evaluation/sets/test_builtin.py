@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.sets.builtin import builtin_cases
 
 FILES = {

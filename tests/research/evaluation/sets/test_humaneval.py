@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from checkout import HUMANEVAL
 
-from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.sets.humaneval import read_humaneval
 
 SINGLE_LINE = HUMANEVAL / "HumanEval-SingleLineInfilling.jsonl.gz"

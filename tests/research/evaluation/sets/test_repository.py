@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.sets.repository import repository_cases
 from intarsia.research.holes.cut_holes import KNOWN_HOLE_KINDS
 

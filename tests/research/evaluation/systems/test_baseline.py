@@ -7,9 +7,9 @@ from scripted_program import ScriptedProgram, refuse
 
 from intarsia.research.evaluation.answer import Answer
 from intarsia.research.evaluation.case import Case
+from intarsia.research.evaluation.system import Contestant
 from intarsia.research.evaluation.systems.baseline import Peer, cut_at_stop
 from intarsia.research.evaluation.systems.baseline_program import Prompt
-from intarsia.research.evaluation.systems.system import Contestant
 
 
 def case_of(prefix: str, suffix: str, *, path: str = "a.py") -> Case:

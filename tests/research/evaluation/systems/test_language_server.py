@@ -15,7 +15,7 @@ from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.syntax.lines import splits_line_end
 from intarsia.lsp.documents.positions import line_starts, position_at
-from intarsia.research.evaluation.case import EvaluationFault
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.systems import language_server
 from intarsia.research.evaluation.systems.failures import MAX_IN_A_ROW
 from intarsia.research.evaluation.systems.language_server import LanguageServer, position_of

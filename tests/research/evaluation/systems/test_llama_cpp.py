@@ -7,8 +7,9 @@ import psutil
 import pytest
 from infill_server import write_program
 
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.answer import Answer
-from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.systems import llama_cpp as module
 from intarsia.research.evaluation.systems.llama_cpp import (
     PROGRAM_VARIABLE,

@@ -11,7 +11,8 @@ import pytest
 import torch
 from toy_gguf import ToyGguf, toy_model, toy_tokens, write_gguf
 
-from intarsia.research.evaluation.case import Case, EvaluationFault
+from intarsia.research.errors import EvaluationFault
+from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.systems.baseline_program import Prompt
 from intarsia.research.evaluation.systems.transformers_backbone import transformers_backbone
 from intarsia.research.evaluation.systems.transformers_process import Backbone, load_backbone

@@ -7,11 +7,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeAlias
 
-
-class SourceError(Exception):
-    """The message says in a few words what was tried and how it failed."""
-
-
 Progress: TypeAlias = Callable[[str, float | None], None]
 """Called with the stage and 0 to 1 (None: unknown); sometimes from another thread."""
 

@@ -4,7 +4,7 @@ import shutil
 import threading
 from pathlib import Path
 
-from intarsia.engine.model_store.progress import report_growth, size_of
+from intarsia.engine.cache.progress import report_growth, size_of
 
 
 def test_growth_is_reported_from_what_lies_there(tmp_path: Path) -> None:

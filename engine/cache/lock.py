@@ -6,7 +6,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from intarsia.engine.model_store.progress import Progress
+from intarsia.engine.cache.progress import Progress
 
 
 @contextmanager
