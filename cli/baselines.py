@@ -8,9 +8,9 @@ import click
 
 from intarsia.cli.errors import CliError
 from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL, find_model
-from intarsia.research.evaluation.systems.baseline import Peer
+from intarsia.research.evaluation.systems.baseline import Baseline
 
-PeerName: TypeAlias = Literal["transformers", "llama.cpp"]
+BaselineName: TypeAlias = Literal["transformers", "llama.cpp"]
 
 
 def each_once(_: click.Context, __: click.Parameter, words: Sequence[Any]) -> tuple[Any, ...]:
@@ -21,7 +21,7 @@ def each_once(_: click.Context, __: click.Parameter, words: Sequence[Any]) -> tu
 against_option = click.option(
     "--against",
     "peers",
-    type=click.Choice(get_args(PeerName)),
+    type=click.Choice(get_args(BaselineName)),
     multiple=True,
     callback=each_once,
     help="The backbone alone, run by others on the same holes; repeatable.",
@@ -35,7 +35,7 @@ llama_server_option = click.option(
 )
 
 
-def peer_named(name: PeerName, *, model: str | None, llama_server: Path | None) -> Peer:
+def baseline_named(name: BaselineName, *, model: str | None, llama_server: Path | None) -> Baseline:
     """Return it, not started yet. Raises CliError, EvaluationFault where it cannot be had."""
     if name == "transformers":
         from intarsia.research.evaluation.systems.transformers_backbone import transformers_backbone

@@ -11,11 +11,11 @@ from typing import Any
 import click
 
 from intarsia.cli.baselines import (
-    PeerName,
+    BaselineName,
     against_option,
+    baseline_named,
     each_once,
     llama_server_option,
-    peer_named,
 )
 from intarsia.cli.errors import CliError
 from intarsia.cli.live_view import LoadBar
@@ -30,7 +30,7 @@ from intarsia.research.benchmark.fresh_engine import fresh_engine
 from intarsia.research.benchmark.machine import describe_machine
 from intarsia.research.benchmark.pictures import draw_pictures, require_drawing
 from intarsia.research.benchmark.sections import SECTIONS, Section
-from intarsia.research.evaluation.systems.baseline import Peer
+from intarsia.research.evaluation.systems.baseline import Baseline
 
 
 @click.command("bench")
@@ -63,7 +63,7 @@ from intarsia.research.evaluation.systems.baseline import Peer
 @debug_option
 def command(
     repeats: int,
-    peers: Sequence[PeerName],
+    peers: Sequence[BaselineName],
     llama_server: Path | None,
     names: Sequence[str],
     pictures: Path | None,
@@ -77,7 +77,7 @@ def command(
     if pictures is not None:
         require_drawing()
     fill = FillOptions(**options, is_fresh=True)  # what is written before is not to help
-    found = [peer_named(name, model=fill.model, llama_server=llama_server) for name in peers]
+    found = [baseline_named(name, model=fill.model, llama_server=llama_server) for name in peers]
     with termination_as_interrupt():  # engines and peers end with it
         figures = asyncio.run(_measure(fill, repeats, found, wanted))
     if pictures is not None:
@@ -90,7 +90,7 @@ def command(
 
 
 async def _measure(
-    options: FillOptions, repeats: int, peers: Sequence[Peer], sections: Sequence[Section]
+    options: FillOptions, repeats: int, peers: Sequence[Baseline], sections: Sequence[Section]
 ) -> list[Figure]:
     figures: list[Figure] = []
     launch = LaunchOptions()

@@ -23,9 +23,9 @@ from intarsia.cli.options import debug_option, fill_options
 from intarsia.cli.terminal import notices, output
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.fill_in_order import fill_in_order
-from intarsia.infill.filling.fill_one import FillOutcome
+from intarsia.infill.filling.fill_one import FillResult
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.outcome import Filling
+from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.languages import Language, language_for_path
 
 _FOLDER = Path(__file__).parent / "samples"
@@ -62,7 +62,7 @@ class FilledSample:
     """A sample and what became of its hole."""
 
     sample: Sample
-    filling: Filling
+    filling: FilledPlace
 
 
 @click.command("demo")
@@ -100,7 +100,7 @@ async def _fill_samples(
     return done
 
 
-def _show(console: Console, sample: Sample, filling: Filling) -> None:
+def _show(console: Console, sample: Sample, filling: FilledPlace) -> None:
     console.rule(Text(f"{sample.shows} · {sample.language.id}"), align="left", style="dim")
     show_filling(console, sample.file, sample.text, filling, sample.language)
     console.print()
@@ -118,10 +118,10 @@ def _summary(done: Sequence[FilledSample]) -> Table:
     return table
 
 
-def _figures(filling: Filling) -> tuple[str, str, str, str]:
+def _figures(filling: FilledPlace) -> tuple[str, str, str, str]:
     """Return tokens, steps, milliseconds and the verdict."""
-    if not isinstance(filling.outcome, FillOutcome):
+    if not isinstance(filling.outcome, FillResult):
         return "", "", "", "no"
     filled = filling.outcome.filled
     verdict = "no" if filling.refusal else "yes"
-    return str(len(filled.tokens)), str(filled.steps), f"{filled.ms.total:.0f}", verdict
+    return str(len(filled.tokens)), str(filled.num_forwards), f"{filled.ms.total:.0f}", verdict

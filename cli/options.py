@@ -6,7 +6,7 @@ from typing import Any, TypeVar, get_args
 
 import click
 
-from intarsia.engine.ipc.messages import SettleMode
+from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.filling.options import FillOptions
 
 debug_option = click.option(
@@ -49,8 +49,8 @@ _OPTIONS = (
     ),
     click.option(
         "--settle",
-        type=click.Choice(get_args(SettleMode)),
-        default="verified",
+        type=click.Choice(get_args(Decoding)),
+        default="speculative",
         show_default=True,
         help="Keep what the backbone itself would have written, or settle by entropy.",
     ),

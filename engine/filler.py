@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from intarsia.engine.ipc.messages import Fill, Filled, ReadAhead, Step
+from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, Step
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,11 +35,11 @@ class Filler(Protocol):
         """Fill one hole. Raises Cancelled, ValueError (a field out of range), MemoryError.
 
         ``is_cancelled`` is asked between two passes and nowhere else: other fills may be made
-        before it answers, within ``laid_aside``.
+        before it answers, within ``suspended``.
         """
         ...
 
-    def laid_aside(self) -> AbstractContextManager[None]:
+    def suspended(self) -> AbstractContextManager[None]:
         """Let another fill be made between two passes of the one that runs, which finds everything
         as it was."""
         ...
@@ -52,6 +52,6 @@ class Filler(Protocol):
         """Use idle time for what the next request will need. Raises Cancelled, MemoryError."""
         ...
 
-    def read_ahead(self, place: ReadAhead, is_cancelled: Callable[[], bool]) -> None:
+    def prefetch(self, place: Prefetch, is_cancelled: Callable[[], bool]) -> None:
         """Read what a fill at this place would read first. Raises Cancelled, MemoryError."""
         ...

@@ -15,7 +15,7 @@ from intarsia.lsp.settings import Settings
 def options_of(settings: Settings, deadline_ms: int, *, seed: int = 0) -> FillOptions:
     """Return how to fill under these settings."""
     return FillOptions(
-        settle=settings.settle,
+        decoding=settings.decoding,
         seed=seed,
         num_candidates=settings.edit_candidates,
         is_fresh=not settings.warm_start,

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from intarsia.lsp.documents.documents import Documents
-from intarsia.lsp.engine.connection import EngineLink
+from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.engine.repository_tuning import choose_model
-from intarsia.lsp.engine.user_messages import EngineStatus
+from intarsia.lsp.engine.user_messages import EngineNotifier
 from intarsia.lsp.extensions import Extensions
 from intarsia.lsp.settings import Settings, resolve_settings
 from intarsia.lsp.status.draft_notifications import Drafts
-from intarsia.lsp.status.reporter import StatusLine
+from intarsia.lsp.status.reporter import StatusReporter
 from intarsia.lsp.suggestions.answer import Answer
 from intarsia.lsp.suggestions.debounce import Debounce
 from intarsia.lsp.suggestions.latest_request import LatestRequest
@@ -39,8 +39,8 @@ class Session:
         self.latest = LatestRequest()
         self.debounce = Debounce()
         self.drafts = Drafts(server.protocol.notify, self.documents)
-        self.status = StatusLine(server.protocol.notify)
-        self.engine = EngineLink(EngineStatus(server), self.status, launch)
+        self.status = StatusReporter(server.protocol.notify)
+        self.engine = EngineConnection(EngineNotifier(server), self.status, launch)
         self._problems: tuple[str, ...] = ()  # of the options that hold now; each is logged once
         self._initial_options: Mapping[str, object] = {}
         self._folders: Sequence[Path] = ()

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import msgspec
 
-from intarsia.engine.ipc.messages import SettleMode
+from intarsia.engine.ipc.messages import Decoding
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,8 +19,8 @@ class Settings:
     enabled: bool = True
     preload: bool = True  # start the engine and load the model along with the editor
     model: str | None = None  # None: the engine's default
-    settle: SettleMode = "verified"
-    read_ahead: bool = True  # in idle time, at the cursor's place in a document that was edited
+    decoding: Decoding = "speculative"
+    prefetch: bool = True  # in idle time, at the cursor's place in a document that was edited
     warm_start: bool = True  # from what earlier fills had written: the same text in fewer passes
     debounce_ms: int = 75
     deadline_ms: int = 10_000  # of an automatic request; the next key cancels it anyway
@@ -48,8 +48,8 @@ _OPTIONS: Mapping[str, tuple[str, Any]] = {
     "enabled": ("enabled", bool),
     "preload": ("preload", bool),
     "model": ("model", Annotated[str, msgspec.Meta(min_length=1)]),
-    "settle": ("settle", SettleMode),
-    "readAhead": ("read_ahead", bool),
+    "decoding": ("decoding", Decoding),
+    "readAhead": ("prefetch", bool),
     "warmStart": ("warm_start", bool),
     "debounceMs": ("debounce_ms", Annotated[int, msgspec.Meta(ge=0, le=10_000)]),
     "deadlineMs": ("deadline_ms", _Milliseconds),

@@ -3,22 +3,22 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from intarsia.cli.baselines import PeerName, peer_named
+from intarsia.cli.baselines import BaselineName, baseline_named
 from intarsia.cli.errors import CliError
 from intarsia.cli.eval.options import Asked
-from intarsia.engine.ipc.messages import SettleMode
+from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.filling.options import FillOptions
 from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.sets.builtin import builtin_cases
 from intarsia.research.evaluation.sets.humaneval import read_humaneval
 from intarsia.research.evaluation.sets.repository import repository_cases
 from intarsia.research.evaluation.sets.request_kind import language_ids
-from intarsia.research.evaluation.system import Contestant
+from intarsia.research.evaluation.system import System
 from intarsia.research.evaluation.systems.direct import Direct
 from intarsia.research.evaluation.systems.language_server import LanguageServer
 
 
-def contestants_of(asked: Asked) -> list[Contestant]:
+def contestants_of(asked: Asked) -> list[System]:
     """Return them in order: the first is what the others are compared with."""
     if asked.is_direct and asked.is_invoked:
         raise CliError("--invoked is for the language server: give it without --direct")
@@ -26,16 +26,16 @@ def contestants_of(asked: Asked) -> list[Contestant]:
     return own + [contestant for peer in asked.peers for contestant in _peer(peer, asked)]
 
 
-def _own(mode: SettleMode, asked: Asked) -> Contestant:
-    options = FillOptions(settle=mode, model=asked.model, num_candidates=asked.num_candidates)
+def _own(mode: Decoding, asked: Asked) -> System:
+    options = FillOptions(decoding=mode, model=asked.model, num_candidates=asked.num_candidates)
     if asked.is_direct:
         return Direct(options)
     return LanguageServer(options, is_invoked=asked.is_invoked)
 
 
-def _peer(name: PeerName, asked: Asked) -> list[Contestant]:
+def _peer(name: BaselineName, asked: Asked) -> list[System]:
     """Return a peer's own text and its text cleaned by us, as two."""
-    found = peer_named(name, model=asked.model, llama_server=asked.llama_server)
+    found = baseline_named(name, model=asked.model, llama_server=asked.llama_server)
     return [found.contestant(cleans=False), found.contestant(cleans=True)]
 
 

@@ -20,7 +20,7 @@ from intarsia.cli.options import debug_option, json_option
 from intarsia.cli.terminal import notices, termination_as_interrupt
 from intarsia.research.benchmark.machine import describe_machine
 from intarsia.research.evaluation.judge import judge
-from intarsia.research.evaluation.record import ContestantInfo, Row, Run
+from intarsia.research.evaluation.record import Row, Run, SystemInfo
 from intarsia.research.evaluation.run import Progress, run
 
 _RUN_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -100,7 +100,7 @@ def _evaluate(asked: Asked, to_save: Path | None, html: Path | None) -> Run:
     cases = read_cases(asked)
     sandbox = choose_sandbox(cases, is_executed=asked.is_executed)
     started = datetime.now(UTC).isoformat(timespec="seconds")
-    infos: list[ContestantInfo] = []
+    infos: list[SystemInfo] = []
     rows: list[Row] = []
 
     def made() -> Run:

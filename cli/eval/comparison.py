@@ -9,7 +9,7 @@ import msgspec
 from intarsia.cli.eval.reports import load
 from intarsia.cli.terminal import output
 from intarsia.research.evaluation.compare import compare, rows_of
-from intarsia.research.evaluation.record import ContestantInfo, Run
+from intarsia.research.evaluation.record import Run, SystemInfo
 from intarsia.research.evaluation.report_comparison import comparison_table, discordant_table
 
 
@@ -48,7 +48,7 @@ class _Side:
         self.contestant = contestant
 
     @property
-    def info(self) -> ContestantInfo | None:
+    def info(self) -> SystemInfo | None:
         infos = self.run.contestants
         if self.contestant is None:
             return infos[0] if infos else None

@@ -8,13 +8,13 @@ from typing import Any, TypeVar, get_args
 import click
 
 from intarsia.cli.baselines import (
-    PeerName,
+    BaselineName,
     against_option,
     each_once,
     llama_server_option,
 )
 from intarsia.cli.options import absolute_model, candidates_option
-from intarsia.engine.ipc.messages import SettleMode
+from intarsia.engine.ipc.messages import Decoding
 from intarsia.research.evaluation.case import CaseKind
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -31,8 +31,8 @@ class Asked:
     limit: int | None
     seed: int
     humaneval: Path | None
-    modes: Sequence[SettleMode]
-    peers: Sequence[PeerName]
+    modes: Sequence[Decoding]
+    peers: Sequence[BaselineName]
     llama_server: Path | None
     is_direct: bool
     is_invoked: bool
@@ -49,7 +49,7 @@ class Asked:
             "kind": list(self.kinds),
             "limit": self.limit,
             "seed": self.seed,
-            "settle": list(self.modes),
+            "decoding": list(self.modes),
             "against": list(self.peers),
             "direct": self.is_direct,
             "invoked": self.is_invoked,
@@ -122,9 +122,9 @@ _OPTIONS = (
     click.option(
         "--settle",
         "modes",
-        type=click.Choice(get_args(SettleMode)),
+        type=click.Choice(get_args(Decoding)),
         multiple=True,
-        default=("verified",),
+        default=("speculative",),
         show_default=True,
         callback=each_once,
         help="A way to settle; repeatable: the others are compared with the first.",

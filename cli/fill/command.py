@@ -15,7 +15,7 @@ from intarsia.cli.fill.where import place_options, read_where
 from intarsia.cli.options import debug_option, fill_options, json_option
 from intarsia.cli.terminal import output
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.outcome import Filling
+from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.languages import (
     LANGUAGES,
     PLAIN_TEXT,
@@ -63,7 +63,7 @@ def command(
         require_writable(source)
     language = language or language_for_path(source.name)
 
-    def tell(filling: Filling) -> None:
+    def tell(filling: FilledPlace) -> None:
         if as_json:
             click.echo(to_json(report_filling(source.name, source.text, filling)))
         else:
@@ -73,7 +73,7 @@ def command(
         source=source,
         language=language,
         where=where,
-        options=FillOptions(**options, gives_way=True),
+        options=FillOptions(**options, is_background=True),
         is_watched=watch,
         tell=tell,
     )

@@ -13,7 +13,7 @@ from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.fill_all import FillAll, fill_all
 from intarsia.infill.filling.fill_in_order import fill_in_order, rewrite_selection
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.outcome import Filling
+from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.places import Place
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.holes.hole_rules import is_stub
@@ -30,10 +30,10 @@ class Job:
     where: Where
     options: FillOptions
     is_watched: bool
-    tell: Callable[[Filling], None]
+    tell: Callable[[FilledPlace], None]
 
 
-async def run_job(job: Job) -> list[Filling]:
+async def run_job(job: Job) -> list[FilledPlace]:
     """Return what became of each place. Raises CliError where there is none."""
     holes = _holes(job) if job.where.all_holes else ()
     with WaitingView(notices(), watch=job.is_watched) as view:
@@ -66,7 +66,7 @@ def _holes(job: Job) -> Sequence[MarkedHole]:
 
 async def _fill_in_order(
     job: Job, places: Sequence[Place], client: EngineClient, view: WaitingView
-) -> list[Filling]:
+) -> list[FilledPlace]:
     fillings = []
     async for filling in fill_in_order(
         client.fill, job.source.text, places, job.language, job.options, view.on_step
@@ -79,7 +79,7 @@ async def _fill_in_order(
 
 async def _fill_all(
     job: Job, holes: Sequence[MarkedHole], client: EngineClient, view: WaitingView
-) -> list[Filling]:
+) -> list[FilledPlace]:
     how = FillAll(
         ask=client.fill,
         language=job.language,
@@ -95,7 +95,7 @@ async def _fill_all(
     return fillings
 
 
-async def _rewrite(job: Job, one: Range, client: EngineClient, view: WaitingView) -> Filling:
+async def _rewrite(job: Job, one: Range, client: EngineClient, view: WaitingView) -> FilledPlace:
     filling = await rewrite_selection(
         client.fill,
         job.source.text,

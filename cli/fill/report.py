@@ -4,8 +4,8 @@ import msgspec
 
 from intarsia.cli.fill.positions import Range, range_of
 from intarsia.engine.ipc.messages import Timing
-from intarsia.infill.filling.fill_one import FillOutcome
-from intarsia.infill.filling.outcome import Filling
+from intarsia.infill.filling.fill_one import FillResult
+from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.suggestion import NoSuggestion
 
 
@@ -26,20 +26,20 @@ class FillReport(msgspec.Struct, frozen=True, kw_only=True):
     num_reused: int | None = None
 
 
-def report_filling(file: str, text: str, filling: Filling) -> FillReport:
+def report_filling(file: str, text: str, filling: FilledPlace) -> FillReport:
     """Return what became of a hole of this file; ``text`` is the file's as it was."""
     where = range_of(text, *filling.where)
     match filling.outcome:
         case NoSuggestion(reason=reason):
             return FillReport(file=file, reason=reason, range=where)
-        case FillOutcome(hole=hole, found=found, filled=filled):
+        case FillResult(hole=hole, found=found, filled=filled):
             return FillReport(
                 file=file,
                 text=filling.change.new if filling.change else None,
                 reason=found.reason if isinstance(found, NoSuggestion) else None,
                 range=where,
                 kind=hole.kind,
-                steps=filled.steps,
+                steps=filled.num_forwards,
                 ms=filled.ms,
                 mean_entropy=filled.mean_entropy,
                 finish_reason=filled.finish_reason,

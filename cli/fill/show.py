@@ -12,8 +12,8 @@ from rich.text import Text
 from intarsia.cli.fill.positions import position_of
 from intarsia.cli.terminal import displayable
 from intarsia.engine.ipc.messages import Filled
-from intarsia.infill.filling.fill_one import FillOutcome
-from intarsia.infill.filling.outcome import Filling
+from intarsia.infill.filling.fill_one import FillResult
+from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.replacement import Replacement
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
@@ -122,7 +122,7 @@ _LEXERS = {
 
 
 def show_filling(
-    console: Console, file: str, text: str, filling: Filling, language: Language
+    console: Console, file: str, text: str, filling: FilledPlace, language: Language
 ) -> None:
     """Print what became of a hole of this file; ``text`` is the file's as it was."""
     where = position_of(text, filling.where[0])
@@ -131,7 +131,7 @@ def show_filling(
         console.print(_refusal(filling.refusal), soft_wrap=True)
     if filling.change is not None:
         console.print(_picture(filling.text, filling.change, language), soft_wrap=True)
-    if isinstance(filling.outcome, FillOutcome):
+    if isinstance(filling.outcome, FillResult):
         console.print(_cost(filling.outcome.filled), soft_wrap=True)
 
 
@@ -149,7 +149,7 @@ def _refusal(refusal: NoSuggestion) -> Text:
 def _cost(filled: Filled) -> Text:
     ms = filled.ms
     words = [
-        f"{filled.steps} {'step' if filled.steps == 1 else 'steps'}",
+        f"{filled.num_forwards} {'step' if filled.num_forwards == 1 else 'steps'}",
         f"{ms.total:.0f} ms (queue {ms.queue:.0f}, prefill {ms.prefill:.0f}, "
         f"denoise {ms.denoise:.0f})",
         filled.finish_reason.replace("_", " "),

@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from intarsia.engine.decoding.tokens import FindEnd, NamedToken, OnRound, Settled, cut
+from intarsia.engine.decoding.tokens import FindEnd, OnRound, ScoredToken, Settled, cut
 from intarsia.engine.diffusion.acceptance import AcceptAmongMasked, AcceptFromLeft
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
 from intarsia.engine.diffusion.denoise import denoise, ignore_step
@@ -50,16 +50,16 @@ class CanvasWriter(Protocol):
         ...
 
 
-def settle_by_entropy(
+def decode_by_entropy(
     writer: CanvasWriter,
     mask_id: int,
-    named: Sequence[NamedToken],
+    named: Sequence[ScoredToken],
     policy: EntropyPolicy,
     *,
     generator: torch.Generator,
     find_end: FindEnd,
     max_tokens: int,
-    max_passes: int | None,
+    max_forwards: int | None,
     is_cancelled: Callable[[], bool],
     deadline: float | None,  # time.monotonic()
     on_round: OnRound | None,
@@ -71,10 +71,10 @@ def settle_by_entropy(
         ids=[t.id for t in named],
         confidences=[t.confidence for t in named],
         entropies=[t.entropy for t in named],
-        num_settled=len(named),
+        num_committed=len(named),
     )
     while (end := find_end(text.ids)) is None and len(text.ids) < max_tokens:
-        left = policy.num_free if max_passes is None else max_passes - text.num_passes
+        left = policy.num_free if max_forwards is None else max_forwards - text.num_forwards
         if left < 1:
             return cut(text, max_tokens, "max_steps")
         before = text.ids[:-1]
@@ -108,9 +108,9 @@ def settle_by_entropy(
             block.num_steps,
         )
         if block.finish_reason == "deadline" or (
-            block.finish_reason == "max_steps" and text.num_passes == max_passes
+            block.finish_reason == "max_steps" and text.num_forwards == max_forwards
         ):
-            text.num_settled = num_sure  # which of the last canvas had settled is not told
+            text.num_committed = num_sure  # which of the last canvas had settled is not told
             return cut(text, find_end(text.ids) or max_tokens, block.finish_reason)
     return cut(text, end or max_tokens, "max_tokens" if end is None else "end")
 
@@ -134,8 +134,8 @@ def _show(on_round: OnRound | None, text: Settled) -> Callable[[int, TokenCanvas
             text, draft.ids.tolist(), draft.confidences.tolist(), draft.entropies.tolist(), step
         )
         is_known = (canvas.is_fixed | canvas.is_settled).tolist()
-        whole.num_settled = len(text.ids) - 1 + [*is_known, False].index(False)
-        on_round(whole.num_passes, whole)
+        whole.num_committed = len(text.ids) - 1 + [*is_known, False].index(False)
+        on_round(whole.num_forwards, whole)
 
     return show
 
@@ -145,7 +145,7 @@ def _then(
     ids: list[int],
     confidences: list[float],
     entropies: list[float],
-    num_passes: int,
+    num_forwards: int,
 ) -> Settled:
     """Put a canvas behind the text; its first token is the text's last."""
     whole = [*text.ids, *ids[1:]]
@@ -153,6 +153,6 @@ def _then(
         ids=whole,
         confidences=[*text.confidences, *confidences[1:]],
         entropies=[*text.entropies, *entropies[1:]],
-        num_settled=len(whole),
-        num_passes=text.num_passes + num_passes,
+        num_committed=len(whole),
+        num_forwards=text.num_forwards + num_forwards,
     )

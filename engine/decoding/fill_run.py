@@ -11,7 +11,7 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-from intarsia.engine.decoding.tokens import NamedToken, name_tokens
+from intarsia.engine.decoding.tokens import ScoredToken, score_tokens
 from intarsia.engine.diffusion.noising import gumbel
 
 Branch: TypeAlias = Callable[[Sequence[Sequence[int]]], list[Tensor]]
@@ -41,7 +41,7 @@ class RunChoice:
     temperature: float
     generator: torch.Generator  # on the CPU
 
-    def choose(self, gap: Gap, here: Tensor, branch: Branch) -> list[NamedToken]:
+    def choose(self, gap: Gap, here: Tensor, branch: Branch) -> list[ScoredToken]:
         """Return a run as long as the draft's (here: logits (vocab,) of its first token)."""
         written = self._write_on(len(gap.own), here, branch)
         runs = [gap.own, *(run for run in written if run != gap.own)]
@@ -54,7 +54,7 @@ class RunChoice:
         )
         scores[0] += self.margin
         best = int((scores + self.temperature * gumbel(len(runs), self.generator)).argmax())
-        return name_tokens(judged[best][: len(gap.own)], runs[best])
+        return score_tokens(judged[best][: len(gap.own)], runs[best])
 
     def _write_on(self, length: int, here: Tensor, branch: Branch) -> list[list[int]]:
         """Return the likeliest beginnings, each continued greedily."""

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from intarsia.engine.decoding.fill_run import Gap, RunChoice
 from intarsia.engine.decoding.speculative import Verifier
-from intarsia.engine.decoding.tokens import NamedToken, OnRound, Settled, name_tokens
+from intarsia.engine.decoding.tokens import OnRound, ScoredToken, Settled, score_tokens
 from intarsia.engine.diffusion.noising import least_sure
 from intarsia.engine.errors import Cancelled
 
@@ -65,7 +65,7 @@ class RewritePolicy:
 class RewriteLimits:
     """What may end a rewriting early."""
 
-    max_passes: int | None
+    max_forwards: int | None
     is_cancelled: Callable[[], bool]
     deadline: float | None  # time.monotonic(); one pass is always made
 
@@ -115,7 +115,7 @@ class _Rewriting:
         self._policy = policy
         self._choice = choice
         self._limits = limits
-        self._tokens = [NamedToken(id=i, confidence=0.0, entropy=0.0) for i in ids]
+        self._tokens = [ScoredToken(id=i, confidence=0.0, entropy=0.0) for i in ids]
         self._is_masked = [False] * len(ids)
         self._position = 0
         self._num_passes = 0
@@ -143,7 +143,7 @@ class _Rewriting:
         for first in range(0, len(self._tokens), _MAX_ROWS):
             ids = self._ids(first, first + _MAX_ROWS)
             judged = self._verify(ids)
-            self._tokens[first : first + len(ids)] = name_tokens(judged[:-1], ids)
+            self._tokens[first : first + len(ids)] = score_tokens(judged[:-1], ids)
             self._hold(len(ids), judged)
         self._judge.rewind()
         self._here = start
@@ -163,7 +163,7 @@ class _Rewriting:
             return
         judged = self._verify([*self._last_run, *kept])
         self._last_run = []
-        now = name_tokens(judged[num_run : num_run + len(kept)], kept) if kept else []
+        now = score_tokens(judged[num_run : num_run + len(kept)], kept) if kept else []
         before = self._tokens[start : start + len(kept)]
         fallen = (i for i, pair in enumerate(zip(before, now, strict=True)) if self._fell(*pair))
         num_held = next(fallen, len(kept))
@@ -173,7 +173,7 @@ class _Rewriting:
             self._is_masked[self._position] = True
         self._hold(num_run + num_held, judged)
 
-    def _fell(self, before: NamedToken, now: NamedToken) -> bool:
+    def _fell(self, before: ScoredToken, now: ScoredToken) -> bool:
         floor = self._policy.floor
         return now.confidence < floor and now.confidence < floor * before.confidence
 
@@ -224,7 +224,7 @@ class _Rewriting:
         limits, num = self._limits, self._num_passes
         if limits.is_cancelled():
             raise Cancelled
-        if limits.max_passes is not None and num >= limits.max_passes:
+        if limits.max_forwards is not None and num >= limits.max_forwards:
             raise _Interrupted("max_steps")
         if num and limits.deadline is not None and time.monotonic() >= limits.deadline:
             raise _Interrupted("deadline")
@@ -235,7 +235,7 @@ class _Rewriting:
             ids=self._ids(0, len(self._tokens)),
             confidences=[token.confidence for token in self._tokens],
             entropies=[token.entropy for token in self._tokens],
-            num_settled=len(self._tokens) if reason == "end" else self._position,
-            num_passes=self._num_passes,
+            num_committed=len(self._tokens) if reason == "end" else self._position,
+            num_forwards=self._num_passes,
             finish_reason=reason,
         )

@@ -20,11 +20,11 @@ from intarsia.engine.decoding.tokens import (
     ANYWHERE,
     Ends,
     FindEnd,
-    NamedToken,
     OnRound,
+    ScoredToken,
     Settled,
     cut,
-    name_tokens,
+    score_tokens,
 )
 from intarsia.engine.errors import Cancelled
 
@@ -35,10 +35,10 @@ class Verification:
 
     causal: Tensor  # (tokens, vocab) logits of the token after each
     proposals: tuple[Tensor, ...]  # per outcome (masks, vocab) logits of the tokens after that
-    name_serially: "NameSerially | None" = None  # None: each row of a proposal names its own token
+    sample_serially: "SampleSerially | None" = None  # None: rows are independent
 
 
-NameSerially: TypeAlias = Callable[[int, int], "list[NamedToken]"]
+SampleSerially: TypeAlias = Callable[[int, int], "list[ScoredToken]"]
 """Outcome, and the token that the frozen path named behind it → the proposal's tokens, each named
 in the knowledge of the one before."""
 
@@ -82,21 +82,21 @@ class VerifyPolicy:
         return max(self.num_rows, min(wanted, self.num_draft_rows))
 
 
-LEFT_TO_RIGHT = VerifyPolicy(num_proposed=0)
+AUTOREGRESSIVE = VerifyPolicy(num_proposed=0)
 
 
 @torch.inference_mode()
-def settle_verified(
+def decode_speculatively(
     verifier: Verifier,
     context: Sequence[int],
-    named: Sequence["NamedToken"],
+    named: Sequence["ScoredToken"],
     policy: VerifyPolicy,
     *,
     memory: Memory = NO_MEMORY,
     find_end: FindEnd,
     ends: Ends = ANYWHERE,
     max_tokens: int,
-    max_passes: int | None,
+    max_forwards: int | None,
     is_cancelled: Callable[[], bool],
     deadline: float | None,  # time.monotonic(); one pass is always made
     on_round: OnRound | None,
@@ -118,14 +118,16 @@ def settle_verified(
     proposal = proposer.remembered(text.ids)
     while True:
         if on_round:
-            on_round(text.num_passes, cut(_with_proposal(text, proposal), max_tokens, "max_tokens"))
+            on_round(
+                text.num_forwards, cut(_with_proposal(text, proposal), max_tokens, "max_tokens")
+            )
         if (end := find_end(text.ids[:max_tokens])) is not None:
             return cut(text, end, "end")
         if len(text.ids) >= max_tokens:
             return cut(text, max_tokens, "max_tokens")
-        if max_passes is not None and text.num_passes >= max_passes:
+        if max_forwards is not None and text.num_forwards >= max_forwards:
             return _unproven(text, proposal, find_end, max_tokens, "max_steps")
-        if text.num_passes and deadline is not None and time.monotonic() >= deadline:
+        if text.num_forwards and deadline is not None and time.monotonic() >= deadline:
             return _unproven(text, proposal, find_end, max_tokens, "deadline")
         if is_cancelled():
             raise Cancelled
@@ -152,11 +154,11 @@ def _round(
         is_whole=is_whole,
     )
     said = verifier.verify([text.ids[-1], *proposal.ids], masks)
-    text.num_passes += 1
+    text.num_forwards += 1
     named = _judge(said.causal, text.ids, proposal.ids, ends)
     num_kept = len(named) - 1
     verifier.keep(num_kept + 1)
-    _settle(text, name_tokens(said.causal[: num_kept + 1], named))
+    _settle(text, score_tokens(said.causal[: num_kept + 1], named))
     own = _name(said, num_kept, text.ids[-1])
     return Proposal(ids=[t.id for t in own], confidences=[t.confidence for t in own])
 
@@ -177,21 +179,21 @@ def _likeliest_but(ids: frozenset[int], logits: Tensor) -> int:
     return int(others.argmax())
 
 
-def _name(said: Verification, outcome: int, named: int) -> "list[NamedToken]":
+def _name(said: Verification, outcome: int, named: int) -> "list[ScoredToken]":
     """Return the tokens that the canvas behind an outcome proposes, after ``named``."""
     logits = said.proposals[outcome]
     if not len(logits):
         return []
-    if said.name_serially is not None:
-        return said.name_serially(outcome, named)
-    return name_tokens(logits, logits.argmax(dim=-1).tolist())
+    if said.sample_serially is not None:
+        return said.sample_serially(outcome, named)
+    return score_tokens(logits, logits.argmax(dim=-1).tolist())
 
 
-def _settle(text: Settled, tokens: Sequence[NamedToken]) -> None:
+def _settle(text: Settled, tokens: Sequence[ScoredToken]) -> None:
     text.ids += [t.id for t in tokens]
     text.confidences += [t.confidence for t in tokens]
     text.entropies += [t.entropy for t in tokens]
-    text.num_settled = len(text.ids)
+    text.num_committed = len(text.ids)
 
 
 def _with_proposal(text: Settled, proposal: Proposal) -> Settled:
@@ -199,8 +201,8 @@ def _with_proposal(text: Settled, proposal: Proposal) -> Settled:
         ids=[*text.ids, *proposal.ids],
         confidences=[*text.confidences, *proposal.confidences],
         entropies=list(text.entropies),
-        num_settled=text.num_settled,
-        num_passes=text.num_passes,
+        num_committed=text.num_committed,
+        num_forwards=text.num_forwards,
     )
 
 

@@ -32,13 +32,13 @@ ANYWHERE = Ends()
 
 @dataclass(kw_only=True, slots=True)
 class Settled:
-    """Hole tokens in order; the first ``num_settled`` are the backbone's own."""
+    """Hole tokens in order; the first ``num_committed`` are the backbone's own."""
 
     ids: list[int]
     confidences: list[float] = field(default_factory=list)
     entropies: list[float] = field(default_factory=list)
-    num_settled: int = 0
-    num_passes: int = 0
+    num_committed: int = 0
+    num_forwards: int = 0
     finish_reason: Literal["end", "max_tokens", "max_steps", "deadline"] = "end"
 
 
@@ -46,7 +46,7 @@ OnRound: TypeAlias = Callable[[int, Settled], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class NamedToken:
+class ScoredToken:
     """A token with the distribution that it was taken from."""
 
     id: int
@@ -54,14 +54,14 @@ class NamedToken:
     entropy: float  # nats
 
 
-def name_tokens(logits: Tensor, ids: Sequence[int]) -> list[NamedToken]:
+def score_tokens(logits: Tensor, ids: Sequence[int]) -> list[ScoredToken]:
     """Return the ids with probability and entropy under their rows of logits (rows, vocab)."""
     log_p = torch.log_softmax(logits.float(), dim=-1)
     p = log_p.exp()
     entropies = -(p * log_p).sum(dim=-1)
     chosen = p.gather(-1, torch.tensor(ids, device=p.device)[:, None]).squeeze(-1)
     return [
-        NamedToken(id=i, confidence=c, entropy=e)
+        ScoredToken(id=i, confidence=c, entropy=e)
         for i, c, e in zip(ids, chosen.tolist(), entropies.tolist(), strict=True)
     ]
 
@@ -74,7 +74,7 @@ def cut(
         ids=text.ids[:length],
         confidences=text.confidences[:length],
         entropies=text.entropies[:length],
-        num_settled=min(text.num_settled, length),
-        num_passes=text.num_passes,
+        num_committed=min(text.num_committed, length),
+        num_forwards=text.num_forwards,
         finish_reason=reason,
     )

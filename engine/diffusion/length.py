@@ -28,7 +28,7 @@ class LengthChoice:
     """The chosen length, and the passes that it took to choose."""
 
     num_tokens: int
-    num_passes: int
+    num_forwards: int
 
 
 def candidate_lengths(max_tokens: int, *, shortest: int = 4) -> tuple[int, ...]:
@@ -54,7 +54,7 @@ def choose_length(
 ) -> LengthChoice:
     """Try the candidates in order. Raises Cancelled between two passes."""
     if len(candidates) == 1:
-        return LengthChoice(num_tokens=candidates[0], num_passes=0)
+        return LengthChoice(num_tokens=candidates[0], num_forwards=0)
     surprises: dict[int, float] = {}
     for length in candidates:
         if is_cancelled():
@@ -64,7 +64,7 @@ def choose_length(
         if deadline is not None and time.monotonic() >= deadline:
             break
     first_best = min(surprises, key=lambda length: surprises[length])
-    return LengthChoice(num_tokens=first_best, num_passes=len(surprises))
+    return LengthChoice(num_tokens=first_best, num_forwards=len(surprises))
 
 
 def suffix_surprise(logits: Tensor, canvas: TokenCanvas) -> float:

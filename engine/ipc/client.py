@@ -19,8 +19,8 @@ from intarsia.engine.ipc.messages import (
     Filled,
     GetStatus,
     LoadProgress,
+    Prefetch,
     Preload,
-    ReadAhead,
     Status,
     Step,
     Welcome,
@@ -75,7 +75,7 @@ class EngineClient:
             return answer
         raise FillFailed("internal", "the engine answered a fill with a status: restart it")
 
-    def read_ahead(self, place: ReadAhead) -> None:
+    def prefetch(self, place: Prefetch) -> None:
         """Tell a connected engine where the user's cursor stands. Starts nothing, fails never."""
         connection = self._link.current
         if connection is not None and connection.is_open:

@@ -17,8 +17,8 @@ from intarsia.engine.ipc.messages import (
     Filled,
     GetStatus,
     LoadProgress,
+    Prefetch,
     Preload,
-    ReadAhead,
     Status,
     Step,
     Stop,
@@ -82,7 +82,7 @@ class Connection:
         finally:
             del self._waiting[request.id]
 
-    def tell(self, place: ReadAhead) -> None:
+    def tell(self, place: Prefetch) -> None:
         """Send what is not answered; of one too long for a frame nothing is sent."""
         with contextlib.suppress(ProtocolError):
             self._writer.write(to_frame(place))

@@ -1,22 +1,25 @@
-"""What crosses the process boundary: every message between a client and the engine, no more.
+"""Every message between a client and the engine: nothing else crosses the process boundary.
 
-Comes in and goes out as one msgpack map per frame, with the message's name under ``type``.
-Knows nothing of sockets, of tokens or of LSP. Text positions never cross: only text does.
+A frame holds one msgpack map with the message's name under ``type``. This module knows nothing of
+sockets, tokens or LSP. Text crosses, positions in a text do not.
 """
 
 from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 6
-"""Raised whenever a message changes shape; both sides refuse any other number."""
+PROTOCOL_VERSION = 7
+"""Goes up whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
 """A frame above this is refused before it is read into memory."""
 
-SettleMode: TypeAlias = Literal["verified", "entropy", "left_to_right"]
-"""How a proposal becomes text: where the backbone would have written it, or by entropy bound; or
-without any proposal, one token a pass, as the backbone alone does (to compare with)."""
+Decoding: TypeAlias = Literal["speculative", "entropy", "autoregressive"]
+"""How forward passes become text.
+
+``speculative``: the masked canvas drafts, the backbone verifies in the same pass, so the text is
+the backbone's own greedy text. ``entropy``: canvas tokens are accepted by an entropy bound.
+``autoregressive``: no draft, one token a pass, left to right (to compare with)."""
 
 FinishReason: TypeAlias = Literal[
     "end_of_hole",  # the model ended the hole, or a stop text was reached
@@ -44,8 +47,8 @@ class _Message(
 
 
 class _Handshake(msgspec.Struct, frozen=True, kw_only=True, tag_field="type"):
-    """Base of the handshake, which must be read across protocols: it only ever gains fields with
-    defaults, and unknown ones are ignored."""
+    """Base of the handshake. Every protocol must be able to read it, so it only gains fields with
+    defaults, and ignores unknown fields."""
 
 
 class Hello(_Handshake, tag="hello", frozen=True, kw_only=True):
@@ -77,31 +80,34 @@ class Refused(_Handshake, tag="refused", frozen=True, kw_only=True):
 
 
 class Fill(_Message, tag="fill", frozen=True, kw_only=True):
-    """One hole: the text before it, the text after it, and when to end.
+    """One hole: the text before it, the text after it, and where to end.
 
-    ``given`` is text at the hole's start that is already there (a half-typed word): the fill
-    continues it and the answer does not repeat it. ``stop`` are texts that end the hole where they
-    first appear; they are not part of the answer. ``max_open``: they end nothing where the answer
-    has opened more brackets than this and not closed them (None: wherever they appear), and where
-    tokens are settled from left to right the model does not end the hole there either.
+    ``given`` is text at the hole's start that is already there, such as a half-typed word. The
+    fill continues it, and the answer does not repeat it.
+
+    ``stop`` texts end the hole where they first appear, and are not part of the answer.
+    ``max_open`` holds them back while the answer has more than this number of open brackets (None:
+    never); autoregressive and speculative decoding do not end the hole there either.
     ``min_indent`` ends a hole of several lines at the first later non-blank line that is indented
-    by fewer columns (0: never; tabs count to the next multiple of 8). ``alternative`` k > 0 starts
-    from the k-th next likely first token, so that several requests give different suggestions.
-    ``num_candidates`` above 1: unless the model is sure of its answer, up to so many are written
-    and weighed by how likely they make the whole text, the suffix included; the best one is the
-    answer (families that cannot weigh give one; a rewritten draft has no others).
-    ``model`` None takes the model that is loaded. ``gives_way``: who asked waits for longer than
-    between two keys, so fills that do not give way are made between two passes of this one.
+    by fewer columns (0: never; a tab counts to the next multiple of 8).
 
-    ``draft`` is the hole's present text (behind ``given``), to be rewritten: a share ``noise``
-    (0 < noise <= 1) of its tokens is masked again (or renoised, as the family has it) and settled
-    anew between both sides; the rest is the start, and may be revised too. It must fit into
-    ``max_tokens``, and keeps its number of tokens. Another ``seed`` masks and draws others, and so
-    does another ``alternative``; ``settle`` is not asked. Empty, or masked whole by the masked
-    family: the hole is filled from nothing.
+    ``alternative`` k > 0 starts from the k-th next likely first token, so that several requests
+    give different suggestions. With ``num_candidates`` above 1, a model that is not sure of its
+    answer writes up to that number of answers and returns the one that makes the whole text,
+    suffix included, most likely. Families that cannot score return one answer; a rewritten draft
+    has no others.
 
-    ``fresh``: no part of an earlier answer may be the start (the text is the same, the passes are
-    more): for measuring.
+    ``model`` None takes the loaded model. ``is_background`` requests may wait longer than between
+    two keys: other fills run between two forward passes of such a fill.
+
+    ``draft`` is the hole's present text (after ``given``), to be rewritten. A share ``noise``
+    (0 < noise <= 1) of its tokens is masked again, or renoised, and predicted from both sides; the
+    rest is the start, and may be revised too. The draft must fit into ``max_tokens`` and keeps its
+    number of tokens. Another ``seed`` or ``alternative`` masks and samples others; ``decoding`` is
+    ignored. An empty draft, or one that the masked family masks whole, is an ordinary fill.
+
+    ``fresh`` forbids a warm start from earlier answers. The text is the same, in more passes: this
+    is for measuring.
     """
 
     id: int
@@ -116,12 +122,12 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     max_tokens: int = 64
     max_steps: int | None = None
     deadline_ms: int | None = None  # counted from when the engine received the request
-    settle: SettleMode = "verified"
+    decoding: Decoding = "speculative"
     temperature: float | None = None  # None: the family's own schedule
     seed: int = 0
     alternative: int = 0
     num_candidates: int = 1
-    gives_way: bool = False
+    is_background: bool = False
     watch: bool = False  # send a Step after every denoising step
     fresh: bool = False
     model: str | None = None
@@ -133,11 +139,11 @@ class Cancel(_Message, tag="cancel", frozen=True, kw_only=True):
     id: int
 
 
-class ReadAhead(_Message, tag="read_ahead", frozen=True, kw_only=True):
-    """Read a hole's context in idle time, for the user's cursor stands there: fields as of a Fill.
+class Prefetch(_Message, tag="prefetch", frozen=True, kw_only=True):
+    """Read the context of a hole at the user's cursor in idle time. The fields are those of a Fill.
 
-    It is not answered. The newest one counts, any request goes before it, and nothing is loaded
-    for it.
+    There is no answer. Only the newest one counts, every request goes before it, and no model is
+    loaded for it.
     """
 
     prefix: str
@@ -173,7 +179,7 @@ class CanvasToken(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer that fits less well than the one that was given; fields as in ``Filled``."""
+    """An answer that scored lower than the chosen one. The fields are those of ``Filled``."""
 
     text: str
     tokens: tuple[CanvasToken, ...]
@@ -190,7 +196,7 @@ class Step(_Message, tag="step", frozen=True, kw_only=True):
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
-    """Milliseconds of one fill, as the engine saw them, with those in which it was laid aside."""
+    """Milliseconds of one fill in the engine, those included in which it was suspended."""
 
     queue: float
     prefill: float
@@ -203,12 +209,10 @@ class Filled(_Message, tag="filled", frozen=True, kw_only=True):
 
     id: int
     text: str
-    tokens: tuple[
-        CanvasToken, ...
-    ]  # the hole's tokens; texts joined give ``text`` where no token was cut
-    steps: int  # model passes after the prefill
+    tokens: tuple[CanvasToken, ...]  # joined they give ``text``, unless a token was cut
+    num_forwards: int  # forward passes after the prefill
     ms: Timing
-    mean_entropy: float  # nats per hole token, from the distribution each was settled under
+    mean_entropy: float  # nats per hole token, of the distribution that each was committed from
     finish_reason: FinishReason
     model: str
     num_prefilled: int  # context tokens computed for this fill
@@ -251,7 +255,7 @@ class Status(_Message, tag="status", frozen=True, kw_only=True):
     idle_timeout_s: float
 
 
-ClientMessage: TypeAlias = Hello | Fill | Cancel | ReadAhead | GetStatus | Preload | Stop
+ClientMessage: TypeAlias = Hello | Fill | Cancel | Prefetch | GetStatus | Preload | Stop
 EngineMessage: TypeAlias = Welcome | Refused | Step | Filled | Failed | LoadProgress | Status
 
 _encoder = msgspec.msgpack.Encoder()

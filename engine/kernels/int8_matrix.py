@@ -50,7 +50,7 @@ class ByteMatrices:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class GatedBytes:
+class AdaptedInt8:
     """One part of all layers. ``inner``: the adapter's first matrices (rank, in), or none."""
 
     matrices: ByteMatrices

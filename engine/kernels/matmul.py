@@ -7,14 +7,14 @@ import numpy as np
 from intarsia.engine.kernels import run_compiled
 from intarsia.engine.kernels.dot_product import find_dot_product
 from intarsia.engine.kernels.forward import run_output
-from intarsia.engine.kernels.int8_matrix import Floats, GatedBytes, empty_matrices, put
+from intarsia.engine.kernels.int8_matrix import AdaptedInt8, Floats, empty_matrices, put
 from intarsia.engine.kernels.microkernels import GROUP, MOST_ROWS
 from intarsia.engine.kernels.threads import Team
 
 _NUM_PHASES = 2
 
 
-def multiply_rows(part: GatedBytes, x: Floats, team: Team) -> Floats:
+def multiply_rows(part: AdaptedInt8, x: Floats, team: Team) -> Floats:
     """Return x (rows, in) times a part's only matrix: (rows, out)."""
     num_rows, matrix = len(x), part.matrices
     y = np.empty((num_rows + MOST_ROWS, matrix.num_padded), np.float32)
@@ -57,9 +57,9 @@ def _is_right(weight: Floats) -> bool:
     return True
 
 
-def lone_matrix(weight: Floats) -> GatedBytes:
+def lone_matrix(weight: Floats) -> AdaptedInt8:
     """Return one matrix (out, in) without a gated share."""
     num_out, num_in = weight.shape
     matrices = empty_matrices(1, num_out, num_in, is_gated=False)
     put(matrices, 0, 0, weight)
-    return GatedBytes(matrices=matrices, inner=empty_matrices(1, 0, num_in, is_gated=False))
+    return AdaptedInt8(matrices=matrices, inner=empty_matrices(1, 0, num_in, is_gated=False))

@@ -30,8 +30,8 @@ class Job:
     cancelled: threading.Event = field(default_factory=threading.Event)
 
     @property
-    def gives_way(self) -> bool:
-        return isinstance(self.request, Fill) and self.request.gives_way
+    def is_background(self) -> bool:
+        return isinstance(self.request, Fill) and self.request.is_background
 
     def fail_as_cancelled(self, reason: str = "cancelled") -> None:
         self.deliver(Failed(id=self.request.id, code="cancelled", message=reason))

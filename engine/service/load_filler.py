@@ -12,7 +12,7 @@ from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText, read_fim_text
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer, read_fim_tokenizer
 from intarsia.engine.families.masked_causal.model import MaskedCausal
 from intarsia.engine.filler import Filler, ModelInfo
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
@@ -95,9 +95,9 @@ def _load_masked_causal(
     )
 
 
-def _shape_and_text(folder: ModelFolder) -> tuple[BackboneShape, FimText]:
+def _shape_and_text(folder: ModelFolder) -> tuple[BackboneShape, FimTokenizer]:
     shape = read_shape(folder.config)
-    text = read_fim_text(folder.path)
+    text = read_fim_tokenizer(folder.path)
     if text.num_tokens > shape.vocab_size:
         raise ModelError(
             f"{folder.path} holds a tokenizer of {text.num_tokens} tokens and a model of "

@@ -22,8 +22,8 @@ from intarsia.engine.ipc.messages import (
     GetStatus,
     Hello,
     LoadProgress,
+    Prefetch,
     Preload,
-    ReadAhead,
     Refused,
     Status,
     Stop,
@@ -135,8 +135,8 @@ class Session:
             case Cancel():
                 if job := self._jobs.get(message.id):
                     self._host.worker.cancel(job)
-            case ReadAhead():
-                self._host.worker.read_ahead(message)
+            case Prefetch():
+                self._host.worker.prefetch(message)
             case GetStatus():
                 self.send(self._host.status(message.id))
             case Stop():

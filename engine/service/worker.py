@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.filler import Filler, ModelInfo
-from intarsia.engine.ipc.messages import Failed, Fill, Preload, ReadAhead
+from intarsia.engine.ipc.messages import Failed, Fill, Prefetch, Preload
 from intarsia.engine.service.failures import describe_failure
 from intarsia.engine.service.job import Answer, Job, Loaded
 from intarsia.engine.service.model_slot import ModelSlot
@@ -23,11 +23,11 @@ State: TypeAlias = Literal["idle", "loading", "ready", "filling"]
 PAUSE_S = 0.3
 """So long after its last job an idle thread prepares for the next: longer than between two keys."""
 
-TURN_S = 0.5
+TIME_SLICE_S = 0.5
 """So long a fill runs before others may go between its passes: most have ended by then. One that
 gives way of itself waits for nothing."""
 
-MAX_ASIDE = 4
+MAX_SUSPENDED = 4
 """Fills that are laid aside at once: each holds its context."""
 
 _log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ class Worker:
         self._slot = slot
         self._on_end = on_end
         self._waiting = Turns[Job]()
-        self._ahead: ReadAhead | None = None
+        self._ahead: Prefetch | None = None
         self._running: list[Job] = []  # all but the last are laid aside
         self._is_stopping = False
         self._changed = threading.Condition()
@@ -75,12 +75,12 @@ class Worker:
     def submit(self, job: Job) -> None:
         with self._changed:
             if not self._is_stopping:
-                self._waiting.add((job.client, job.gives_way), job)
+                self._waiting.add((job.client, job.is_background), job)
                 self._changed.notify()
                 return
         job.fail_as_cancelled("the engine is stopping: try again")
 
-    def read_ahead(self, place: ReadAhead) -> None:
+    def prefetch(self, place: Prefetch) -> None:
         """Have a context read once nothing else is to be done; the newest place counts."""
         with self._changed:
             self._ahead = place
@@ -140,7 +140,7 @@ class Worker:
             self._running.append(job)
         return job
 
-    def _next_place(self) -> ReadAhead | None:
+    def _next_place(self) -> Prefetch | None:
         """Wait for a place to read ahead at; None: there is something better to do. A request is
         newer than any place before it."""
         with self._changed:
@@ -151,9 +151,9 @@ class Worker:
     def _is_wanted(self) -> bool:
         return bool(self._waiting) or self._is_stopping
 
-    def _read_ahead(self, place: ReadAhead) -> None:
+    def _read_ahead(self, place: Prefetch) -> None:
         if (filler := self._slot.loaded(place.model)) is not None:
-            self._use_pause(filler, lambda: filler.read_ahead(place, self._is_elsewhere))
+            self._use_pause(filler, lambda: filler.prefetch(place, self._is_elsewhere))
 
     def _is_elsewhere(self) -> bool:
         return self._is_wanted() or self._ahead is not None
@@ -192,22 +192,22 @@ class Worker:
     def _between_passes(self, job: Job, filler: Filler) -> Callable[[], bool]:
         """Return what a fill asks between two passes: whether it is cancelled. Where its turn is
         over, one that waits is done meanwhile, so that between any two of those it makes a pass."""
-        turn_s = 0.0 if job.gives_way else TURN_S
+        turn_s = 0.0 if job.is_background else TIME_SLICE_S
         went_on_at = time.monotonic()
 
         def may_go(other: Job) -> bool:
             """Nothing is loaded between two passes, and a long fill goes before no other."""
-            is_short = isinstance(other.request, Fill) and not other.gives_way
+            is_short = isinstance(other.request, Fill) and not other.is_background
             return is_short and self._slot.loaded(other.request.model) is filler
 
         def is_cancelled() -> bool:
             nonlocal went_on_at
             if self._waiting and time.monotonic() - went_on_at >= turn_s:
                 with self._changed:
-                    has_room = len(self._running) <= MAX_ASIDE and not job.cancelled.is_set()
+                    has_room = len(self._running) <= MAX_SUSPENDED and not job.cancelled.is_set()
                     other = self._take(may_go) if has_room else None
                 if other is not None:
-                    with filler.laid_aside():
+                    with filler.suspended():
                         self._do(other)
                     went_on_at = time.monotonic()
             return job.cancelled.is_set()

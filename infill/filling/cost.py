@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EngineWork:
+class EngineCost:
     """The engine's part in one request, over all its fills."""
 
     ms: float = 0.0
@@ -22,12 +22,12 @@ class EngineWork:
     tokens_written: int = 0
     nats: float = 0.0  # entropy of all tokens written
 
-    def and_then(self, filled: "Filled") -> "EngineWork":
+    def and_then(self, filled: "Filled") -> "EngineCost":
         num_written = len(filled.tokens)
-        return EngineWork(
+        return EngineCost(
             ms=self.ms + filled.ms.total,
             read_ms=self.read_ms + filled.ms.prefill,
-            passes=self.passes + filled.steps,
+            passes=self.passes + filled.num_forwards,
             tokens_read=self.tokens_read + filled.num_prefilled,
             tokens_reused=self.tokens_reused + filled.num_reused,
             tokens_written=self.tokens_written + num_written,

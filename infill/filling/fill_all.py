@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from intarsia.infill.filling.fill_in_order import OnHoleStep, bound_to
-from intarsia.infill.filling.fill_one import FillOutcome, fill_planned
+from intarsia.infill.filling.fill_one import FillResult, fill_planned
 from intarsia.infill.filling.options import AskEngine, FillOptions
-from intarsia.infill.filling.outcome import Filling
+from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.places import open_place
 from intarsia.infill.filling.plan import plan_unwritten
 from intarsia.infill.filling.replacement import Moves, Replacement, with_replaced
@@ -61,7 +61,7 @@ class FillAll:
 
 async def fill_all(
     how: FillAll, text: str, holes: Sequence[MarkedHole], others: Sequence[MarkedHole] = ()
-) -> tuple[Filling, ...]:
+) -> tuple[FilledPlace, ...]:
     """Return what became of each hole, in file order as they are.
 
     ``others`` ask for a fill as well, but get none; the model sees none of them, nor any hole that
@@ -91,9 +91,9 @@ class _State:
         self.text = text
         self.holes = holes
         self.others = others
-        self.fillings: list[Filling | None] = [None] * len(holes)
+        self.fillings: list[FilledPlace | None] = [None] * len(holes)
 
-    def fillings_but(self, number: int) -> list[Filling]:
+    def fillings_but(self, number: int) -> list[FilledPlace]:
         """Return what became of the other holes so far."""
         return [it for at, it in enumerate(self.fillings) if at != number and it is not None]
 
@@ -111,17 +111,17 @@ class _State:
         ]
         return [*unfilled, *self.others]
 
-    def given_up(self, why: NoSuggestion) -> tuple[Filling, ...]:
+    def given_up(self, why: NoSuggestion) -> tuple[FilledPlace, ...]:
         """Return what there is; what was not filled was not for this reason."""
         for number, hole in enumerate(self.holes):
             if self.fillings[number] is None:
-                self.fillings[number] = Filling(
+                self.fillings[number] = FilledPlace(
                     place=hole, text=self.text, shift=0, opened=None, outcome=why
                 )
         return self.in_order()
 
-    def in_order(self) -> tuple[Filling, ...]:
-        ordered: list[Filling] = []
+    def in_order(self) -> tuple[FilledPlace, ...]:
+        ordered: list[FilledPlace] = []
         now = self.text
         for filling in self.fillings:
             if filling is not None:
@@ -130,7 +130,7 @@ class _State:
         return tuple(ordered)
 
 
-async def _fill(how: FillAll, state: _State, number: int) -> Filling:
+async def _fill(how: FillAll, state: _State, number: int) -> FilledPlace:
     """Fill one hole of the text as it is by now."""
     started = time.perf_counter()
     place, replacements = state.holes[number], state.replacements_but(number)
@@ -138,13 +138,13 @@ async def _fill(how: FillAll, state: _State, number: int) -> Filling:
     shift = moves.at(place.start)
     opened = open_place(place, text, how.language, shift=shift)
     if isinstance(opened, NoSuggestion):
-        return Filling(place=place, text=text, shift=shift, opened=None, outcome=opened)
+        return FilledPlace(place=place, text=text, shift=shift, opened=None, outcome=opened)
     others = [_moved(it, moves, opened) for it in state.unwritten_but(number)]
     plan = plan_unwritten(opened.shown, opened.hole, how.language, how.options, others)
     request = plan.request(how.options, is_watched=how.on_step is not None)
     watch = bound_to(how.on_step, opened)
     outcome = await fill_planned(how.ask, plan, request, watch, started=started)
-    return Filling(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
+    return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 
 
 def _moved(other: MarkedHole, moves: Moves, opened: OpenHole) -> tuple[int, int]:
@@ -155,15 +155,15 @@ def _moved(other: MarkedHole, moves: Moves, opened: OpenHole) -> tuple[int, int]
     return other.start + by, other.end + by
 
 
-def _written(filling: Filling) -> str | None:
+def _written(filling: FilledPlace) -> str | None:
     return None if filling.change is None else filling.change.new.strip()
 
 
-def _is_better(new: Filling, old: Filling | None, *, is_copy: bool) -> bool:
+def _is_better(new: FilledPlace, old: FilledPlace | None, *, is_copy: bool) -> bool:
     """Whether a fill takes the place of an older one: clean, no copy, and at least as sure."""
     if old is None or old.change is None:
         return True
     if new.change is None or is_copy:
         return False
-    assert isinstance(new.outcome, FillOutcome) and isinstance(old.outcome, FillOutcome)
+    assert isinstance(new.outcome, FillResult) and isinstance(old.outcome, FillResult)
     return new.outcome.filled.mean_entropy <= old.outcome.filled.mean_entropy

@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from intarsia.engine.ipc.messages import Step
-from intarsia.infill.filling.fill_one import FillOutcome, fill_planned
+from intarsia.infill.filling.fill_one import FillResult, fill_planned
 from intarsia.infill.filling.options import AskEngine, FillOptions, OnStep
-from intarsia.infill.filling.outcome import Filling
+from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.places import Place, Stretch, open_place
 from intarsia.infill.filling.plan import plan_fill
 from intarsia.infill.holes.hole import Hole
@@ -27,7 +27,7 @@ async def fill_in_order(
     language: Language,
     options: FillOptions,
     on_step: OnHoleStep | None = None,
-) -> AsyncIterator[Filling]:
+) -> AsyncIterator[FilledPlace]:
     """Fill one place after the other; a place that gets no fill stays as it is."""
     now = text
     for place in places:
@@ -46,18 +46,18 @@ async def fill_place(
     on_step: OnHoleStep | None = None,
     *,
     shift: int = 0,
-) -> Filling:
+) -> FilledPlace:
     """Fill a place of a text in which it has moved by ``shift``."""
     started = time.perf_counter()
     opened = open_place(place, text, language, shift=shift)
     if isinstance(opened, NoSuggestion):
-        return Filling(place=place, text=text, shift=shift, opened=None, outcome=opened)
+        return FilledPlace(place=place, text=text, shift=shift, opened=None, outcome=opened)
     plan = plan_fill(opened.shown, opened.hole, language, options)
     num_candidates = options.num_candidates if isinstance(place, Stretch) else 1
     request = plan.request(options, num_candidates=num_candidates, is_watched=on_step is not None)
     watch = bound_to(on_step, opened)
     outcome = await fill_planned(ask, plan, request, watch, started=started)
-    return Filling(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
+    return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 
 
 def bound_to(on_step: OnHoleStep | None, opened: OpenHole) -> OnStep | None:
@@ -78,7 +78,7 @@ async def fill_selection(
     language: Language,
     options: FillOptions,
     on_step: OnHoleStep | None = None,
-) -> Filling:
+) -> FilledPlace:
     """Replace the selection by what the model writes between its surroundings."""
     return _unless_the_same(await fill_place(ask, text, selection, language, options, on_step))
 
@@ -91,18 +91,18 @@ async def rewrite_selection(
     options: FillOptions,
     noise: float,
     on_step: OnHoleStep | None = None,
-) -> Filling:
+) -> FilledPlace:
     """Mask a share ``noise`` (above 0 up to 1) of the selection's tokens, and settle them anew."""
     started = time.perf_counter()
     refusal = _why_no_rewrite(text[selection.start : selection.end])
     opened = refusal or open_place(selection, text, language)
     if isinstance(opened, NoSuggestion):
-        return Filling(place=selection, text=text, shift=0, opened=None, outcome=opened)
+        return FilledPlace(place=selection, text=text, shift=0, opened=None, outcome=opened)
     plan = plan_fill(opened.shown, opened.hole, language, options)
     request = plan.rewriting(options, noise, is_watched=on_step is not None)
     outcome = await fill_planned(ask, plan, request, bound_to(on_step, opened), started=started)
     return _unless_the_same(
-        Filling(place=selection, text=text, shift=0, opened=opened, outcome=outcome)
+        FilledPlace(place=selection, text=text, shift=0, opened=opened, outcome=outcome)
     )
 
 
@@ -117,11 +117,11 @@ def _why_no_rewrite(draft: str) -> NoSuggestion | None:
     return None
 
 
-def _unless_the_same(filling: Filling) -> Filling:
+def _unless_the_same(filling: FilledPlace) -> FilledPlace:
     """An edit that changes nothing is none."""
     change, outcome = filling.change, filling.outcome
     if change is None or filling.text[change.start : change.end] != change.new:
         return filling
-    assert isinstance(outcome, FillOutcome), "a change comes from an outcome"
+    assert isinstance(outcome, FillResult), "a change comes from an outcome"
     same = NoSuggestion(reason="the model would write the same")
     return replace(filling, outcome=replace(outcome, found=same))

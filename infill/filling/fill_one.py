@@ -7,28 +7,28 @@ from dataclasses import dataclass
 import msgspec
 
 from intarsia.engine.ipc.messages import Fill, Filled
-from intarsia.infill.filling.cost import EngineWork
+from intarsia.infill.filling.cost import EngineCost
 from intarsia.infill.filling.options import AskEngine, FillOptions, OnStep
-from intarsia.infill.filling.plan import SECOND_LOOKS, PlannedFill, plan_fill
+from intarsia.infill.filling.plan import EXTRA_ATTEMPTS, PlannedFill, plan_fill
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FillOutcome:
+class FillResult:
     """What became of one hole. ``work`` is of all its fills; ``overhead_ms`` all that was not."""
 
     hole: Hole
     found: Suggestion | NoSuggestion
     filled: Filled
-    work: EngineWork
+    work: EngineCost
     overhead_ms: float
 
 
 async def fill_hole(
     ask: AskEngine, text: str, hole: Hole, language: Language, options: FillOptions
-) -> FillOutcome | NoSuggestion:
+) -> FillResult | NoSuggestion:
     """Fill a hole and clean the answer; NoSuggestion where the engine gave none."""
     started = time.perf_counter()
     plan = plan_fill(text, hole, language, options)
@@ -42,13 +42,13 @@ async def fill_planned(
     on_step: OnStep | None = None,
     *,
     started: float,
-) -> FillOutcome | NoSuggestion:
+) -> FillResult | NoSuggestion:
     """Send one of the plan's requests, and its alternatives while no answer holds and none came
     with others: the first that holds counts, else the first. ``started``: perf_counter when the
     work on it began."""
     answers: list[tuple[Filled, Suggestion | NoSuggestion]] = []
-    work = EngineWork()
-    for look in range(1 + SECOND_LOOKS):
+    work = EngineCost()
+    for look in range(1 + EXTRA_ATTEMPTS):
         alternative = request.alternative + look
         filled = await ask(
             msgspec.structs.replace(request, alternative=alternative),
@@ -65,7 +65,7 @@ async def fill_planned(
             break
     holds = isinstance(answers[-1][1], Suggestion)
     filled, found = answers[-1] if holds else answers[0]
-    return FillOutcome(
+    return FillResult(
         hole=plan.hole,
         found=found,
         filled=filled,

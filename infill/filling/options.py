@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from intarsia.engine.ipc.messages import Fill, Filled, SettleMode, Step
+from intarsia.engine.ipc.messages import Decoding, Fill, Filled, Step
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.suggestion import NoSuggestion
 
@@ -13,13 +13,13 @@ from intarsia.infill.suggestion import NoSuggestion
 class FillOptions:
     """What is None is left to the canvas or the engine.
 
-    ``num_candidates``: of a stretch that is filled anew so many answers are weighed, unless the
-    first is sure. A fill at the cursor has to be fast, and has one. ``is_fresh``: no earlier answer
-    is the start, so that every fill is measured alike. ``gives_way``: fills that are waited for at
-    a cursor go before it.
+    ``num_candidates`` answers are scored for a range that is filled from nothing, unless the model
+    is sure of the first. A fill at the cursor has to be fast, and gets one. ``is_fresh`` forbids a
+    warm start, so that every fill is measured alike. ``is_background`` lets fills at a cursor go
+    first.
     """
 
-    settle: SettleMode = "verified"
+    decoding: Decoding = "speculative"
     seed: int = 0
     num_candidates: int = 4
     temperature: float | None = None
@@ -27,7 +27,7 @@ class FillOptions:
     max_steps: int | None = None
     deadline_ms: int | None = None
     is_fresh: bool = False
-    gives_way: bool = False
+    is_background: bool = False
     model: str | None = None
     budget: Budget = field(default_factory=Budget)
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from intarsia.infill.filling.fill_one import FillOutcome
+from intarsia.infill.filling.fill_one import FillResult
 from intarsia.infill.filling.places import Place
 from intarsia.infill.filling.replacement import Replacement, with_replaced
 from intarsia.infill.holes.marked_hole import OpenHole
@@ -10,7 +10,7 @@ from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Filling:
+class FilledPlace:
     """``text`` is as it was when the place's turn came: by then all had moved by ``shift``.
 
     ``opened`` None: there was no hole to ask the engine about.
@@ -20,18 +20,18 @@ class Filling:
     text: str
     shift: int
     opened: OpenHole | None
-    outcome: FillOutcome | NoSuggestion
+    outcome: FillResult | NoSuggestion
 
     @property
     def refusal(self) -> NoSuggestion | None:
         """Why there is no fill, None where there is one."""
-        found = self.outcome.found if isinstance(self.outcome, FillOutcome) else self.outcome
+        found = self.outcome.found if isinstance(self.outcome, FillResult) else self.outcome
         return found if isinstance(found, NoSuggestion) else None
 
     @property
     def change(self) -> Replacement | None:
         """What it does to ``text``, None where it does nothing."""
-        if self.opened is None or not isinstance(self.outcome, FillOutcome):
+        if self.opened is None or not isinstance(self.outcome, FillResult):
             return None
         found = self.outcome.found
         if not isinstance(found, Suggestion):
@@ -53,7 +53,7 @@ class Filling:
         """The text with this fill in it."""
         return self.text if self.change is None else with_replaced(self.text, [self.change])
 
-    def moved_to(self, text: str, shift: int) -> "Filling":
+    def moved_to(self, text: str, shift: int) -> "FilledPlace":
         """Return the same filling of a text in which all before it has moved by ``shift``."""
         by = shift - self.shift
         opened = self.opened and replace(

@@ -18,7 +18,7 @@ from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion, Suggestion, inserted_at_cursor
 from intarsia.infill.syntax.lines import with_plain_newlines
 
-SECOND_LOOKS = 1
+EXTRA_ATTEMPTS = 1
 """So many more alternatives are asked for where a fill does not hold, or says what another said."""
 
 DRAFT_BYTES_PER_TOKEN = 2
@@ -61,12 +61,12 @@ class PlannedFill:
             max_tokens=options.max_tokens or canvas.max_tokens,
             max_steps=options.max_steps,
             deadline_ms=options.deadline_ms,
-            settle=options.settle,
+            decoding=options.decoding,
             temperature=options.temperature,
             seed=options.seed,
             alternative=alternative,
             num_candidates=num_candidates,
-            gives_way=options.gives_way,
+            is_background=options.is_background,
             watch=is_watched,
             fresh=options.is_fresh,
             model=options.model,

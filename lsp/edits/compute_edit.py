@@ -14,7 +14,7 @@ from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.filling.fill_all import FillAll, Progress, fill_all
 from intarsia.infill.filling.fill_in_order import fill_selection, rewrite_selection
 from intarsia.infill.filling.options import AskEngine, OnStep
-from intarsia.infill.filling.outcome import Filling
+from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.places import Stretch
 from intarsia.infill.filling.replacement import Replacement
 from intarsia.infill.holes.find_holes import find_holes, holes_within
@@ -33,7 +33,7 @@ MOVED = NoSuggestion(reason="the document has changed meanwhile: ask again")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EditWork:
+class ComputedEdit:
     """What an edit came to. ``reason``: why not all holes are filled, or none."""
 
     document: Document | None
@@ -42,23 +42,23 @@ class EditWork:
     reason: str | None = None
 
 
-async def work_out(
+async def compute_edit(
     session: Session, arguments: EditArguments, on_progress: Callable[[Progress], None]
-) -> EditWork:
+) -> ComputedEdit:
     """Have the model fill what is asked for."""
     document = session.documents.current(arguments.text_document.uri)
     if document is None:
-        return EditWork(document=None, reason="the document is not open")
+        return ComputedEdit(document=None, reason="the document is not open")
     if refused := _why_not(session, document, arguments):
-        return EditWork(document=document, reason=refused.reason)
+        return ComputedEdit(document=document, reason=refused.reason)
     fillings = await _fill(session, document, arguments, on_progress)
     if session.documents.current(document.uri) is not document:
-        return EditWork(document=document, num_holes=len(fillings), reason=MOVED.reason)
+        return ComputedEdit(document=document, num_holes=len(fillings), reason=MOVED.reason)
     changes = [filling.replacement for filling in fillings]
     reasons = [filling.refusal.reason for filling in fillings if filling.refusal]
     if not fillings:
         reasons = ["nothing here asks to be filled"]
-    return EditWork(
+    return ComputedEdit(
         document=document,
         replacements=tuple(change for change in changes if change),
         num_holes=len(fillings),
@@ -90,10 +90,10 @@ async def _fill(
     document: Document,
     arguments: EditArguments,
     on_progress: Callable[[Progress], None],
-) -> Sequence[Filling]:
+) -> Sequence[FilledPlace]:
     settings, language = session.settings, language_of(document)
     options = options_of(settings, settings.invoked_deadline_ms, seed=arguments.seed)
-    options = replace(options, gives_way=True)  # typing goes on meanwhile
+    options = replace(options, is_background=True)  # typing goes on meanwhile
     ask, selection = _asking(session, document), _selection(document, arguments)
     match arguments.kind:
         case "fill":

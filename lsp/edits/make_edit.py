@@ -12,7 +12,7 @@ from intarsia.lsp.edits.workspace_edit import shape_for, workspace_edit
 
 if TYPE_CHECKING:
     from intarsia.infill.filling.fill_all import Progress
-    from intarsia.lsp.edits.compute_edit import EditWork
+    from intarsia.lsp.edits.compute_edit import ComputedEdit
     from intarsia.lsp.server import IntarsiaServer
 
 logger = logging.getLogger(__name__)
@@ -30,7 +30,7 @@ _LABELS = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class MadeEdit:
+class EditResult:
     """``edit`` None: there is nothing to change. ``reason``: why not all is filled, or none."""
 
     label: str
@@ -42,19 +42,19 @@ class MadeEdit:
 
 async def make_edit(
     ls: "IntarsiaServer", arguments: EditArguments, token: types.ProgressToken | None = None
-) -> MadeEdit:
+) -> EditResult:
     """Have the model fill, and return the edit for this client."""
-    from intarsia.lsp.edits.compute_edit import work_out
+    from intarsia.lsp.edits.compute_edit import compute_edit
 
     async with edit_progress(ls, token, f"intarsia: {_TITLES[arguments.kind]}") as report:
 
         def on_progress(progress: "Progress") -> None:
             report(progress.in_words, progress.share)
 
-        work = await work_out(ls.session, arguments, on_progress)
+        work = await compute_edit(ls.session, arguments, on_progress)
     if work.reason is not None:
         logger.info("%s: %s", _TITLES[arguments.kind], work.reason)
-    return MadeEdit(
+    return EditResult(
         label=_LABELS[arguments.kind],
         edit=_edit(ls, arguments, work),
         num_holes=work.num_holes,
@@ -63,7 +63,7 @@ async def make_edit(
     )
 
 
-def tell_why(ls: "IntarsiaServer", made: MadeEdit, reason: str) -> None:
+def tell_why(ls: "IntarsiaServer", made: EditResult, reason: str) -> None:
     """Show the user why not all was filled, or nothing."""
     done = f"{made.num_filled} of {made.num_holes} filled: " if made.num_filled else ""
     shown = types.ShowMessageParams(types.MessageType.Info, f"intarsia: {done}{reason}")
@@ -71,7 +71,7 @@ def tell_why(ls: "IntarsiaServer", made: MadeEdit, reason: str) -> None:
 
 
 def _edit(
-    ls: "IntarsiaServer", arguments: EditArguments, work: "EditWork"
+    ls: "IntarsiaServer", arguments: EditArguments, work: "ComputedEdit"
 ) -> types.WorkspaceEdit | None:
     """Return the edit as the client takes it; returned to its caller it has a version always."""
     if work.document is None or not work.replacements:

@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.engine.user_messages import EngineStatus
-from intarsia.lsp.status.reporter import StatusLine
+from intarsia.lsp.engine.user_messages import EngineNotifier
+from intarsia.lsp.status.reporter import StatusReporter
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.client import EngineClient, EngineError
     from intarsia.engine.ipc.launch import LaunchOptions
-    from intarsia.engine.ipc.messages import Fill, Filled, LoadProgress, ReadAhead, Step
+    from intarsia.engine.ipc.messages import Fill, Filled, LoadProgress, Prefetch, Step
 
 logger = logging.getLogger(__name__)
 
@@ -25,11 +25,11 @@ _FAILURES_TO_TELL = ("model", "out_of_memory")
 _ANSWERS_OF_A_SOUND_ENGINE = ("bad_request", "cancelled")
 
 
-class EngineLink:
+class EngineConnection:
     """Fills through the shared engine."""
 
     def __init__(
-        self, told: EngineStatus, status: StatusLine, launch: "LaunchOptions | None"
+        self, told: EngineNotifier, status: StatusReporter, launch: "LaunchOptions | None"
     ) -> None:
         self._told = told
         self._status = status
@@ -52,10 +52,10 @@ class EngineLink:
         _log_figures(filled)
         return filled
 
-    def read_ahead(self, place: "ReadAhead") -> None:
+    def prefetch(self, place: "Prefetch") -> None:
         """Have a running engine read a context in idle time."""
         if self._client is not None:
-            self._client.read_ahead(place)
+            self._client.prefetch(place)
 
     async def preload(self, model: str | None) -> None:
         """Have the engine started and the model loaded before it is needed."""
@@ -113,7 +113,7 @@ def _log_figures(filled: "Filled") -> None:
     logger.info(
         "filled in %.0f ms: %d steps; of the context %d tokens computed, %d reused; %s",
         filled.ms.total,
-        filled.steps,
+        filled.num_forwards,
         filled.num_prefilled,
         filled.num_reused,
         filled.finish_reason,

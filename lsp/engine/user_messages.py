@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 _NUMBER = re.compile(r"\d+")
 
 
-class EngineStatus:
+class EngineNotifier:
     """What the user has been told so far."""
 
     def __init__(self, server: "LanguageServer") -> None:

@@ -22,7 +22,7 @@ from intarsia.lsp.edits.edit_arguments import (
     read_edit_arguments,
 )
 from intarsia.lsp.edits.make_edit import make_edit, tell_why
-from intarsia.lsp.requests.prefetch import read_ahead
+from intarsia.lsp.requests.prefetch import prefetch
 
 if TYPE_CHECKING:
     from intarsia.lsp.server import IntarsiaServer
@@ -57,7 +57,7 @@ def code_action(
     is_cursor = params.range.start == params.range.end
     if is_cursor and context.trigger_kind == types.CodeActionTriggerKind.Automatic:
         # A light bulb at every place of the cursor would say nothing; that it stands there does.
-        read_ahead(session, params.text_document.uri, params.range.start)
+        prefetch(session, params.text_document.uri, params.range.start)
         return None
     wanted = [kind for kind, name in KINDS.items() if _is_wanted(name, context.only)]
     document = session.documents.current(params.text_document.uri)

@@ -11,7 +11,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
 from intarsia.lsp.edits.edit_arguments import EDIT_COMMAND, EditArguments, read_edit_arguments
-from intarsia.lsp.edits.make_edit import MadeEdit, make_edit, tell_why
+from intarsia.lsp.edits.make_edit import EditResult, make_edit, tell_why
 from intarsia.lsp.server import IntarsiaServer
 
 
@@ -48,7 +48,7 @@ def _read(params: types.ExecuteCommandParams) -> EditArguments:
         raise JsonRpcInvalidParams(f"{EDIT_COMMAND}: {error}") from error
 
 
-async def _apply(ls: IntarsiaServer, made: MadeEdit) -> str | None:
+async def _apply(ls: IntarsiaServer, made: EditResult) -> str | None:
     """Have the client apply the edit; return why it did not."""
     assert made.edit is not None, "only an edit can be applied"
     workspace = ls.client_capabilities.workspace

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def read_ahead(session: "Session", uri: str, position: types.Position) -> None:
+def prefetch(session: "Session", uri: str, position: types.Position) -> None:
     """Tell the engine of a place in an open document that was edited; nothing comes of a fault."""
     try:
         _read_ahead(session, uri, position)
@@ -28,11 +28,11 @@ def read_ahead(session: "Session", uri: str, position: types.Position) -> None:
 
 
 def _read_ahead(session: "Session", uri: str, position: types.Position) -> None:
-    from intarsia.engine.ipc.messages import ReadAhead
+    from intarsia.engine.ipc.messages import Prefetch
     from intarsia.lsp.requests.plan import plan_fill
 
     document = session.documents.current(uri)
-    if document is None or not document.is_edited or not session.settings.read_ahead:
+    if document is None or not document.is_edited or not session.settings.prefetch:
         return
     if refusal(session.settings, document):
         return
@@ -43,6 +43,6 @@ def _read_ahead(session: "Session", uri: str, position: types.Position) -> None:
     if isinstance(plan, NoSuggestion):
         return
     fill = plan.request(0, session.settings.deadline_ms)
-    session.engine.read_ahead(
-        ReadAhead(prefix=fill.prefix, suffix=fill.suffix, given=fill.given, model=fill.model)
+    session.engine.prefetch(
+        Prefetch(prefix=fill.prefix, suffix=fill.suffix, given=fill.given, model=fill.model)
     )

@@ -9,7 +9,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from intarsia.infill.filling.cost import EngineWork
+from intarsia.infill.filling.cost import EngineCost
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.eligibility import refusal
 from intarsia.lsp.documents.snapshot import Snapshot
@@ -62,7 +62,7 @@ async def _suggest(session: Session, snapshot: Snapshot, ask: Ask) -> Answer:
 
 async def _ask_engine(session: Session, snapshot: Snapshot, ask: Ask, known: Known) -> Answer:
     """Add to what is known: the greedy fill, then its alternatives, until there are enough."""
-    from intarsia.infill.filling.plan import SECOND_LOOKS
+    from intarsia.infill.filling.plan import EXTRA_ATTEMPTS
     from intarsia.lsp.requests.plan import plan_fill
 
     plan = plan_fill(snapshot, session.settings)
@@ -70,7 +70,7 @@ async def _ask_engine(session: Session, snapshot: Snapshot, ask: Ask, known: Kno
         return Answer(reason=plan.reason)
     ends_at = time.monotonic() + ask.deadline_ms / 1000
     ghosts, work, refused, failure, is_late = list(known.ghosts), None, None, None, False
-    for alternative in range(len(ghosts), ask.num_candidates + SECOND_LOOKS):
+    for alternative in range(len(ghosts), ask.num_candidates + EXTRA_ATTEMPTS):
         if len(ghosts) >= ask.num_candidates:
             break
         left_ms = round(1000 * (ends_at - time.monotonic()))
@@ -81,7 +81,7 @@ async def _ask_engine(session: Session, snapshot: Snapshot, ask: Ask, known: Kno
         if isinstance(filled, NoSuggestion):
             failure = filled
             break
-        work = (work or EngineWork()).and_then(filled)
+        work = (work or EngineCost()).and_then(filled)
         found = plan.read(filled)
         if isinstance(found, NoSuggestion):
             refused = refused or found

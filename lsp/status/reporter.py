@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 INTERVAL_S = 1 / 10
 
 
-class StatusLine:
+class StatusReporter:
     """What is known so far; silent until it is started."""
 
     def __init__(self, notify: Callable[[str, object], None]) -> None:

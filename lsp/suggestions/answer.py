@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from intarsia.infill.filling.cost import EngineWork
+from intarsia.infill.filling.cost import EngineCost
 from intarsia.lsp.status.status import LastAnswer
 from intarsia.lsp.suggestions.ghost_text import GhostText
 
@@ -14,7 +14,7 @@ class Answer:
     ghosts: tuple[GhostText, ...] = ()
     reason: str | None = None
     is_failure: bool = False  # the reason is a fault, not that nothing fits here
-    work: EngineWork | None = None  # None: the engine gave nothing, or was not asked
+    work: EngineCost | None = None  # None: the engine gave nothing, or was not asked
     is_known: bool = False  # from an earlier request
 
     def for_status(self, uri: str) -> LastAnswer:

@@ -44,7 +44,7 @@ async def _type(bench: Bench, lines: Sequence[CutLine], options: FillOptions) ->
         for typed in range(line.end - line.start):
             plan = plan_line(replace(line, start=line.start + typed), options)
             filled = await bench.client.fill(plan.request(options))
-            total.passes += filled.steps
+            total.passes += filled.num_forwards
             total.fills += 1
             total.whole += filled.finish_reason == "end_of_hole"
     return total

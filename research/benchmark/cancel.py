@@ -39,7 +39,7 @@ async def measure_cancel(bench: Bench) -> Sequence[Figure]:
         cold = await bench.client.fill(_unseen(request, chosen))
         await bench.client.fill(request)  # its context is held from here on
         warm = await bench.client.fill(request)
-        pass_ms.append(warm.ms.denoise / max(1, warm.steps))
+        pass_ms.append(warm.ms.denoise / max(1, warm.num_forwards))
         for _ in range(CANCELS_A_HOLE):
             wait_s = chosen.uniform(0, warm.ms.denoise) / 1000
             ready_after["writing"].append(await _cancel(bench.client, request, request, wait_s))

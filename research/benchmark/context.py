@@ -33,7 +33,7 @@ class _Timed:
 
     @property
     def pass_ms(self) -> float:
-        return self.filled.ms.denoise / max(1, self.filled.steps)
+        return self.filled.ms.denoise / max(1, self.filled.num_forwards)
 
 
 async def measure_context(bench: Bench) -> Sequence[Figure]:

@@ -8,7 +8,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.infill.filling.options import FillOptions
-from intarsia.research.evaluation.systems.baseline import Peer
+from intarsia.research.evaluation.systems.baseline import Baseline
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,9 +21,9 @@ class Bench:
     options: FillOptions
     repeats: int
     launch: LaunchOptions = field(default_factory=LaunchOptions)
-    peers: Sequence[Peer] = ()
+    peers: Sequence[Baseline] = ()
 
-    def peer(self, name: str) -> Peer | None:
+    def peer(self, name: str) -> Baseline | None:
         """Return the peer of this name, where it is to be measured."""
         return next((peer for peer in self.peers if peer.name == name), None)
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from intarsia.infill.filling.fill_one import FillOutcome, fill_hole
+from intarsia.infill.filling.fill_one import FillResult, fill_hole
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
 from intarsia.research.benchmark.figures import Bench, Figure, percentile
@@ -22,7 +22,7 @@ _WORD = re.compile(r"\W*\w+")
 class TimedFill:
     """One fill, and the wall time from text to suggestion."""
 
-    outcome: FillOutcome
+    outcome: FillResult
     ms: float
 
 
@@ -56,7 +56,7 @@ async def _fill(bench: Bench, line: CutLine) -> TimedFill:
     started = time.perf_counter()
     hole = hole_for_range(line.text, line.start, line.end, python)
     outcome = await fill_hole(bench.client.fill, line.text, hole, python, bench.options)
-    assert isinstance(outcome, FillOutcome), "a client that gets no answer raises"
+    assert isinstance(outcome, FillResult), "a client that gets no answer raises"
     return TimedFill(outcome=outcome, ms=(time.perf_counter() - started) * 1000)
 
 
@@ -82,7 +82,7 @@ def _times(kind: str, method: str, fills: Sequence[TimedFill]) -> list[Figure]:
 def _work(kind: str, fills: Sequence[TimedFill]) -> list[Figure]:
     answers = [fill.outcome.filled for fill in fills]
     num_tokens = sum(len(filled.tokens) for filled in answers)
-    num_passes = sum(filled.steps for filled in answers)
+    num_forwards = sum(filled.num_forwards for filled in answers)
     num_prefilled = sum(filled.num_prefilled for filled in answers)
     return [
         Figure(
@@ -95,14 +95,14 @@ def _work(kind: str, fills: Sequence[TimedFill]) -> list[Figure]:
         Figure(
             name=f"fill_{kind}_passes",
             words=f"model passes, {kind}",
-            value=num_passes / len(fills),
+            value=num_forwards / len(fills),
             unit="passes",
             method="mean over the fills, without the prefill",
         ),
         Figure(
             name=f"fill_{kind}_tokens_per_pass",
             words=f"tokens per pass, {kind}",
-            value=num_tokens / max(1, num_passes),
+            value=num_tokens / max(1, num_forwards),
             unit="tokens",
             method="all tokens over all passes",
         ),

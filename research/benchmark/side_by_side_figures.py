@@ -130,26 +130,26 @@ def _read_share(name: str, state: State, answers: Sequence[Answer]) -> Figure:
 
 
 def _work(name: str, answers: Sequence[Answer]) -> Iterator[Figure]:
-    key, num_passes = plain_name(name), sum(it.passes or 0 for it in answers)
+    key, num_forwards = plain_name(name), sum(it.passes or 0 for it in answers)
     settling_ms = sum((it.engine_ms or it.ms) - (it.read_ms or 0) for it in answers)
     yield Figure(
         name=f"side_{key}_passes",
         words=f"{name}: passes a line",
-        value=num_passes / len(answers),
+        value=num_forwards / len(answers),
         unit="passes",
         method="mean, without those that read the context",
     )
     yield Figure(
         name=f"side_{key}_tokens_per_pass",
         words=f"{name}: tokens a pass",
-        value=sum(it.num_tokens or 0 for it in answers) / max(1, num_passes),
+        value=sum(it.num_tokens or 0 for it in answers) / max(1, num_forwards),
         unit="tokens",
         method="all tokens over all passes",
     )
     yield Figure(
         name=f"side_{key}_pass_ms",
         words=f"{name}: a pass",
-        value=settling_ms / num_passes if num_passes else None,
+        value=settling_ms / num_forwards if num_forwards else None,
         unit="ms",
         method="its own time without reading, over its passes; sums of the warm fills",
     )

@@ -68,7 +68,7 @@ class OwnEngine:
             ms=1000 * (time.perf_counter() - started),
             engine_ms=filled.ms.total,
             read_ms=filled.ms.prefill,
-            passes=filled.steps,
+            passes=filled.num_forwards,
             num_tokens=len(filled.tokens),
             num_read=filled.num_prefilled,
             num_reused=filled.num_reused,

@@ -34,7 +34,7 @@ class _Session:
 async def measure_typing(bench: Bench, *, pace: float = 1.0) -> Sequence[Figure]:
     """Type two lines at each place; then the same keys to a peer. ``pace`` 2: twice as fast."""
     places = typing_places(bench.repeats, pace=pace)
-    options = {"model": bench.options.model, "settle": bench.options.settle}
+    options = {"model": bench.options.model, "decoding": bench.options.decoding}
     async with serving(bench.address.as_environment()) as server:
         await server.open_session(options, asks_for_drafts=True)
         session = _Session(server=server)

@@ -12,7 +12,7 @@ from intarsia.research.evaluation.case import Case, CaseKind
 from intarsia.research.evaluation.suffix_repetition import repeats_suffix
 
 
-class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     """One answer, judged. What does not apply is None."""
 
     is_exact: bool  # equal to the truth, blanks at the ends apart
@@ -24,10 +24,10 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     passed: bool | None  # None: no test, or none was run
 
 
-def judge(case: Case, answer: Answer) -> Verdict:
+def judge(case: Case, answer: Answer) -> Judgement:
     """Compare an answer with what stood there. An empty answer is judged as it stands."""
     text, truth = _as_judged(answer.text, case.kind), _as_judged(case.truth, case.kind)
-    return Verdict(
+    return Judgement(
         is_exact=text == truth,
         similarity=Indel.normalized_similarity(text, truth),
         is_empty=not text,

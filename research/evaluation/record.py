@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from intarsia.research.evaluation.judge import Verdict
+from intarsia.research.evaluation.judge import Judgement
 
 RUN_VERSION = 1
 
@@ -28,7 +28,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     text: str
     reason: str | None
     is_failure: bool
-    verdict: Verdict
+    verdict: Judgement
     ms: float
     engine_ms: float | None = None
     read_ms: float | None = None  # of them, to read what was not held of the context
@@ -39,10 +39,10 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     num_reused: int | None = None
 
 
-class ContestantInfo(msgspec.Struct, frozen=True, kw_only=True):
+class SystemInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Who filled, and how."""
 
-    name: str  # unique in a run: "verified", "entropy", "transformers"
+    name: str  # unique in a run: "speculative", "entropy", "transformers"
     way: str  # "language server", "direct", "transformers", "llama.cpp"
     model: str | None
     details: dict[str, str]  # settings, versions, digests
@@ -56,7 +56,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     machine: str
     intarsia: str  # version
     settings: dict[str, Any]  # as the command line had them
-    contestants: tuple[ContestantInfo, ...]
+    contestants: tuple[SystemInfo, ...]
     rows: tuple[Row, ...]
 
 

@@ -16,9 +16,9 @@ from typing import TypeAlias, TypeVar
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.answer import Answer
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.judge import Verdict
-from intarsia.research.evaluation.record import ContestantInfo, Row
-from intarsia.research.evaluation.system import Asker, Contestant
+from intarsia.research.evaluation.judge import Judgement
+from intarsia.research.evaluation.record import Row, SystemInfo
+from intarsia.research.evaluation.system import ReadySystem, System
 
 CHARS_BEFORE, CHARS_AFTER = 600, 300
 
@@ -56,11 +56,11 @@ T = TypeVar("T")
 
 async def run(
     cases: Sequence[Case],
-    contestants: Sequence[Contestant],
+    contestants: Sequence[System],
     *,
-    judge: Callable[[Case, Answer], Verdict],
+    judge: Callable[[Case, Answer], Judgement],
     on_progress: OnProgress | None = None,
-    on_ready: Callable[[ContestantInfo], None] | None = None,
+    on_ready: Callable[[SystemInfo], None] | None = None,
     on_row: Callable[[Row], None] | None = None,
 ) -> tuple[Row, ...]:
     """Have every case filled by everyone, and every contestant closed, whatever ends the run.
@@ -77,7 +77,7 @@ async def run(
             on_progress(Progress(words, len(rows), num_all))
 
     async with AsyncExitStack() as stack:
-        askers: list[Asker] = []
+        askers: list[ReadySystem] = []
         for contestant in contestants:
             tell(f"getting {contestant.name} ready")
             askers.append(await stack.enter_async_context(contestant.ready()))
@@ -94,7 +94,7 @@ async def run(
     return tuple(rows)
 
 
-def _require_names(contestants: Sequence[Contestant]) -> None:
+def _require_names(contestants: Sequence[System]) -> None:
     names = [contestant.name for contestant in contestants]
     for name in names:
         if names.count(name) > 1:
@@ -106,7 +106,7 @@ def _in_turn(askers: Sequence[T], number: int) -> Sequence[T]:
     return [*askers[first:], *askers[:first]]
 
 
-def _row(case: Case, contestant: str, answer: Answer, verdict: Verdict) -> Row:
+def _row(case: Case, contestant: str, answer: Answer, verdict: Judgement) -> Row:
     return Row(
         case=case.id,
         set=case.set,

@@ -5,14 +5,14 @@ from typing import Protocol
 
 from intarsia.research.evaluation.answer import Answer
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.record import ContestantInfo
+from intarsia.research.evaluation.record import SystemInfo
 
 
-class Asker(Protocol):
+class ReadySystem(Protocol):
     """A contestant that is ready: its model is loaded, so that no fill's time holds the load."""
 
     @property
-    def info(self) -> ContestantInfo: ...
+    def info(self) -> SystemInfo: ...
 
     async def fill(self, case: Case) -> Answer:
         """Fill one hole.
@@ -23,10 +23,10 @@ class Asker(Protocol):
         ...
 
 
-class Contestant(Protocol):
+class System(Protocol):
     """One that can be made ready, and is closed at the end."""
 
     @property
     def name(self) -> str: ...
 
-    def ready(self) -> AbstractAsyncContextManager[Asker]: ...
+    def ready(self) -> AbstractAsyncContextManager[ReadySystem]: ...

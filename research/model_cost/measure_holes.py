@@ -48,6 +48,6 @@ def _figures(
         p50=median(totals),
         p95=quantiles(totals, n=20)[-1],
         prefill_p50=median(each.ms.prefill for each in filled),
-        pass_p50=median(each.ms.denoise / max(each.steps, 1) for each in filled),
-        passes_p50=median(each.steps for each in filled),
+        pass_p50=median(each.ms.denoise / max(each.num_forwards, 1) for each in filled),
+        passes_p50=median(each.num_forwards for each in filled),
     )

@@ -18,7 +18,7 @@ from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
-from intarsia.engine.families.masked_causal.fim_tokenizer import read_fim_text
+from intarsia.engine.families.masked_causal.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.model_store.locate import locate_model
 from intarsia.research.model_cost.pass_figures import PassFigures
 
@@ -52,7 +52,7 @@ def _load(model: str, dtype: Dtype) -> CausalBackbone:
         raise ModelError(f"{folder.name} is no causal backbone: name one with `--model`")
     device = choose_device("cpu" if dtype == "int8" else "auto")
     shape = read_shape(folder.config)
-    mask_id = read_fim_text(folder.path).mask_id
+    mask_id = read_fim_tokenizer(folder.path).mask_id
     loaded = load_backbone(folder, shape, dtype, device, adapter=folder.adapter, mask_id=mask_id)
     return loaded.backbone
 

@@ -3,7 +3,7 @@
 import zlib
 from collections.abc import Iterable, Iterator
 
-from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaText
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.syntax.lines import with_plain_newlines
 from intarsia.research.corpus.holes import TrainingHole
@@ -14,7 +14,7 @@ _SUFFIX_CHARS = 1_000
 
 
 def encode_gemma_holes(
-    holes: Iterable[TrainingHole], text: GemmaText, *, max_suffix: int, max_middle: int
+    holes: Iterable[TrainingHole], text: GemmaTokenizer, *, max_suffix: int, max_middle: int
 ) -> Iterator[HoleIds]:
     """Return the ids of each hole of at most ``max_middle`` tokens; a suffix of more than
     ``max_suffix`` is told before the prefix too. Holes of one package share a group."""

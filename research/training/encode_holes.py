@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from intarsia.engine.families.masked_causal.context_boundary import MAX_CHARS_BEHIND, anchor_offset
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import split_behind
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.infill.holes.token_healing import given_start
@@ -28,7 +28,7 @@ that, as of a user who has typed on since."""
 
 def encode_holes(
     holes: Iterable[TrainingHole],
-    text: FimText,
+    text: FimTokenizer,
     *,
     grouped_by: Literal["package", "file"] = "package",
 ) -> Iterator[HoleIds]:

@@ -10,7 +10,7 @@ from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by, tune
 from intarsia.engine.families.masked_causal.backbone.weights import read_weights
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText, read_fim_text
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer, read_fim_tokenizer
 from intarsia.engine.model_store.locate import locate_model
 from intarsia.research.training.batched_backbone import BatchedBackbone
 
@@ -21,7 +21,7 @@ class TrainingBackbone:
 
     name: str
     backbone: BatchedBackbone
-    text: FimText
+    text: FimTokenizer
     adapter: Path | None
 
 
@@ -39,7 +39,7 @@ def load_backbone(
     if folder.family != "masked_causal":
         raise ModelError(f"{folder.name} is no causal backbone: it trains by another objective")
     on_device = choose_device(device)
-    shape, text = read_shape(folder.config), read_fim_text(folder.path)
+    shape, text = read_shape(folder.config), read_fim_tokenizer(folder.path)
     weights = read_weights(
         folder.weights,
         shape,

@@ -16,7 +16,7 @@ import msgspec
 import torch
 
 from intarsia.engine.cache.folder import cache_folder
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.lsp.engine.repository_tuning import key_of
 from intarsia.research.corpus.corpus_file import digest_of
 from intarsia.research.corpus.holes import draw_holes
@@ -127,7 +127,7 @@ def _packed(
     order: RepositoryOrder,
     files: RepositoryFiles,
     folder: RunFolder,
-    text: FimText,
+    text: FimTokenizer,
     on_progress: "OnProgress",
 ) -> PackedHoles:
     path = folder.path / "holes.safetensors"

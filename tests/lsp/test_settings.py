@@ -13,7 +13,7 @@ def test_good_options_apply() -> None:
     settings, problems = resolve_settings(
         {
             "debounceMs": 0,
-            "settle": "entropy",
+            "decoding": "entropy",
             "exclude": ["*.sql"],
             "model": "/m",
             "preload": False,
@@ -21,7 +21,7 @@ def test_good_options_apply() -> None:
     )
     assert problems == ()
     assert settings == Settings(
-        debounce_ms=0, settle="entropy", exclude=("*.sql",), model="/m", preload=False
+        debounce_ms=0, decoding="entropy", exclude=("*.sql",), model="/m", preload=False
     )
 
 
@@ -36,7 +36,7 @@ def test_null_means_the_default() -> None:
         ("debounceMs", "75"),
         ("deadlineMs", 0),
         ("maxCandidates", True),
-        ("settle", "quick"),
+        ("decoding", "quick"),
         ("exclude", "*.py"),
         ("exclude", [1]),
         ("enabled", 1),

@@ -15,7 +15,7 @@ from intarsia.engine.ipc.messages import (
     Fill,
     Filled,
     FinishReason,
-    ReadAhead,
+    Prefetch,
     Step,
     Timing,
 )
@@ -43,7 +43,7 @@ class RuleFiller:
         unsure: Collection[str] = (),
         name: str = "rules",
         prepare: Callable[[Callable[[], bool]], None] = lambda is_cancelled: None,
-        read_ahead: Callable[[ReadAhead, Callable[[], bool]], None] = lambda *_: None,
+        prefetch: Callable[[Prefetch, Callable[[], bool]], None] = lambda *_: None,
     ) -> None:
         self.info = ModelInfo(
             name=name, family="rules", device="cpu", dtype="none", notes=("rules, no weights",)
@@ -54,7 +54,7 @@ class RuleFiller:
         self._between_steps = between_steps
         self._unsure = unsure
         self._prepare = prepare
-        self._read_ahead = read_ahead
+        self._read_ahead = prefetch
         self._last_prefix = ""
 
     def fill(
@@ -115,7 +115,7 @@ class RuleFiller:
         return 0.25 if token.strip() in self._unsure else 1.0
 
     @contextmanager
-    def laid_aside(self) -> Iterator[None]:
+    def suspended(self) -> Iterator[None]:
         mine = self._last_prefix
         yield
         self._last_prefix = mine
@@ -126,7 +126,7 @@ class RuleFiller:
     def prepare(self, is_cancelled: Callable[[], bool]) -> None:
         self._prepare(is_cancelled)
 
-    def read_ahead(self, place: ReadAhead, is_cancelled: Callable[[], bool]) -> None:
+    def prefetch(self, place: Prefetch, is_cancelled: Callable[[], bool]) -> None:
         self._read_ahead(place, is_cancelled)
         self._last_prefix = place.prefix
 
@@ -175,8 +175,8 @@ def _num_settled(tokens: Sequence[str], step: int, budget: int) -> int:
 
 
 def _canvas(tokens: Sequence[str], step: int, budget: int) -> tuple[CanvasToken, ...]:
-    num_settled = _num_settled(tokens, step, budget)
+    num_committed = _num_settled(tokens, step, budget)
     return tuple(
-        CanvasToken(text, 1.0 if index < num_settled else 0.5, index < num_settled)
+        CanvasToken(text, 1.0 if index < num_committed else 0.5, index < num_committed)
         for index, text in enumerate(tokens)
     )

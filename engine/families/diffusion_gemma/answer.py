@@ -12,7 +12,7 @@ from torch import Tensor
 from intarsia.engine.diffusion.denoise import Denoised
 from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.families.diffusion_gemma.layout import LaidOut
-from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaText
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
 from intarsia.engine.families.stop_rules import find_text_end
 from intarsia.engine.ipc.messages import CanvasToken, Fill, FinishReason
 
@@ -50,7 +50,7 @@ class Answer:
         return "".join(token.text for token in self.tokens)
 
 
-def answer_of(hole: HoleTokens, request: Fill, given: list[int], text: GemmaText) -> Answer:
+def answer_of(hole: HoleTokens, request: Fill, given: list[int], text: GemmaTokenizer) -> Answer:
     """Read the hole up to its end; the last token is cut where a stop text begins within it."""
     num_ids = text.num_before_end(hole.ids)
     pieces = text.pieces(hole.ids[: min(num_ids, request.max_tokens)], after=given)

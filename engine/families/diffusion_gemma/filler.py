@@ -28,11 +28,11 @@ from intarsia.engine.families.diffusion_gemma.answer import HoleTokens, answer_o
 from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, LaidOut, lay_out
 from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.settings import DenoisingSettings
-from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaText
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
 from intarsia.engine.families.protocol import Backbone
 from intarsia.engine.families.validate_request import require, require_draft
 from intarsia.engine.filler import ModelInfo
-from intarsia.engine.ipc.messages import Fill, Filled, ReadAhead, Step, Timing
+from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, Step, Timing
 
 
 def write_block(
@@ -87,7 +87,7 @@ class DiffusionGemmaFiller:
     def __init__(
         self,
         backbone: DiffusionGemmaBackbone,
-        text: GemmaText,
+        text: GemmaTokenizer,
         settings: DenoisingSettings,
         info: ModelInfo,
         *,
@@ -114,15 +114,15 @@ class DiffusionGemmaFiller:
         policy = self._settings.policy(request, vocab_size=self._backbone.vocab_size)
         prefilled = self._backbone.prefill(hole.context, is_cancelled)
         prefilled_at = time.monotonic()
-        canvases, num_passes = self._plan(hole)
-        written = self._write(hole, canvases, policy, num_passes, on_step)
+        canvases, num_forwards = self._plan(hole)
+        written = self._write(hole, canvases, policy, num_forwards, on_step)
         answer = answer_of(written.tokens, request, hole.given, self._text)
         ended_at = time.monotonic()
         return Filled(
             id=request.id,
             text=answer.text,
             tokens=answer.tokens,
-            steps=num_passes + written.num_steps,
+            num_forwards=num_forwards + written.num_steps,
             ms=Timing(
                 queue=1000 * (started_at - received_at),
                 prefill=1000 * (prefilled_at - started_at),
@@ -136,9 +136,9 @@ class DiffusionGemmaFiller:
             num_reused=prefilled.num_reused,
         )
 
-    def laid_aside(self) -> AbstractContextManager[None]:
+    def suspended(self) -> AbstractContextManager[None]:
         """Let another fill be made between two passes of the one that runs."""
-        return self._backbone.laid_aside()
+        return self._backbone.suspended()
 
     def cached_tokens(self) -> int:
         """Return how many context tokens are held now."""
@@ -147,7 +147,7 @@ class DiffusionGemmaFiller:
     def prepare(self, is_cancelled: Callable[[], bool]) -> None:
         """Do nothing: in this family the suffix stands in the canvas, and is never read again."""
 
-    def read_ahead(self, place: ReadAhead, is_cancelled: Callable[[], bool]) -> None:
+    def prefetch(self, place: Prefetch, is_cancelled: Callable[[], bool]) -> None:
         """Read the context of a hole that is not asked for yet. Raises Cancelled."""
         request = Fill(id=0, prefix=place.prefix, suffix=place.suffix, given=place.given)
         hole = self._read(request, time.monotonic(), is_cancelled)
@@ -209,8 +209,8 @@ class DiffusionGemmaFiller:
         )
         first, *rest = self._lay_out(hole, choice.num_tokens)
         if hole.request.alternative == 0:
-            return (first, *rest), choice.num_passes
-        return (self._with_alternative(hole, first), *rest), choice.num_passes + 1
+            return (first, *rest), choice.num_forwards
+        return (self._with_alternative(hole, first), *rest), choice.num_forwards + 1
 
     def _lay_out(self, hole: _Hole, num_free: int) -> tuple[LaidOut, ...]:
         special = self._text.special
@@ -235,7 +235,7 @@ class DiffusionGemmaFiller:
         hole: _Hole,
         canvases: tuple[LaidOut, ...],
         policy: DenoisingPolicy,
-        num_passes: int,
+        num_forwards: int,
         on_step: Callable[[Step], None] | None,
     ) -> _Written:
         """Denoise canvas after canvas until the text has an end or the time is up."""
@@ -251,7 +251,7 @@ class DiffusionGemmaFiller:
                 generator=generator,
                 is_cancelled=hole.is_cancelled,
                 deadline=hole.deadline,
-                on_step=self._show(hole, place, written, num_passes, on_step),
+                on_step=self._show(hole, place, written, num_forwards, on_step),
                 start=place.starting_with(hole.start[num_before:]) if hole.start else None,
             )
             is_settled = torch.ones_like(block.ids, dtype=torch.bool)
@@ -273,7 +273,7 @@ class DiffusionGemmaFiller:
         hole: _Hole,
         place: LaidOut,
         earlier: _Written,
-        num_passes: int,
+        num_forwards: int,
         on_step: Callable[[Step], None] | None,
     ) -> OnStep:
         """Return what turns a step of this canvas into a message."""
@@ -283,7 +283,7 @@ class DiffusionGemmaFiller:
         def show(step: int, canvas: TokenCanvas, draft: Draft) -> None:
             tokens = earlier.tokens.then(draft, canvas.is_settled | canvas.is_fixed, place)
             answer = answer_of(tokens, hole.request, hole.given, self._text)
-            num_steps = num_passes + earlier.num_steps + step
+            num_steps = num_forwards + earlier.num_steps + step
             on_step(Step(id=hole.request.id, step=num_steps, tokens=answer.tokens))
 
         return show

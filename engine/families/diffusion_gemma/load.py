@@ -23,7 +23,7 @@ from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
     require_low_bit,
 )
 from intarsia.engine.families.diffusion_gemma.settings import read_settings
-from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaText, SpecialIds
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, SpecialIds
 from intarsia.engine.families.diffusion_gemma.tuning import tune_model
 from intarsia.engine.filler import ModelInfo
 
@@ -45,7 +45,7 @@ class LoadedGemma:
     """``model`` is transformers' ``DiffusionGemmaForBlockDiffusion``."""
 
     model: Any
-    text: GemmaText
+    text: GemmaTokenizer
 
 
 def load_diffusion_gemma(
@@ -104,7 +104,7 @@ def load_gemma(
         quantize_gemma(model, quantize, device)
         model.to(device)
     model.eval()
-    return LoadedGemma(model=model, text=GemmaText(tokenizer, _special_ids(model)))
+    return LoadedGemma(model=model, text=GemmaTokenizer(tokenizer, _special_ids(model)))
 
 
 def _load_tokenizer(folder: Path) -> Tokenizer:

@@ -66,7 +66,7 @@ class DiffusionGemmaBackbone:
         self._passes.release()
 
     @contextmanager
-    def laid_aside(self) -> Iterator[None]:
+    def suspended(self) -> Iterator[None]:
         """Have other contexts held for a while, then this one again; they are read from nothing."""
         mine = self._context, self._encoder_cache
         self.forget()

@@ -30,7 +30,7 @@ class SpecialIds:
         return min(self.end)
 
 
-class GemmaText:
+class GemmaTokenizer:
     """Encodes what stands round a hole and decodes what was written into it."""
 
     def __init__(self, tokenizer: Tokenizer, special: SpecialIds) -> None:

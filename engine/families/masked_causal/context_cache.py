@@ -50,7 +50,7 @@ class ContextCache:
         return cache, len(cache)
 
     @contextmanager
-    def laid_aside(self, cache: KvCache) -> Iterator[None]:
+    def suspended(self, cache: KvCache) -> Iterator[None]:
         """Keep a cache as it is while others are opened: it may be copied, no more."""
         self._aside.append(cache)
         try:

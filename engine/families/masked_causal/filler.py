@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from typing import Literal
 
 from intarsia.engine.decoding.tokens import OnRound, Settled
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.model import SHORT_CHUNK, MaskedCausal
 from intarsia.engine.families.masked_causal.read_request import Hole, HoleReader
 from intarsia.engine.families.masked_causal.rerank import Candidates, Written
@@ -21,7 +21,7 @@ from intarsia.engine.ipc.messages import (
     Fill,
     Filled,
     FinishReason,
-    ReadAhead,
+    Prefetch,
     Step,
     Timing,
 )
@@ -38,7 +38,7 @@ class MaskedCausalFiller:
     """Answers fills with one loaded causal backbone (the Filler protocol)."""
 
     def __init__(
-        self, model: MaskedCausal, text: FimText, info: ModelInfo, *, max_context_tokens: int
+        self, model: MaskedCausal, text: FimTokenizer, info: ModelInfo, *, max_context_tokens: int
     ) -> None:
         self.info = info
         self._model = model
@@ -64,14 +64,14 @@ class MaskedCausalFiller:
         prefilled = self._model.prefill(hole.context, is_cancelled, behind=behind)
         prefilled_at = time.monotonic()
         settled = self._write(hole, start, self._show(hole, on_step))
-        (best, *others), num_passes = self._answers(hole, settled)
+        (best, *others), num_forwards = self._answers(hole, settled)
         ended_at = time.monotonic()
         return Filled(
             id=request.id,
             text=best.text,
             tokens=best.tokens,
             others=tuple(_as_candidate(it) for it in others),
-            steps=num_passes,
+            num_forwards=num_forwards,
             ms=Timing(
                 queue=1000 * (started_at - received_at),
                 prefill=1000 * (prefilled_at - started_at),
@@ -85,9 +85,9 @@ class MaskedCausalFiller:
             num_reused=prefilled.num_reused,
         )
 
-    def laid_aside(self) -> AbstractContextManager[None]:
+    def suspended(self) -> AbstractContextManager[None]:
         """Let another fill be made between two passes of the one that runs."""
-        return self._model.laid_aside()
+        return self._model.suspended()
 
     def cached_tokens(self) -> int:
         """Return how many context tokens are held now."""
@@ -101,7 +101,7 @@ class MaskedCausalFiller:
             self._model.prefill(anchor.context, is_cancelled, chunk_tokens=SHORT_CHUNK)
             self._reader.hold(anchor)
 
-    def read_ahead(self, place: ReadAhead, is_cancelled: Callable[[], bool]) -> None:
+    def prefetch(self, place: Prefetch, is_cancelled: Callable[[], bool]) -> None:
         """Read the context of a hole that is not asked for yet. Raises Cancelled between two
         chunks."""
         request = Fill(id=0, prefix=place.prefix, suffix=place.suffix, given=place.given)
@@ -119,7 +119,7 @@ class MaskedCausalFiller:
         """Return the answers, best first, and the passes that they took."""
         if hole.draft or hole.request.num_candidates == 1:
             tokens = self._writer.tokens(hole, settled)
-            return [Written(settled=settled, tokens=tokens)], settled.num_passes
+            return [Written(settled=settled, tokens=tokens)], settled.num_forwards
         return self._candidates.ranked(hole, settled)
 
     def _show(self, hole: Hole, on_step: Callable[[Step], None] | None) -> OnRound | None:
@@ -127,9 +127,9 @@ class MaskedCausalFiller:
         if on_step is None:
             return None
 
-        def show(num_passes: int, text: Settled) -> None:
+        def show(num_forwards: int, text: Settled) -> None:
             tokens = self._writer.tokens(hole, text)
-            on_step(Step(id=hole.request.id, step=num_passes, tokens=tokens))
+            on_step(Step(id=hole.request.id, step=num_forwards, tokens=tokens))
 
         return show
 

@@ -67,7 +67,7 @@ class FimIds:
     end: int
 
 
-class FimText:
+class FimTokenizer:
     """Encodes what stands round a hole and decodes what was written into it."""
 
     def __init__(self, tokenizer: Tokenizer, marks: FimMarks) -> None:
@@ -186,7 +186,7 @@ class FimText:
         return found
 
 
-def read_fim_text(folder: Path) -> FimText:
+def read_fim_tokenizer(folder: Path) -> FimTokenizer:
     """Read a folder's tokenizer.json. Raises ModelError (damaged, or no FIM marks)."""
     path = folder / "tokenizer.json"
     try:
@@ -199,7 +199,7 @@ def read_fim_text(folder: Path) -> FimText:
         named = (marks.before_prefix, marks.before_suffix, marks.before_middle, marks.mask)
         if all(tokenizer.token_to_id(token) is not None for token in named):
             _require_byte_level(tokenizer, path)
-            return FimText(tokenizer, marks)
+            return FimTokenizer(tokenizer, marks)
     looked_for = ", ".join(marks.before_middle for marks in _KNOWN_MARKS)
     raise ModelError(
         f"{folder} is no fill-in-the-middle model: its tokenizer has none of {looked_for}"

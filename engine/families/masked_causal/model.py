@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.decoding.speculative import Verification
-from intarsia.engine.decoding.tokens import NamedToken
+from intarsia.engine.decoding.tokens import ScoredToken
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.denoise import never_cancelled
 from intarsia.engine.errors import Cancelled
@@ -122,12 +122,12 @@ class MaskedCausal:
         return num_held
 
     @contextmanager
-    def laid_aside(self) -> Iterator[None]:
+    def suspended(self) -> Iterator[None]:
         """Between two passes: have other contexts opened, then go on with this one as it is."""
         self._num_laid_aside += 1
         mine = self._open, self._context_length, self._written, self._judged
         try:
-            with self._contexts.laid_aside(self._open):
+            with self._contexts.suspended(self._open):
                 self._open, self._context_length = self._backbone.new_cache(), 0
                 yield
                 self._open.crop(self._context_length)  # else the hole would be taken for context
@@ -182,14 +182,14 @@ class MaskedCausal:
         proposals = torch.split(proposed, list(masks))
         rows_of = torch.split(hidden[len(tokens) :], list(masks))
 
-        def name_serially(outcome: int, named: int) -> list[NamedToken]:
-            return self._backbone.name_serially(rows_of[outcome], proposals[outcome], named)
+        def sample_serially(outcome: int, named: int) -> list[ScoredToken]:
+            return self._backbone.sample_serially(rows_of[outcome], proposals[outcome], named)
 
         has_head = self._backbone.has_head
         return Verification(
             causal=causal,
             proposals=proposals,
-            name_serially=name_serially if has_head else None,
+            sample_serially=sample_serially if has_head else None,
         )
 
     def keep(self, num_tokens: int) -> None:

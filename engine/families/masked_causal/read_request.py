@@ -13,7 +13,7 @@ from intarsia.engine.families.masked_causal.context_boundary import (
     Anchors,
     anchor_offset,
 )
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.validate_request import require, require_draft, require_temperature
 from intarsia.engine.ipc.messages import Fill
 
@@ -39,7 +39,7 @@ class Hole:
         """Whether it may start from what was written before. The plain backbone, and answers that
         begin otherwise, do not."""
         request = self.request
-        is_greedy = request.settle == "verified" and not request.temperature
+        is_greedy = request.decoding == "speculative" and not request.temperature
         return is_greedy and not (request.alternative or request.fresh or request.draft)
 
     @property
@@ -50,7 +50,7 @@ class Hole:
 class HoleReader:
     """Reads requests, one after the other, and remembers where their contexts ended."""
 
-    def __init__(self, text: FimText, *, vocab_size: int, max_context_tokens: int) -> None:
+    def __init__(self, text: FimTokenizer, *, vocab_size: int, max_context_tokens: int) -> None:
         self._text = text
         self._vocab_size = vocab_size
         self._max_context_tokens = max_context_tokens
@@ -139,7 +139,7 @@ class HoleReader:
 
 
 def split_behind(
-    text: FimText, behind: str, given: str, *, is_open: bool = True
+    text: FimTokenizer, behind: str, given: str, *, is_open: bool = True
 ) -> tuple[list[int], bytes]:
     """Return the ids of what stands between context and hole, and the bytes of the last given
     tokens, where these are open: a draft stands behind whole ones. Both texts are read as one,

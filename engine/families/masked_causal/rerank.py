@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from intarsia.engine.decoding.tokens import NamedToken, Settled, name_tokens
+from intarsia.engine.decoding.tokens import ScoredToken, Settled, score_tokens
 from intarsia.engine.errors import Cancelled
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.model import MaskedCausal
 from intarsia.engine.families.masked_causal.read_request import Hole
 from intarsia.engine.families.masked_causal.writer import HoleWriter
@@ -42,13 +42,13 @@ class Written:
     @property
     def mean_entropy(self) -> float:
         """Nats a settled token."""
-        return fmean(self.settled.entropies[: self.settled.num_settled] or [0.0])
+        return fmean(self.settled.entropies[: self.settled.num_committed] or [0.0])
 
 
 class Candidates:
     """Writes other answers, and weighs them all."""
 
-    def __init__(self, model: MaskedCausal, text: FimText, writer: HoleWriter) -> None:
+    def __init__(self, model: MaskedCausal, text: FimTokenizer, writer: HoleWriter) -> None:
         self._model = model
         self._text = text
         self._writer = writer
@@ -59,11 +59,11 @@ class Candidates:
         The greedy one is alone where it is sure, cut short, or where the deadline comes before all
         are weighed. Raises Cancelled between two passes.
         """
-        answers, num_passes = [self._written(hole, first)], first.num_passes
+        answers, num_forwards = [self._written(hole, first)], first.num_forwards
         if self._is_sure(hole, first) or first.finish_reason in ("deadline", "max_steps"):
-            return answers, num_passes
+            return answers, num_forwards
         for settled in self._others(hole, first):
-            num_passes += settled.num_passes
+            num_forwards += settled.num_forwards
             if hole.is_late:
                 break
             answer = self._written(hole, settled)
@@ -72,19 +72,19 @@ class Candidates:
             if len(answers) >= hole.request.num_candidates:
                 break
         if len(answers) == 1 and not hole.is_late:
-            return answers, num_passes
+            return answers, num_forwards
         self._go_back(hole)  # the next request finds the context as it was
         self._model.prefill(self._text.without_suffix(hole.context), hole.is_cancelled)
         fits: list[float] = []
         while len(fits) < len(answers) and not hole.is_late:
             answer = answers[len(fits)]
             fits.append(_log_chance(answer.settled) + self._suffix_chance(hole, answer))
-        num_passes += len(fits)
+        num_forwards += len(fits)
         if hole.is_late:
             cut_short = replace(first, finish_reason="deadline")
-            return [Written(settled=cut_short, tokens=answers[0].tokens)], num_passes
+            return [Written(settled=cut_short, tokens=answers[0].tokens)], num_forwards
         order = sorted(range(len(answers)), key=lambda i: -fits[i])  # stable: the greedy one first
-        return [answers[i] for i in order], num_passes
+        return [answers[i] for i in order], num_forwards
 
     def _is_sure(self, hole: Hole, answer: Settled) -> bool:
         """Whether the model is, of all that it was free to choose."""
@@ -114,7 +114,7 @@ class Candidates:
             self._go_back(hole)
             yield self._writer.write(hole, rank=rank)
 
-    def _a_line_more(self, hole: Hole, first: Settled) -> list[NamedToken] | None:
+    def _a_line_more(self, hole: Hole, first: Settled) -> list[ScoredToken] | None:
         """Name the tokens of an answer that the model itself ended, and a line end behind them."""
         if not first.ids or first.ids[-1] not in self._text.end_ids:
             return None
@@ -124,7 +124,7 @@ class Candidates:
         self._go_back(hole)
         self._model.prefill([*hole.context, *(it.id for it in before)], hole.is_cancelled)
         newline = self._text.encode(_NEWLINE)[:1]
-        return [*before, *name_tokens(self._model.next_logits()[None], newline)]
+        return [*before, *score_tokens(self._model.next_logits()[None], newline)]
 
     def _go_back(self, hole: Hole) -> None:
         """Hold nothing but the context again."""
@@ -146,10 +146,10 @@ class Candidates:
         return self._model.log_chance(ids, start, hole.is_cancelled) if start < len(ids) else 0.0
 
 
-def _named(text: Settled, length: int) -> list[NamedToken]:
+def _named(text: Settled, length: int) -> list[ScoredToken]:
     """Return the first tokens as they were named."""
     rows = zip(text.ids, text.confidences, text.entropies, strict=False)
-    return [NamedToken(id=i, confidence=c, entropy=e) for i, c, e in rows][:length]
+    return [ScoredToken(id=i, confidence=c, entropy=e) for i, c, e in rows][:length]
 
 
 def _log_chance(text: Settled, start: int = 0) -> float:

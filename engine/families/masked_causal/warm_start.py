@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intarsia.engine.decoding.proposal import NOTHING, Proposal
-from intarsia.engine.decoding.tokens import NamedToken, Settled
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.decoding.tokens import ScoredToken, Settled
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import Hole
 from intarsia.engine.families.stop_rules import may_end_here
 
@@ -87,13 +87,13 @@ class WarmStart:
     first ones are named anew."""
 
     draft: Proposal
-    proven: Sequence[NamedToken] = ()
+    proven: Sequence[ScoredToken] = ()
 
 
 class Recollections:
     """The answers written last, the newest at the end."""
 
-    def __init__(self, text: FimText, *, most: int = 32) -> None:
+    def __init__(self, text: FimTokenizer, *, most: int = 32) -> None:
         self._text = text
         self._most = most
         self._held: list[Recollection] = []
@@ -119,7 +119,7 @@ class Recollections:
                 ids=ids,
                 confidences=confidences,
                 entropies=list(written.entropies),
-                num_proven=written.num_settled,
+                num_proven=written.num_committed,
                 starts=starts,
                 answer=b"".join(pieces)[len(hole.healed) :],
             )
@@ -169,7 +169,7 @@ class Recollections:
         if not is_same:
             return WarmStart(draft=draft)
         proven = [
-            NamedToken(id=it.ids[i], confidence=it.confidences[i], entropy=it.entropies[i])
+            ScoredToken(id=it.ids[i], confidence=it.confidences[i], entropy=it.entropies[i])
             for i in range(first, _num_proven(it, hole, num_typed))
         ]
         return WarmStart(draft=draft, proven=proven)

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import torch
 
-from intarsia.engine.decoding.entropy import EntropyPolicy, settle_by_entropy
+from intarsia.engine.decoding.entropy import EntropyPolicy, decode_by_entropy
 from intarsia.engine.decoding.proposal import NO_MEMORY, NOTHING, Memory
 from intarsia.engine.decoding.rewrite import RewriteLimits, RewritePolicy, rewrite
-from intarsia.engine.decoding.speculative import LEFT_TO_RIGHT, VerifyPolicy, settle_verified
-from intarsia.engine.decoding.tokens import Ends, NamedToken, OnRound, Settled, name_tokens
+from intarsia.engine.decoding.speculative import AUTOREGRESSIVE, VerifyPolicy, decode_speculatively
+from intarsia.engine.decoding.tokens import Ends, OnRound, ScoredToken, Settled, score_tokens
 from intarsia.engine.errors import Cancelled
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.model import MaskedCausal
 from intarsia.engine.families.masked_causal.read_request import Hole
 from intarsia.engine.families.masked_causal.warm_start import Recollections, WarmStart
@@ -24,7 +24,7 @@ from intarsia.engine.ipc.messages import CanvasToken, Fill
 class HoleWriter:
     """Writes into the context that the model has open."""
 
-    def __init__(self, model: MaskedCausal, text: FimText) -> None:
+    def __init__(self, model: MaskedCausal, text: FimTokenizer) -> None:
         self._model = model
         self._text = text
         self._recollections = Recollections(text)
@@ -38,11 +38,11 @@ class HoleWriter:
         that is cancelled: the text is the same as from nothing."""
         written: Settled | None = None
 
-        def note(num_passes: int, text: Settled) -> None:
+        def note(num_forwards: int, text: Settled) -> None:
             nonlocal written
             written = text
             if on_round is not None:
-                on_round(num_passes, text)
+                on_round(num_forwards, text)
 
         try:
             written = self._write_warm(hole, start, note)
@@ -52,7 +52,7 @@ class HoleWriter:
                 self._recollections.hold(hole, written, start)
 
     def _write_warm(self, hole: Hole, start: WarmStart | None, on_round: OnRound) -> Settled:
-        named, num_passes = self._name_first(hole, 0)
+        named, num_forwards = self._name_first(hole, 0)
         draft = NOTHING
         if start is not None:
             ids = [token.id for token in named]
@@ -66,20 +66,20 @@ class HoleWriter:
                 self._model.hold([])
         memory = Memory(draft=draft, others=self._recollections.rows())
         settled = self.write_on(hole, named, on_round, memory=memory)
-        settled.num_passes += num_passes
+        settled.num_forwards += num_forwards
         return settled
 
     def write(self, hole: Hole, on_round: OnRound | None = None, *, rank: int = 0) -> Settled:
         """Fill the hole from nothing, beginning with the ``rank``-th next likely token."""
-        named, num_passes = self._name_first(hole, rank)
+        named, num_forwards = self._name_first(hole, rank)
         settled = self.write_on(hole, named, on_round)
-        settled.num_passes += num_passes
+        settled.num_forwards += num_forwards
         return settled
 
     def write_on(
         self,
         hole: Hole,
-        named: Sequence[NamedToken],
+        named: Sequence[ScoredToken],
         on_round: OnRound | None = None,
         *,
         memory: Memory = NO_MEMORY,
@@ -90,8 +90,8 @@ class HoleWriter:
         def find_end(ids: Sequence[int]) -> int | None:
             return self._find_end(ids, hole)
 
-        if request.settle == "entropy" and self._model.has_adapter:
-            return settle_by_entropy(
+        if request.decoding == "entropy" and self._model.has_adapter:
+            return decode_by_entropy(
                 self._model,
                 self._text.mask_id,
                 named,
@@ -99,12 +99,12 @@ class HoleWriter:
                 generator=torch.Generator(self._model.device).manual_seed(request.seed),
                 find_end=find_end,
                 max_tokens=request.max_tokens,
-                max_passes=request.max_steps,
+                max_forwards=request.max_steps,
                 is_cancelled=hole.is_cancelled,
                 deadline=hole.deadline,
                 on_round=on_round,
             )
-        return settle_verified(
+        return decode_speculatively(
             self._model,
             hole.context,
             named,
@@ -113,7 +113,7 @@ class HoleWriter:
             find_end=find_end,
             ends=Ends(ids=self._text.end_ids, may_follow=lambda ids: self._may_end(ids, hole)),
             max_tokens=request.max_tokens,
-            max_passes=request.max_steps,
+            max_forwards=request.max_steps,
             is_cancelled=hole.is_cancelled,
             deadline=hole.deadline,
             on_round=on_round,
@@ -132,7 +132,7 @@ class HoleWriter:
             RewritePolicy(noise=request.noise, temperature=temperature),
             generator=torch.Generator().manual_seed(seed),
             limits=RewriteLimits(
-                max_passes=request.max_steps,
+                max_forwards=request.max_steps,
                 is_cancelled=hole.is_cancelled,
                 deadline=hole.deadline,
             ),
@@ -151,29 +151,29 @@ class HoleWriter:
             if end is not None and length >= end:
                 break
             kept = piece if end is None else piece[: end - length]
-            tokens.append(CanvasToken(kept, settled.confidences[i], i < settled.num_settled))
+            tokens.append(CanvasToken(kept, settled.confidences[i], i < settled.num_committed))
             length += len(piece)
         return tuple(tokens)
 
-    def _name_first(self, hole: Hole, rank: int) -> tuple[list[NamedToken], int]:
+    def _name_first(self, hole: Hole, rank: int) -> tuple[list[ScoredToken], int]:
         """Name tokens until given text is continued: one, unless that takes several short ones.
         Return the passes that it took, too."""
-        named: list[NamedToken] = []
-        left, num_passes = hole.healed, 0
+        named: list[ScoredToken] = []
+        left, num_forwards = hole.healed, 0
         while not named or left:
             if hole.is_cancelled():
                 raise Cancelled
             if named:
-                num_passes += self._model.extend(named[-1].id)
+                num_forwards += self._model.extend(named[-1].id)
             logits = self._model.next_logits()
             named.append(_take(logits, self._text.continuing(left) if left else [], rank))
             left = left[len(self._text.bytes_of(named[-1].id)) :]
             rank = 0
-        return named, num_passes
+        return named, num_forwards
 
     def _verify_policy(self, request: Fill) -> VerifyPolicy:
-        is_proposing = self._model.has_adapter and request.settle != "left_to_right"
-        return VerifyPolicy() if is_proposing else LEFT_TO_RIGHT
+        is_proposing = self._model.has_adapter and request.decoding != "autoregressive"
+        return VerifyPolicy() if is_proposing else AUTOREGRESSIVE
 
     def _find_end(self, ids: Sequence[int], hole: Hole) -> int | None:
         """Return how many tokens the hole needs, None while it has not ended: up to an end token,
@@ -200,12 +200,12 @@ def _text_end(pieces: Sequence[str], hole: Hole) -> int | None:
     )
 
 
-def _take(logits: torch.Tensor, allowed: list[int], rank: int) -> NamedToken:
+def _take(logits: torch.Tensor, allowed: list[int], rank: int) -> ScoredToken:
     """Take the likeliest allowed token (none named: any), or the ``rank``-th next likely one."""
     if not allowed:
         chosen = logits.topk(rank + 1).indices[-1]
-        return name_tokens(logits[None], [int(chosen)])[0]
+        return score_tokens(logits[None], [int(chosen)])[0]
     ids = torch.tensor(allowed, device=logits.device)
     rank = min(rank, len(allowed) - 1)
     chosen = ids[logits[ids].topk(rank + 1).indices[-1]]
-    return name_tokens(logits[None], [int(chosen)])[0]
+    return score_tokens(logits[None], [int(chosen)])[0]

@@ -19,7 +19,7 @@ from intarsia.infill.suggestion import NoSuggestion, inserted_at_cursor
 from intarsia.infill.syntax.lines import newline_of
 from intarsia.research.evaluation.answer import Answer
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.record import ContestantInfo
+from intarsia.research.evaluation.record import SystemInfo
 from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Program, Prompt, Written
 from intarsia.research.evaluation.systems.client import plan_case
 from intarsia.research.evaluation.systems.failures import Failures, failed
@@ -35,7 +35,7 @@ class _Timed:
     ms: float
 
 
-class Peer:
+class Baseline:
     """One program for its contestants: started for the first that is made ready, ended after the
     last, and asked once for a hole that both fill (it is greedy)."""
 
@@ -97,9 +97,9 @@ async def _ask(program: Program, prompt: Prompt) -> _Timed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PeerContestant:
-    """One way to read a peer's text (the Contestant protocol)."""
+    """One way to read a peer's text (the System protocol)."""
 
-    peer: Peer
+    peer: Baseline
     cleans: bool
 
     @property
@@ -109,7 +109,7 @@ class PeerContestant:
     @asynccontextmanager
     async def ready(self) -> AsyncIterator["PeerAsker"]:
         async with self.peer.running() as program:
-            info = ContestantInfo(
+            info = SystemInfo(
                 name=self.name,
                 way=self.peer.way,
                 model=self.peer.model,
@@ -120,11 +120,11 @@ class PeerContestant:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PeerAsker:
-    """One that is ready (the Asker protocol)."""
+    """One that is ready (the ReadySystem protocol)."""
 
-    peer: Peer
+    peer: Baseline
     cleans: bool
-    info: ContestantInfo
+    info: SystemInfo
     _failures: Failures = field(default_factory=Failures, init=False)
 
     async def fill(self, case: Case) -> Answer:

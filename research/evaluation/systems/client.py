@@ -49,7 +49,7 @@ def server_options(options: FillOptions) -> dict[str, Any]:
         raise EvaluationFault(f"a deadline has {PATIENT_MS:,} ms at most, got {deadline_ms:,}")
     return {
         "model": options.model,
-        "settle": options.settle,
+        "decoding": options.decoding,
         "editCandidates": options.num_candidates,
         "deadlineMs": deadline_ms,
         "invokedDeadlineMs": deadline_ms,
@@ -67,7 +67,7 @@ def described(options: FillOptions) -> dict[str, str]:
     """Return what is said of the options in a report; what is not set is left out."""
     budget = options.budget
     said = {
-        "settle": options.settle,
+        "decoding": options.decoding,
         "deadline_ms": options.deadline_ms,
         "prefix_tokens": budget.prefix_tokens,
         "suffix_tokens": budget.suffix_tokens,

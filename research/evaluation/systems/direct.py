@@ -11,15 +11,15 @@ from contextlib import asynccontextmanager
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed
-from intarsia.infill.filling.cost import EngineWork
-from intarsia.infill.filling.fill_one import FillOutcome, fill_planned
+from intarsia.infill.filling.cost import EngineCost
+from intarsia.infill.filling.fill_one import FillResult, fill_planned
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import SECOND_LOOKS, CursorFill
+from intarsia.infill.filling.plan import EXTRA_ATTEMPTS, CursorFill
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.answer import Answer
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.record import ContestantInfo
+from intarsia.research.evaluation.record import SystemInfo
 from intarsia.research.evaluation.systems.client import (
     SLACK_S,
     described,
@@ -44,7 +44,7 @@ class Direct:
     ) -> None:
         self._options = patient(options or FillOptions())
         self._address = address
-        self.name = name or self._options.settle
+        self.name = name or self._options.decoding
 
     @asynccontextmanager
     async def ready(self) -> AsyncIterator["DirectAsker"]:
@@ -55,7 +55,7 @@ class Direct:
                 engine = await described_engine(self._address)
             except EngineError as error:
                 raise EvaluationFault(str(error)) from error
-            info = ContestantInfo(
+            info = SystemInfo(
                 name=self.name,
                 way="direct",
                 model=loaded.model,
@@ -67,7 +67,7 @@ class Direct:
 class DirectAsker:
     """Asks through one connection."""
 
-    def __init__(self, client: EngineClient, options: FillOptions, info: ContestantInfo) -> None:
+    def __init__(self, client: EngineClient, options: FillOptions, info: SystemInfo) -> None:
         self.info = info
         self._client = client
         self._options = options
@@ -96,19 +96,19 @@ class DirectAsker:
             raise EvaluationFault(str(error)) from error
         return _answer(found, work, _ms_since(started))
 
-    async def _edit(self, plan: CursorFill) -> tuple[str | NoSuggestion, EngineWork]:
+    async def _edit(self, plan: CursorFill) -> tuple[str | NoSuggestion, EngineCost]:
         """Fill a range that the user names."""
         request = plan.planned.request(self._options, num_candidates=self._options.num_candidates)
         outcome = await fill_planned(
             self._client.fill, plan.planned, request, started=time.perf_counter()
         )
-        assert isinstance(outcome, FillOutcome), "the client raises where there is no answer"
+        assert isinstance(outcome, FillResult), "the client raises where there is no answer"
         return plan.place(outcome.found), outcome.work
 
-    async def _look(self, plan: CursorFill) -> tuple[str | NoSuggestion, EngineWork]:
+    async def _look(self, plan: CursorFill) -> tuple[str | NoSuggestion, EngineCost]:
         """Return the likeliest fill that holds; why the likeliest of all does not, where none."""
-        work, reason = EngineWork(), None
-        for alternative in range(1 + SECOND_LOOKS):
+        work, reason = EngineCost(), None
+        for alternative in range(1 + EXTRA_ATTEMPTS):
             request = plan.planned.request(self._options, alternative=alternative)
             filled = await self._client.fill(request)
             work = work.and_then(filled)
@@ -120,7 +120,7 @@ class DirectAsker:
         return reason, work
 
 
-def _answer(found: str | NoSuggestion, work: EngineWork, ms: float) -> Answer:
+def _answer(found: str | NoSuggestion, work: EngineCost, ms: float) -> Answer:
     return Answer(
         text="" if isinstance(found, NoSuggestion) else found,
         reason=found.reason if isinstance(found, NoSuggestion) else None,

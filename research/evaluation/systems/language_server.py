@@ -20,7 +20,7 @@ from intarsia.infill.syntax.lines import line_start, splits_line_end, with_plain
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.answer import Answer
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.record import ContestantInfo
+from intarsia.research.evaluation.record import SystemInfo
 from intarsia.research.evaluation.server_process import (
     SERVE,
     STATUS,
@@ -63,7 +63,7 @@ class LanguageServer:
         self._address = address
         self._command = command
         self._slack_s = slack_s
-        self.name = name or self._options.settle
+        self.name = name or self._options.decoding
 
     @asynccontextmanager
     async def ready(self) -> AsyncIterator["LanguageServerAsker"]:
@@ -81,13 +81,13 @@ class LanguageServer:
         finally:
             await started.end()
 
-    async def _info(self, model: str) -> ContestantInfo:
+    async def _info(self, model: str) -> SystemInfo:
         try:
             engine = await described_engine(self._address)
         except EngineError as error:
             raise EvaluationFault(str(error)) from error
         trigger = {"trigger": "invoked" if self._is_invoked else "automatic"}
-        return ContestantInfo(
+        return SystemInfo(
             name=self.name,
             way="language server",
             model=model,
@@ -99,7 +99,7 @@ class LanguageServerAsker:
     """Asks one server, one request at a time."""
 
     def __init__(
-        self, server: "_StartedServer", info: ContestantInfo, *, trigger: int, limit_s: float
+        self, server: "_StartedServer", info: SystemInfo, *, trigger: int, limit_s: float
     ) -> None:
         self.info = info
         self._server = server

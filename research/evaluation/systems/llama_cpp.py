@@ -19,7 +19,7 @@ from typing import IO
 import msgspec
 
 from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.systems.baseline import Peer
+from intarsia.research.evaluation.systems.baseline import Baseline
 from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Program, Prompt, Written
 from intarsia.research.evaluation.systems.infill_stream import streamed_infill
 
@@ -57,9 +57,9 @@ class _Infilled(msgspec.Struct, frozen=True):
     stop_type: str = "none"
 
 
-def llama_cpp(server: Path, gguf: Path, *, model: str | None = None) -> Peer:
+def llama_cpp(server: Path, gguf: Path, *, model: str | None = None) -> Baseline:
     """Return the peer that runs this GGUF file; ``model`` is how reports call it."""
-    return Peer(
+    return Baseline(
         name="llama.cpp", way="llama.cpp", model=model, start=lambda: _started(server, gguf)
     )
 

@@ -15,7 +15,7 @@ from typing import IO
 import msgspec
 
 from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.systems.baseline import Peer
+from intarsia.research.evaluation.systems.baseline import Baseline
 from intarsia.research.evaluation.systems.baseline_program import Program, Prompt, Written
 from intarsia.research.evaluation.systems.transformers_protocol import Loaded, Said, Unloadable
 
@@ -27,10 +27,12 @@ _ENVIRONMENT = {
 }
 
 
-def transformers_backbone(gguf: Path, *, model: str | None = None) -> Peer:
+def transformers_backbone(gguf: Path, *, model: str | None = None) -> Baseline:
     """Return the peer that runs the model of this GGUF file; ``model`` is how reports call it."""
     path = gguf.absolute()  # the process has a working folder of its own
-    return Peer(name="transformers", way="transformers", model=model, start=lambda: _started(path))
+    return Baseline(
+        name="transformers", way="transformers", model=model, start=lambda: _started(path)
+    )
 
 
 @asynccontextmanager

@@ -72,11 +72,11 @@ def write_sum(case: Case) -> str:
 
 def test_the_figures_of_every_contestant_are_told(start_engine, toy: Path):
     start_engine(text="    return a + b")
-    words = ("--settle", "left_to_right", "--settle", "verified", "--settle", "left_to_right")
+    words = ("--settle", "autoregressive", "--settle", "speculative", "--settle", "autoregressive")
     result = run("eval", "--set", toy, *words, "--direct", "--exec", "--json")
     assert result.exit_code == 0, result.stderr
     told = json.loads(result.stdout)
-    assert [info["name"] for info in told["contestants"]] == ["left_to_right", "verified"]
+    assert [info["name"] for info in told["contestants"]] == ["autoregressive", "speculative"]
     assert {info["way"] for info in told["contestants"]} == {"direct"}
     (one,) = told["sets"]
     assert (one["set"], one["cases"]) == ("humaneval-single-line", 3)
@@ -87,7 +87,7 @@ def test_the_figures_of_every_contestant_are_told(start_engine, toy: Path):
         assert whole["exact"]["low"] < 1 / 3 < whole["exact"]["high"]
         assert whole["same_as_first"]["value"] == 1
         assert whole["ms_p50"]["value"] <= whole["ms_p95"]["value"]
-    assert told["settings"]["settle"] == ["left_to_right", "verified"]
+    assert told["settings"]["decoding"] == ["autoregressive", "speculative"]
     assert "machine" in told
 
 
@@ -222,7 +222,7 @@ def test_verified_writes_what_the_backbone_writes_in_no_more_passes(
         monkeypatch.setenv(name, value)
     kept = tmp_path / "run.json"
     words = ("--set", "single-line", "--limit", "2", "--direct", "--save", str(kept), "--json")
-    result = run("eval", *words, "--settle", "left_to_right", "--settle", "verified")
+    result = run("eval", *words, "--settle", "autoregressive", "--settle", "speculative")
     assert result.exit_code == 0, result.stderr
     told = json.loads(result.stdout)
     assert {info["model"] for info in told["contestants"]} == {"qwen2.5-coder-0.5b"}

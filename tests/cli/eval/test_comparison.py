@@ -32,11 +32,11 @@ def test_two_runs_are_paired_hole_by_hole(kept):
 
 
 def test_two_contestants_of_one_run_are_paired(kept):
-    path = kept("run", row("1", "verified"), exact("1", "entropy"))
-    words = ("--compare", path, path, "--contestant", "verified", "--contestant", "entropy")
+    path = kept("run", row("1", "speculative"), exact("1", "entropy"))
+    words = ("--compare", path, path, "--contestant", "speculative", "--contestant", "entropy")
     told = json.loads(run("eval", *words, "--json").stdout)
     assert (told["first"]["contestant"]["name"], told["second"]["contestant"]["name"]) == (
-        "verified",
+        "speculative",
         "entropy",
     )
     assert (told["exact"]["only_first"], told["exact"]["only_second"]) == (0, 1)
@@ -44,8 +44,8 @@ def test_two_contestants_of_one_run_are_paired(kept):
 
 
 def test_one_name_is_for_both_sides(kept):
-    first = kept("before", row("1", "verified"), exact("1", "entropy"))
-    second = kept("after", row("1", "verified"), exact("1", "entropy"))
+    first = kept("before", row("1", "speculative"), exact("1", "entropy"))
+    second = kept("after", row("1", "speculative"), exact("1", "entropy"))
     words = ("--compare", first, second, "--contestant", "entropy", "--json")
     told = json.loads(run("eval", *words).stdout)
     assert told["exact"]["first"] == told["exact"]["second"] == 1
@@ -62,4 +62,4 @@ def test_a_contestant_that_is_not_there_is_one_line(kept):
     path = kept("a", row("1"))
     result = run("eval", "--compare", path, path, "--contestant", "nobody")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-    assert "'nobody'" in result.stderr and "verified" in result.stderr
+    assert "'nobody'" in result.stderr and "speculative" in result.stderr

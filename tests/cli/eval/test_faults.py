@@ -30,7 +30,7 @@ def test_things_that_do_not_go_together_are_refused(kept: Path, tmp_path: Path):
     check("--compare", kept, kept, "--html", new, said="--compare prints")
     check("--compare", kept, kept, "--show", kept, said="--compare prints")
     check("--show", kept, "--save", new, said="leave --save out")
-    check("--contestant", "verified", said="goes with --compare")
+    check("--contestant", "speculative", said="goes with --compare")
     three = ("--contestant", "a") * 3
     check("--compare", kept, kept, *three, said="twice at most")
     check("--direct", "--invoked", said="without --direct")

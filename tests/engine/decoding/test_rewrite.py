@@ -61,7 +61,7 @@ def run(
     judge: RuleJudge | None = None,
     seed: int = 0,
     behind: Sequence[int] = (),
-    max_passes: int | None = None,
+    max_forwards: int | None = None,
     is_cancelled: Any = lambda: False,
     deadline: float | None = None,
     on_round: Any = None,
@@ -74,7 +74,9 @@ def run(
         frozenset({END}),
         RewritePolicy(**({"noise": 0.2} | policy)),
         generator=torch.Generator().manual_seed(seed),
-        limits=RewriteLimits(max_passes=max_passes, is_cancelled=is_cancelled, deadline=deadline),
+        limits=RewriteLimits(
+            max_forwards=max_forwards, is_cancelled=is_cancelled, deadline=deadline
+        ),
         on_round=on_round,
     )
 
@@ -84,7 +86,7 @@ def test_a_right_draft_comes_back(noise: float) -> None:
     settled = run(RIGHT, noise=noise)
     assert settled.ids == RIGHT
     assert settled.finish_reason == "end"
-    assert settled.num_settled == len(RIGHT)
+    assert settled.num_committed == len(RIGHT)
     assert all(confidence > 0.9 for confidence in settled.confidences)
 
 
@@ -171,23 +173,23 @@ def test_seed_zero_is_certain_and_others_draw() -> None:
     assert len({drawn(seed, 1.0) for seed in range(1, 5)}) > 1
 
 
-@pytest.mark.parametrize("max_passes", [1, 2, 3])
-def test_the_draft_is_a_whole_answer_after_every_pass(max_passes: int) -> None:
+@pytest.mark.parametrize("max_forwards", [1, 2, 3])
+def test_the_draft_is_a_whole_answer_after_every_pass(max_forwards: int) -> None:
     draft = [1, 9, 3, 9, 5, 9]
-    settled = run(draft, noise=0.9, max_passes=max_passes, max_run=1)
-    assert settled.num_passes == max_passes
+    settled = run(draft, noise=0.9, max_forwards=max_forwards, max_run=1)
+    assert settled.num_forwards == max_forwards
     assert settled.finish_reason == "max_steps"
     assert len(settled.ids) == len(draft)
-    assert settled.ids[settled.num_settled :] == draft[settled.num_settled :]
+    assert settled.ids[settled.num_committed :] == draft[settled.num_committed :]
 
 
 def test_a_deadline_leaves_the_rest_as_it_was() -> None:
     settled = run(RIGHT, deadline=time.monotonic() - 1)
-    assert (settled.finish_reason, settled.num_passes, settled.ids) == ("deadline", 1, RIGHT)
+    assert (settled.finish_reason, settled.num_forwards, settled.ids) == ("deadline", 1, RIGHT)
 
 
 def test_a_cancel_counts_between_any_two_passes() -> None:
-    whole = run([1, 9, 3, 9, 5, 9], noise=0.9).num_passes
+    whole = run([1, 9, 3, 9, 5, 9], noise=0.9).num_forwards
     for num in range(whole):
         asked = iter(range(whole + 1))
         with pytest.raises(Cancelled):
@@ -197,9 +199,9 @@ def test_a_cancel_counts_between_any_two_passes() -> None:
 def test_what_has_settled_is_shown_from_left_to_right() -> None:
     shown: list[Settled] = []
     settled = run([1, 9, 3, 9, 5, 6], noise=0.6, on_round=lambda _, text: shown.append(text))
-    assert [text.num_settled for text in shown] == sorted(text.num_settled for text in shown)
+    assert [text.num_committed for text in shown] == sorted(text.num_committed for text in shown)
     assert len(shown) > 2
-    assert (shown[0].num_settled, shown[-1]) == (0, settled)
+    assert (shown[0].num_committed, shown[-1]) == (0, settled)
 
 
 def test_the_judge_holds_just_what_has_settled() -> None:

@@ -9,8 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.engine.decoding.speculative import Verification, VerifyPolicy, settle_verified
-from intarsia.engine.decoding.tokens import Ends, NamedToken, Settled
+from intarsia.engine.decoding.speculative import Verification, VerifyPolicy, decode_speculatively
+from intarsia.engine.decoding.tokens import Ends, ScoredToken, Settled
 from intarsia.engine.errors import Cancelled
 
 _VOCAB = 7
@@ -24,7 +24,7 @@ class RuleVerifier:
         self.truth = list(truth)
         self.num_held = 0
         self.most_rows = 0
-        self.num_passes = 0
+        self.num_forwards = 0
         self._is_right = list(is_right)
         self._last: list[int] = []
         self._drawn = count()
@@ -32,7 +32,7 @@ class RuleVerifier:
     def verify(self, tokens: Sequence[int], masks: Sequence[int]) -> Verification:
         assert len(masks) == len(tokens)
         assert tokens[0] == self.truth[self.num_held], "the anchor is what stands there"
-        self.num_passes += 1
+        self.num_forwards += 1
         self.most_rows = max(self.most_rows, len(tokens) + sum(masks))
         self._last = list(tokens)
         places = [self.num_held + 1 + j for j in range(len(tokens))]
@@ -72,13 +72,13 @@ def settle(
     arguments = {
         "find_end": find_end,
         "max_tokens": 100,
-        "max_passes": None,
+        "max_forwards": None,
         "is_cancelled": lambda: False,
         "deadline": None,
-        "on_round": lambda num_passes, text: shown.append(text),
+        "on_round": lambda num_forwards, text: shown.append(text),
     } | options
-    first = NamedToken(id=verifier.truth[0], confidence=0.9, entropy=0.1)
-    return settle_verified(verifier, [5, 6], [first], policy, **arguments), shown  # type: ignore[arg-type]
+    first = ScoredToken(id=verifier.truth[0], confidence=0.9, entropy=0.1)
+    return decode_speculatively(verifier, [5, 6], [first], policy, **arguments), shown  # type: ignore[arg-type]
 
 
 _truths = st.lists(st.integers(1, _VOCAB - 1), min_size=1, max_size=25)
@@ -99,8 +99,8 @@ def test_the_text_is_the_models_own(
     verifier = RuleVerifier(truth, is_right)
     settled, _ = settle(verifier, policy)
     assert settled.ids == [*truth, _END]
-    assert settled.num_settled == len(settled.confidences) == len(settled.entropies)
-    assert settled.num_passes == verifier.num_passes <= len(truth)
+    assert settled.num_committed == len(settled.confidences) == len(settled.entropies)
+    assert settled.num_forwards == verifier.num_forwards <= len(truth)
     assert verifier.most_rows <= max(policy.num_rows, 1)
     assert settled.finish_reason == "end"
 
@@ -121,24 +121,24 @@ def test_no_more_tokens_than_asked_for(
 @settings(deadline=None)
 @given(_truths, _draws, _policies, st.integers(1, 6))
 def test_too_few_passes_give_what_is_proposed_too(
-    truth: list[int], is_right: list[bool], policy: VerifyPolicy, max_passes: int
+    truth: list[int], is_right: list[bool], policy: VerifyPolicy, max_forwards: int
 ) -> None:
-    settled, _ = settle(RuleVerifier(truth, is_right), policy, max_passes=max_passes)
-    assert settled.num_passes <= max_passes
-    own = settled.ids[: settled.num_settled]
+    settled, _ = settle(RuleVerifier(truth, is_right), policy, max_forwards=max_forwards)
+    assert settled.num_forwards <= max_forwards
+    own = settled.ids[: settled.num_committed]
     assert own == [*truth, _END][: len(own)]
     if settled.finish_reason == "end":
         assert own == settled.ids == [*truth, _END]
     else:
         assert settled.finish_reason == "max_steps"
-        assert settled.num_passes == max_passes
-        assert len(own) > max_passes
+        assert settled.num_forwards == max_forwards
+        assert len(own) > max_forwards
 
 
 def test_good_proposals_save_passes() -> None:
     verifier = RuleVerifier([1, 2, 3, 4, 5, 6] * 3, [True])
     settled, _ = settle(verifier, VerifyPolicy(min_chance=0))
-    assert settled.num_passes <= 6
+    assert settled.num_forwards <= 6
 
 
 def test_a_deadline_in_the_past_still_makes_one_pass() -> None:
@@ -148,15 +148,15 @@ def test_a_deadline_in_the_past_still_makes_one_pass() -> None:
         deadline=time.monotonic() - 1,
     )
     assert settled.finish_reason == "deadline"
-    assert settled.num_passes == 1
-    assert settled.num_settled < len(settled.ids), "what is proposed belongs to the answer"
+    assert settled.num_forwards == 1
+    assert settled.num_committed < len(settled.ids), "what is proposed belongs to the answer"
 
 
 def test_a_cancel_counts_between_two_passes() -> None:
     verifier = RuleVerifier([1, 2, 3, 4], [False])
     with pytest.raises(Cancelled):
-        settle(verifier, VerifyPolicy(), is_cancelled=lambda: verifier.num_passes == 2)
-    assert verifier.num_passes == 2
+        settle(verifier, VerifyPolicy(), is_cancelled=lambda: verifier.num_forwards == 2)
+    assert verifier.num_forwards == 2
 
 
 @pytest.mark.parametrize(

@@ -54,7 +54,7 @@ def test_the_length_at_which_the_suffix_is_expected_wins(num_free: int) -> None:
     choice = choose_length(
         predict, [4, 8, 16, 32], canvas_of, is_cancelled=never_cancelled, deadline=None
     )
-    assert (choice.num_tokens, choice.num_passes) == (num_free, 4)
+    assert (choice.num_tokens, choice.num_forwards) == (num_free, 4)
     assert predict.self_conditionings == [None] * 4
 
 
@@ -68,7 +68,7 @@ def test_the_shortest_wins_among_equals() -> None:
 def test_a_single_candidate_costs_no_pass() -> None:
     predict = likes(4)
     choice = choose_length(predict, [7], canvas_of, is_cancelled=never_cancelled, deadline=None)
-    assert (choice.num_tokens, choice.num_passes, len(predict.canvases)) == (7, 0, 0)
+    assert (choice.num_tokens, choice.num_forwards, len(predict.canvases)) == (7, 0, 0)
 
 
 def test_a_canvas_without_suffix_counts_as_a_blind_guess() -> None:
@@ -85,7 +85,7 @@ def test_a_deadline_lets_those_tried_so_far_compete() -> None:
     choice = choose_length(
         likes(32), [4, 32], canvas_of, is_cancelled=never_cancelled, deadline=time.monotonic() - 1
     )
-    assert (choice.num_tokens, choice.num_passes) == (4, 1)
+    assert (choice.num_tokens, choice.num_forwards) == (4, 1)
 
 
 def test_cancel_is_honoured_between_two_candidates() -> None:

@@ -29,7 +29,7 @@ async def test_a_fill_is_answered_with_text_and_figures(any_address: Address):
     filler = RuleFiller(lambda request: request.prefix.upper())
     async with in_process_engine(any_address, always(filler)), a_client(any_address) as client:
         answer = await client.fill(hole("abc def"))
-    assert (answer.text, answer.steps, answer.finish_reason) == ("ABC DEF", 2, "end_of_hole")
+    assert (answer.text, answer.num_forwards, answer.finish_reason) == ("ABC DEF", 2, "end_of_hole")
     assert answer.ms.total >= answer.ms.queue >= 0
 
 
@@ -59,7 +59,7 @@ async def test_a_fault_in_on_step_reaches_its_own_caller_and_cancels(address: Ad
     async with in_process_engine(address, always(filler)), a_client(address) as client:
         with pytest.raises(LookupError, match="the caller's own"):
             await client.fill(hole(watch=True), on_step)
-        assert (await client.fill(hole(max_steps=1))).steps == 1
+        assert (await client.fill(hole(max_steps=1))).num_forwards == 1
 
 
 async def test_a_cancelled_await_ends_the_fill_between_two_steps(any_address: Address):
@@ -73,7 +73,7 @@ async def test_a_cancelled_await_ends_the_fill_between_two_steps(any_address: Ad
             await endless
         # The one worker is free again: without the cancel it would be at work for minutes.
         async with asyncio.timeout(PATIENCE_S):
-            assert (await client.fill(hole(max_steps=3))).steps == 3
+            assert (await client.fill(hole(max_steps=3))).num_forwards == 3
 
 
 async def test_a_cancel_does_not_wait_for_the_engine(address: Address):
@@ -103,7 +103,7 @@ async def test_a_deadline_gives_the_best_answer_so_far(address: Address):
         async with asyncio.timeout(PATIENCE_S):
             answer = await client.fill(hole(deadline_ms=300))
     assert answer.finish_reason == "deadline"
-    assert answer.steps >= 1
+    assert answer.num_forwards >= 1
 
 
 async def test_a_field_out_of_range_is_a_bad_request(address: Address):

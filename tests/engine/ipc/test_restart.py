@@ -45,7 +45,7 @@ async def test_an_engine_killed_in_mid_request_fails_all_that_waits_and_is_resta
             with pytest.raises(FillFailed, match="before it answered: try again") as caught:
                 await fill
             assert caught.value.code == "internal"
-        assert (await client.fill(hole(max_steps=1))).steps == 1
+        assert (await client.fill(hole(max_steps=1))).num_forwards == 1
         assert (await client.status()).pid != pid
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llvmlite import binding
 
-from intarsia.engine.kernels.int8_matrix import Floats, GatedBytes, empty_matrices, put
+from intarsia.engine.kernels.int8_matrix import AdaptedInt8, Floats, empty_matrices, put
 from intarsia.engine.kernels.matmul import lone_matrix, multiplies_bytes, multiply_rows
 from intarsia.engine.kernels.microkernels import GROUP
 from intarsia.engine.kernels.threads import Team
@@ -76,7 +76,7 @@ def test_rows_of_nothing_and_weights_of_nothing_make_nothing() -> None:
 
 def test_rows_of_a_matrix_may_be_written_one_block_after_the_other() -> None:
     weight, x = numbers(200, _IN), numbers(2, _IN, seed=1)
-    part = GatedBytes(
+    part = AdaptedInt8(
         matrices=empty_matrices(1, 200, _IN, is_gated=False),
         inner=empty_matrices(1, 0, _IN, is_gated=False),
     )

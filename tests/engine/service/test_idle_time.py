@@ -15,7 +15,7 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, Fill, ReadAhead
+from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, Fill, Prefetch
 from intarsia.engine.service import worker
 from intarsia.engine.service.job import Job
 from intarsia.engine.service.model_slot import ModelSlot
@@ -96,29 +96,29 @@ async def test_an_engine_stops_in_the_midst_of_it(address: Address):
     assert ended.is_set()
 
 
-def places(number: int) -> ReadAhead:
-    return ReadAhead(prefix=f"{number}", suffix="")
+def places(number: int) -> Prefetch:
+    return Prefetch(prefix=f"{number}", suffix="")
 
 
 async def test_an_idle_engine_reads_ahead_where_the_cursor_stands(address: Address):
     read: list[str] = []
-    filler = RuleFiller(lambda _: "1", read_ahead=lambda place, _: read.append(place.prefix))
+    filler = RuleFiller(lambda _: "1", prefetch=lambda place, _: read.append(place.prefix))
     async with (
         in_process_engine(address, always(filler)),
         EngineClient(name="test", start=False, address=address) as client,
     ):
-        client.read_ahead(places(0))  # not connected: nothing happens
+        client.prefetch(places(0))  # not connected: nothing happens
         await client.status()
-        client.read_ahead(places(1))  # no model is loaded, and none is for that
+        client.prefetch(places(1))  # no model is loaded, and none is for that
         await asyncio.sleep(0.5)
         assert (read, (await client.status()).model) == ([], None)
         await client.fill(hole())
         for number in (2, 3):
-            client.read_ahead(places(number))
+            client.prefetch(places(number))
             await until(lambda: bool(read) and read[-1] == str(number))  # noqa: B023 awaited
-        client.read_ahead(ReadAhead(prefix="other", suffix="", model="other"))
-        client.read_ahead(ReadAhead(prefix="x" * MAX_FRAME_BYTES, suffix=""))
-        client.read_ahead(places(4))
+        client.prefetch(Prefetch(prefix="other", suffix="", model="other"))
+        client.prefetch(Prefetch(prefix="x" * MAX_FRAME_BYTES, suffix=""))
+        client.prefetch(places(4))
         await until(lambda: read[-1] == "4")
     assert read == ["2", "3", "4"]
 
@@ -126,7 +126,7 @@ async def test_an_idle_engine_reads_ahead_where_the_cursor_stands(address: Addre
 async def test_the_newest_place_counts_and_a_request_goes_before_any(address: Address):
     begun, seen = threading.Semaphore(0), list[str]()
 
-    def read_ahead(place: ReadAhead, is_cancelled: Callable[[], bool]) -> None:
+    def prefetch(place: Prefetch, is_cancelled: Callable[[], bool]) -> None:
         seen.append(place.prefix)
         begun.release()
         while not is_cancelled():
@@ -134,13 +134,13 @@ async def test_the_newest_place_counts_and_a_request_goes_before_any(address: Ad
         raise Cancelled
 
     async with (
-        in_process_engine(address, always(RuleFiller(lambda _: "1", read_ahead=read_ahead))),
+        in_process_engine(address, always(RuleFiller(lambda _: "1", prefetch=prefetch))),
         EngineClient(name="test", start=False, address=address) as client,
     ):
         await client.fill(hole())
-        client.read_ahead(places(1))
+        client.prefetch(places(1))
         await asyncio.to_thread(begun.acquire)
-        client.read_ahead(places(2))
+        client.prefetch(places(2))
         await asyncio.to_thread(begun.acquire)
         async with asyncio.timeout(5):
             assert (await client.fill(hole())).text == "1"
@@ -150,13 +150,13 @@ async def test_the_newest_place_counts_and_a_request_goes_before_any(address: Ad
 async def test_a_place_waits_for_a_pause(address: Address, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(worker, "PAUSE_S", 60.0)
     read = threading.Event()
-    filler = RuleFiller(lambda _: "1", read_ahead=lambda *_: read.set())
+    filler = RuleFiller(lambda _: "1", prefetch=lambda *_: read.set())
     async with (
         in_process_engine(address, always(filler)),
         EngineClient(name="test", start=False, address=address) as client,
     ):
         await client.fill(hole())
-        client.read_ahead(places(1))
+        client.prefetch(places(1))
         await asyncio.sleep(0.3)
         assert not read.is_set()
 

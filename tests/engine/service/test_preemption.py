@@ -17,7 +17,7 @@ from intarsia.engine.ipc.messages import Failed, Fill, Filled, Preload
 from intarsia.engine.service import worker
 from intarsia.engine.service.job import Answer, Job
 from intarsia.engine.service.model_slot import LoadFiller, ModelSlot
-from intarsia.engine.service.worker import MAX_ASIDE, Worker
+from intarsia.engine.service.worker import MAX_SUSPENDED, Worker
 
 PATIENCE_S = 20.0
 NUM_PASSES = 3
@@ -43,7 +43,7 @@ class Engine:
 
     def ask(self, prefix: str, client: str = "", model: str | None = None, **fields: bool) -> None:
         request = Fill(
-            id=len(self.jobs), prefix=prefix, suffix="", model=model, gives_way=prefix[0] == "w"
+            id=len(self.jobs), prefix=prefix, suffix="", model=model, is_background=prefix[0] == "w"
         )
         self.jobs[prefix] = Job(
             request=request,
@@ -88,12 +88,12 @@ def engine() -> Engine:
 @pytest.fixture
 def no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """A fill's turn is over at once."""
-    monkeypatch.setattr(worker, "TURN_S", 0.0)
+    monkeypatch.setattr(worker, "TIME_SLICE_S", 0.0)
 
 
 @pytest.fixture
 def long_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "TURN_S", 1_000.0)
+    monkeypatch.setattr(worker, "TIME_SLICE_S", 1_000.0)
 
 
 @pytest.mark.usefixtures("long_turns")
@@ -139,14 +139,14 @@ def test_no_fill_gives_way_to_work(engine: Engine):
 
 @pytest.mark.usefixtures("no_turns")
 def test_only_so_many_are_laid_aside_at_once(engine: Engine):
-    names = [f"{number}" for number in range(MAX_ASIDE + 3)]
+    names = [f"{number}" for number in range(MAX_SUSPENDED + 3)]
     for one, then in itertools.pairwise(names):
         engine.at_pass[one, 1] = lambda then=then: engine.ask(then)  # type: ignore[misc]
     engine.ask(names[0])
     engine.run(len(names))
     firsts = [engine.told.index(name) for name in names]
     assert firsts == sorted(firsts)
-    deepest = MAX_ASIDE
+    deepest = MAX_SUSPENDED
     assert engine.told.index(f"{deepest}.") < engine.told.index(f"{deepest + 1}")
     assert engine.told.index(f"{deepest - 1}.") > engine.told.index(f"{deepest + 1}.")
 
@@ -227,12 +227,12 @@ def test_an_engine_that_stops_cancels_what_is_laid_aside_too(engine: Engine):
 
 def test_a_fill_is_made_within_what_lays_the_other_aside(engine: Engine):
     @contextmanager
-    def laid_aside() -> Iterator[None]:
+    def suspended() -> Iterator[None]:
         engine.told.append("(")
         yield
         engine.told.append(")")
 
-    engine.filler.laid_aside = laid_aside  # type: ignore[method-assign]
+    engine.filler.suspended = suspended  # type: ignore[method-assign]
     engine.at_pass["work", 1] = lambda: engine.ask("a")
     engine.ask("work")
     engine.run(2)

@@ -182,7 +182,7 @@ async def test_the_fills_of_a_client_that_vanishes_are_cancelled(any_address: Ad
             while not isinstance(await vanishes.receive(), Step):
                 pass
         async with asyncio.timeout(PATIENCE_S):
-            assert (await stays.fill(hole(max_steps=2))).steps == 2
+            assert (await stays.fill(hole(max_steps=2))).num_forwards == 2
         assert (await stays.status()).num_clients == 1
 
 

@@ -6,7 +6,7 @@ from scripted_engine import ScriptedEngine, by_prefix
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.filling.fill_all import FillAll, Progress, fill_all
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.outcome import Filling
+from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.replacement import Replacement, with_replaced
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.languages import language_for_id
@@ -46,15 +46,15 @@ async def test_every_hole_gets_its_fill_and_nothing_else_changes():
 
 async def test_fills_are_not_compared_hole_by_hole(monkeypatch: pytest.MonkeyPatch):
     """The event loop is held between two fills: by work that grows with the holes, not squared."""
-    num_read, read = 0, Filling.replacement.fget
+    num_read, read = 0, FilledPlace.replacement.fget
     assert read is not None
 
-    def counted(filling: Filling) -> Replacement | None:
+    def counted(filling: FilledPlace) -> Replacement | None:
         nonlocal num_read
         num_read += 1
         return read(filling)
 
-    monkeypatch.setattr(Filling, "replacement", property(counted))
+    monkeypatch.setattr(FilledPlace, "replacement", property(counted))
     num_holes = 20
     text = "".join(f"def f{number}():\n    ...\n\n\n" for number in range(num_holes))
     await fill(by_prefix({"():": "return 1"}), text, num_sweeps=1)

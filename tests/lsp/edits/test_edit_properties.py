@@ -13,7 +13,7 @@ from scripted_engine import ScriptedEngine
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.filling.replacement import with_replaced
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.edits.compute_edit import MOVED, EditWork, work_out
+from intarsia.lsp.edits.compute_edit import MOVED, ComputedEdit, compute_edit
 from intarsia.lsp.edits.edit_arguments import read_edit_arguments
 from intarsia.lsp.edits.workspace_edit import EditShape, workspace_edit
 from intarsia.lsp.requests.plan import FillPlan, plan_fill
@@ -42,7 +42,7 @@ def opened(text: str, language_id: str, encoding: str) -> Session:
 
 def worked_out(
     session: Session, fills: list[str], arguments: dict[str, object], typed_at: int | None = None
-) -> EditWork:
+) -> ComputedEdit:
     """Work an edit out; at request number ``typed_at``, the user types."""
 
     def script(request: Fill) -> str:
@@ -57,10 +57,10 @@ def worked_out(
     engine = ScriptedEngine(script)
     session.engine = engine  # type: ignore[assignment]
     asked = read_edit_arguments({"textDocument": {"uri": URI, "version": 1}, **arguments})
-    return asyncio.run(work_out(session, asked, lambda progress: None))
+    return asyncio.run(compute_edit(session, asked, lambda progress: None))
 
 
-def as_client_applies_it(text: str, work: EditWork, shape: EditShape, encoding: str) -> str:
+def as_client_applies_it(text: str, work: ComputedEdit, shape: EditShape, encoding: str) -> str:
     assert work.document is not None
     edit = workspace_edit(work.document, work.replacements, "label", shape)
     return apply_edits(text, text_edits(edit), encoding)
@@ -72,13 +72,13 @@ def test_edits_of_every_kind_give_way_to_fills_at_a_cursor_and_those_do_not():
         session = opened(f"x = 1\n{MARK}\n", "python", "utf-16")
         worked_out(session, ["y = 2"], {"kind": kind, "range": everywhere})
         assert isinstance(session.engine, ScriptedEngine)
-        assert {it.gives_way for it in session.engine.requests} == {True}
+        assert {it.is_background for it in session.engine.requests} == {True}
         document = session.documents.current(URI)
         assert document is not None
         snapshot = Snapshot(document=document, text=document.text, offset=5, selected=None)
         plan = plan_fill(snapshot, session.settings)
         assert isinstance(plan, FillPlan)
-        assert not plan.request(0, 100).gives_way
+        assert not plan.request(0, 100).is_background
 
 
 @settings(max_examples=150, deadline=None)

@@ -1,4 +1,4 @@
-"""A client that asked sees its suggestion settle: in time, at the right place, and no longer."""
+"""A client that asked sees its suggestion decoding: in time, at the right place, and no longer."""
 
 import asyncio
 import time

@@ -26,7 +26,7 @@ from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import LoadProgress
-from intarsia.lsp.status.reporter import StatusLine
+from intarsia.lsp.status.reporter import StatusReporter
 from intarsia.lsp.status.status import Facts, LastAnswer, status_of
 
 STATUS = "intarsia/status"
@@ -77,7 +77,7 @@ class Told:
 
     def __init__(self) -> None:
         self.all: list[Any] = []
-        self.line = StatusLine(lambda method, status: self.all.append(status))
+        self.line = StatusReporter(lambda method, status: self.all.append(status))
 
     @property
     def states(self) -> list[str]:

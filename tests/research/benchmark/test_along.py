@@ -26,7 +26,7 @@ class CountingEngine:
             id=0,
             text="x",
             tokens=(CanvasToken("x", 1.0, True),),
-            steps=passes,
+            num_forwards=passes,
             ms=Timing(queue=0, prefill=0, denoise=1, total=1),
             mean_entropy=0.0,
             finish_reason=reason,

@@ -6,7 +6,7 @@ from sample_cases import SAMPLE, case
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.engine.ipc.messages import SettleMode
+from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia.lsp.settings import Settings
@@ -85,11 +85,11 @@ async def test_a_span_is_asked_as_a_range_and_may_have_several_lines(runtime: Ad
 
 @pytest.mark.model
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize(("settle", "num_cases"), [("verified", len(SAMPLE)), ("entropy", 4)])
+@pytest.mark.parametrize(("decoding", "num_cases"), [("speculative", len(SAMPLE)), ("entropy", 4)])
 async def test_the_real_model_writes_the_same(
-    real_engine_runtime: Address, settle: SettleMode, num_cases: int
+    real_engine_runtime: Address, decoding: Decoding, num_cases: int
 ) -> None:
-    options = FillOptions(settle=settle, budget=Budget(hole_tokens=48))
+    options = FillOptions(decoding=decoding, budget=Budget(hole_tokens=48))
     answers = await both(real_engine_runtime, options, list(SAMPLE[:num_cases]))
     for one, other in answers:
         assert_same(one, other)
@@ -101,7 +101,7 @@ async def test_the_real_model_writes_the_same(
 
 def test_by_default_both_are_asked_as_users_ask() -> None:
     options, settings = FillOptions(), Settings()
-    assert (options.settle, options.model) == (settings.settle, settings.model)
+    assert (options.decoding, options.model) == (settings.decoding, settings.model)
     assert options.budget == Budget(
         prefix_tokens=settings.max_prefix_tokens,
         suffix_tokens=settings.max_suffix_tokens,

@@ -83,8 +83,8 @@ def test_the_same_id_in_another_set_is_another_hole():
 
 
 def test_a_contestant_is_chosen_by_name_or_is_the_first():
-    run = run_of(row("1", "verified"), row("1", "entropy"))
-    assert [one.contestant for one in rows_of(run, None)] == ["verified"]
+    run = run_of(row("1", "speculative"), row("1", "entropy"))
+    assert [one.contestant for one in rows_of(run, None)] == ["speculative"]
     assert [one.contestant for one in rows_of(run, "entropy")] == ["entropy"]
     with pytest.raises(EvaluationFault, match=r"'none'.*verified, entropy"):
         rows_of(run, "none")

@@ -49,11 +49,11 @@ def test_tokens_and_passes_are_summed():
 def test_the_others_are_compared_with_the_first_on_the_same_holes():
     first, second = figures_of(
         [
-            row("1", "left_to_right", passes=6, text="a"),
-            row("1", "verified", passes=3, text="a"),
-            row("2", "left_to_right", passes=2, text="b"),
-            row("2", "verified", passes=1, text="c"),
-            row("3", "left_to_right", passes=50),
+            row("1", "autoregressive", passes=6, text="a"),
+            row("1", "speculative", passes=3, text="a"),
+            row("2", "autoregressive", passes=2, text="b"),
+            row("2", "speculative", passes=1, text="c"),
+            row("3", "autoregressive", passes=50),
         ]
     )[0].contestants
     assert first.whole.passes_to_first and first.whole.passes_to_first.value == 1
@@ -120,8 +120,8 @@ def test_no_row_gives_no_figures():
 
 def test_the_first_contestant_is_the_run_s_whoever_had_the_first_turn_in_a_set():
     rows = [
-        *(row("1", name, set="a", passes=4) for name in ("left_to_right", "verified")),
-        *(row("1", name, set="b", passes=2) for name in ("verified", "left_to_right")),
+        *(row("1", name, set="a", passes=4) for name in ("autoregressive", "speculative")),
+        *(row("1", name, set="b", passes=2) for name in ("speculative", "autoregressive")),
     ]
     for one in figures_of(rows):
-        assert [own.contestant for own in one.contestants] == ["left_to_right", "verified"]
+        assert [own.contestant for own in one.contestants] == ["autoregressive", "speculative"]

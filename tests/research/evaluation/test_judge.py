@@ -6,7 +6,7 @@ import pytest
 
 from intarsia.research.evaluation.answer import Answer
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.judge import Verdict, judge
+from intarsia.research.evaluation.judge import Judgement, judge
 
 
 def case(marked: str, language: str = "python", kind: Any = "line") -> Case:
@@ -26,7 +26,7 @@ def case(marked: str, language: str = "python", kind: Any = "line") -> Case:
     )
 
 
-def verdict(marked: str, text: str, **about: Any) -> Verdict:
+def verdict(marked: str, text: str, **about: Any) -> Judgement:
     return judge(case(marked, **about), Answer(text=text, reason=None, ms=1))
 
 

@@ -66,7 +66,14 @@ def test_the_figures_and_the_cases_stand_on_it():
         ).texts
     )
     for words in (
-        *("toy, 2 holes", "other, 1 holes", "all sets, 3 holes", "50.0 %", "verified", "entropy"),
+        *(
+            "toy, 2 holes",
+            "other, 1 holes",
+            "all sets, 3 holes",
+            "50.0 %",
+            "speculative",
+            "entropy",
+        ),
         *("right one", "wrong one", "x = 7", "x = 8", "breaks the file", "repeats what follows"),
         *("passes its test", "fails its test", "By kind of hole", "By language", "a toy"),
     ):

@@ -54,7 +54,7 @@ def many(contestant: str) -> list[Row]:
 
 
 def test_a_hundred_and_ten_columns_hold_every_figure_uncut():
-    text = drawn_figures(*many("left_to_right"), *many("transformers+cleaning"))
+    text = drawn_figures(*many("autoregressive"), *many("transformers+cleaning"))
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= WIDTH
     for words in ("66.7 %", "50.0 %", "29,616 (1.00)", "(−120)", "8,765"):

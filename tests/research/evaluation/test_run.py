@@ -13,8 +13,8 @@ from intarsia.engine.ipc.address import Address
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.answer import Answer
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.judge import Verdict
-from intarsia.research.evaluation.record import ContestantInfo, Row
+from intarsia.research.evaluation.judge import Judgement
+from intarsia.research.evaluation.record import Row, SystemInfo
 from intarsia.research.evaluation.run import FIRST_CASE, Progress, run
 from intarsia.research.evaluation.systems.direct import Direct
 from intarsia.research.evaluation.systems.language_server import LanguageServer
@@ -22,8 +22,8 @@ from intarsia.research.evaluation.systems.language_server import LanguageServer
 CASES = [case(f"x{number} = ", "1", name=f"case {number}") for number in range(4)]
 
 
-def judge(case: Case, answer: Answer) -> Verdict:
-    return Verdict(
+def judge(case: Case, answer: Answer) -> Judgement:
+    return Judgement(
         is_exact=answer.text == case.truth,
         similarity=1.0,
         is_empty=not answer.text,
@@ -100,7 +100,7 @@ async def test_what_was_done_before_a_fault_has_been_handed_out_and_all_are_clos
 
     diary: list[str] = []
     contestants = [trio(diary)[0], ScriptedContestant("fails", diary, fail)]
-    infos: list[ContestantInfo] = []
+    infos: list[SystemInfo] = []
     rows: list[Row] = []
     with pytest.raises(EvaluationFault, match="out of memory"):
         await run(CASES, contestants, judge=judge, on_ready=infos.append, on_row=rows.append)

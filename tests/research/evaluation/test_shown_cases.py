@@ -32,11 +32,11 @@ def test_the_best_are_right_the_longest_first():
 
 
 def test_so_many_are_shown_of_each_contestant_with_everyone_s_answers():
-    rows = [row(str(case), name) for case in range(9) for name in ("verified", "entropy")]
+    rows = [row(str(case), name) for case in range(9) for name in ("speculative", "entropy")]
     found = galleries(rows, num_worst=4, num_best=2)
-    assert [one.contestant for one in found] == ["verified", "entropy"]
+    assert [one.contestant for one in found] == ["speculative", "entropy"]
     assert [len(one.worst) for one in found] == [4, 4]
-    assert [one.contestant for one in found[1].worst[0].answers] == ["verified", "entropy"]
+    assert [one.contestant for one in found[1].worst[0].answers] == ["speculative", "entropy"]
     assert found[1].best == ()
 
 

@@ -76,9 +76,9 @@ def test_the_serial_head_names_in_a_fill_what_it_names_in_training(
     context = batch.ids[0, :20].tolist()
     filling.prefill(context[:-1])
     said = filling.verify([context[-1]], [3])
-    assert said.name_serially is not None
+    assert said.sample_serially is not None
     named = int(said.causal[0].argmax())
-    tokens = said.name_serially(0, named)
+    tokens = said.sample_serially(0, named)
     assert len(tokens) == 3
     hidden = _proposal_hidden(toy, path, context, 3)
     before = [named, *(token.id for token in tokens[:-1])]

@@ -7,7 +7,7 @@ from corpus_files import corpus_file, functions
 from toy_causal import toy_text
 
 from intarsia.engine.families.masked_causal.context_boundary import anchor_offset
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import HoleReader
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.holes.token_healing import given_start
@@ -17,7 +17,7 @@ from intarsia.research.training.packed_holes import HoleIds
 
 
 @pytest.fixture(scope="module")
-def text(toy: Path) -> FimText:
+def text(toy: Path) -> FimTokenizer:
     return toy_text(toy)
 
 
@@ -29,13 +29,13 @@ def holes() -> list[TrainingHole]:
 
 
 @pytest.fixture(scope="module")
-def laid_out(text: FimText, holes: list[TrainingHole]) -> list[tuple[TrainingHole, HoleIds]]:
+def laid_out(text: FimTokenizer, holes: list[TrainingHole]) -> list[tuple[TrainingHole, HoleIds]]:
     pairs = [(hole, list(encode_holes([hole], text))) for hole in holes]
     return [(hole, ids[0]) for hole, ids in pairs if ids]
 
 
 def test_nothing_of_a_text_is_lost(
-    text: FimText, laid_out: list[tuple[TrainingHole, HoleIds]]
+    text: FimTokenizer, laid_out: list[tuple[TrainingHole, HoleIds]]
 ) -> None:
     for hole, ids in laid_out:
         before = "".join(text.pieces([*ids.prefix, *ids.given, *ids.middle], num_given=0))
@@ -44,7 +44,7 @@ def test_nothing_of_a_text_is_lost(
 
 
 def test_a_hole_behind_an_anchor_is_read_as_it_was_learnt(
-    text: FimText, laid_out: list[tuple[TrainingHole, HoleIds]]
+    text: FimTokenizer, laid_out: list[tuple[TrainingHole, HoleIds]]
 ) -> None:
     num_anchored = 0
     for hole, ids in laid_out:
@@ -67,7 +67,7 @@ def test_a_hole_behind_an_anchor_is_read_as_it_was_learnt(
 
 
 def test_contexts_end_at_the_hole_and_at_anchors_near_and_further_off(
-    text: FimText, laid_out: list[tuple[TrainingHole, HoleIds]]
+    text: FimTokenizer, laid_out: list[tuple[TrainingHole, HoleIds]]
 ) -> None:
     lines = [
         "".join(text.pieces(ids.given, num_given=0)).count("\n") if ids.given else -1

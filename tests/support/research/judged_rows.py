@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from intarsia.research.evaluation.judge import Verdict
-from intarsia.research.evaluation.record import ContestantInfo, Row, Run
+from intarsia.research.evaluation.judge import Judgement
+from intarsia.research.evaluation.record import Row, Run, SystemInfo
 
 _VERDICT = {
     "is_exact": False,
@@ -16,8 +16,8 @@ _VERDICT = {
 }
 
 
-def row(case: str, contestant: str = "verified", **changes: Any) -> Row:
-    """Return a row; changes are fields of Row or of Verdict. The case is its own group."""
+def row(case: str, contestant: str = "speculative", **changes: Any) -> Row:
+    """Return a row; changes are fields of Row or of Judgement. The case is its own group."""
     verdict = {name: changes.pop(name, value) for name, value in _VERDICT.items()}
     usual = {
         "set": "toy",
@@ -33,15 +33,15 @@ def row(case: str, contestant: str = "verified", **changes: Any) -> Row:
         "ms": 100.0,
     }
     fields = usual | changes
-    return Row(case=case, contestant=contestant, verdict=Verdict(**verdict), **fields)
+    return Row(case=case, contestant=contestant, verdict=Judgement(**verdict), **fields)
 
 
-def exact(case: str, contestant: str = "verified", **changes: Any) -> Row:
+def exact(case: str, contestant: str = "speculative", **changes: Any) -> Row:
     """Return a row whose answer is what stood there."""
     return row(case, contestant, **{"is_exact": True, "similarity": 1.0, "text": "x = 1"} | changes)
 
 
-def failure(case: str, contestant: str = "verified", **changes: Any) -> Row:
+def failure(case: str, contestant: str = "speculative", **changes: Any) -> Row:
     """Return a row of a hole that got no answer."""
     usual = {
         "is_failure": True,
@@ -63,7 +63,7 @@ def run_of(*rows: Row) -> Run:
         intarsia="0.0.0",
         settings={"set": ["toy"], "seed": 7},
         contestants=tuple(
-            ContestantInfo(name=name, way="direct", model="toy", details={"settle": name})
+            SystemInfo(name=name, way="direct", model="toy", details={"decoding": name})
             for name in names
         ),
         rows=rows,

@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 
 from intarsia.research.evaluation.answer import Answer
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.record import ContestantInfo
+from intarsia.research.evaluation.record import SystemInfo
 
 
 class ScriptedContestant:
@@ -14,7 +14,7 @@ class ScriptedContestant:
     def __init__(self, name: str, diary: list[str], answer: Callable[[Case], str]) -> None:
         self.name = name
         self.diary = diary
-        self.info = ContestantInfo(name=name, way="script", model=None, details={})
+        self.info = SystemInfo(name=name, way="script", model=None, details={})
         self._answer = answer
 
     @asynccontextmanager

@@ -25,9 +25,9 @@ from intarsia.engine.families.masked_causal.backbone.torch_backbone import Torch
 from intarsia.engine.families.masked_causal.backbone.torch_weights import pass_weights
 from intarsia.engine.families.masked_causal.backbone.weights import read_weights
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText, read_fim_text
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer, read_fim_tokenizer
 from intarsia.engine.families.masked_causal.model import MaskedCausal
-from intarsia.engine.ipc.messages import Fill, SettleMode
+from intarsia.engine.ipc.messages import Decoding, Fill
 from intarsia.engine.model_store.checkpoint import read_config
 from intarsia.engine.service.load_filler import load_filler
 
@@ -133,9 +133,9 @@ def toy_backbone(
     return TorchBackbone(shape, pass_weights(weights, gated, matrices), mask_id=mask_id)
 
 
-def toy_text(folder: Path) -> FimText:
+def toy_text(folder: Path) -> FimTokenizer:
     """Return the folder's tokenizer as we use it."""
-    return read_fim_text(folder)
+    return read_fim_tokenizer(folder)
 
 
 def toy_masked_causal(
@@ -172,4 +172,4 @@ def toy_fill(prefix: str = "def f(", suffix: str = "):\n", **fields: Any) -> Fil
     return Fill(**(options | fields))
 
 
-SETTLE_MODES: tuple[SettleMode, ...] = ("verified", "entropy", "left_to_right")
+DECODINGS: tuple[Decoding, ...] = ("speculative", "entropy", "autoregressive")

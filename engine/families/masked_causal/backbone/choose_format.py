@@ -14,7 +14,7 @@ import torch
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
-from intarsia.engine.families.masked_causal.backbone.linear import PlainMatrix, packed_matrix, packs
+from intarsia.engine.families.masked_causal.backbone.linear import Linear, packed_matrix, packs
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
 Format: TypeAlias = Literal["plain", "packed", "int8"]
@@ -103,7 +103,7 @@ def _ways(
         team, x, exact = Team(torch.get_num_threads()), rows.float().numpy(), weight.float().numpy()
         parts = [lone_matrix(exact) for _ in range(count)]
         return [lambda part=part: multiply_rows(part, x, team) for part in parts]  # type: ignore[misc]
-    make = packed_matrix if of == "packed" else lambda it: PlainMatrix(it.clone())
+    make = packed_matrix if of == "packed" else lambda it: Linear(it.clone())
     matrices = [make(weight) for _ in range(count)]
     return [lambda matrix=matrix: matrix.multiply(rows) for matrix in matrices]  # type: ignore[misc]
 

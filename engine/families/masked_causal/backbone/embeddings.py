@@ -9,7 +9,7 @@ from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeig
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class ModelEnds:
+class Embeddings:
     """Only a few rows a pass are looked up: mapped, both take next to no memory."""
 
     embed: Tensor  # (vocab, hidden)
@@ -18,9 +18,9 @@ class ModelEnds:
     head: SerialHead | None
 
 
-def model_ends(weights: BackboneWeights, adapter: GatedAdapter | None) -> ModelEnds:
+def model_ends(weights: BackboneWeights, adapter: GatedAdapter | None) -> Embeddings:
     """Return them; nothing is copied but the mask."""
-    return ModelEnds(
+    return Embeddings(
         embed=weights.embed,
         output=weights.output,
         mask=adapter.mask.clone() if adapter else None,

@@ -17,7 +17,7 @@ from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequ
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.kernels import run_compiled
 from intarsia.engine.kernels.forward import PHASES_A_LAYER, run_layers
-from intarsia.engine.kernels.int8_matrix import Floats, GatedBytes
+from intarsia.engine.kernels.int8_matrix import AdaptedInt8, Floats
 from intarsia.engine.kernels.matmul import empty_rows, multiply_rows
 from intarsia.engine.kernels.microkernels import LANES, MOST_ROWS
 from intarsia.engine.kernels.threads import Team
@@ -56,7 +56,7 @@ class ByteBackbone(CausalBackbone):
         cosine, sine = rotation(rows.positions, self._frequencies, torch.float32)
         hidden = np.empty((num_rows, shape.hidden), np.float32)
 
-        def products(part: GatedBytes) -> Floats:
+        def products(part: AdaptedInt8) -> Floats:
             return np.zeros((num_rows + MOST_ROWS, part.matrices.num_padded), np.float32)
 
         most_groups = max(part.matrices.num_groups for part in parts)

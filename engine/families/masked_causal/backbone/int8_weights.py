@@ -15,11 +15,11 @@ from torch import Tensor
 
 from intarsia.engine.families.lora import LowRank
 from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
-from intarsia.engine.families.masked_causal.backbone.embeddings import ModelEnds, model_ends
+from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings, model_ends
 from intarsia.engine.families.masked_causal.backbone.lora_layers import LowRankLayer
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
-from intarsia.engine.kernels.int8_matrix import GatedBytes, empty_matrices, put
+from intarsia.engine.kernels.int8_matrix import AdaptedInt8, empty_matrices, put
 from intarsia.engine.kernels.microkernels import GROUP, LANES
 
 _ROWS_AT_ONCE = 1024  # panels are whole in so many
@@ -31,17 +31,17 @@ Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 class ByteWeights:
     """All layers, and both ends. What is not bytes is float32; a norm that is not there, empty."""
 
-    ends: ModelEnds
-    output: GatedBytes
+    ends: Embeddings
+    output: AdaptedInt8
     last_norm: Floats  # (hidden,)
     attn_norms: Floats  # (layers, hidden)
     mlp_norms: Floats
     q_norms: Floats  # (layers, head_dim)
     k_norms: Floats
-    qkv: GatedBytes
-    o: GatedBytes
-    gate_up: GatedBytes
-    down: GatedBytes
+    qkv: AdaptedInt8
+    o: AdaptedInt8
+    gate_up: AdaptedInt8
+    down: AdaptedInt8
 
 
 def reason_against_bytes(shape: BackboneShape, adapter: GatedAdapter | None) -> str | None:
@@ -69,7 +69,7 @@ def byte_weights(weights: BackboneWeights, adapter: GatedAdapter | None) -> Byte
         weight_of: Callable[[LayerWeights], Tensor],
         change_of: Callable[[LowRankLayer], LowRank],
         bias_of: Callable[[LayerWeights], Tensor | None] = lambda _: None,
-    ) -> GatedBytes:
+    ) -> AdaptedInt8:
         return _part(
             [weight_of(layer) for layer in layers],
             [bias_of(layer) for layer in layers],
@@ -93,7 +93,7 @@ def byte_weights(weights: BackboneWeights, adapter: GatedAdapter | None) -> Byte
 
 def _part(
     weights: Sequence[Tensor], biases: Sequence[Tensor | None], changes: Sequence[LowRank]
-) -> GatedBytes:
+) -> AdaptedInt8:
     num_out, num_in = weights[0].shape
     matrices = empty_matrices(len(weights), num_out, num_in, is_gated=bool(changes))
 
@@ -116,7 +116,7 @@ def _part(
     inner = empty_matrices(len(weights), rank, num_in, is_gated=False)
     for i, change in enumerate(changes):
         put(inner, i, 0, _floats(change.down))
-    return GatedBytes(matrices=matrices, inner=inner)
+    return AdaptedInt8(matrices=matrices, inner=inner)
 
 
 def _rows(tensors: Sequence[Tensor | None]) -> Floats:

@@ -10,8 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.decoding.tokens import NamedToken, name_tokens
-from intarsia.engine.families.masked_causal.backbone.embeddings import ModelEnds
+from intarsia.engine.decoding.tokens import ScoredToken, score_tokens
+from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
@@ -35,7 +35,7 @@ class CausalBackbone(ABC):
     just as it was trained; canvas rows pass through the gated adapter too and may look both ways.
     """
 
-    def __init__(self, shape: BackboneShape, ends: ModelEnds, *, mask_id: int) -> None:
+    def __init__(self, shape: BackboneShape, ends: Embeddings, *, mask_id: int) -> None:
         self.shape = shape
         self.mask_id = mask_id
         self.device = ends.embed.device
@@ -74,7 +74,7 @@ class CausalBackbone(ABC):
     def logits(self, hidden: Tensor) -> Tensor:
         """Return logits (rows, vocab) of hidden states (rows, hidden)."""
 
-    def name_serially(self, hidden: Tensor, logits: Tensor, named: int) -> list[NamedToken]:
+    def sample_serially(self, hidden: Tensor, logits: Tensor, named: int) -> list[ScoredToken]:
         """Return the tokens of a proposal's rows (rows, hidden), (rows, vocab), each put right by
         the adapter's head once the one before is named; ``named`` stands before the first.
 
@@ -84,12 +84,12 @@ class CausalBackbone(ABC):
         head = self._ends.head
         assert head is not None
         candidates = logits.topk(min(_NUM_CANDIDATES, logits.shape[-1])).indices
-        tokens: list[NamedToken] = []
+        tokens: list[ScoredToken] = []
         own = torch.tensor([named], device=self.device)
         for row, ids in zip(hidden.to(head.down.dtype), candidates, strict=True):
             put_right = head(row, self._ends.embed[own[0]])
             scores = F.linear(put_right, self._ends.output[ids])
-            best = name_tokens(scores[None], [int(scores.argmax())])[0]
+            best = score_tokens(scores[None], [int(scores.argmax())])[0]
             own = ids[best.id : best.id + 1]
             tokens.append(replace(best, id=int(own)))
         return tokens

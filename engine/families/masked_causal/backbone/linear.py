@@ -27,7 +27,7 @@ class Matrix(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PlainMatrix:
+class Linear:
     """As it is, in the format that a pass computes in."""
 
     weight: Tensor
@@ -38,7 +38,7 @@ class PlainMatrix:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PackedMatrix:
+class PackedLinear:
     """The same numbers in oneDNN's own order, which a plain matrix is brought into at every
     product."""
 
@@ -50,9 +50,9 @@ class PackedMatrix:
         return y
 
 
-def packed_matrix(weight: Tensor, bias: Tensor | None = None) -> PackedMatrix:
+def packed_matrix(weight: Tensor, bias: Tensor | None = None) -> PackedLinear:
     """Return a weight (out, in) as oneDNN reads it. Raises RuntimeError where it packs none."""
-    return PackedMatrix(torch.ops.mkldnn._reorder_linear_weight(weight, _USUAL_ROWS), bias)
+    return PackedLinear(torch.ops.mkldnn._reorder_linear_weight(weight, _USUAL_ROWS), bias)
 
 
 @cache
@@ -71,7 +71,7 @@ def packs(dtype: torch.dtype) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class GatedMatrix:
+class AdaptedLinear:
     """(out, in). ``up`` is None where there is no adapter."""
 
     matrix: Matrix  # where there is no ``down`` of its own, the adapter's lies below
@@ -91,18 +91,18 @@ class GatedMatrix:
         return y
 
 
-def ungated(matrix: Matrix, num_out: int) -> GatedMatrix:
+def ungated(matrix: Matrix, num_out: int) -> AdaptedLinear:
     """Return a matrix without an adapter."""
-    return GatedMatrix(matrix=matrix, num_out=num_out, down=None, up=None)
+    return AdaptedLinear(matrix=matrix, num_out=num_out, down=None, up=None)
 
 
-def apart(matrix: Matrix, low_rank: LowRank) -> GatedMatrix:
+def apart(matrix: Matrix, low_rank: LowRank) -> AdaptedLinear:
     """Return a matrix that stays as it is, mapped perhaps, with an adapter beside it."""
-    return GatedMatrix(
+    return AdaptedLinear(
         matrix=matrix,
         num_out=len(low_rank.up),
-        down=PlainMatrix(low_rank.down),
-        up=PlainMatrix(low_rank.up),
+        down=Linear(low_rank.down),
+        up=Linear(low_rank.up),
     )
 
 
@@ -113,12 +113,12 @@ def joined(
     *,
     matrix_of: Callable[[Tensor, Tensor | None], Matrix],
     up_of: Callable[[Tensor], Matrix],
-) -> GatedMatrix:
+) -> AdaptedLinear:
     """Return a matrix that makes the adapter's first product in its own: one that is copied
     anyway. A product of few numbers takes about as long as one of thousands."""
     rank = len(low_rank.down)
     longer = None if bias is None else torch.cat([bias, bias.new_zeros(rank)])
-    return GatedMatrix(
+    return AdaptedLinear(
         matrix=matrix_of(torch.cat([weight, low_rank.down]), longer),
         num_out=len(weight),
         down=None,

@@ -10,7 +10,7 @@ from intarsia.engine.config import Dtype
 from intarsia.engine.families.device import choose_dtype, free_bytes, require_memory
 from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter, read_adapter
 from intarsia.engine.families.masked_causal.backbone.choose_format import Format, choose_format
-from intarsia.engine.families.masked_causal.backbone.embeddings import ModelEnds, model_ends
+from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings, model_ends
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import TorchBackbone
@@ -66,7 +66,7 @@ def load_backbone(
     for tuning in folder.tunings:
         weights = tune(weights, shape, tuning)
 
-    def ends() -> ModelEnds:
+    def ends() -> Embeddings:
         # What was read of the mapped file goes with its map. Mapped anew, only the rows that are
         # looked up come into memory; a tuning leaves both ends as they are.
         return model_ends(read() if is_mapped else _copied_ends(weights), gate)
@@ -89,7 +89,7 @@ def _byte_backbone(
     shape: BackboneShape,
     weights: BackboneWeights,
     gate: GatedAdapter | None,
-    ends: ModelEnds,
+    ends: Embeddings,
     mask_id: int,
 ) -> CausalBackbone:
     # numba takes half a second to import: only where it is used

@@ -8,11 +8,11 @@ from torch import Tensor
 
 from intarsia.engine.families.lora import LowRank
 from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
-from intarsia.engine.families.masked_causal.backbone.embeddings import ModelEnds, model_ends
+from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings, model_ends
 from intarsia.engine.families.masked_causal.backbone.linear import (
-    GatedMatrix,
+    AdaptedLinear,
+    Linear,
     Matrix,
-    PlainMatrix,
     apart,
     joined,
     packed_matrix,
@@ -31,7 +31,7 @@ class MatrixOf(Protocol):
 
 
 _MATRIX_OF: Mapping[MatrixFormat, MatrixOf] = {
-    "plain": PlainMatrix,
+    "plain": Linear,
     "packed": packed_matrix,
 }
 
@@ -41,20 +41,20 @@ class PassLayer:
     """One layer, the adapter's share of it within."""
 
     attn_norm: Tensor
-    qkv: GatedMatrix
+    qkv: AdaptedLinear
     q_norm: Tensor | None
     k_norm: Tensor | None
-    o: GatedMatrix
+    o: AdaptedLinear
     mlp_norm: Tensor
-    gate_up: GatedMatrix
-    down: GatedMatrix
+    gate_up: AdaptedLinear
+    down: AdaptedLinear
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class PassWeights:
     """All layers, and both ends."""
 
-    ends: ModelEnds
+    ends: Embeddings
     output: Matrix  # (vocab, hidden)
     norm: Tensor  # (hidden,)
     layers: tuple[PassLayer, ...]
@@ -97,7 +97,7 @@ def _pass_layer(
 
 def _gated(
     weight: Tensor, bias: Tensor | None, change: LowRank | None, matrices: MatrixFormat
-) -> GatedMatrix:
+) -> AdaptedLinear:
     matrix_of = _MATRIX_OF[matrices]
     if change is None:
         return ungated(matrix_of(weight, _copied(bias)), len(weight))

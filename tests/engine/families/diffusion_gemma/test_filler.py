@@ -15,7 +15,7 @@ from intarsia.engine.errors import Cancelled, ModelError
 from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma.load import load_diffusion_gemma
 from intarsia.engine.filler import Filler
-from intarsia.engine.ipc.messages import Fill, Filled, ReadAhead, Step
+from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, Step
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
@@ -47,7 +47,7 @@ def test_a_fill_is_answered(filler: DiffusionGemmaFiller) -> None:
     assert "".join(token.text for token in filled.tokens) == filled.text
     assert all(0 <= token.confidence <= 1 and token.is_settled for token in filled.tokens)
     assert filled.finish_reason in ("end_of_hole", "max_steps")
-    assert filled.steps > 3  # three candidate lengths, then the denoising
+    assert filled.num_forwards > 3  # three candidate lengths, then the denoising
     assert filled.mean_entropy >= 0
     assert filled.ms.total >= filled.ms.prefill + filled.ms.denoise >= 0
 
@@ -74,7 +74,7 @@ def test_warm_fill_equals_cold_fill(filler: DiffusionGemmaFiller, folder: Path) 
 
 
 def test_what_was_read_ahead_is_not_read_again(filler: DiffusionGemmaFiller) -> None:
-    filler.read_ahead(ReadAhead(prefix=PREFIX, suffix=SUFFIX), lambda: False)
+    filler.prefetch(Prefetch(prefix=PREFIX, suffix=SUFFIX), lambda: False)
     num_held = filler.cached_tokens()
     filled = fill(filler)
     assert (filled.num_prefilled, filled.num_reused) == (0, num_held)
@@ -102,7 +102,7 @@ def test_any_size_of_given_text_hole_and_suffix_is_filled(
 
 
 def test_empty_file_is_filled(filler: DiffusionGemmaFiller) -> None:
-    assert fill(filler, prefix="", suffix="").steps >= 1
+    assert fill(filler, prefix="", suffix="").num_forwards >= 1
 
 
 def test_text_ends_before_a_stop_text(filler: DiffusionGemmaFiller) -> None:
@@ -120,7 +120,7 @@ def test_alternatives_begin_differently(filler: DiffusionGemmaFiller) -> None:
 
 def test_steps_stay_within_the_budget(filler: DiffusionGemmaFiller) -> None:
     filled = fill(filler, max_steps=2, max_tokens=4)  # one candidate length
-    assert filled.steps <= 2
+    assert filled.num_forwards <= 2
     assert filled.finish_reason == "max_steps"
 
 
@@ -130,7 +130,7 @@ def test_watching_shows_every_step(filler: DiffusionGemmaFiller) -> None:
     filled = filler.fill(
         request, received_at=time.monotonic(), is_cancelled=lambda: False, on_step=steps.append
     )
-    assert [step.step for step in steps] == list(range(4, filled.steps + 1))
+    assert [step.step for step in steps] == list(range(4, filled.num_forwards + 1))
     assert "".join(token.text for token in steps[-1].tokens) == filled.text
     assert any(not token.is_settled for token in steps[0].tokens)
 
@@ -157,7 +157,7 @@ def test_cancel_ends_the_fill_between_two_passes(filler: DiffusionGemmaFiller) -
 def test_a_deadline_in_the_past_still_gives_a_whole_answer(filler: DiffusionGemmaFiller) -> None:
     filled = fill(filler, deadline_ms=0, max_tokens=40)
     assert filled.finish_reason == "deadline"
-    assert filled.steps == 2  # one candidate length, one step
+    assert filled.num_forwards == 2  # one candidate length, one step
     assert filled.text
 
 
@@ -184,7 +184,7 @@ def test_a_field_out_of_range_is_named(
 
 @pytest.mark.parametrize("temperature", [0.0, 0.3, 1.5])
 def test_temperatures_are_taken(filler: DiffusionGemmaFiller, temperature: float) -> None:
-    assert fill(filler, temperature=temperature).steps > 1
+    assert fill(filler, temperature=temperature).num_forwards > 1
 
 
 def test_special_tokens_in_a_file_are_text(filler: DiffusionGemmaFiller) -> None:
@@ -237,7 +237,7 @@ DRAFT = "first + second"
 
 def test_a_draft_is_renoised_and_settled(filler: DiffusionGemmaFiller) -> None:
     filled = fill(filler, draft=DRAFT, noise=0.5, max_tokens=40)
-    assert filled.steps <= 3, "half of the checkpoint's six steps, and no length to choose"
+    assert filled.num_forwards <= 3, "half of the checkpoint's six steps, and no length to choose"
     assert len(filled.tokens) <= len(filler._text.encode(DRAFT))
     assert "".join(token.text for token in filled.tokens) == filled.text
 
@@ -284,7 +284,11 @@ def test_any_size_of_draft_is_rewritten(
 
 def test_without_a_draft_noise_says_nothing(filler: DiffusionGemmaFiller) -> None:
     plain, noisy = fill(filler), fill(filler, noise=0.2)
-    assert (plain.text, plain.steps, plain.tokens) == (noisy.text, noisy.steps, noisy.tokens)
+    assert (plain.text, plain.num_forwards, plain.tokens) == (
+        noisy.text,
+        noisy.num_forwards,
+        noisy.tokens,
+    )
 
 
 @pytest.mark.parametrize(
@@ -308,7 +312,7 @@ def test_a_fill_that_is_laid_aside_says_what_it_says_alone(filler: DiffusionGemm
     others: list[Filled] = []
 
     def make_another() -> bool:
-        with filler.laid_aside():
+        with filler.suspended():
             others.append(fill(filler, **other))
         return False
 
@@ -320,4 +324,4 @@ def test_a_fill_that_is_laid_aside_says_what_it_says_alone(filler: DiffusionGemm
     )
     assert len(others) > 2
     assert {it.text for it in others} == {expected_other.text}
-    assert (found.text, found.steps) == (expected.text, expected.steps)
+    assert (found.text, found.num_forwards) == (expected.text, expected.num_forwards)

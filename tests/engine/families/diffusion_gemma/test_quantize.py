@@ -96,7 +96,7 @@ def test_a_quantised_model_fills_and_says_how_it_is_held(tmp_path: Path) -> None
         is_cancelled=lambda: False,
         on_step=None,
     )
-    assert (filled.id, filled.steps > 1) == (7, True)
+    assert (filled.id, filled.num_forwards > 1) == (7, True)
 
 
 def test_fp8_is_refused_where_there_is_no_such_card(tmp_path: Path) -> None:

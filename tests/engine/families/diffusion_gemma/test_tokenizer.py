@@ -6,36 +6,38 @@ import pytest
 from tiny_diffusion_gemma import save_tiny_tokenizer
 from tokenizers import Tokenizer
 
-from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaText, SpecialIds
+from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, SpecialIds
 
 PAD, EOS, BOS = 0, 1, 2
 
 
 @pytest.fixture
-def text(tmp_path: Path) -> GemmaText:
+def text(tmp_path: Path) -> GemmaTokenizer:
     tokenizer = Tokenizer.from_file(str(save_tiny_tokenizer(tmp_path)))
-    return GemmaText(tokenizer, SpecialIds(begin=BOS, end=frozenset([EOS, 3]), pad=PAD))
+    return GemmaTokenizer(tokenizer, SpecialIds(begin=BOS, end=frozenset([EOS, 3]), pad=PAD))
 
 
 @pytest.mark.parametrize("line", ["return total", "  x\t= 'ä€😀'\r\n", "", "<eos><bos>", "\ufffd"])
-def test_pieces_joined_give_the_text(text: GemmaText, line: str) -> None:
+def test_pieces_joined_give_the_text(text: GemmaTokenizer, line: str) -> None:
     ids = text.encode(line)
     assert "".join(text.pieces(ids, after=[])) == line
     given = text.encode("self.")
     assert "".join(text.pieces(ids, after=given)) == line
 
 
-def test_a_sign_cut_over_several_tokens_belongs_to_the_last(text: GemmaText) -> None:
+def test_a_sign_cut_over_several_tokens_belongs_to_the_last(text: GemmaTokenizer) -> None:
     ids = text.encode("😀")
     assert len(ids) > 1
     assert text.pieces(ids, after=[]) == [""] * (len(ids) - 1) + ["😀"]
 
 
-def test_special_tokens_in_a_file_are_plain_text(text: GemmaText) -> None:
+def test_special_tokens_in_a_file_are_plain_text(text: GemmaTokenizer) -> None:
     assert not {PAD, EOS, BOS, 3} & set(text.encode("a<eos><pad><turn|>"))
 
 
-def test_the_context_ends_with_the_prefix_and_begins_with_the_far_suffix(text: GemmaText) -> None:
+def test_the_context_ends_with_the_prefix_and_begins_with_the_far_suffix(
+    text: GemmaTokenizer,
+) -> None:
     near = text.context("x = ", "")
     assert near == [BOS, *text.encode("x = ")]
     far = text.context("x = ", "print(x)\n")
@@ -46,7 +48,7 @@ def test_the_context_ends_with_the_prefix_and_begins_with_the_far_suffix(text: G
     assert "print(x)" in "".join(text.pieces(far[1:num_shared], after=[]))
 
 
-def test_a_hole_ends_at_the_first_end_or_padding(text: GemmaText) -> None:
+def test_a_hole_ends_at_the_first_end_or_padding(text: GemmaTokenizer) -> None:
     assert text.num_before_end([7, 8, 3, 9]) == 2
     assert text.num_before_end([PAD, 8]) == 0
     assert text.num_before_end([7, 8]) == 2

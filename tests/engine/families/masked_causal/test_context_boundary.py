@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_causal import SETTLE_MODES, toy_fill, toy_filler
+from toy_causal import DECODINGS, toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
 from intarsia.engine.diffusion.denoise import never_cancelled
@@ -17,7 +17,7 @@ from intarsia.engine.families.masked_causal.context_boundary import (
     anchor_offset,
 )
 from intarsia.engine.families.masked_causal.model import SHORT_CHUNK
-from intarsia.engine.ipc.messages import Fill, ReadAhead, SettleMode
+from intarsia.engine.ipc.messages import Decoding, Fill, Prefetch
 
 HEAD = "import os\n\n\ndef f(a):\n    x = 1\n"
 SUFFIX = "\n    return x\n"
@@ -103,31 +103,31 @@ class TestFind:
         assert anchors.find("b\n", SUFFIX) is None
 
 
-@pytest.mark.parametrize("settle", SETTLE_MODES)
+@pytest.mark.parametrize("decoding", DECODINGS)
 def test_typing_reads_neither_prefix_nor_suffix_again(
-    settle: SettleMode, toy: Path, adapter: Path
+    decoding: Decoding, toy: Path, adapter: Path
 ) -> None:
     filler = toy_filler(toy, adapter)
     typed = "    y = 1\n    z"
-    first = run_fill(filler, toy_fill(prefix=HEAD, suffix=SUFFIX * 20, settle=settle))
+    first = run_fill(filler, toy_fill(prefix=HEAD, suffix=SUFFIX * 20, decoding=decoding))
     for end in range(len(typed)):
-        request = toy_fill(prefix=HEAD + typed[:end], suffix=SUFFIX * 20, settle=settle)
+        request = toy_fill(prefix=HEAD + typed[:end], suffix=SUFFIX * 20, decoding=decoding)
         assert run_fill(filler, request).num_prefilled <= len(typed)
     assert first.num_prefilled > 100
 
 
 @settings(deadline=None, max_examples=60)
-@given(typed=st.text(alphabet="ab( \n", max_size=30), settle=st.sampled_from(SETTLE_MODES))
+@given(typed=st.text(alphabet="ab( \n", max_size=30), decoding=st.sampled_from(DECODINGS))
 def test_a_kept_anchor_says_what_a_fresh_engine_says_behind_it(
-    toy: Path, adapter: Path, typed: str, settle: SettleMode
+    toy: Path, adapter: Path, typed: str, decoding: Decoding
 ) -> None:
     """What was read before changes nothing: only where the context ends does."""
     warm, cold = toy_filler(toy, adapter), toy_filler(toy, adapter)
-    run_fill(warm, toy_fill(prefix=HEAD, suffix=SUFFIX, settle=settle))
+    run_fill(warm, toy_fill(prefix=HEAD, suffix=SUFFIX, decoding=decoding))
     found = warm._reader._anchors.find(HEAD + typed, SUFFIX)
     if found is not None:
         cold._reader._anchors.hold(found.anchor)
-    request = toy_fill(prefix=HEAD + typed, suffix=SUFFIX, settle=settle)
+    request = toy_fill(prefix=HEAD + typed, suffix=SUFFIX, decoding=decoding)
     assert run_fill(warm, request).text == run_fill(cold, request).text
 
 
@@ -169,11 +169,11 @@ class TestPrepare:
 class TestReadAhead:
     """The cursor stands where nothing has been asked for yet."""
 
-    PLACE = ReadAhead(prefix=HEAD, suffix=SUFFIX * 20, given="")
+    PLACE = Prefetch(prefix=HEAD, suffix=SUFFIX * 20, given="")
 
     def test_the_first_request_there_reads_no_more_than_what_was_typed(self, toy: Path) -> None:
         filler, cold = (toy_filler(toy, max_context_tokens=512) for _ in range(2))
-        filler.read_ahead(self.PLACE, never_cancelled)
+        filler.prefetch(self.PLACE, never_cancelled)
         request = toy_fill(prefix=HEAD + "    y = ", suffix=SUFFIX * 20)
         ahead, unread = run_fill(filler, request), run_fill(cold, request)
         assert ahead.num_prefilled <= len("    y = ")
@@ -183,7 +183,7 @@ class TestReadAhead:
         filler, cold = (toy_filler(toy, max_context_tokens=512) for _ in range(2))
         num_asked = iter(range(9))
         with pytest.raises(Cancelled):
-            filler.read_ahead(self.PLACE, lambda: next(num_asked) == 1)
+            filler.prefetch(self.PLACE, lambda: next(num_asked) == 1)
         request = toy_fill(prefix=HEAD, suffix=SUFFIX * 20)
         ahead, unread = run_fill(filler, request), run_fill(cold, request)
         assert ahead.num_reused == SHORT_CHUNK

@@ -12,17 +12,17 @@ from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.context_cache import ContextCache
 from intarsia.engine.families.protocol import common_prefix_length
-from intarsia.engine.ipc.messages import SettleMode
+from intarsia.engine.ipc.messages import Decoding
 
 
-@pytest.mark.parametrize("settle", ["verified", "entropy", "left_to_right"])
-def test_a_second_request_reads_nothing_again(settle: SettleMode, toy: Path, adapter: Path) -> None:
+@pytest.mark.parametrize("decoding", ["speculative", "entropy", "autoregressive"])
+def test_a_second_request_reads_nothing_again(decoding: Decoding, toy: Path, adapter: Path) -> None:
     filler = toy_filler(toy, adapter)
-    first = run_fill(filler, toy_fill(settle=settle))
-    second = run_fill(filler, toy_fill(settle=settle))
+    first = run_fill(filler, toy_fill(decoding=decoding))
+    second = run_fill(filler, toy_fill(decoding=decoding))
     assert (first.num_reused, second.num_prefilled) == (0, 0)
     assert second.num_reused == first.num_prefilled
-    assert (second.text, second.steps) == (first.text, first.steps)
+    assert (second.text, second.num_forwards) == (first.text, first.num_forwards)
 
 
 def test_another_first_token_reads_nothing_again(toy: Path, adapter: Path) -> None:

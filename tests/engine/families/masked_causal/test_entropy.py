@@ -10,8 +10,8 @@ import torch
 from toy_causal import save_adapter, toy_fill, toy_filler, toy_masked_causal, toy_text
 from toy_causal_fill import run_fill
 
-from intarsia.engine.decoding.entropy import EntropyPolicy, settle_by_entropy
-from intarsia.engine.decoding.tokens import Settled, name_tokens
+from intarsia.engine.decoding.entropy import EntropyPolicy, decode_by_entropy
+from intarsia.engine.decoding.tokens import Settled, score_tokens
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
@@ -26,7 +26,7 @@ def filler(toy: Path, adapter: Path) -> MaskedCausalFiller:
 
 def test_the_same_seed_gives_the_same_fill(filler: MaskedCausalFiller) -> None:
     def text(seed: int) -> str:
-        request = toy_fill(settle="entropy", temperature=1.5, seed=seed)
+        request = toy_fill(decoding="entropy", temperature=1.5, seed=seed)
         return run_fill(filler, request).text
 
     assert text(7) == text(7)
@@ -34,14 +34,14 @@ def test_the_same_seed_gives_the_same_fill(filler: MaskedCausalFiller) -> None:
 
 
 def test_without_temperature_the_seed_does_not_matter(filler: MaskedCausalFiller) -> None:
-    texts = {run_fill(filler, toy_fill(settle="entropy", seed=seed)).text for seed in range(4)}
+    texts = {run_fill(filler, toy_fill(decoding="entropy", seed=seed)).text for seed in range(4)}
     assert len(texts) == 1
 
 
 @pytest.mark.parametrize("max_steps", [1, 2, 5])
 def test_no_more_steps_than_asked_for(filler: MaskedCausalFiller, max_steps: int) -> None:
-    filled = run_fill(filler, toy_fill(settle="entropy", max_steps=max_steps, max_tokens=60))
-    assert filled.steps == max_steps
+    filled = run_fill(filler, toy_fill(decoding="entropy", max_steps=max_steps, max_tokens=60))
+    assert filled.num_forwards == max_steps
     assert filled.finish_reason == "max_steps"
     assert len(filled.tokens) > max_steps, "what is not settled is given as it is proposed"
 
@@ -51,21 +51,21 @@ def test_a_cancel_counts_within_a_canvas(filler: MaskedCausalFiller) -> None:
     with pytest.raises(Cancelled):
         run_fill(
             filler,
-            toy_fill(settle="entropy", max_tokens=60),
+            toy_fill(decoding="entropy", max_tokens=60),
             is_cancelled=lambda: len(steps) == 2,
             on_step=steps.append,
         )
     assert len(steps) == 2
-    assert run_fill(filler, toy_fill(settle="entropy")).text, "the next fill is unharmed"
+    assert run_fill(filler, toy_fill(decoding="entropy")).text, "the next fill is unharmed"
 
 
 def test_a_deadline_gives_a_whole_canvas(filler: MaskedCausalFiller) -> None:
     filled = run_fill(
         filler,
-        toy_fill(settle="entropy", deadline_ms=1, max_tokens=60),
+        toy_fill(decoding="entropy", deadline_ms=1, max_tokens=60),
         received_at=time.monotonic() - 1,
     )
-    assert (filled.finish_reason, filled.steps) == ("deadline", 1)
+    assert (filled.finish_reason, filled.num_forwards) == ("deadline", 1)
     assert len(filled.tokens) == 1 + EntropyPolicy().num_free
 
 
@@ -88,15 +88,15 @@ def settle(causal: MaskedCausal, context: list[int], mask_id: int) -> tuple[Sett
     causal.prefill(context)
     logits = causal.next_logits()[None]
     writer = WatchedWriter(causal)
-    settled = settle_by_entropy(
+    settled = decode_by_entropy(
         writer,
         mask_id,
-        name_tokens(logits, [int(logits.argmax())]),
+        score_tokens(logits, [int(logits.argmax())]),
         EntropyPolicy(entropy_bound=12.0, min_confidence=0.3),
         generator=torch.Generator().manual_seed(0),
         find_end=lambda ids: None,
         max_tokens=40,
-        max_passes=None,
+        max_forwards=None,
         is_cancelled=lambda: False,
         deadline=None,
         on_round=None,
@@ -111,7 +111,7 @@ def test_no_mask_is_left_and_every_step_settles_one(toy: Path, tmp_path: Path) -
     for seed in range(4):
         causal = toy_masked_causal(toy, save_adapter(tmp_path / f"{seed}", toy, seed=seed))
         settled, writer = settle(causal, context, text.mask_id)
-        assert len(settled.ids) == settled.num_settled == 40
+        assert len(settled.ids) == settled.num_committed == 40
         assert text.mask_id not in settled.ids
         assert settled.finish_reason == "max_tokens"
         for before, after in pairwise(writer.canvases):
@@ -141,7 +141,7 @@ def test_given_text_in_short_tokens_is_held_once(toy: Path, adapter: Path, given
     filler = toy_filler(toy, adapter)
     text = toy_text(toy)
     for alternative in range(4):
-        request = toy_fill(given=given, settle="entropy", alternative=alternative)
+        request = toy_fill(given=given, decoding="entropy", alternative=alternative)
         run_fill(filler, request)
         ids, _ = text.split_given(given)
         context = text.context(text.encode("def f("), text.encode("):\n")) + ids

@@ -5,13 +5,13 @@ import time
 from pathlib import Path
 
 import pytest
-from toy_causal import SETTLE_MODES, save_toy, toy_causal_model, toy_fill, toy_filler, toy_text
+from toy_causal import DECODINGS, save_toy, toy_causal_model, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
-from intarsia.engine.ipc.messages import Filled, SettleMode, Step
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.ipc.messages import Decoding, Filled, Step
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,7 @@ def filler(toy: Path, adapter: Path) -> MaskedCausalFiller:
 
 
 @pytest.fixture(scope="module")
-def text(toy: Path) -> FimText:
+def text(toy: Path) -> FimTokenizer:
     return toy_text(toy)
 
 
@@ -39,27 +39,27 @@ def context_ids(filler: MaskedCausalFiller) -> list[int]:
 # -- where a fill ends ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settle", SETTLE_MODES)
+@pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("max_tokens", [1, 2, 7, 30])
 def test_no_more_tokens_than_asked_for(
-    filler: MaskedCausalFiller, settle: SettleMode, max_tokens: int
+    filler: MaskedCausalFiller, decoding: Decoding, max_tokens: int
 ) -> None:
-    filled = run_fill(filler, toy_fill(settle=settle, max_tokens=max_tokens))
+    filled = run_fill(filler, toy_fill(decoding=decoding, max_tokens=max_tokens))
     assert len(filled.tokens) == max_tokens
     assert filled.finish_reason == "max_tokens"
 
 
-@pytest.mark.parametrize("settle", ["verified", "left_to_right"])
+@pytest.mark.parametrize("decoding", ["speculative", "autoregressive"])
 def test_a_stop_text_ends_the_fill_before_it(
-    filler: MaskedCausalFiller, long_fill: Filled, settle: SettleMode
+    filler: MaskedCausalFiller, long_fill: Filled, decoding: Decoding
 ) -> None:
     for at in range(1, len(long_fill.text) - 3):
         stop = long_fill.text[at : at + 3]
-        filled = run_fill(filler, toy_fill(max_tokens=40, stop=(stop, ""), settle=settle))
+        filled = run_fill(filler, toy_fill(max_tokens=40, stop=(stop, ""), decoding=decoding))
         assert filled.text == long_fill.text[: long_fill.text.find(stop)]
         assert filled.finish_reason == "end_of_hole"
         assert "".join(token.text for token in filled.tokens) == filled.text
-        assert filled.steps <= long_fill.steps or settle == "left_to_right"
+        assert filled.num_forwards <= long_fill.num_forwards or decoding == "autoregressive"
 
 
 def test_the_first_of_several_stop_texts_counts(
@@ -71,9 +71,9 @@ def test_the_first_of_several_stop_texts_counts(
 
 
 def test_an_entropy_fill_stops_there_too(filler: MaskedCausalFiller) -> None:
-    whole = run_fill(filler, toy_fill(max_tokens=40, settle="entropy")).text
+    whole = run_fill(filler, toy_fill(max_tokens=40, decoding="entropy")).text
     stop = whole[2:4]
-    filled = run_fill(filler, toy_fill(max_tokens=40, settle="entropy", stop=(stop,)))
+    filled = run_fill(filler, toy_fill(max_tokens=40, decoding="entropy", stop=(stop,)))
     assert stop not in filled.text
     assert filled.finish_reason == "end_of_hole"
 
@@ -91,7 +91,7 @@ def test_an_end_token_ends_the_fill_and_is_no_text(tmp_path: Path) -> None:
     assert filled.finish_reason == "end_of_hole"
     assert filled.text == plain.text[: len(filled.text)]
     assert len(filled.tokens) <= 4
-    assert filled.steps == len(filled.tokens), "the end token took a pass, but shows nowhere"
+    assert filled.num_forwards == len(filled.tokens), "the end token took a pass, but shows nowhere"
 
 
 @pytest.mark.parametrize("is_first", [True, False])
@@ -142,11 +142,11 @@ def test_more_alternatives_than_tokens_fit_give_the_last(filler: MaskedCausalFil
         ("\x00\x1b", "\ufeff"),
     ],
 )
-@pytest.mark.parametrize("settle", SETTLE_MODES)
+@pytest.mark.parametrize("decoding", DECODINGS)
 def test_any_text_may_stand_round_a_hole(
-    filler: MaskedCausalFiller, text: FimText, settle: SettleMode, prefix: str, suffix: str
+    filler: MaskedCausalFiller, text: FimTokenizer, decoding: Decoding, prefix: str, suffix: str
 ) -> None:
-    filled = run_fill(filler, toy_fill(prefix, suffix, settle=settle, max_tokens=5))
+    filled = run_fill(filler, toy_fill(prefix, suffix, decoding=decoding, max_tokens=5))
     assert len(filled.tokens) <= 5
     ids = context_ids(filler)
     assert ids == text.context(text.encode(prefix), text.encode(suffix))
@@ -187,24 +187,24 @@ def test_no_prefix_leaves_all_to_the_suffix(toy: Path) -> None:
 # -- what is shown and measured ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("settle", SETTLE_MODES)
+@pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("max_tokens", [3, 17])
 def test_the_last_step_shown_is_the_answer(
-    filler: MaskedCausalFiller, settle: SettleMode, max_tokens: int
+    filler: MaskedCausalFiller, decoding: Decoding, max_tokens: int
 ) -> None:
     steps: list[Step] = []
-    request = toy_fill(settle=settle, max_tokens=max_tokens)
+    request = toy_fill(decoding=decoding, max_tokens=max_tokens)
     filled = run_fill(filler, request, on_step=steps.append)
     assert "".join(token.text for token in steps[-1].tokens) == filled.text
     numbers = [step.step for step in steps]
     assert numbers == sorted(set(numbers))
-    assert numbers[-1] == filled.steps
+    assert numbers[-1] == filled.num_forwards
     assert all(len(step.tokens) <= max_tokens for step in steps)
 
 
-@pytest.mark.parametrize("settle", SETTLE_MODES)
-def test_what_is_measured_adds_up(filler: MaskedCausalFiller, settle: SettleMode) -> None:
-    filled = run_fill(filler, toy_fill(settle=settle, id=9), received_at=time.monotonic() - 0.5)
+@pytest.mark.parametrize("decoding", DECODINGS)
+def test_what_is_measured_adds_up(filler: MaskedCausalFiller, decoding: Decoding) -> None:
+    filled = run_fill(filler, toy_fill(decoding=decoding, id=9), received_at=time.monotonic() - 0.5)
     ms = filled.ms
     assert ms.total == pytest.approx(ms.queue + ms.prefill + ms.denoise)
     assert ms.queue >= 500
@@ -233,10 +233,10 @@ def test_a_cancel_before_the_first_pass_counts(filler: MaskedCausalFiller) -> No
         {"alternative": -1},
         {"alternative": 10**6},
         {"min_indent": -1},
-        {"temperature": -1.0, "settle": "entropy"},
-        {"temperature": math.nan, "settle": "entropy"},
-        {"temperature": math.inf, "settle": "entropy"},
-        {"temperature": 1e-30, "settle": "entropy"},
+        {"temperature": -1.0, "decoding": "entropy"},
+        {"temperature": math.nan, "decoding": "entropy"},
+        {"temperature": math.inf, "decoding": "entropy"},
+        {"temperature": 1e-30, "decoding": "entropy"},
     ],
 )
 def test_a_field_out_of_range_is_refused(filler: MaskedCausalFiller, field: dict[str, int]) -> None:

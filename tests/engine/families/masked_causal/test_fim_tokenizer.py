@@ -9,24 +9,24 @@ from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
 from toy_causal_tokenizer import MARKS, toy_tokenizer
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText, read_fim_text
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer, read_fim_tokenizer
 
 
-def saved(tokenizer: Tokenizer, folder: Path) -> FimText:
+def saved(tokenizer: Tokenizer, folder: Path) -> FimTokenizer:
     tokenizer.save(str(folder / "tokenizer.json"))
-    return read_fim_text(folder)
+    return read_fim_tokenizer(folder)
 
 
 @pytest.fixture(scope="module")
-def text(tmp_path_factory: pytest.TempPathFactory) -> FimText:
+def text(tmp_path_factory: pytest.TempPathFactory) -> FimTokenizer:
     return saved(toy_tokenizer(), tmp_path_factory.mktemp("tokenizer"))
 
 
-def joined(text: FimText, ids: list[int]) -> str:
+def joined(text: FimTokenizer, ids: list[int]) -> str:
     return b"".join(text.bytes_of(i) for i in ids).decode()
 
 
-def test_the_marks_stand_in_the_backbones_order(text: FimText) -> None:
+def test_the_marks_stand_in_the_backbones_order(text: FimTokenizer) -> None:
     prefix, suffix = text.encode("def "), text.encode(")")
     marks = {mark: toy_tokenizer().token_to_id(mark) for mark in MARKS}
     assert text.context(prefix, suffix) == [
@@ -40,7 +40,7 @@ def test_the_marks_stand_in_the_backbones_order(text: FimText) -> None:
     assert text.end_ids == frozenset(marks.values())
 
 
-def test_an_empty_suffix_is_a_line_break(text: FimText) -> None:
+def test_an_empty_suffix_is_a_line_break(text: FimTokenizer) -> None:
     assert text.context([], []) == text.context([], text.encode("\n"))
 
 
@@ -73,12 +73,12 @@ def test_a_tokenizer_that_cuts_long_texts_cuts_none_here(tmp_path: Path) -> None
     assert len(text.encode("x")) == 1
 
 
-def test_lone_surrogates_become_question_marks(text: FimText) -> None:
+def test_lone_surrogates_become_question_marks(text: FimTokenizer) -> None:
     assert joined(text, text.encode("a\ud800b\udfff")) == "a?b?"
 
 
 @given(st.text())
-def test_encoding_loses_nothing(text: FimText, written: str) -> None:
+def test_encoding_loses_nothing(text: FimTokenizer, written: str) -> None:
     ids = text.encode(written)
     expected = written.encode("utf-8", "replace").decode()
     assert joined(text, ids) == expected
@@ -86,32 +86,34 @@ def test_encoding_loses_nothing(text: FimText, written: str) -> None:
 
 
 @given(st.text(alphabet="dé😀 \nretunv", max_size=12), st.text(alphabet="dé😀 \n", max_size=12))
-def test_pieces_leave_out_what_is_given(text: FimText, given_text: str, rest: str) -> None:
+def test_pieces_leave_out_what_is_given(text: FimTokenizer, given_text: str, rest: str) -> None:
     ids = text.encode(given_text + rest)
     pieces = text.pieces(ids, num_given=len(given_text.encode()))
     assert "".join(pieces) == rest
     assert len(pieces) == len(ids)
 
 
-def test_a_character_cut_over_tokens_goes_to_the_last(text: FimText) -> None:
+def test_a_character_cut_over_tokens_goes_to_the_last(text: FimTokenizer) -> None:
     ids = text.encode(" 😀")
     assert len(ids) > 1
     assert text.pieces(ids, num_given=0) == [" ", *[""] * (len(ids) - 2), "😀"]
     assert "".join(text.pieces(ids[:-1], num_given=0)) == " ", "half a character is left out"
 
 
-def test_bytes_that_are_no_utf8_become_a_replacement(text: FimText) -> None:
+def test_bytes_that_are_no_utf8_become_a_replacement(text: FimTokenizer) -> None:
     ids = [i for i in range(256) if text.bytes_of(i) == b"\xff"]
     assert text.pieces([*ids, *text.encode("x")], num_given=0) == ["\ufffd", "x"]
 
 
-def test_continuing_names_longer_and_shorter_tokens(text: FimText) -> None:
+def test_continuing_names_longer_and_shorter_tokens(text: FimTokenizer) -> None:
     found = {text.bytes_of(i) for i in text.continuing(b"re")}
     assert found == {b"re", b"ret", b"return", b"r"}
 
 
 @given(st.binary(min_size=1, max_size=4))
-def test_continuing_names_all_that_fit_and_nothing_else(text: FimText, given_bytes: bytes) -> None:
+def test_continuing_names_all_that_fit_and_nothing_else(
+    text: FimTokenizer, given_bytes: bytes
+) -> None:
     found = text.continuing(given_bytes)
     everything = {i: text.bytes_of(i) for i in range(text.num_tokens) if text.bytes_of(i)}
     fits = {
@@ -124,7 +126,7 @@ def test_continuing_names_all_that_fit_and_nothing_else(text: FimText, given_byt
 
 
 @given(st.text() | st.text(alphabet="val return"))
-def test_given_text_is_split_before_its_last_tokens(text: FimText, given_text: str) -> None:
+def test_given_text_is_split_before_its_last_tokens(text: FimTokenizer, given_text: str) -> None:
     ids, healed = text.split_given(given_text)
     whole = b"".join(text.bytes_of(i) for i in ids) + healed
     assert whole == given_text.encode("utf-8", "replace")
@@ -147,26 +149,26 @@ def test_given_text_is_split_before_its_last_tokens(text: FimText, given_text: s
     ],
 )
 def test_tokens_that_one_longer_token_begins_with_are_open(
-    text: FimText, given_text: str, kept: str, healed: str
+    text: FimTokenizer, given_text: str, kept: str, healed: str
 ) -> None:
     ids, open_bytes = text.split_given(given_text)
     assert (joined(text, ids), open_bytes.decode()) == (kept, healed)
 
 
-def test_a_padding_row_of_the_matrix_has_no_text(text: FimText) -> None:
+def test_a_padding_row_of_the_matrix_has_no_text(text: FimTokenizer) -> None:
     assert text.bytes_of(text.num_tokens + 5) == b""
 
 
 def test_a_tokenizer_without_marks_is_refused(tmp_path: Path) -> None:
     toy_tokenizer(marks=MARKS[:1]).save(str(tmp_path / "tokenizer.json"))
     with pytest.raises(ModelError, match=r"no fill-in-the-middle model.*<\|fim_middle\|>"):
-        read_fim_text(tmp_path)
+        read_fim_tokenizer(tmp_path)
 
 
 def test_a_damaged_tokenizer_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tokenizer.json").write_text('{"version": "1.0"')
     with pytest.raises(ModelError, match=r"tokenizer\.json cannot be read"):
-        read_fim_text(tmp_path)
+        read_fim_tokenizer(tmp_path)
 
 
 def test_a_tokenizer_of_words_is_refused(tmp_path: Path) -> None:
@@ -175,4 +177,4 @@ def test_a_tokenizer_of_words_is_refused(tmp_path: Path) -> None:
     tokenizer.add_special_tokens(list(MARKS))
     tokenizer.save(str(tmp_path / "tokenizer.json"))
     with pytest.raises(ModelError, match="no byte-level tokenizer"):
-        read_fim_text(tmp_path)
+        read_fim_tokenizer(tmp_path)

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_masked_causal, toy_text
+from toy_causal import DECODINGS, toy_fill, toy_filler, toy_masked_causal, toy_text
 from toy_causal_fill import run_fill
 
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
-from intarsia.engine.ipc.messages import Fill, Filled, SettleMode
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.ipc.messages import Decoding, Fill, Filled
 
 
 @pytest.fixture(scope="module")
@@ -19,11 +19,11 @@ def filler(toy: Path, adapter: Path) -> MaskedCausalFiller:
 
 
 @pytest.fixture(scope="module")
-def text(toy: Path) -> FimText:
+def text(toy: Path) -> FimTokenizer:
     return toy_text(toy)
 
 
-def hole_bytes(filler: MaskedCausalFiller, text: FimText, request: Fill) -> bytes:
+def hole_bytes(filler: MaskedCausalFiller, text: FimTokenizer, request: Fill) -> bytes:
     """All that the model holds behind the request's last FIM mark."""
     ids = filler._model._open.ids
     start = len(text.context(text.encode(request.prefix), text.encode(request.suffix)))
@@ -31,7 +31,7 @@ def hole_bytes(filler: MaskedCausalFiller, text: FimText, request: Fill) -> byte
 
 
 def check_continues(
-    filler: MaskedCausalFiller, text: FimText, request: Fill, filled: Filled
+    filler: MaskedCausalFiller, text: FimTokenizer, request: Fill, filled: Filled
 ) -> None:
     whole = request.given.encode("utf-8", "replace")
     held = hole_bytes(filler, text, request)
@@ -45,29 +45,31 @@ def check_continues(
 @settings(deadline=None, max_examples=120)
 @given(
     given_text=st.text(max_size=12) | st.text(alphabet="def return val é😀\n", max_size=12),
-    settle=st.sampled_from(SETTLE_MODES),
+    decoding=st.sampled_from(DECODINGS),
     alternative=st.integers(0, 5),
 )
 def test_the_answer_goes_on_from_any_given_text(
     filler: MaskedCausalFiller,
-    text: FimText,
+    text: FimTokenizer,
     given_text: str,
-    settle: SettleMode,
+    decoding: Decoding,
     alternative: int,
 ) -> None:
-    request = toy_fill(given=given_text, settle=settle, alternative=alternative, max_tokens=40)
+    request = toy_fill(given=given_text, decoding=decoding, alternative=alternative, max_tokens=40)
     check_continues(filler, text, request, run_fill(filler, request))
 
 
-@pytest.mark.parametrize("settle", SETTLE_MODES)
+@pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("given_text", ["def", " return", "é", "    "])
 def test_several_short_tokens_may_spell_what_is_given(
-    filler: MaskedCausalFiller, text: FimText, settle: SettleMode, given_text: str
+    filler: MaskedCausalFiller, text: FimTokenizer, decoding: Decoding, given_text: str
 ) -> None:
     """Every first token that fits is tried: whole, longer, or one byte of it."""
     lengths = set()
     for alternative in range(8):
-        request = toy_fill(given=given_text, settle=settle, alternative=alternative, max_tokens=12)
+        request = toy_fill(
+            given=given_text, decoding=decoding, alternative=alternative, max_tokens=12
+        )
         check_continues(filler, text, request, run_fill(filler, request))
         start = len(text.context(text.encode(request.prefix), text.encode(request.suffix)))
         lengths.add(len(text.bytes_of(filler._model._open.ids[start])))
@@ -75,7 +77,7 @@ def test_several_short_tokens_may_spell_what_is_given(
 
 
 def test_an_alternative_is_another_first_token_and_no_more(
-    filler: MaskedCausalFiller, text: FimText, toy: Path
+    filler: MaskedCausalFiller, text: FimTokenizer, toy: Path
 ) -> None:
     """Once it has begun otherwise, it goes on as the model likes best."""
     for alternative in range(2):  # at once, and a blank first
@@ -101,7 +103,7 @@ def test_fewer_tokens_than_the_given_text_needs_give_nothing(
         assert filled.finish_reason in ("max_tokens", "end_of_hole")
 
 
-def test_only_the_last_given_token_is_open(filler: MaskedCausalFiller, text: FimText) -> None:
+def test_only_the_last_given_token_is_open(filler: MaskedCausalFiller, text: FimTokenizer) -> None:
     request = toy_fill(given="val return")
     run_fill(filler, request)
     head, healed = text.split_given(request.given)

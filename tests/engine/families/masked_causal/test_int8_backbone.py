@@ -14,7 +14,7 @@ from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows, ou
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.model import MaskedCausal
 from intarsia.engine.filler import ModelInfo
-from intarsia.engine.ipc.messages import SettleMode
+from intarsia.engine.ipc.messages import Decoding
 from intarsia.engine.kernels.matmul import multiplies_bytes
 
 pytestmark = pytest.mark.skipif(not multiplies_bytes(), reason="no dot products of bytes here")
@@ -95,10 +95,10 @@ def test_a_context_may_be_cropped_copied_and_grown(toy: Path) -> None:
 
 @pytest.mark.parametrize("prefix", ["def f(x):\n    return ", "a = [", "for i in "])
 def test_a_text_is_the_same_however_it_is_settled(prefix: str, toy: Path, adapter: Path) -> None:
-    def text(settle: SettleMode) -> str:
+    def text(decoding: Decoding) -> str:
         model = MaskedCausal(toy_backbone(toy, adapter, matrices="int8"), cache_tokens=4096)
         info = ModelInfo(name="toy", family="", device="cpu", dtype="int8", notes=())
         filler = MaskedCausalFiller(model, toy_text(toy), info, max_context_tokens=1024)
-        return run_fill(filler, toy_fill(prefix=prefix, max_tokens=40, settle=settle)).text
+        return run_fill(filler, toy_fill(prefix=prefix, max_tokens=40, decoding=decoding)).text
 
-    assert text("verified") == text("left_to_right") != ""
+    assert text("speculative") == text("autoregressive") != ""

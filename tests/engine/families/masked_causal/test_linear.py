@@ -7,7 +7,7 @@ from torch import Tensor
 from intarsia.engine.families.lora import LowRank
 from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
 from intarsia.engine.families.masked_causal.backbone.linear import (
-    PlainMatrix,
+    Linear,
     packed_matrix,
     packs,
 )
@@ -47,7 +47,7 @@ def test_a_packed_matrix_makes_the_same_product(
     if not packs(dtype):
         pytest.skip(f"oneDNN packs no {dtype} here")
     x, bias = numbers(num_rows, _IN).to(dtype), numbers(_OUT, seed=2).to(dtype)
-    exact = PlainMatrix(weight.to(dtype), bias).multiply(x)
+    exact = Linear(weight.to(dtype), bias).multiply(x)
     found = packed_matrix(weight.to(dtype), bias).multiply(x)
     torch.testing.assert_close(found, exact)
 

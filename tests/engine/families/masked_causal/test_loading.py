@@ -110,7 +110,7 @@ def test_the_configured_adapter_is_not_another_models(
 
 @pytest.mark.parametrize("kind", ["qwen2", "qwen3", "llama", "llama3"])
 def test_every_kind_fills(kind: str, toys: dict[str, Path]) -> None:
-    assert run_fill(toy_filler(toys[kind]), toy_fill()).steps > 0
+    assert run_fill(toy_filler(toys[kind]), toy_fill()).num_forwards > 0
 
 
 def test_shards_are_read_as_one(toy: Path, tmp_path: Path) -> None:

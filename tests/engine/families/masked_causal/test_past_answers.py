@@ -6,7 +6,7 @@ import pytest
 from toy_causal import toy_fill, toy_text
 
 from intarsia.engine.decoding.tokens import Settled
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimText
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import Hole, HoleReader
 from intarsia.engine.families.masked_causal.warm_start import Recollections, WarmStart
 
@@ -18,7 +18,7 @@ _ANSWER = " = f(val)"
 class Place:
     """A hole that the user works on."""
 
-    def __init__(self, text: FimText) -> None:
+    def __init__(self, text: FimTokenizer) -> None:
         self.text = text
         self.recollections = Recollections(text)
         self._reader = HoleReader(text, vocab_size=text.num_tokens, max_context_tokens=256)
@@ -35,7 +35,7 @@ class Place:
             ids=ids,
             confidences=[0.5] * len(ids),
             entropies=[1.0] * num_proven,
-            num_settled=num_proven,
+            num_committed=num_proven,
         )
         self.recollections.hold(hole, written, None)
 

@@ -43,12 +43,12 @@ def test_it_is_the_default_model_with_what_is_bundled(filler: Filler) -> None:
 def test_verified_is_left_to_right_in_fewer_passes(
     filler: Filler, verified: dict[str, Filled]
 ) -> None:
-    slow = {name: run_fill(filler, line(name, settle="left_to_right")) for name in REAL_HOLES}
+    slow = {name: run_fill(filler, line(name, decoding="autoregressive")) for name in REAL_HOLES}
     differing = [name for name in REAL_HOLES if slow[name].text != verified[name].text]
     assert len(differing) <= 1, "no more than one near-tie of bfloat16"
     assert all(filled.num_prefilled == 0 for filled in slow.values())
-    num_passes = sum(filled.steps for filled in verified.values())
-    assert num_passes < 0.85 * sum(filled.steps for filled in slow.values())
+    num_forwards = sum(filled.num_forwards for filled in verified.values())
+    assert num_forwards < 0.85 * sum(filled.num_forwards for filled in slow.values())
 
 
 def test_what_is_written_fits(verified: dict[str, Filled]) -> None:
@@ -88,10 +88,10 @@ def test_a_line_goes_on_until_its_brackets_are_closed(filler: Filler) -> None:
 
 @pytest.mark.parametrize("name", ["running mean", "clamp"])
 def test_entropy_writes_a_line(filler: Filler, name: str) -> None:
-    filled = run_fill(filler, line(name, settle="entropy"))
+    filled = run_fill(filler, line(name, decoding="entropy"))
     assert filled.text.strip()
     assert "<|" not in filled.text
-    assert filled.steps <= len(filled.tokens) + 12
+    assert filled.num_forwards <= len(filled.tokens) + 12
 
 
 def test_a_second_request_reads_nothing_again(filler: Filler, verified: dict[str, Filled]) -> None:
@@ -114,7 +114,7 @@ def test_a_half_typed_word_is_continued(filler: Filler) -> None:
 def test_steps_are_shown_until_the_answer_stands(filler: Filler) -> None:
     steps: list[Step] = []
     filled = run_fill(filler, line("running mean"), on_step=steps.append)
-    assert len(steps) == filled.steps + 1
+    assert len(steps) == filled.num_forwards + 1
     assert "".join(token.text for token in steps[-1].tokens) == filled.text
     assert all(token.is_settled for token in steps[-1].tokens)
 
@@ -140,4 +140,4 @@ def test_typing_along_takes_four_in_ten_of_the_passes(
     cold = [run_fill(filler, Fill(given=it, fresh=True, **fields)) for it in given]
     warm = [run_fill(filler, Fill(given=it, **fields)) for it in given]
     assert [it.text for it in warm] == [it.text for it in cold]
-    assert sum(it.steps for it in warm) <= 0.4 * sum(it.steps for it in cold)
+    assert sum(it.num_forwards for it in warm) <= 0.4 * sum(it.num_forwards for it in cold)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_text
+from toy_causal import DECODINGS, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 from transformers import AutoModelForCausalLM
 
@@ -15,7 +15,7 @@ from intarsia.engine.families.masked_causal import rerank
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.read_request import Hole
 from intarsia.engine.families.masked_causal.rerank import Written
-from intarsia.engine.ipc.messages import Fill, Filled, SettleMode
+from intarsia.engine.ipc.messages import Decoding, Fill, Filled
 
 NUM_CANDIDATES = 5
 
@@ -35,14 +35,14 @@ def filler(toy: Path, adapter: Path) -> MaskedCausalFiller:
     return toy_filler(toy, adapter)
 
 
-@pytest.mark.parametrize("settle", SETTLE_MODES)
-def test_the_greedy_answer_is_among_several(settle: SettleMode, filler: MaskedCausalFiller) -> None:
-    greedy = run_fill(filler, several(num_candidates=1, settle=settle))
-    filled = run_fill(filler, several(settle=settle))
+@pytest.mark.parametrize("decoding", DECODINGS)
+def test_the_greedy_answer_is_among_several(decoding: Decoding, filler: MaskedCausalFiller) -> None:
+    greedy = run_fill(filler, several(num_candidates=1, decoding=decoding))
+    filled = run_fill(filler, several(decoding=decoding))
     assert greedy.others == ()
     assert greedy.text in texts(filled)
     assert len(set(texts(filled))) == NUM_CANDIDATES
-    assert filled.steps > greedy.steps
+    assert filled.num_forwards > greedy.num_forwards
     assert all("".join(token.text for token in it.tokens) == it.text for it in filled.others)
 
 
@@ -114,7 +114,11 @@ def test_a_sure_answer_is_the_only_one(
     monkeypatch.setattr(rerank, "_SURE", -math.inf)
     greedy = run_fill(filler, several(num_candidates=1))
     filled = run_fill(filler, several())
-    assert (filled.text, filled.others, filled.steps) == (greedy.text, (), greedy.steps)
+    assert (filled.text, filled.others, filled.num_forwards) == (
+        greedy.text,
+        (),
+        greedy.num_forwards,
+    )
 
 
 def test_a_rewritten_draft_has_no_others(filler: MaskedCausalFiller) -> None:
@@ -165,7 +169,7 @@ def test_a_deadline_among_the_others_leaves_the_first_and_says_so(
 
 def test_one_cut_by_its_steps_has_no_others(filler: MaskedCausalFiller) -> None:
     filled = run_fill(filler, several(max_steps=2))
-    assert (filled.steps, filled.others) == (2, ())
+    assert (filled.num_forwards, filled.others) == (2, ())
 
 
 def test_what_was_written_pushes_no_other_context_out(filler: MaskedCausalFiller) -> None:

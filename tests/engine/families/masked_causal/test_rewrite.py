@@ -8,12 +8,12 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_masked_causal, toy_text
+from toy_causal import DECODINGS, toy_fill, toy_filler, toy_masked_causal, toy_text
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.ipc.messages import Fill, Filled, SettleMode, Step
+from intarsia.engine.ipc.messages import Decoding, Fill, Filled, Step
 
 DRAFT = "val return def"
 
@@ -28,7 +28,13 @@ def rewriting(**fields: Any) -> Fill:
 
 
 def answer(filled: Filled) -> tuple[Any, ...]:
-    return (filled.text, filled.tokens, filled.steps, filled.finish_reason, filled.mean_entropy)
+    return (
+        filled.text,
+        filled.tokens,
+        filled.num_forwards,
+        filled.finish_reason,
+        filled.mean_entropy,
+    )
 
 
 def test_a_draft_is_rewritten(filler: MaskedCausalFiller, toy: Path) -> None:
@@ -51,21 +57,23 @@ def test_more_noise_changes_more(filler: MaskedCausalFiller, toy: Path) -> None:
     assert num_changed(0.1) < num_changed(0.9)
 
 
-@pytest.mark.parametrize("settle", SETTLE_MODES)
+@pytest.mark.parametrize("decoding", DECODINGS)
 @pytest.mark.parametrize("noise", [0.2, 1.0])
 def test_without_a_draft_noise_says_nothing(
-    filler: MaskedCausalFiller, settle: SettleMode, noise: float
+    filler: MaskedCausalFiller, decoding: Decoding, noise: float
 ) -> None:
-    plain = run_fill(filler, toy_fill(settle=settle))
-    assert answer(run_fill(filler, toy_fill(settle=settle, noise=noise))) == answer(plain)
+    plain = run_fill(filler, toy_fill(decoding=decoding))
+    assert answer(run_fill(filler, toy_fill(decoding=decoding, noise=noise))) == answer(plain)
 
 
-@pytest.mark.parametrize("settle", SETTLE_MODES)
+@pytest.mark.parametrize("decoding", DECODINGS)
 def test_all_noise_leaves_nothing_of_a_draft(
-    filler: MaskedCausalFiller, settle: SettleMode
+    filler: MaskedCausalFiller, decoding: Decoding
 ) -> None:
-    plain = run_fill(filler, toy_fill(settle=settle))
-    assert answer(run_fill(filler, toy_fill(settle=settle, draft="x", noise=1.0))) == answer(plain)
+    plain = run_fill(filler, toy_fill(decoding=decoding))
+    assert answer(run_fill(filler, toy_fill(decoding=decoding, draft="x", noise=1.0))) == answer(
+        plain
+    )
 
 
 def test_no_adapter_is_needed_and_none_takes_part(filler: MaskedCausalFiller, toy: Path) -> None:
@@ -100,7 +108,7 @@ def test_a_stop_text_ends_a_rewriting_too(filler: MaskedCausalFiller) -> None:
 @pytest.mark.parametrize("max_steps", [1, 2, 4])
 def test_no_more_steps_than_asked_for(filler: MaskedCausalFiller, max_steps: int) -> None:
     filled = run_fill(filler, rewriting(max_steps=max_steps, noise=0.9))
-    assert (filled.steps, filled.finish_reason) == (max_steps, "max_steps")
+    assert (filled.num_forwards, filled.finish_reason) == (max_steps, "max_steps")
     assert filled.text, "the draft as far as it got"
 
 

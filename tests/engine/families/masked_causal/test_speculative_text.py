@@ -18,8 +18,8 @@ from toy_causal import (
 from toy_causal_fill import run_fill
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from intarsia.engine.decoding.speculative import LEFT_TO_RIGHT, VerifyPolicy, settle_verified
-from intarsia.engine.decoding.tokens import Settled, name_tokens
+from intarsia.engine.decoding.speculative import AUTOREGRESSIVE, VerifyPolicy, decode_speculatively
+from intarsia.engine.decoding.tokens import Settled, score_tokens
 from intarsia.engine.families.masked_causal.context_boundary import anchor_offset
 from intarsia.engine.families.masked_causal.model import MaskedCausal
 
@@ -61,14 +61,14 @@ def settle(causal: MaskedCausal, folder: Path, context: list[int], policy: Verif
     ends = toy_text(folder).end_ids
     causal.prefill(context)
     logits = causal.next_logits()[None]
-    return settle_verified(
+    return decode_speculatively(
         causal,
         context,
-        name_tokens(logits, [int(logits.argmax())]),
+        score_tokens(logits, [int(logits.argmax())]),
         policy,
         find_end=lambda ids: next((i + 1 for i, t in enumerate(ids) if t in ends), None),
         max_tokens=_NUM_TOKENS,
-        max_passes=None,
+        max_forwards=None,
         is_cancelled=lambda: False,
         deadline=None,
         on_round=None,
@@ -90,8 +90,8 @@ def test_verified_is_greedy_whatever_the_adapter_says(
     for context in contexts(folder):
         written = settle(causal, folder, context, VerifyPolicy())
         assert written.ids == greedy(folder, context)
-        assert written.num_passes <= len(written.ids) - 1
-        assert written.num_settled == len(written.ids)
+        assert written.num_forwards <= len(written.ids) - 1
+        assert written.num_committed == len(written.ids)
 
 
 @settings(deadline=None, max_examples=40)
@@ -113,7 +113,7 @@ def test_verified_is_greedy_whatever_the_policy(
     policy = VerifyPolicy(num_proposed=num_proposed, num_rows=num_rows, min_chance=min_chance)
     written = settle(toy_with_adapter, toy, context, policy)
     assert written.ids == greedy(toy, context)
-    assert written.num_passes <= max(len(written.ids) - 1, 0)
+    assert written.num_forwards <= max(len(written.ids) - 1, 0)
 
 
 @pytest.fixture(scope="module")
@@ -123,9 +123,9 @@ def toy_with_adapter(toy: Path, adapter: Path) -> MaskedCausal:
 
 def test_left_to_right_makes_one_pass_a_token(toy: Path, toy_with_adapter: MaskedCausal) -> None:
     for context in contexts(toy):
-        written = settle(toy_with_adapter, toy, context, LEFT_TO_RIGHT)
+        written = settle(toy_with_adapter, toy, context, AUTOREGRESSIVE)
         assert written.ids == greedy(toy, context)
-        assert written.num_passes == len(written.ids) - 1
+        assert written.num_forwards == len(written.ids) - 1
 
 
 def test_proposals_do_save_passes(toy: Path, toy_with_adapter: MaskedCausal) -> None:
@@ -134,7 +134,7 @@ def test_proposals_do_save_passes(toy: Path, toy_with_adapter: MaskedCausal) -> 
         settle(toy_with_adapter, toy, context, VerifyPolicy(min_chance=0))
         for context in contexts(toy)
     ]
-    assert sum(w.num_passes for w in written) < sum(len(w.ids) - 1 for w in written)
+    assert sum(w.num_forwards for w in written) < sum(len(w.ids) - 1 for w in written)
 
 
 def test_the_filler_gives_the_greedy_text(toy: Path, adapter: Path) -> None:
@@ -149,18 +149,20 @@ def test_the_filler_gives_the_greedy_text(toy: Path, adapter: Path) -> None:
         verified = run_fill(filler, toy_fill(prefix, suffix, max_tokens=_NUM_TOKENS))
         assert verified.text == "".join(text.pieces(ids, num_given=0))
         slow = run_fill(
-            filler, toy_fill(prefix, suffix, max_tokens=_NUM_TOKENS, settle="left_to_right")
+            filler, toy_fill(prefix, suffix, max_tokens=_NUM_TOKENS, decoding="autoregressive")
         )
         assert slow.text == verified.text
-        assert slow.steps == len(expected) - 1
-        assert verified.steps <= slow.steps
+        assert slow.num_forwards == len(expected) - 1
+        assert verified.num_forwards <= slow.num_forwards
         assert slow.finish_reason == verified.finish_reason
 
 
 def test_no_adapter_writes_the_same_text_one_token_a_pass(toy: Path, adapter: Path) -> None:
     with_adapter, without = toy_filler(toy, adapter), toy_filler(toy)
     for prefix, suffix in _HOLES:
-        for settle_mode in ("verified", "entropy"):
-            plain = run_fill(without, toy_fill(prefix, suffix, settle=settle_mode))
+        for decoding in ("speculative", "entropy"):
+            plain = run_fill(without, toy_fill(prefix, suffix, decoding=decoding))
             assert plain.text == run_fill(with_adapter, toy_fill(prefix, suffix)).text
-            assert plain.steps == max(0, len(plain.tokens) - (plain.finish_reason != "end_of_hole"))
+            assert plain.num_forwards == max(
+                0, len(plain.tokens) - (plain.finish_reason != "end_of_hole")
+            )

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from toy_causal import SETTLE_MODES, toy_fill, toy_filler, toy_masked_causal
+from toy_causal import DECODINGS, toy_fill, toy_filler, toy_masked_causal
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
@@ -17,13 +17,13 @@ from intarsia.engine.ipc.messages import Fill, Filled
 FILE = "".join(f"x{number} = {number}\n" for number in range(3, 15))  # the toy writes on
 OTHERS = [
     toy_fill(FILE, "\ny = 2\n", max_tokens=6),  # the same place: its context is what is aside
-    toy_fill(FILE + "z = 3\n", "\ny = 2\n", max_tokens=6, settle="entropy"),
+    toy_fill(FILE + "z = 3\n", "\ny = 2\n", max_tokens=6, decoding="entropy"),
     toy_fill("other " * 9, "", max_tokens=9),
     toy_fill(FILE, "\ny = 2\n", draft="a = b", noise=0.5, max_tokens=20),
     toy_fill(FILE, "\ny = 2\n", max_tokens=4, num_candidates=2),
 ]
 KINDS = {
-    **{settle: {"settle": settle} for settle in SETTLE_MODES},
+    **{decoding: {"decoding": decoding} for decoding in DECODINGS},
     "rewritten": {"draft": "abc = d + e * f", "noise": 0.6, "max_tokens": 20},
     "of several": {"num_candidates": 3},
 }
@@ -37,7 +37,7 @@ def said(filled: Filled) -> object:
     """An answer without numbers: another chunk of the same context rounds otherwise."""
     others = [(other.text, other.finish_reason) for other in filled.others]
     settled = [(token.text, token.is_settled) for token in filled.tokens]
-    return filled.text, settled, filled.steps, filled.finish_reason, others
+    return filled.text, settled, filled.num_forwards, filled.finish_reason, others
 
 
 class Interruption:
@@ -56,7 +56,7 @@ class Interruption:
         self._num_asked += 1
         if self._when(self._num_asked):
             request = self._which()
-            with self._filler.laid_aside():
+            with self._filler.suspended():
                 self.done.append((request, run_fill(self._filler, request)))
         return False
 
@@ -89,11 +89,11 @@ def test_what_is_read_of_a_context_is_not_read_again_after_others(
     cache_tokens: int, toy: Path
 ) -> None:
     filler = toy_filler(toy, cache_tokens=cache_tokens)
-    expected = run_fill(toy_filler(toy), work("verified"))
+    expected = run_fill(toy_filler(toy), work("speculative"))
     others = Interruption(filler, lambda asked: asked == 2, lambda: OTHERS[2])
-    found = run_fill(filler, work("verified"), is_cancelled=others.is_cancelled)
+    found = run_fill(filler, work("speculative"), is_cancelled=others.is_cancelled)
     assert (found.num_prefilled, found.num_reused) == (expected.num_prefilled, 0)
-    assert run_fill(filler, work("verified")).num_prefilled == 0
+    assert run_fill(filler, work("speculative")).num_prefilled == 0
     if cache_tokens > 300:
         assert run_fill(filler, OTHERS[2]).num_prefilled == 0, "nor is that of the others"
 
@@ -107,14 +107,14 @@ def test_of_a_fill_that_was_made_meanwhile_the_context_alone_is_held(toy: Path) 
         held.append(filler.cached_tokens())
         return False
 
-    found = run_fill(filler, work("verified"), is_cancelled=is_cancelled)
+    found = run_fill(filler, work("speculative"), is_cancelled=is_cancelled)
     assert held[1] == found.num_prefilled + others.done[0][1].num_prefilled
 
 
 def test_another_fill_of_the_same_file_reads_what_is_laid_aside_and_leaves_it(toy: Path) -> None:
     filler = toy_filler(toy)
     others = Interruption(filler, lambda asked: asked == 3, lambda: OTHERS[0])
-    run_fill(filler, work("verified"), is_cancelled=others.is_cancelled)
+    run_fill(filler, work("speculative"), is_cancelled=others.is_cancelled)
     assert others.done[0][1].num_prefilled == 1, "the last token, for its hidden state"
 
 
@@ -137,14 +137,14 @@ def test_fills_may_be_laid_aside_on_each_other(toy: Path, adapter: Path) -> None
     inner = Interruption(filler, lambda asked: asked % 2 == 0, lambda: OTHERS[2])
 
     def outer() -> bool:
-        with filler.laid_aside():
+        with filler.suspended():
             found = run_fill(filler, work("entropy"), is_cancelled=inner.is_cancelled)
             assert said(found) == said(run_fill(toy_filler(toy, adapter), work("entropy")))
         return False
 
-    found = run_fill(filler, work("verified"), is_cancelled=outer)
+    found = run_fill(filler, work("speculative"), is_cancelled=outer)
     assert inner.done
-    assert said(found) == said(run_fill(toy_filler(toy, adapter), work("verified")))
+    assert said(found) == said(run_fill(toy_filler(toy, adapter), work("speculative")))
 
 
 def test_a_cancelled_fill_leaves_what_is_laid_aside_as_it_was(toy: Path) -> None:
@@ -153,13 +153,13 @@ def test_a_cancelled_fill_leaves_what_is_laid_aside_as_it_was(toy: Path) -> None
     def interrupt() -> bool:
         nonlocal num_asked
         num_asked += 1
-        with filler.laid_aside(), pytest.raises(Cancelled):
+        with filler.suspended(), pytest.raises(Cancelled):
             run_fill(filler, OTHERS[2], is_cancelled=lambda: True)
         return False
 
-    found = run_fill(filler, work("verified"), is_cancelled=interrupt)
+    found = run_fill(filler, work("speculative"), is_cancelled=interrupt)
     assert num_asked > 2
-    assert said(found) == said(run_fill(toy_filler(toy), work("verified")))
+    assert said(found) == said(run_fill(toy_filler(toy), work("speculative")))
 
 
 @pytest.mark.parametrize(("at", "expected"), [(0, [0, 60, 120]), (2, [0, 60, 80, 100, 120, 140])])
@@ -174,7 +174,7 @@ def test_a_context_is_read_in_short_chunks_once_it_was_laid_aside(
     def is_cancelled() -> bool:
         read.append(len(model._open))
         if len(read) == at:
-            with model.laid_aside():
+            with model.suspended():
                 model.prefill([1, 2, 3])
         return False
 

@@ -44,16 +44,16 @@ class Typist:
         assert warm.finish_reason == cold.finish_reason
         for mine, other in zip(warm.tokens, cold.tokens, strict=True):
             assert mine.is_settled and mine.confidence == pytest.approx(other.confidence, rel=1e-3)
-        self.passes["warm"] += warm.steps
-        self.passes["cold"] += cold.steps
-        self.num_more += warm.steps > cold.steps
+        self.passes["warm"] += warm.num_forwards
+        self.passes["cold"] += cold.num_forwards
+        self.num_more += warm.num_forwards > cold.num_forwards
         return warm
 
-    def cancelled_fill(self, num_passes: int) -> None:
+    def cancelled_fill(self, num_forwards: int) -> None:
         """Have both begin, until a key cancels them after so many passes."""
         warm = msgspec.structs.replace(self.request, fresh=False)
-        self.passes["warm"] += _passes_until_cancelled(self.warm, warm, num_passes)
-        self.passes["cold"] += _passes_until_cancelled(self.cold, self.request, num_passes)
+        self.passes["warm"] += _passes_until_cancelled(self.warm, warm, num_forwards)
+        self.passes["cold"] += _passes_until_cancelled(self.cold, self.request, num_forwards)
 
 
 def _passes_until_cancelled(filler: MaskedCausalFiller, request: Fill, most: int) -> int:
@@ -82,33 +82,33 @@ def first_sign(text: str) -> str:
 
 
 def test_what_was_answered_takes_no_pass_again(typist: Typist) -> None:
-    assert typist.fill().steps > 0
-    assert typist.fill().steps == 0
+    assert typist.fill().num_forwards > 0
+    assert typist.fill().num_forwards == 0
 
 
 def test_a_cancelled_fill_is_gone_on_with(typist: Typist) -> None:
     cold = run_fill(typist.cold, typist.request)
     typist.cancelled_fill(2)
-    assert typist.fill().steps == cold.steps - 2
+    assert typist.fill().num_forwards == cold.num_forwards - 2
 
 
-@pytest.mark.parametrize("num_passes", [0, 1, 3])
-def test_typing_along_a_cancelled_answer_loses_nothing(typist: Typist, num_passes: int) -> None:
+@pytest.mark.parametrize("num_forwards", [0, 1, 3])
+def test_typing_along_a_cancelled_answer_loses_nothing(typist: Typist, num_forwards: int) -> None:
     answer = run_fill(typist.cold, typist.request)
-    typist.cancelled_fill(num_passes)
+    typist.cancelled_fill(num_forwards)
     typist.type(first_sign(answer.text))
-    assert typist.fill().steps <= answer.steps - num_passes
+    assert typist.fill().num_forwards <= answer.num_forwards - num_forwards
 
 
 @pytest.mark.parametrize(
     "changes",
-    [{"settle": "left_to_right"}, {"settle": "entropy"}, {"alternative": 1}, {"draft": "val"}],
+    [{"decoding": "autoregressive"}, {"decoding": "entropy"}, {"alternative": 1}, {"draft": "val"}],
 )
 def test_nothing_else_starts_from_an_answer(typist: Typist, changes: dict[str, Any]) -> None:
     typist.fill()
     request = msgspec.structs.replace(typist.request, fresh=False, **changes)
     warm, cold = run_fill(typist.warm, request), run_fill(typist.cold, request)
-    assert (warm.text, warm.steps) == (cold.text, cold.steps)
+    assert (warm.text, warm.num_forwards) == (cold.text, cold.num_forwards)
 
 
 def test_several_answers_are_the_same_warm(typist: Typist) -> None:

@@ -7,8 +7,8 @@ from scripted_program import ScriptedProgram, refuse
 
 from intarsia.research.evaluation.answer import Answer
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.system import Contestant
-from intarsia.research.evaluation.systems.baseline import Peer, cut_at_stop
+from intarsia.research.evaluation.system import System
+from intarsia.research.evaluation.systems.baseline import Baseline, cut_at_stop
 from intarsia.research.evaluation.systems.baseline_program import Prompt
 
 
@@ -29,8 +29,8 @@ def case_of(prefix: str, suffix: str, *, path: str = "a.py") -> Case:
 CASE = case_of("def f(a):\n    b = a\n    ", "\n\nprint(f(1))\n")
 
 
-def peer_of(program: ScriptedProgram) -> Peer:
-    return Peer(name="scripted", way="a table", model="none", start=program.started)
+def peer_of(program: ScriptedProgram) -> Baseline:
+    return Baseline(name="scripted", way="a table", model="none", start=program.started)
 
 
 async def fills(
@@ -39,7 +39,7 @@ async def fills(
     """Fill one case with the program's own text, then cleaned."""
     program = ScriptedProgram(answer)
     peer = peer_of(program)
-    contestants: list[Contestant] = [peer.contestant(cleans=it) for it in (False, True)]
+    contestants: list[System] = [peer.contestant(cleans=it) for it in (False, True)]
     async with AsyncExitStack() as stack:
         askers = [await stack.enter_async_context(it.ready()) for it in contestants]
         return program, [await asker.fill(case) for asker in askers]
