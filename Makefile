@@ -58,7 +58,7 @@ bench: setup
 # kept when it is interrupted.
 eval: setup
 	$(BIN)/intarsia eval --set builtin --set single-line --set random-span-light \
-	  --settle left_to_right --settle verified --settle entropy \
+	  --decoding autoregressive --decoding speculative --decoding entropy \
 	  --save build/eval/run.json --html build/eval/page.html
 
 include tests/real_editors/setup.mk

@@ -48,11 +48,11 @@ _OPTIONS = (
         help="A name of the catalog, a folder, or a hub id; else the one that is loaded.",
     ),
     click.option(
-        "--settle",
+        "--decoding",
         type=click.Choice(get_args(Decoding)),
         default="speculative",
         show_default=True,
-        help="Keep what the backbone itself would have written, or settle by entropy.",
+        help="Write exactly what the backbone would have written, or accept tokens by entropy.",
     ),
     candidates_option,
     click.option("--seed", type=int, default=0, show_default=True),

@@ -88,7 +88,7 @@ class RuleFiller:
             id=request.id,
             text="".join(tokens),
             tokens=tuple(CanvasToken(text, self._confidence(text), True) for text in tokens),
-            steps=step,
+            num_forwards=step,
             ms=Timing(
                 queue=1000 * (started_at - received_at),
                 prefill=0.0,

@@ -39,7 +39,7 @@ class ScriptedEngine:
             id=request.id,
             text=text,
             tokens=tokens,
-            steps=1,
+            num_forwards=1,
             ms=Timing(queue=0.0, prefill=0.0, denoise=0.0, total=0.0),
             mean_entropy=entropy,
             finish_reason=self.finish_reason,

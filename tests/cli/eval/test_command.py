@@ -72,7 +72,14 @@ def write_sum(case: Case) -> str:
 
 def test_the_figures_of_every_contestant_are_told(start_engine, toy: Path):
     start_engine(text="    return a + b")
-    words = ("--settle", "autoregressive", "--settle", "speculative", "--settle", "autoregressive")
+    words = (
+        "--decoding",
+        "autoregressive",
+        "--decoding",
+        "speculative",
+        "--decoding",
+        "autoregressive",
+    )
     result = run("eval", "--set", toy, *words, "--direct", "--exec", "--json")
     assert result.exit_code == 0, result.stderr
     told = json.loads(result.stdout)
@@ -222,7 +229,7 @@ def test_verified_writes_what_the_backbone_writes_in_no_more_passes(
         monkeypatch.setenv(name, value)
     kept = tmp_path / "run.json"
     words = ("--set", "single-line", "--limit", "2", "--direct", "--save", str(kept), "--json")
-    result = run("eval", *words, "--settle", "autoregressive", "--settle", "speculative")
+    result = run("eval", *words, "--decoding", "autoregressive", "--decoding", "speculative")
     assert result.exit_code == 0, result.stderr
     told = json.loads(result.stdout)
     assert {info["model"] for info in told["contestants"]} == {"qwen2.5-coder-0.5b"}

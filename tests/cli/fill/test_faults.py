@@ -150,7 +150,7 @@ def test_debug_adds_the_traceback_to_the_line(tmp_path: Path):
     "option",
     [
         ("--max-tokens", "0"),
-        ("--settle", "guess"),
+        ("--decoding", "guess"),
         ("--temperature", "-1"),
         ("--bogus",),
         ("--language", "klingon"),
