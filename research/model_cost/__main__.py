@@ -12,7 +12,7 @@ from typing import get_args
 
 from intarsia.engine.service.native_libraries import spin_briefly
 from intarsia.research.model_cost.figure_lines import FigureLines
-from intarsia.research.model_cost.wanted import ShapeName, Wanted, Way, Weights
+from intarsia.research.model_cost.options import ShapeName, Wanted, Way, Weights
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -17,7 +17,7 @@ from intarsia.research.model_cost.ceilings import Ceilings
 from intarsia.research.model_cost.figure_lines import FirstPass, Pass, Prefill, Step, Times
 from intarsia.research.model_cost.routing import count_touched
 from intarsia.research.model_cost.stopwatch import Stopwatch, forget_peak, peak_bytes
-from intarsia.research.model_cost.wanted import Way
+from intarsia.research.model_cost.options import Way
 from intarsia.research.model_cost.work import GemmaSizes, pass_work, prefill_work, read_sizes
 
 _NUM_STEPS = 8

@@ -7,7 +7,7 @@ classes are another model's. Pictures are never read here, so the vision part is
 from collections.abc import Mapping
 from typing import Any
 
-from intarsia.research.model_cost.wanted import ShapeName
+from intarsia.research.model_cost.options import ShapeName
 
 _PUBLISHED = {
     "vocab_size": 262_144,

@@ -30,7 +30,7 @@ from intarsia.research.model_cost.gemma_bench import GemmaBench
 from intarsia.research.model_cost.gemma_shape import gemma_config
 from intarsia.research.model_cost.random_gemma import random_gemma
 from intarsia.research.model_cost.stopwatch import forget_peak, peak_bytes
-from intarsia.research.model_cost.wanted import Wanted, Way, Weights
+from intarsia.research.model_cost.options import Wanted, Way, Weights
 
 _FIRST_CANVAS = 64
 _FAULTS = (

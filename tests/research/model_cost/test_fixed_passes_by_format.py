@@ -14,7 +14,7 @@ from intarsia.engine.families.diffusion_gemma.quantized.quantize import quantize
 from intarsia.research.model_cost.cuda_graph_passes import FixedPasses
 from intarsia.research.model_cost.gemma_shape import gemma_config
 from intarsia.research.model_cost.random_gemma import random_gemma
-from intarsia.research.model_cost.wanted import Weights
+from intarsia.research.model_cost.options import Weights
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
