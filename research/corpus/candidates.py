@@ -123,14 +123,14 @@ def _licences(
     if release.row.ecosystem == "debian":
         return _debian_licences(notice_members or members)
     notices = {member.path: member.data for member in members if _is_notice(member.path)}
-    licence, words = (
+    licence, wording = (
         licence_of_npm(_package_json(notices.get("package.json")))
         if release.row.ecosystem == "npm"
         else _python_licence(notices)
     )
     if licence is None:
-        raise LicenceRefused(f"its licence is not permitted ({' '.join(words.split())[:80]})")
-    return licence, lambda _path: (licence, words)
+        raise LicenceRefused(f"its licence is not permitted ({' '.join(wording.split())[:80]})")
+    return licence, lambda _path: (licence, wording)
 
 
 def _debian_licences(members: list[Member]) -> tuple[str, LicenceOf]:
@@ -145,9 +145,9 @@ def _debian_licences(members: list[Member]) -> tuple[str, LicenceOf]:
     paragraphs = read_copyright(data.decode("utf-8", "replace"))
     if not paragraphs:
         raise LicenceRefused("its debian/copyright is not in the machine-readable format")
-    licence, words = licence_of_path(paragraphs, "-")  # the paragraph for all files
+    licence, wording = licence_of_path(paragraphs, "-")  # the paragraph for all files
     if licence is None:
-        raise LicenceRefused(f"its licence is not permitted ({words[:80]})")
+        raise LicenceRefused(f"its licence is not permitted ({wording[:80]})")
     return licence, lambda path: licence_of_path(paragraphs, path)
 
 

@@ -16,11 +16,11 @@ _NEVER = re.compile(r"(?!)")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileLicence:
-    """A paragraph about files. ``licence`` is None if ``words`` name no permitted licence."""
+    """A paragraph about files. ``licence`` is None if ``wording`` names no permitted one."""
 
     pattern: re.Pattern[str]
     licence: str | None
-    words: str
+    wording: str
 
 
 def read_copyright(text: str) -> list[FileLicence]:
@@ -32,11 +32,13 @@ def read_copyright(text: str) -> list[FileLicence]:
         return []
     return [
         FileLicence(
-            pattern=_any_of(fields["files"]), licence=_permitted(words), words=words or "nothing"
+            pattern=_any_of(fields["files"]),
+            licence=_permitted(wording),
+            wording=wording or "nothing",
         )
         for fields in paragraphs
         if "files" in fields
-        for words in [fields.get("license", "").partition("\n")[0].strip()]
+        for wording in [fields.get("license", "").partition("\n")[0].strip()]
     ]
 
 
@@ -44,13 +46,13 @@ def licence_of_path(paragraphs: list[FileLicence], path: str) -> tuple[str | Non
     """Return the permitted licence of a path (None: not permitted), and its original wording."""
     for paragraph in reversed(paragraphs):
         if paragraph.pattern.fullmatch(path):
-            return paragraph.licence, paragraph.words
+            return paragraph.licence, paragraph.wording
     return None, "nothing"
 
 
-def _permitted(words: str) -> str | None:
+def _permitted(wording: str) -> str | None:
     """Translate Debian's lower-case ``and`` and ``or``, and commas, to SPDX, and look it up."""
-    plain = words.replace(",", " ")
+    plain = wording.replace(",", " ")
     return permitted(re.sub(r"\b(?:and/or|or)\b", "OR", re.sub(r"\band\b(?!/)", "AND", plain)))
 
 

@@ -76,15 +76,15 @@ _TEXTS = (
 )
 
 
-def permitted(words: str) -> str | None:
+def permitted(wording: str) -> str | None:
     """Return the permitted part of an SPDX expression or a common licence name, None for none.
 
     Of alternatives (OR) the permitted ones remain; of licences joined by AND all must be permitted.
     """
-    known = _BY_NAME.get(words.strip().lower())
+    known = _BY_NAME.get(wording.strip().lower())
     if known is not None:
         return known
-    tokens = _EXPRESSION_WORD.findall(re.sub(r"\s*/\s*", " OR ", words))
+    tokens = _EXPRESSION_WORD.findall(re.sub(r"\s*/\s*", " OR ", wording))
     licence, rest = _parse_or(tokens)
     return licence if not rest else None
 
@@ -109,8 +109,8 @@ def licence_of_npm(package: object) -> tuple[str | None, str]:
     value = package.get("license", package.get("licenses"))
     if isinstance(value, list):  # the old format: a choice of licences
         value = " OR ".join(_npm_name(choice) for choice in value)
-    words = _npm_name(value)
-    return permitted(words), words or "nothing"
+    wording = _npm_name(value)
+    return permitted(wording), wording or "nothing"
 
 
 def licence_of_text(text: str) -> str | None:
@@ -126,11 +126,11 @@ def _of_classifiers(classifiers: list[str], licence_text: str) -> tuple[str | No
     names = [classifier for classifier in classifiers if classifier != "OSI Approved"]
     if not names:
         return licence_of_text(licence_text), "its licence's text" if licence_text else "nothing"
-    words = ", ".join(names)
+    wording = ", ".join(names)
     known = [
         licence for name in names if (licence := _of_classifier(name, licence_text)) is not None
     ]
-    return (_joined(known, "AND") if len(known) == len(names) else None), words
+    return (_joined(known, "AND") if len(known) == len(names) else None), wording
 
 
 def _of_classifier(name: str, licence_text: str) -> str | None:

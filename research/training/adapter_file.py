@@ -38,7 +38,7 @@ def load_tensors(
 ) -> None:
     """Copy a file's tensors into those given.
 
-    A tensor whose name starts with one of ``optional_prefixes`` may be missing: it is unchanged.
+    A tensor that the file lacks keeps its values if its name starts with an optional prefix.
     Raises ModelError if the file is unreadable or belongs to another backbone or rank.
     """
     try:

@@ -108,8 +108,8 @@ class TuningTask:
         )
 
     def _lay_out(self, holes: Sequence[HoleIds]) -> tuple[Tensor, Tensor]:
-        """Return the ids (holes, length), and which of them, except the last, predict a token of
-        the hole or its end (holes, length - 1)."""
+        """Return the ids (holes, length), and which positions predict a token of the hole or its
+        end (holes, length - 1)."""
         mix, fim = self._mix, self._fim
         texts, spans = [], []
         for hole in holes:
