@@ -143,7 +143,7 @@ async def test_a_run_cancelled_in_the_middle_of_a_fill_leaves_no_server(runtime:
         task.cancel()
 
     def follow(progress: Progress) -> None:
-        if progress.in_words == "case 2 of 4, verified":
+        if progress.in_words == "case 2 of 4, speculative":
             cancelling.append(asyncio.create_task(cancel_once_it_fills()))
 
     cancelling: list[asyncio.Task[None]] = []
