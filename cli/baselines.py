@@ -1,4 +1,4 @@
-"""From a peer's name to the peer: its program, on the file that our model was made from."""
+"""From a baseline's name to the baseline: its program, on the file that our model was made from."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ def each_once(_: click.Context, __: click.Parameter, words: Sequence[Any]) -> tu
 
 against_option = click.option(
     "--against",
-    "peers",
+    "baselines",
     type=click.Choice(get_args(BaselineName)),
     multiple=True,
     callback=each_once,
@@ -62,4 +62,4 @@ def _gguf(model: str | None) -> tuple[Path, str]:
     if named.endswith(".gguf") and Path(named).is_file():
         return Path(named), Path(named).stem
     names = ", ".join(row.name for row in CATALOG)
-    raise CliError(f"peers run GGUF files: give --model a .gguf file or one of {names}")
+    raise CliError(f"baselines run GGUF files: give --model a .gguf file or one of {names}")

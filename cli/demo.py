@@ -119,9 +119,9 @@ def _summary(done: Sequence[FilledSample]) -> Table:
 
 
 def _figures(filling: FilledPlace) -> tuple[str, str, str, str]:
-    """Return tokens, steps, milliseconds and the verdict."""
+    """Return tokens, steps, milliseconds and the judgement."""
     if not isinstance(filling.outcome, FillResult):
         return "", "", "", "no"
     filled = filling.outcome.filled
-    verdict = "no" if filling.refusal else "yes"
-    return str(len(filled.tokens)), str(filled.num_forwards), f"{filled.ms.total:.0f}", verdict
+    judgement = "no" if filling.refusal else "yes"
+    return str(len(filled.tokens)), str(filled.num_forwards), f"{filled.ms.total:.0f}", judgement

@@ -1,4 +1,4 @@
-"""From rows to figures: per set, contestant, kind and language. Pure arithmetic."""
+"""From rows to figures: per set, system, kind and language. Pure arithmetic."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -12,7 +12,7 @@ CaseKey = tuple[str, str]
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """One contestant on some cases. None: there is nothing to work it out from.
+    """One system on some cases. None: there is nothing to work it out from.
 
     Shares are of all cases, a failure being neither exact nor passed, except where said.
     """
@@ -27,17 +27,17 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     empty: Estimate | None  # of cases that were no failure
     length_error: Estimate | None  # characters too many or too few, mean, of answers with text
     length_error_median: float | None  # characters too many (or, negative, too few)
-    passes: int
-    passes_to_first: Estimate | None  # over those of the first contestant, of cases that both count
+    num_forwards: int
+    forwards_to_first: Estimate | None  # over those of the first system, of cases that both count
     tokens: int
-    tokens_per_pass: Estimate | None
-    same_as_first: Estimate | None  # the same text as the first contestant's
-    ms_p50: Estimate | None  # as the asker waited
+    tokens_per_forward: Estimate | None
+    same_as_first: Estimate | None  # the same text as the first system's
+    ms_p50: Estimate | None  # as the client waited
     ms_p95: Estimate | None
     engine_ms_p50: Estimate | None
     engine_ms_p95: Estimate | None
-    settling_ms_p50: Estimate | None  # the engine's, without what it read of the context
-    settling_ms_p95: Estimate | None
+    decode_ms_p50: Estimate | None  # the engine's, without what it read of the context
+    decode_ms_p95: Estimate | None
     mean_entropy: Estimate | None  # nats a token
     num_languages: int
     exact_by_language: Estimate | None  # mean over languages, each counting alike; None: only one
@@ -45,31 +45,31 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     similarity_by_language: Estimate | None
 
 
-class ContestantFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """One contestant on one set."""
+class SystemFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One system on one set."""
 
-    contestant: str
+    system: str
     whole: Figures
     by_kind: dict[str, Figures]
     by_language: dict[str, Figures]
 
 
 class SetFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """All contestants on one set; ``set`` None: on all sets together."""
+    """All systems on one set; ``set`` None: on all sets together."""
 
     set: str | None
     cases: int
-    contestants: tuple[ContestantFigures, ...]
+    systems: tuple[SystemFigures, ...]
 
 
 def figures_of(rows: Sequence[Row]) -> tuple[SetFigures, ...]:
     """Return the figures of every set in the order of the rows, then of all if there are several.
 
-    The contestant of the first row is the one that the others are compared with.
+    The system of the first row is the one that the others are compared with.
     """
     sets = list(dict.fromkeys(row.set for row in rows))
     scopes = [*sets, None] if len(sets) > 1 else sets
-    names = list(dict.fromkeys(row.contestant for row in rows))
+    names = list(dict.fromkeys(row.system for row in rows))
     return tuple(
         _set_figures(name, [row for row in rows if name in (None, row.set)], names)
         for name in scopes
@@ -86,21 +86,21 @@ def group_of(row: Row) -> str:
     return f"{row.set}\n{row.group}"
 
 
-def _set_figures(name: str | None, rows: Sequence[Row], contestants: Sequence[str]) -> SetFigures:
-    by_contestant = _divided(rows, lambda row: row.contestant)
-    first = {key_of(row): row for row in by_contestant.get(contestants[0], ())}
+def _set_figures(name: str | None, rows: Sequence[Row], systems: Sequence[str]) -> SetFigures:
+    by_system = _divided(rows, lambda row: row.system)
+    first = {key_of(row): row for row in by_system.get(systems[0], ())}
     return SetFigures(
         set=name,
         cases=len({key_of(row) for row in rows}),
-        contestants=tuple(
-            ContestantFigures(
-                contestant=contestant,
+        systems=tuple(
+            SystemFigures(
+                system=system,
                 whole=_figures(own, first),
                 by_kind=_figures_by(own, first, lambda row: row.kind),
                 by_language=_figures_by(own, first, lambda row: row.language),
             )
-            for contestant in contestants
-            if (own := by_contestant.get(contestant))
+            for system in systems
+            if (own := by_system.get(system))
         ),
     )
 
@@ -125,7 +125,7 @@ def _figures(rows: Sequence[Row], first: Mapping[CaseKey, Row]) -> Figures:
     errors = [_length_error(row) for row in rows]
     ms = drawn.percentiles([None if row.is_failure else row.ms for row in rows], (50, 95))
     engine_ms = drawn.percentiles([row.engine_ms for row in rows], (50, 95))
-    settling_ms = drawn.percentiles([_settling_ms(row) for row in rows], (50, 95))
+    decode_ms = drawn.percentiles([_decode_ms(row) for row in rows], (50, 95))
     exact = drawn.share([_is_exact(row) for row in rows])
     similarity = drawn.mean([_similarity(row) for row in rows])
     assert exact and similarity, "a part of the rows is never empty"
@@ -134,21 +134,23 @@ def _figures(rows: Sequence[Row], first: Mapping[CaseKey, Row]) -> Figures:
         failures=sum(row.is_failure for row in rows),
         exact=exact,
         similarity=similarity,
-        pass_at_1=drawn.share([row.verdict.passed for row in rows]),
-        parse_clean=drawn.share([row.verdict.parses for row in rows]),
+        pass_at_1=drawn.share([row.judgement.passed for row in rows]),
+        parse_clean=drawn.share([row.judgement.parses for row in rows]),
         suffix_duplicated=drawn.share(
-            [row.verdict.duplicates_suffix if _has_text(row) else None for row in rows]
+            [row.judgement.duplicates_suffix if _has_text(row) else None for row in rows]
         ),
-        empty=drawn.share([None if row.is_failure else row.verdict.is_empty for row in rows]),
+        empty=drawn.share([None if row.is_failure else row.judgement.is_empty for row in rows]),
         length_error=drawn.mean([None if error is None else abs(error) for error in errors]),
         length_error_median=_median([error for error in errors if error is not None]),
-        passes=sum(row.passes or 0 for row in rows),
-        passes_to_first=drawn.ratio(
-            [row.passes for row in rows],
-            [None if before is None else before.passes for before in firsts],
+        num_forwards=sum(row.num_forwards or 0 for row in rows),
+        forwards_to_first=drawn.ratio(
+            [row.num_forwards for row in rows],
+            [None if before is None else before.num_forwards for before in firsts],
         ),
         tokens=sum(row.num_tokens or 0 for row in rows),
-        tokens_per_pass=drawn.ratio([row.num_tokens for row in rows], [row.passes for row in rows]),
+        tokens_per_forward=drawn.ratio(
+            [row.num_tokens for row in rows], [row.num_forwards for row in rows]
+        ),
         same_as_first=drawn.share(
             [
                 None if before is None else _is_same(row, before)
@@ -159,12 +161,12 @@ def _figures(rows: Sequence[Row], first: Mapping[CaseKey, Row]) -> Figures:
         ms_p95=ms[1],
         engine_ms_p50=engine_ms[0],
         engine_ms_p95=engine_ms[1],
-        settling_ms_p50=settling_ms[0],
-        settling_ms_p95=settling_ms[1],
+        decode_ms_p50=decode_ms[0],
+        decode_ms_p95=decode_ms[1],
         mean_entropy=drawn.mean([row.mean_entropy for row in rows]),
         num_languages=len(languages),
         exact_by_language=_by_language(languages, _is_exact),
-        pass_at_1_by_language=_by_language(languages, lambda row: row.verdict.passed),
+        pass_at_1_by_language=_by_language(languages, lambda row: row.judgement.passed),
         similarity_by_language=_by_language(languages, _similarity),
     )
 
@@ -185,15 +187,15 @@ def _by_language(
 
 
 def _is_exact(row: Row) -> bool:
-    return row.verdict.is_exact and not row.is_failure
+    return row.judgement.is_exact and not row.is_failure
 
 
 def _similarity(row: Row) -> float:
-    return 0.0 if row.is_failure else row.verdict.similarity
+    return 0.0 if row.is_failure else row.judgement.similarity
 
 
 def _has_text(row: Row) -> bool:
-    return not row.is_failure and not row.verdict.is_empty
+    return not row.is_failure and not row.judgement.is_empty
 
 
 def _is_same(row: Row, first: Row) -> bool:
@@ -201,10 +203,10 @@ def _is_same(row: Row, first: Row) -> bool:
 
 
 def _length_error(row: Row) -> int | None:
-    return row.verdict.length_error if _has_text(row) else None
+    return row.judgement.length_error if _has_text(row) else None
 
 
-def _settling_ms(row: Row) -> float | None:
+def _decode_ms(row: Row) -> float | None:
     return None if row.engine_ms is None or row.read_ms is None else row.engine_ms - row.read_ms
 
 

@@ -9,7 +9,7 @@ from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.compare import Comparison, compare
 from intarsia.research.evaluation.judge import judge
 from intarsia.research.evaluation.record import Row
-from intarsia.research.evaluation.run import Progress, run
+from intarsia.research.evaluation.run import RunProgress, run
 from intarsia.research.evaluation.sets.repository import repository_cases
 from intarsia.research.evaluation.systems.direct import Direct
 
@@ -36,10 +36,10 @@ async def measure(
     sides: list[Sequence[Row]] = []
     for name, full_model in ((WITHOUT, model), (WITH, f"{model}+{tuning}")):
 
-        def tell(progress: Progress, *, before: int = len(sides)) -> None:
+        def tell(progress: RunProgress, *, before: int = len(sides)) -> None:
             on_progress(progress.in_words, (before + progress.share) / 2)
 
-        contestant = Direct(FillOptions(model=full_model), name=name)
-        sides.append(await run(cases, [contestant], judge=judge, on_progress=tell))
+        system = Direct(FillOptions(model=full_model), name=name)
+        sides.append(await run(cases, [system], judge=judge, on_progress=tell))
     first, second = sides
     return compare(first, second)
