@@ -19,7 +19,8 @@ from intarsia.cli.baselines import (
 )
 from intarsia.cli.errors import CliError
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.options import debug_option, fill_options, json_option
+from intarsia.cli.options import fill_options
+from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, output, termination_as_interrupt
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.infill.filling.options import FillOptions

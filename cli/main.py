@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 import click
 
 from intarsia.cli.errors import MEANINGS, ExitCode, as_fault
-from intarsia.cli.options import debug_option
+from intarsia.cli.switches import debug_option
 
 
 @dataclass(frozen=True, slots=True)

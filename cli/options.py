@@ -1,4 +1,4 @@
-"""Command-line options that several commands share: those of a fill, ``--json`` and ``--debug``.
+"""The options of a fill on the command line, shared by several commands.
 
 Also keeps former option names working (``former_name``).
 """
@@ -12,14 +12,6 @@ from click.core import ParameterSource
 
 from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.filling.options import FillOptions
-
-debug_option = click.option(
-    "--debug", is_flag=True, expose_value=False, help="Show the traceback of an error."
-)
-json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print JSON, one object per line."
-)
-
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

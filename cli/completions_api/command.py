@@ -9,7 +9,7 @@ import click
 from intarsia.cli.completions_api.completions import Completions, write_error
 from intarsia.cli.completions_api.http import HttpServer
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.options import debug_option
+from intarsia.cli.switches import debug_option
 from intarsia.engine.ipc.client import EngineClient
 
 HOST = "127.0.0.1"

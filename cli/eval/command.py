@@ -13,7 +13,8 @@ from intarsia.cli.eval.comparison import report_comparison
 from intarsia.cli.eval.options import EvalRequest, eval_options
 from intarsia.cli.eval.reports import report, save, write_page
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.options import debug_option, former_name, former_values, json_option
+from intarsia.cli.options import former_name, former_values
+from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, termination_as_interrupt
 from intarsia.research.benchmark.machine import describe_machine
 from intarsia.research.evaluation.case import Case
