@@ -65,7 +65,7 @@ class FillContext:
 
 
 def bind_step(context: FillContext, opened: OpenHole) -> OnStep | None:
-    """Return the callback for the steps of one hole, None where nobody watches."""
+    """Return the callback for the steps of one hole, None if they are not watched."""
     on_step = context.on_step
     if on_step is None:
         return None
