@@ -1,6 +1,6 @@
-"""What a request cost the engine, over all its fills.
+"""What one request cost the engine, over all its fills.
 
-The engine's messages are imported by whoever has one: a server starts without them.
+The language server starts without the engine's messages, so they are not imported here.
 """
 
 from dataclasses import dataclass
@@ -12,17 +12,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EngineCost:
-    """The engine's part in one request, over all its fills."""
+    """Time, forward passes and tokens that the engine spent on one request."""
 
     ms: float = 0.0
-    read_ms: float = 0.0  # of them
+    read_ms: float = 0.0  # of ms: reading the context (prefill)
     passes: int = 0
     tokens_read: int = 0
     tokens_reused: int = 0
     tokens_written: int = 0
-    nats: float = 0.0  # entropy of all tokens written
+    nats: float = 0.0  # the entropy of all written tokens, summed
 
     def and_then(self, filled: "Filled") -> "EngineCost":
+        """Return the cost with one more answer added."""
         num_written = len(filled.tokens)
         return EngineCost(
             ms=self.ms + filled.ms.total,
@@ -36,5 +37,5 @@ class EngineCost:
 
     @property
     def mean_entropy(self) -> float | None:
-        """Nats a token; None where none was written."""
+        """Nats per token; None where no token was written."""
         return self.nats / self.tokens_written if self.tokens_written else None
