@@ -16,7 +16,7 @@ from intarsia.engine.ipc.messages import Failed, Fill, Prefetch, Preload
 from intarsia.engine.service.failures import describe_failure
 from intarsia.engine.service.job import Answer, Job, Loaded
 from intarsia.engine.service.model_slot import ModelSlot
-from intarsia.engine.service.scheduler import Turns, anyone
+from intarsia.engine.service.scheduler import Scheduler, any_job
 
 State: TypeAlias = Literal["idle", "loading", "ready", "filling"]
 
@@ -40,7 +40,7 @@ class Worker:
         """``on_end``: is called on the thread when it ends, for whatever reason."""
         self._slot = slot
         self._on_end = on_end
-        self._waiting = Turns[Job]()
+        self._waiting = Scheduler[Job]()
         self._ahead: Prefetch | None = None
         self._running: list[Job] = []  # all but the last are laid aside
         self._is_stopping = False
@@ -98,7 +98,7 @@ class Worker:
         """Cancel everything; return whether the thread has ended in time."""
         with self._changed:
             self._is_stopping = True
-            waiting = self._waiting.take_all()
+            waiting = self._waiting.pop_all()
             for job in self._running:
                 job.cancelled.set()
             self._changed.notify()
@@ -134,9 +134,9 @@ class Worker:
             self._changed.wait_for(self._is_wanted)
             return None if self._is_stopping else self._take()
 
-    def _take(self, may_go: Callable[[Job], bool] = anyone) -> Job | None:
+    def _take(self, may_go: Callable[[Job], bool] = any_job) -> Job | None:
         """Return the job whose turn it is, which runs from now on. Call it with the lock held."""
-        if (job := self._waiting.take(may_go)) is not None:
+        if (job := self._waiting.pop(may_go)) is not None:
             self._running.append(job)
         return job
 
