@@ -51,7 +51,7 @@ class Scheduler(Generic[T]):
         return False
 
     def pop(self, is_allowed: Callable[[T], bool] = any_job) -> T | None:
-        """Remove and return the job that runs next among the allowed ones, None if there is none."""
+        """Remove and return the next of the allowed jobs, None if there is none."""
         for index, queue in enumerate(self._queues):
             if (job := queue.pop(is_allowed)) is not None:
                 self._queues.append(self._queues.pop(index))

@@ -5,9 +5,12 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from intarsia.engine.families.masked_causal.context_boundary import MAX_CHARS_BEHIND, anchor_offset
+from intarsia.engine.families.masked_causal.context_boundary import (
+    MAX_CHARS_AFTER,
+    boundary_offset,
+)
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.read_request import split_behind
+from intarsia.engine.families.masked_causal.read_request import split_after_context
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.syntax.lines import with_plain_newlines
@@ -42,7 +45,7 @@ def encode_holes(
         anchor = _anchor(before)
         behind = before[anchor:]
         ids = text.encode(behind + typed + with_plain_newlines(hole.hole))
-        num_given = common_prefix_length(split_behind(text, behind, typed)[0], ids)
+        num_given = common_prefix_length(split_after_context(text, behind, typed)[0], ids)
         if len(ids) - num_given < _FEWEST_TOKENS or num_given > _MOST_GIVEN:
             continue
         source = hole.path if grouped_by == "file" else hole.package
@@ -60,8 +63,8 @@ def _anchor(prefix: str) -> int:
     luck = random.Random(zlib.crc32(prefix.encode("utf-8", "surrogatepass")))
     offset = len(prefix)
     for _ in range(luck.choices(list(_ANCHOR_WEIGHTS), list(_ANCHOR_WEIGHTS.values()))[0]):
-        above = anchor_offset(prefix[:offset])
-        if above is None or len(prefix) - above > MAX_CHARS_BEHIND:
+        above = boundary_offset(prefix[:offset])
+        if above is None or len(prefix) - above > MAX_CHARS_AFTER:
             break
         offset = above
     return offset

@@ -13,6 +13,7 @@ from intarsia.engine.diffusion.denoise import Denoised, DenoisingPolicy, Predict
 from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.hole_end import EndTokens
 from intarsia.engine.diffusion.policies import masked_policy
+from intarsia.engine.fill_control import FillControl
 
 MASK, END = 31, 30
 BY_END = EndTokens(ids=frozenset([END]))
@@ -38,15 +39,15 @@ def run(
 
 def test_sure_tokens_are_unmasked_together() -> None:
     denoised, _ = run(wants([1, 2, 3], 30.0), [None] * 3, masked_policy(mask_id=MASK, max_steps=9))
-    assert (denoised.ids.tolist(), denoised.num_steps) == ([1, 2, 3], 1)
-    assert denoised.finish_reason == "settled"
+    assert (denoised.ids.tolist(), denoised.num_forwards) == ([1, 2, 3], 1)
+    assert denoised.finish_reason == "done"
 
 
 def test_unsure_tokens_are_unmasked_one_a_step_the_surest_first() -> None:
     policy = masked_policy(mask_id=MASK, max_steps=9)
     denoised, canvases = run(wants([1, 2, 3], [1.0, 3.0, 2.0]), [None] * 3, policy)
     assert [c.ids.tolist() for c in canvases] == [[MASK, 2, MASK], [MASK, 2, 3], [1, 2, 3]]
-    assert denoised.num_steps == 3
+    assert denoised.num_forwards == 3
 
 
 @settings(max_examples=60, deadline=None)
@@ -74,8 +75,8 @@ def test_it_ends_with_every_mask_gone_and_given_tokens_kept(
         temperature=temperature,
     )
     denoised, canvases = run(predict, ids, policy, seed=seed)
-    assert denoised.finish_reason == "settled"
-    num_masks = [int((c.is_free & ~c.is_settled).sum()) for c in canvases]
+    assert denoised.finish_reason == "done"
+    num_masks = [int((c.is_free & ~c.is_accepted).sum()) for c in canvases]
     assert num_masks == sorted(set(num_masks), reverse=True)  # fewer in every step
     assert num_masks[-1] == 0
     for row in (denoised.ids, *(canvas.ids for canvas in canvases)):
@@ -86,12 +87,12 @@ def _doubter(lost: float) -> RulePredict:
     """Surest of position 0 at first; once it is settled, sure of the others but not of it."""
 
     def sureness(canvas: TokenCanvas) -> list[float]:
-        if canvas.ids[0] == 1 and not canvas.is_settled[1]:
+        if canvas.ids[0] == 1 and not canvas.is_accepted[1]:
             return [lost, 20.0, 20.0, 1.0]
         return [3.0, 0.0, 0.0, 0.0]
 
     def wanted(canvas: TokenCanvas) -> list[int]:
-        return [1 if not canvas.is_settled[1] else 9, 2, 3, 4]
+        return [1 if not canvas.is_accepted[1] else 9, 2, 3, 4]
 
     return RulePredict(wanted=wanted, sureness=sureness)
 
@@ -118,30 +119,30 @@ def test_confidence_and_entropy_are_those_under_which_a_token_was_settled() -> N
 
 
 def test_what_lies_behind_the_end_does_not_hold_up_the_stop() -> None:
-    policy = masked_policy(mask_id=MASK, max_steps=9, find_end=BY_END)
+    policy = masked_policy(mask_id=MASK, max_steps=9, end_position=BY_END)
     predict = wants([1, 2, END, 4, 5, 6], [20.0, 20.0, 20.0, 0.5, 0.5, 0.5])
     denoised, canvases = run(predict, [None] * 6, policy)
-    assert denoised.num_steps == 1
+    assert denoised.num_forwards == 1
     assert denoised.ids.tolist()[:3] == [1, 2, END]
-    assert not canvases[-1].is_settled[3:].any()
+    assert not canvases[-1].is_accepted[3:].any()
 
 
 def test_what_lies_behind_the_end_does_not_eat_the_budget() -> None:
     # Behind the end stand the surest tokens: counted, they would leave nothing for the hole.
     sureness = [5.0, 5.0, 5.0] + [6.0] * 20
     predict = wants([1, 2, END] + [4] * 20, sureness)
-    with_end = masked_policy(mask_id=MASK, max_steps=9, find_end=BY_END, entropy_bound=3.0)
+    with_end = masked_policy(mask_id=MASK, max_steps=9, end_position=BY_END, entropy_bound=3.0)
     _, canvases = run(predict, [None] * 23, with_end)
-    assert canvases[0].is_settled.tolist() == [True] * 3 + [False] * 20
+    assert canvases[0].is_accepted.tolist() == [True] * 3 + [False] * 20
     without = masked_policy(mask_id=MASK, max_steps=9, entropy_bound=3.0)
-    assert not run(predict, [None] * 23, without)[1][0].is_settled[:3].any()
+    assert not run(predict, [None] * 23, without)[1][0].is_accepted[:3].any()
 
 
 def test_the_stop_waits_for_what_lies_before_the_end() -> None:
-    policy = masked_policy(mask_id=MASK, max_steps=9, find_end=BY_END)
+    policy = masked_policy(mask_id=MASK, max_steps=9, end_position=BY_END)
     denoised, canvases = run(wants([1, 2, END, 4], [1.0, 0.9, 20.0, 20.0]), [None] * 4, policy)
-    assert canvases[0].is_settled.tolist() == [True, False, True, False]
-    assert denoised.num_steps == 2
+    assert canvases[0].is_accepted.tolist() == [True, False, True, False]
+    assert denoised.num_forwards == 2
     assert denoised.ids.tolist()[:3] == [1, 2, END]
 
 
@@ -151,7 +152,7 @@ def test_a_deadline_fills_the_unsettled_positions_with_the_likeliest() -> None:
         masked_canvas([None] * 3, mask_id=MASK),
         masked_policy(mask_id=MASK, max_steps=9, entropy_bound=0.0),
         generator=torch.Generator(),
-        deadline=time.monotonic() - 1,
+        control=FillControl(deadline=time.monotonic() - 1),
     )
     assert (denoised.ids.tolist(), denoised.finish_reason) == ([1, 2, 3], "deadline")
 
