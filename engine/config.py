@@ -17,7 +17,7 @@ class EngineConfig:
 
     ``model`` is a name of the catalog, a folder or a hub id. ``adapter`` is a safetensors file;
     None takes the adapter bundled with the model, if there is one. ``cache_tokens`` is the number
-    of context tokens whose keys and values are held across requests.
+    of context tokens that the KV caches hold across requests.
     """
 
     model: str = "qwen2.5-coder-0.5b"

@@ -39,7 +39,7 @@ class Filler(Protocol):
         ...
 
     def cached_tokens(self) -> int:
-        """Return the number of context tokens whose keys and values are held."""
+        """Return the number of context tokens in the KV caches."""
         ...
 
     def prepare(self, control: FillControl) -> None:

@@ -25,6 +25,7 @@ from intarsia.engine.diffusion.denoise import (
 from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.hole_end import EndPosition
 from intarsia.engine.diffusion.policies import masked_policy
+from intarsia.engine.diffusion.renewal import Remask
 from intarsia.engine.fill_control import FillControl
 
 
@@ -111,10 +112,9 @@ def _canvas_policy(
     if hole.max_forwards is not None:
         max_steps = min(max_steps, hole.max_forwards - text.num_forwards)
     return masked_policy(
-        mask_id=mask_id,
+        renew=Remask(mask_id=mask_id, min_confidence=policy.min_confidence),
         max_steps=max_steps,
         entropy_bound=policy.entropy_bound,
-        min_confidence=policy.min_confidence,
         temperature=policy.temperature,
         accept=policy.accept,
         end_position=_end_position(hole, text.ids[:-1]),

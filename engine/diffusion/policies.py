@@ -11,7 +11,9 @@ from intarsia.engine.diffusion.hole_end import EndPosition, no_end
 from intarsia.engine.diffusion.prediction import draw, take_likeliest
 from intarsia.engine.diffusion.renewal import Remask, Renoise
 from intarsia.engine.diffusion.schedule import ConstantTemperature, LinearTemperature
-from intarsia.engine.diffusion.stopping import AllAccepted, StableAndConfident
+from intarsia.engine.diffusion.stopping import AllAccepted, StableAndConfident, Stop
+
+_STABLE = StableAndConfident(stability_threshold=1, confidence_threshold=0.005)
 
 
 def uniform_state_policy(
@@ -21,8 +23,7 @@ def uniform_state_policy(
     entropy_bound: float = 0.1,
     t_min: float = 0.4,
     t_max: float = 0.8,
-    stability_threshold: int = 1,
-    confidence_threshold: float = 0.005,
+    stop: Stop = _STABLE,
 ) -> DenoisingPolicy:
     """Return DiffusionGemma's own policy; the defaults are those of its generation config."""
     return DenoisingPolicy(
@@ -32,18 +33,15 @@ def uniform_state_policy(
         accept=AcceptAmongFree(entropy_bound=entropy_bound),
         renew=Renoise(vocab_size=vocab_size),
         write_draft=draft_likeliest,
-        stop=StableAndConfident(
-            stability_threshold=stability_threshold, confidence_threshold=confidence_threshold
-        ),
+        stop=stop,
     )
 
 
 def masked_policy(
     *,
-    mask_id: int,
+    renew: Remask,
     max_steps: int,
     entropy_bound: float = 0.1,
-    min_confidence: float = 0.0,
     temperature: float = 0.0,
     end_position: EndPosition = no_end,
     accept: type[AcceptAmongMasked] | type[AcceptFromLeft] = AcceptAmongMasked,
@@ -54,7 +52,7 @@ def masked_policy(
         temperature=ConstantTemperature(temperature=temperature or 1.0),
         sample=draw if temperature else take_likeliest,
         accept=accept(entropy_bound=entropy_bound, end_position=end_position),
-        renew=Remask(mask_id=mask_id, min_confidence=min_confidence),
+        renew=renew,
         write_draft=draft_accepted,
         stop=AllAccepted(end_position=end_position),
     )

@@ -19,7 +19,7 @@ from intarsia.engine.ipc.messages import Timing
 class Prefilled:
     """How much of a context had to be computed."""
 
-    num_reused: int  # tokens whose keys and values were already held
+    num_reused: int  # tokens that were in a KV cache already
     num_computed: int
 
 

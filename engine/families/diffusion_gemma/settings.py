@@ -8,6 +8,7 @@ from intarsia.engine.diffusion.denoise import DenoisingPolicy
 from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.diffusion.prediction import take_likeliest
 from intarsia.engine.diffusion.schedule import ConstantTemperature, FromStep
+from intarsia.engine.diffusion.stopping import StableAndConfident
 from intarsia.engine.ipc.messages import Fill
 
 
@@ -47,8 +48,10 @@ class DenoisingSettings:
             entropy_bound=self.entropy_bound,
             t_min=self.t_min,
             t_max=self.t_max,
-            stability_threshold=self.stability_threshold,
-            confidence_threshold=self.confidence_threshold,
+            stop=StableAndConfident(
+                stability_threshold=self.stability_threshold,
+                confidence_threshold=self.confidence_threshold,
+            ),
         )
         if request.temperature is None:
             return policy

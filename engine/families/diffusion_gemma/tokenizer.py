@@ -15,7 +15,7 @@ _BEFORE_PREFIX = "\n\nThe same file from its beginning, the gap filled in:\n"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpecialIds:
-    """Token ids with a meaning of their own. ``end``: any of them ends the text."""
+    """Token ids with a special meaning; any id of ``end`` ends the text."""
 
     begin: int
     end: frozenset[int]

@@ -1,4 +1,4 @@
-"""The contexts whose keys and values are held, under a budget of tokens.
+"""Keep the KV caches of earlier contexts, under a budget of tokens.
 
 A new context takes over a held one that loses only its last few tokens. Where only a beginning is
 shared (another hole of the same file, an import block), that beginning is copied.

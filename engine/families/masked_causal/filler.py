@@ -71,7 +71,7 @@ class MaskedCausalFiller:
         return self._context.suspended()
 
     def cached_tokens(self) -> int:
-        """Return the number of context tokens whose keys and values are held."""
+        """Return the number of context tokens in the KV caches."""
         return self._context.cached_tokens()
 
     def prepare(self, control: FillControl) -> None:

@@ -45,7 +45,7 @@ class OpenContext:
         chunk_tokens: int | None = None,
         hole_ids: Sequence[int] = (),
     ) -> Prefilled:
-        """Open a context; compute what is not held yet, in chunks of ``chunk_tokens``.
+        """Open a context; compute the tokens that are not held, in chunks of ``chunk_tokens``.
 
         None takes the fastest size. After a suspension the chunks are short, as other fills are
         running. ``hole_ids`` probably follow the context: those that are held stay held. Raises

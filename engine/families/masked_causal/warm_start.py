@@ -94,8 +94,8 @@ class PastAnswers:
     def find(self, task: FillTask) -> WarmStart | None:
         """Return what probably fills this hole.
 
-        The newest answer whose beginning was typed comes first. Else it is the newest one of which
-        something was deleted, or in place of which something else was typed.
+        The newest answer that was typed along comes first. Else it is the newest one before which
+        text was deleted, or in place of which other text was typed.
         """
         now = _text_before(task)
         for past in reversed(self._held):

@@ -7,8 +7,9 @@ import torch
 from tiny_diffusion_gemma import VOCAB_SIZE, tiny_model
 
 from intarsia.engine.diffusion.canvas import random_canvas
-from intarsia.engine.diffusion.denoise import denoise
+from intarsia.engine.diffusion.denoise import DenoisingPolicy, denoise
 from intarsia.engine.diffusion.policies import uniform_state_policy
+from intarsia.engine.diffusion.stopping import StableAndConfident
 from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 
 # transformers' own import of a torch module warns.
@@ -62,7 +63,7 @@ def _ours(
         block = denoise(
             backbone.predict,
             random_canvas(free, vocab_size=VOCAB_SIZE, generator=generator),
-            uniform_state_policy(vocab_size=VOCAB_SIZE, **policy),
+            _policy(**policy),
             generator=generator,
         )
         num_forwards += block.num_forwards
@@ -71,6 +72,15 @@ def _ours(
             return written + ids[: ends[0] + 1], num_forwards
         written += ids
     return written, num_forwards
+
+
+def _policy(
+    *, stability_threshold: int, confidence_threshold: float, **options: Any
+) -> DenoisingPolicy:
+    stop = StableAndConfident(
+        stability_threshold=stability_threshold, confidence_threshold=confidence_threshold
+    )
+    return uniform_state_policy(vocab_size=VOCAB_SIZE, stop=stop, **options)
 
 
 def several_canvases_model(**options: Any) -> Any:
