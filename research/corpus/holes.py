@@ -78,12 +78,12 @@ class _Cut:
 
 
 def _drawn(file: CorpusFile, rng: random.Random, num_holes: int) -> Iterator[_Cut]:
-    cut_holes = known_holes(file.text, language_for_id(file.language))
+    by_kind = known_holes(file.text, language_for_id(file.language))
     left: dict[TrainingHoleKind, list[_Cut]] = {
         kind: [_Cut(kind=kind, start=hole.start, end=hole.end) for hole in holes]
-        for kind, holes in cut_holes.items()
+        for kind, holes in by_kind.items()
     }
-    left["span"] = _spans(file.text, cut_holes, rng, num_holes)
+    left["span"] = _spans(file.text, by_kind, rng, num_holes)
     left = {kind: left[kind] for kind in KIND_WEIGHTS if left[kind]}
     for _ in range(num_holes):
         if not left:
@@ -101,13 +101,13 @@ def _drawn(file: CorpusFile, rng: random.Random, num_holes: int) -> Iterator[_Cu
 
 def _spans(
     text: str,
-    cut_holes: Mapping[KnownHoleKind, Sequence[KnownHole]],
+    by_kind: Mapping[KnownHoleKind, Sequence[KnownHole]],
     rng: random.Random,
     num_spans: int,
 ) -> list[_Cut]:
     """Draw different spans. They begin and end at line edges, as a selection does, or where other
     holes begin, which may be within a word."""
-    within = sorted({hole.start for kind in _ENDS_WITH_LINE for hole in cut_holes[kind]})
+    within = sorted({hole.start for kind in _ENDS_WITH_LINE for hole in by_kind[kind]})
     whole = sorted({edge for at in within for edge in (line_start(text, at), line_end(text, at))})
     spans: set[tuple[int, int]] = set()
     for _ in range(SPAN_TRIES * num_spans if within else 0):

@@ -5,9 +5,12 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from intarsia.engine.families.masked_causal.context_boundary import MAX_CHARS_BEHIND, anchor_offset
+from intarsia.engine.families.masked_causal.context_boundary import (
+    MAX_CHARS_AFTER,
+    boundary_offset,
+)
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.read_request import split_behind
+from intarsia.engine.families.masked_causal.read_request import split_after_context
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.syntax.lines import with_plain_newlines
@@ -42,7 +45,7 @@ def encode_holes(
         boundary = _draw_boundary(before)
         after_boundary = before[boundary:]
         ids = tokenizer.encode(after_boundary + typed + with_plain_newlines(hole.hole))
-        given = split_behind(tokenizer, after_boundary, typed)[0]
+        given = split_after_context(tokenizer, after_boundary, typed)[0]
         num_given = common_prefix_length(given, ids)
         if len(ids) - num_given < _MIN_TOKENS or num_given > _MAX_GIVEN:
             continue
@@ -61,8 +64,8 @@ def _draw_boundary(prefix: str) -> int:
     rng = random.Random(zlib.crc32(prefix.encode("utf-8", "surrogatepass")))
     offset = len(prefix)
     for _ in range(rng.choices(list(_BOUNDARY_WEIGHTS), list(_BOUNDARY_WEIGHTS.values()))[0]):
-        above = anchor_offset(prefix[:offset])
-        if above is None or len(prefix) - above > MAX_CHARS_BEHIND:
+        above = boundary_offset(prefix[:offset])
+        if above is None or len(prefix) - above > MAX_CHARS_AFTER:
             break
         offset = above
     return offset

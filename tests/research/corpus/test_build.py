@@ -1,4 +1,4 @@
-"""From packages that lie in a net to a corpus folder, by the real line."""
+"""A corpus folder is built from packages of a small network, with the real code."""
 
 import gzip
 import json

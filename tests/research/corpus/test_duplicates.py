@@ -1,4 +1,4 @@
-"""Files that say the same are found; files that only look alike are kept."""
+"""Duplicates are found; files that only share a part are kept."""
 
 from corpus_files import functions
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 from toy_causal import save_toy, toy_causal_model
 from toy_causal_fill import run_fill
@@ -52,7 +53,9 @@ def test_random_weights_load_as_the_converted_model_does(toy: Path, tmp_path: Pa
     )
     assert filler.info.name == "random"
     assert filler.info.family == "masked block diffusion on a causal backbone"
-    assert all(run_fill(filler, hole).num_forwards > 0 for hole in line_holes(6))
+    # a random line end as the first token would stop a single-line hole: these have no stop
+    holes = [msgspec.structs.replace(hole, stop=()) for hole in line_holes(6)]
+    assert all(run_fill(filler, hole).num_forwards > 0 for hole in holes)
 
 
 def test_the_holes_are_single_lines_of_different_files() -> None:

@@ -1,14 +1,15 @@
-"""Training runs the arithmetic that filling runs."""
+"""A training pass computes what a fill computes."""
 
 import random
 from pathlib import Path
 
 import pytest
 import torch
-from toy_causal import KINDS, Kind, save_toy, toy_causal_model, toy_masked_causal, toy_text
+from toy_causal import KINDS, Kind, save_toy, toy_causal_model, toy_context, toy_text
 from toy_training import MIX, toy_batched
 
 from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
+from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
 from intarsia.research.training.adapter_file import save_tensors
 from intarsia.research.training.canvas_batch import CanvasBatch, draw_batch
 from intarsia.research.training.packed_holes import HoleIds
@@ -21,7 +22,7 @@ _HOLES = [
 
 
 def random_adapter(folder: Path, path: Path) -> Path:
-    """Write an adapter, head and all, of random numbers."""
+    """Write an adapter with random weights, the sampler head included."""
     adapter = TrainableAdapter(toy_batched(folder).shape, rank=4, seed=1)
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
@@ -37,55 +38,57 @@ def drawn(folder: Path) -> CanvasBatch:
 
 @pytest.mark.parametrize("kind", KINDS)
 @torch.inference_mode()
-def test_canvas_rows_say_in_training_what_they_say_in_a_fill(kind: Kind, tmp_path: Path) -> None:
+def test_canvas_rows_predict_the_same_in_training_and_in_a_fill(kind: Kind, tmp_path: Path) -> None:
     folder = save_toy(tmp_path / "toy", toy_causal_model(kind))
     path = random_adapter(folder, tmp_path / "adapter.safetensors")
     backbone, batch = toy_batched(folder), drawn(folder)
     adapter = read_adapter(path, backbone.shape, dtype=backbone.dtype, device=backbone.device)
     prefilled = backbone.prefill(batch.ids)
     hidden = backbone.forward_canvases(batch, prefilled, adapter)
-    num_seen = 0
+    num_compared = 0
     for hole in range(len(batch.ids)):
         for canvas in range(int(batch.row_canvases[hole].max()) + 1):
             rows = (batch.row_canvases[hole] == canvas).nonzero().flatten()
             if not bool(batch.is_draft[hole, rows].all()):
                 continue
-            anchor = int(batch.row_num_visible[hole, rows[0]])
-            filling = toy_masked_causal(folder, path)
-            filling.prefill(batch.ids[hole, : anchor - 1].tolist())
-            said = filling.verify([int(batch.ids[hole, anchor - 1])], [len(rows)])
-            mine = torch.nn.functional.linear(hidden[hole, rows], backbone.weights.output)
-            torch.testing.assert_close(mine, said.proposals[0], atol=2e-4, rtol=2e-4)
-            frozen = torch.nn.functional.linear(
-                prefilled.hidden[hole, anchor - 1], backbone.weights.output
+            start = int(batch.row_num_visible[hole, rows[0]])
+            filling = toy_context(folder, path)
+            filling.prefill(batch.ids[hole, : start - 1].tolist())
+            verified = SpeculativePasses(filling).verify(
+                [int(batch.ids[hole, start - 1])], [len(rows)]
             )
-            torch.testing.assert_close(frozen, said.causal[0], atol=2e-4, rtol=2e-4)
-            num_seen += 1
-    assert num_seen > 8
+            expected = torch.nn.functional.linear(hidden[hole, rows], backbone.weights.output)
+            torch.testing.assert_close(expected, verified.proposals[0], atol=2e-4, rtol=2e-4)
+            plain = torch.nn.functional.linear(
+                prefilled.hidden[hole, start - 1], backbone.weights.output
+            )
+            torch.testing.assert_close(plain, verified.causal[0], atol=2e-4, rtol=2e-4)
+            num_compared += 1
+    assert num_compared > 8
 
 
 @torch.inference_mode()
-def test_the_serial_head_names_in_a_fill_what_it_names_in_training(
+def test_the_sampler_head_predicts_the_same_in_training_and_in_a_fill(
     toy: Path, tmp_path: Path
 ) -> None:
     path = random_adapter(toy, tmp_path / "adapter.safetensors")
     backbone, batch = toy_batched(toy), drawn(toy)
     adapter = read_adapter(path, backbone.shape, dtype=backbone.dtype, device=backbone.device)
     assert adapter.head is not None
-    filling = toy_masked_causal(toy, path)
+    filling = toy_context(toy, path)
     context = batch.ids[0, :20].tolist()
     filling.prefill(context[:-1])
-    said = filling.verify([context[-1]], [3])
-    assert said.sample_serially is not None
-    named = int(said.causal[0].argmax())
-    tokens = said.sample_serially(0, named)
+    verified = SpeculativePasses(filling).verify([context[-1]], [3])
+    assert verified.sample_serially is not None
+    predicted = int(verified.causal[0].argmax())
+    tokens = verified.sample_serially(0, predicted)
     assert len(tokens) == 3
     hidden = _proposal_hidden(toy, path, context, 3)
-    before = [named, *(token.id for token in tokens[:-1])]
+    before = [predicted, *(token.id for token in tokens[:-1])]
     own = backbone.weights.embed[torch.tensor(before)]
     logits = torch.nn.functional.linear(adapter.head(hidden, own), backbone.weights.output)
     for row, token in zip(range(3), tokens, strict=True):
-        likeliest = said.proposals[0][row].topk(32).indices
+        likeliest = verified.proposals[0][row].topk(32).indices
         assert token.id == int(likeliest[logits[row, likeliest].argmax()])
         assert 0 < token.confidence <= 1
 

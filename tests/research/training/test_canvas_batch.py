@@ -1,4 +1,4 @@
-"""What is drawn is what a fill meets."""
+"""Training canvases have the rows that a fill has."""
 
 import random
 from pathlib import Path
@@ -27,7 +27,7 @@ _GIVEN = st.lists(st.integers(10, 99), max_size=20)
     ),
     st.integers(0, 10_000),
 )
-def test_every_row_is_asked_for_what_stands_behind_it(holes: list[HoleIds], seed: int) -> None:
+def test_every_row_predicts_the_token_after_it(holes: list[HoleIds], seed: int) -> None:
     batch = draw_batch(holes, MIX, _FIM, random.Random(seed))
     for number in range(len(holes)):
         text = batch.ids[number].tolist()
@@ -35,10 +35,10 @@ def test_every_row_is_asked_for_what_stands_behind_it(holes: list[HoleIds], seed
             if batch.row_canvases[number, row] < 0:
                 assert batch.weights[number, row] == 0
                 continue
-            at, anchor = batch.row_positions[number, row], batch.row_num_visible[number, row]
-            assert at >= anchor, "a canvas stands behind what it sees"
-            assert text[anchor - 1] not in (_FIM.before_prefix, _FIM.before_suffix)
-            if at == anchor:
+            at, start = batch.row_positions[number, row], batch.row_num_visible[number, row]
+            assert at >= start, "a canvas comes after the text it sees"
+            assert text[start - 1] not in (_FIM.before_prefix, _FIM.before_suffix)
+            if at == start:
                 assert batch.row_ids[number, row] == _FIM.mask, "its first row is masked"
             if batch.has_teacher[number, row]:
                 target = batch.targets[number, row]
@@ -69,7 +69,7 @@ def test_where_a_hole_ends_weighs_more() -> None:
     assert batch.weights[is_end].min() > batch.weights[is_other].max()
 
 
-def test_given_text_stands_between_context_and_hole() -> None:
+def test_given_text_comes_between_context_and_hole() -> None:
     hole = HoleIds(prefix=[10], given=[40, 41], middle=[20, 21], suffix=[30], group=0)
     batch = draw_batch([hole], MIX, _FIM, random.Random(0))
     assert batch.ids[0].tolist() == [1, 10, 2, 30, 3, 40, 41, 20, 21, 5]

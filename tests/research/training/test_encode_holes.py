@@ -6,9 +6,10 @@ import pytest
 from corpus_files import corpus_file, functions
 from toy_causal import toy_text
 
-from intarsia.engine.families.masked_causal.context_boundary import anchor_offset
+from intarsia.engine.families.masked_causal.context_boundary import boundary_offset
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.read_request import HoleReader
+from intarsia.engine.families.masked_causal.read_request import RequestReader
+from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.research.corpus.holes import TrainingHole, draw_holes
@@ -43,30 +44,30 @@ def test_nothing_of_a_text_is_lost(
         assert before.endswith(hole.hole)
 
 
-def test_a_hole_behind_an_anchor_is_read_as_it_was_learnt(
+def test_a_hole_after_a_context_boundary_is_read_as_in_training(
     text: FimTokenizer, laid_out: list[tuple[TrainingHole, HoleIds]]
 ) -> None:
-    num_anchored = 0
+    num_compared = 0
     for hole, ids in laid_out:
         start = given_start(hole.prefix, len(hole.prefix))
         prefix = hole.prefix[:start]
         context = "".join(text.pieces(ids.prefix, num_given=0))
-        if context != prefix[: anchor_offset(prefix)] or len(context) == len(prefix):
+        if context != prefix[: boundary_offset(prefix)] or len(context) == len(prefix):
             continue
-        num_anchored += 1
-        reader = HoleReader(text, vocab_size=text.num_tokens, max_context_tokens=8192)
-        asked = Fill(
+        num_compared += 1
+        reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=8192)
+        request = Fill(
             id=1, prefix=prefix, given=hole.prefix[start:], suffix=hole.suffix[:700] or "\n"
         )
-        read = reader.read(asked, 0.0, lambda: False)
-        learnt = [*text.context(ids.prefix, ids.suffix), *ids.given]
-        assert read.context[: len(learnt)] == learnt
-        rest = b"".join(map(text.bytes_of, [*read.context[len(learnt) :]])) + read.healed
+        read = reader.read(request, FillControl())
+        trained = [*text.context(ids.prefix, ids.suffix), *ids.given]
+        assert read.context[: len(trained)] == trained
+        rest = b"".join(map(text.bytes_of, [*read.context[len(trained) :]])) + read.healed
         assert b"".join(map(text.bytes_of, ids.middle)).startswith(rest)
-    assert num_anchored > len(laid_out) // 3
+    assert num_compared > len(laid_out) // 3
 
 
-def test_contexts_end_at_the_hole_and_at_anchors_near_and_further_off(
+def test_contexts_end_at_the_hole_and_at_boundaries_near_and_further_up(
     text: FimTokenizer, laid_out: list[tuple[TrainingHole, HoleIds]]
 ) -> None:
     lines = [

@@ -17,10 +17,12 @@ def numbers(task: object) -> torch.Tensor:
     return torch.cat([p.detach().flatten() for p in module.parameters()])
 
 
-def test_canvases_learn_to_name_what_the_backbone_would(
+def test_canvases_learn_to_predict_what_the_backbone_predicts(
     toy: Path, holes: PackedHoles, tmp_path: Path
 ) -> None:
-    tuning = toy_tuning_task(toy, holes)  # a backbone of random numbers names what nobody can guess
+    tuning = toy_tuning_task(
+        toy, holes
+    )  # a backbone of random numbers makes predictions that cannot be learnt
     train_toy(tuning, holes, tmp_path / "tuning", tokens=6_000, peak_rate=1e-2)
     path = tmp_path / "tuning" / "adapter.safetensors"
     task = toy_canvas_task(toy, holes, rank=16, tuning=path)
@@ -31,7 +33,7 @@ def test_canvases_learn_to_name_what_the_backbone_would(
     assert figures["loss"] < 0.2 * first["loss"]
 
 
-def test_a_run_that_was_interrupted_goes_on_as_if_it_had_not(
+def test_an_interrupted_run_ends_like_an_uninterrupted_one(
     toy: Path, holes: PackedHoles, tmp_path: Path
 ) -> None:
     straight = toy_canvas_task(toy, holes)
@@ -54,7 +56,7 @@ def test_a_run_that_was_interrupted_goes_on_as_if_it_had_not(
     torch.testing.assert_close(numbers(again), numbers(straight), atol=1e-4, rtol=1e-3)
 
 
-def test_a_run_does_not_go_on_with_other_settings(
+def test_a_run_is_not_resumed_with_other_settings(
     toy: Path, holes: PackedHoles, tmp_path: Path
 ) -> None:
     train_toy(toy_canvas_task(toy, holes), holes, tmp_path, tokens=300)
@@ -62,7 +64,7 @@ def test_a_run_does_not_go_on_with_other_settings(
         train_toy(toy_canvas_task(toy, holes), holes, tmp_path, tokens=300, seed=1)
 
 
-def test_weights_of_an_earlier_run_are_where_a_run_begins(
+def test_a_run_can_start_from_the_weights_of_an_earlier_one(
     toy: Path, holes: PackedHoles, tmp_path: Path
 ) -> None:
     first = toy_tuning_task(toy, holes)

@@ -68,7 +68,7 @@ def batch() -> UniformBatch:
 
 
 @torch.inference_mode()
-def test_a_batch_says_in_training_what_its_holes_say_in_a_fill(toy: LoadedGemma) -> None:
+def test_a_batch_predicts_the_same_in_training_and_in_a_fill(toy: LoadedGemma) -> None:
     training, filling = UniformBackbone(toy.model), DiffusionGemmaBackbone(toy.model)
     seen = torch.randn(2, 9, training.vocab_size, generator=torch.Generator().manual_seed(0))
     is_conditioned = torch.tensor([True, False])
@@ -77,7 +77,7 @@ def test_a_batch_says_in_training_what_its_holes_say_in_a_fill(toy: LoadedGemma)
     for number, canvas in enumerate(canvases()):
         ids = torch.tensor(canvas.ids[::-1])
         nothing = torch.zeros_like(ids, dtype=torch.bool)
-        alone = TokenCanvas(ids=ids, is_fixed=nothing, is_settled=nothing)
+        alone = TokenCanvas(ids=ids, is_fixed=nothing, is_accepted=nothing)
         filling.prefill(canvas.context)
         own = seen[number, : len(ids)] if is_conditioned[number] else None
         expected = filling.predict(alone, own)
@@ -96,7 +96,9 @@ def test_gradients_reach_the_tuning_alone_and_all_of_it(
     assert len(names) == 2 * (3 * 7 - 1), "a layer that sees the whole context has no values"
     for name, number in names.items():
         assert number.grad is not None, name
-        assert bool(number.grad.any()) == name.startswith("B."), f"{name}: A begins behind a zero"
+        assert bool(number.grad.any()) == name.startswith("B."), (
+            f"{name}: A has no gradient while B is zero"
+        )
 
 
 def test_the_loss_is_on_the_hole_alone(toy: LoadedGemma, holes: PackedHoles) -> None:

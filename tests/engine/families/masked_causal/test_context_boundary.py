@@ -3,35 +3,36 @@
 from pathlib import Path
 
 import pytest
+from cancel_when import cancelling
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy_causal import DECODINGS, toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
-from intarsia.engine.diffusion.denoise import never_cancelled
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.context_boundary import (
-    MAX_CHARS_BEHIND,
-    Anchor,
-    Anchors,
-    anchor_offset,
+    MAX_CHARS_AFTER,
+    ContextBoundaries,
+    ContextBoundary,
+    boundary_offset,
 )
-from intarsia.engine.families.masked_causal.model import SHORT_CHUNK
+from intarsia.engine.families.masked_causal.open_context import SHORT_CHUNK
+from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Decoding, Fill, Prefetch
 
 HEAD = "import os\n\n\ndef f(a):\n    x = 1\n"
 SUFFIX = "\n    return x\n"
 
 
-def anchor(prefix: str, suffix: str = SUFFIX) -> Anchor:
-    return Anchor(prefix=prefix, suffix=suffix, context=[])
+def boundary(prefix: str, suffix: str = SUFFIX) -> ContextBoundary:
+    return ContextBoundary(prefix=prefix, suffix=suffix, context=[])
 
 
 class TestOffset:
     """Of a new anchor."""
 
     def behind(self, prefix: str) -> str | None:
-        offset = anchor_offset(prefix)
+        offset = boundary_offset(prefix)
         return None if offset is None else prefix[offset:]
 
     def test_the_line_above_goes_behind_it(self) -> None:
@@ -63,20 +64,20 @@ class TestFind:
     """Which anchor serves a prefix."""
 
     def test_typing_and_deleting_behind_it_keep_it(self) -> None:
-        anchors = Anchors()
-        anchors.hold(anchor(HEAD))
+        boundaries = ContextBoundaries()
+        boundaries.remember(boundary(HEAD))
         for typed in ("", "    ", "    y = 1\n\n    z", "    y"):
-            found = anchors.find(HEAD + typed, SUFFIX)
+            found = boundaries.find(HEAD + typed, SUFFIX)
             assert found is not None
-            assert found.behind == typed
+            assert found.text_after == typed
 
     def test_the_nearest_is_taken(self) -> None:
-        anchors = Anchors()
+        boundaries = ContextBoundaries()
         for prefix in (HEAD, HEAD + "    y = 1\n", HEAD[:10]):
-            anchors.hold(anchor(prefix))
-        found = anchors.find(HEAD + "    y = 1\n    z", SUFFIX)
+            boundaries.remember(boundary(prefix))
+        found = boundaries.find(HEAD + "    y = 1\n    z", SUFFIX)
         assert found is not None
-        assert found.behind == "    z"
+        assert found.text_after == "    z"
 
     @pytest.mark.parametrize(
         ("prefix", "suffix"),
@@ -84,23 +85,23 @@ class TestFind:
             (HEAD, SUFFIX + "#"),
             (HEAD[:-2], SUFFIX),
             (HEAD.replace("x", "y"), SUFFIX),
-            (HEAD + "a" * (MAX_CHARS_BEHIND + 1), SUFFIX),
+            (HEAD + "a" * (MAX_CHARS_AFTER + 1), SUFFIX),
             (HEAD + "  \n", SUFFIX),  # one token with the line end before it
         ],
     )
     def test_another_text_finds_none(self, prefix: str, suffix: str) -> None:
-        anchors = Anchors()
-        anchors.hold(anchor(HEAD))
-        assert anchors.find(prefix, suffix) is None
+        boundaries = ContextBoundaries()
+        boundaries.remember(boundary(HEAD))
+        assert boundaries.find(prefix, suffix) is None
 
     def test_the_one_not_used_for_longest_is_forgotten(self) -> None:
-        anchors = Anchors(most=2)
+        boundaries = ContextBoundaries(max_held=2)
         for prefix in ("a\n", "b\n"):
-            anchors.hold(anchor(prefix))
-        assert anchors.find("a\n", SUFFIX) is not None
-        anchors.hold(anchor("c\n"))
-        assert anchors.find("a\n", SUFFIX) is not None
-        assert anchors.find("b\n", SUFFIX) is None
+            boundaries.remember(boundary(prefix))
+        assert boundaries.find("a\n", SUFFIX) is not None
+        boundaries.remember(boundary("c\n"))
+        assert boundaries.find("a\n", SUFFIX) is not None
+        assert boundaries.find("b\n", SUFFIX) is None
 
 
 @pytest.mark.parametrize("decoding", DECODINGS)
@@ -124,9 +125,9 @@ def test_a_kept_anchor_says_what_a_fresh_engine_says_behind_it(
     """What was read before changes nothing: only where the context ends does."""
     warm, cold = toy_filler(toy, adapter), toy_filler(toy, adapter)
     run_fill(warm, toy_fill(prefix=HEAD, suffix=SUFFIX, decoding=decoding))
-    found = warm._reader._anchors.find(HEAD + typed, SUFFIX)
+    found = warm._reader._boundaries.find(HEAD + typed, SUFFIX)
     if found is not None:
-        cold._reader._anchors.hold(found.anchor)
+        cold._reader._boundaries.remember(found.boundary)
     request = toy_fill(prefix=HEAD + typed, suffix=SUFFIX, decoding=decoding)
     assert run_fill(warm, request).text == run_fill(cold, request).text
 
@@ -142,7 +143,7 @@ class TestPrepare:
         for num_lines in (0, 15):  # 225 characters: more than half of what an anchor serves
             run_fill(filler, self.typed(num_lines))
             run_fill(unprepared, self.typed(num_lines))
-        filler.prepare(never_cancelled)
+        filler.prepare(NO_CONTROL)
         warm, cold = run_fill(filler, self.typed(28)), run_fill(unprepared, self.typed(28))
         assert 2 * warm.num_prefilled < cold.num_prefilled
 
@@ -151,7 +152,7 @@ class TestPrepare:
         run_fill(filler, self.typed(0))
         run_fill(filler, self.typed(3))
         num_held = filler.cached_tokens()
-        filler.prepare(never_cancelled)
+        filler.prepare(NO_CONTROL)
         assert filler.cached_tokens() == num_held
 
     def test_it_gives_way_to_a_request(self, toy: Path) -> None:
@@ -159,7 +160,7 @@ class TestPrepare:
         run_fill(filler, self.typed(0))
         run_fill(filler, self.typed(15))
         with pytest.raises(Cancelled):
-            filler.prepare(lambda: True)
+            filler.prepare(cancelling(lambda: True))
         warm = run_fill(filler, self.typed(16))
         cold = toy_filler(toy)
         run_fill(cold, self.typed(0))
@@ -173,7 +174,7 @@ class TestReadAhead:
 
     def test_the_first_request_there_reads_no_more_than_what_was_typed(self, toy: Path) -> None:
         filler, cold = (toy_filler(toy, max_context_tokens=512) for _ in range(2))
-        filler.prefetch(self.PLACE, never_cancelled)
+        filler.prefetch(self.PLACE, NO_CONTROL)
         request = toy_fill(prefix=HEAD + "    y = ", suffix=SUFFIX * 20)
         ahead, unread = run_fill(filler, request), run_fill(cold, request)
         assert ahead.num_prefilled <= len("    y = ")
@@ -183,7 +184,7 @@ class TestReadAhead:
         filler, cold = (toy_filler(toy, max_context_tokens=512) for _ in range(2))
         num_asked = iter(range(9))
         with pytest.raises(Cancelled):
-            filler.prefetch(self.PLACE, lambda: next(num_asked) == 1)
+            filler.prefetch(self.PLACE, cancelling(lambda: next(num_asked) == 1))
         request = toy_fill(prefix=HEAD, suffix=SUFFIX * 20)
         ahead, unread = run_fill(filler, request), run_fill(cold, request)
         assert ahead.num_reused == SHORT_CHUNK
@@ -198,9 +199,9 @@ def test_what_stands_behind_counts_towards_the_limit(toy: Path, most: int) -> No
 
 
 def test_a_huge_text_is_not_held(toy: Path) -> None:
-    anchors = Anchors()
-    anchors.hold(anchor("x\n" * 200_000))
-    assert anchors.find("x\n" * 200_000 + "y", SUFFIX) is None
+    boundaries = ContextBoundaries()
+    boundaries.remember(boundary("x\n" * 200_000))
+    assert boundaries.find("x\n" * 200_000 + "y", SUFFIX) is None
 
 
 def test_a_token_may_have_a_part_in_what_is_behind_and_in_what_is_given(toy: Path) -> None:
@@ -209,4 +210,4 @@ def test_a_token_may_have_a_part_in_what_is_behind_and_in_what_is_given(toy: Pat
     first = run_fill(split, toy_fill(prefix=HEAD + "    r", given="e", suffix=SUFFIX))
     second = run_fill(whole, toy_fill(prefix=HEAD + "    ", given="re", suffix=SUFFIX))
     assert first.text == second.text
-    assert split._model._open.ids == whole._model._open.ids
+    assert split._context.cache.ids == whole._context.cache.ids

@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cancel_when import cancel_when
 from toy_causal import DECODINGS, save_toy, toy_causal_model, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
@@ -33,7 +34,7 @@ def long_fill(filler: MaskedCausalFiller) -> Filled:
 
 
 def context_ids(filler: MaskedCausalFiller) -> list[int]:
-    return filler._model._open.ids[: filler._model._context_length]
+    return filler._context.cache.ids[: filler._context.length]
 
 
 # -- where a fill ends ---------------------------------------------------------------------------
@@ -221,7 +222,7 @@ def test_a_deadline_in_the_past_still_gives_a_text(filler: MaskedCausalFiller) -
 
 def test_a_cancel_before_the_first_pass_counts(filler: MaskedCausalFiller) -> None:
     with pytest.raises(Cancelled):
-        run_fill(filler, toy_fill(), is_cancelled=lambda: True)
+        run_fill(filler, toy_fill(), checkpoint=cancel_when(lambda: True))
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from toy_causal import DECODINGS, toy_fill, toy_filler, toy_masked_causal
+from cancel_when import cancel_when
+from toy_causal import DECODINGS, toy_context, toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
-from intarsia.engine.families.masked_causal import model as model_module
+from intarsia.engine.families.masked_causal import open_context as open_context_module
 from intarsia.engine.families.masked_causal.backbone import torch_backbone
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill, Filled
 
 FILE = "".join(f"x{number} = {number}\n" for number in range(3, 15))  # the toy writes on
@@ -52,13 +54,12 @@ class Interruption:
         self._num_asked = 0
         self.done: list[tuple[Fill, Filled]] = []
 
-    def is_cancelled(self) -> bool:
+    def checkpoint(self) -> None:
         self._num_asked += 1
         if self._when(self._num_asked):
             request = self._which()
             with self._filler.suspended():
                 self.done.append((request, run_fill(self._filler, request)))
-        return False
 
 
 def at_random(filler: MaskedCausalFiller, chance: random.Random) -> Interruption:
@@ -77,7 +78,7 @@ def test_a_fill_that_is_laid_aside_says_what_it_says_alone(
     for seed in range(2):
         filler = toy_filler(toy, adapter, cache_tokens=cache_tokens)
         others = at_random(filler, random.Random(seed))
-        found = run_fill(filler, work(kind), is_cancelled=others.is_cancelled)
+        found = run_fill(filler, work(kind), checkpoint=others.checkpoint)
         assert others.done
         assert said(found) == said(expected)
         for request, answer in others.done:
@@ -91,7 +92,7 @@ def test_what_is_read_of_a_context_is_not_read_again_after_others(
     filler = toy_filler(toy, cache_tokens=cache_tokens)
     expected = run_fill(toy_filler(toy), work("speculative"))
     others = Interruption(filler, lambda asked: asked == 2, lambda: OTHERS[2])
-    found = run_fill(filler, work("speculative"), is_cancelled=others.is_cancelled)
+    found = run_fill(filler, work("speculative"), checkpoint=others.checkpoint)
     assert (found.num_prefilled, found.num_reused) == (expected.num_prefilled, 0)
     assert run_fill(filler, work("speculative")).num_prefilled == 0
     if cache_tokens > 300:
@@ -102,19 +103,18 @@ def test_of_a_fill_that_was_made_meanwhile_the_context_alone_is_held(toy: Path) 
     filler, held = toy_filler(toy), list[int]()
     others = Interruption(filler, lambda asked: asked == 2, lambda: OTHERS[2])
 
-    def is_cancelled() -> bool:
-        others.is_cancelled()
+    def checkpoint() -> None:
+        others.checkpoint()
         held.append(filler.cached_tokens())
-        return False
 
-    found = run_fill(filler, work("speculative"), is_cancelled=is_cancelled)
+    found = run_fill(filler, work("speculative"), checkpoint=checkpoint)
     assert held[1] == found.num_prefilled + others.done[0][1].num_prefilled
 
 
 def test_another_fill_of_the_same_file_reads_what_is_laid_aside_and_leaves_it(toy: Path) -> None:
     filler = toy_filler(toy)
     others = Interruption(filler, lambda asked: asked == 3, lambda: OTHERS[0])
-    run_fill(filler, work("speculative"), is_cancelled=others.is_cancelled)
+    run_fill(filler, work("speculative"), checkpoint=others.checkpoint)
     assert others.done[0][1].num_prefilled == 1, "the last token, for its hidden state"
 
 
@@ -128,7 +128,7 @@ def test_another_fill_may_write_what_stands_behind_the_context_that_is_laid_asid
     expected = run_fill(toy_filler(toy, adapter), request)
     assert expected.others
     others = Interruption(filler, lambda asked: asked > 3, lambda: request)
-    assert said(run_fill(filler, request, is_cancelled=others.is_cancelled)) == said(expected)
+    assert said(run_fill(filler, request, checkpoint=others.checkpoint)) == said(expected)
     assert [said(answer) for _, answer in others.done] == [said(expected)] * len(others.done)
 
 
@@ -136,13 +136,12 @@ def test_fills_may_be_laid_aside_on_each_other(toy: Path, adapter: Path) -> None
     filler = toy_filler(toy, adapter)
     inner = Interruption(filler, lambda asked: asked % 2 == 0, lambda: OTHERS[2])
 
-    def outer() -> bool:
+    def outer() -> None:
         with filler.suspended():
-            found = run_fill(filler, work("entropy"), is_cancelled=inner.is_cancelled)
+            found = run_fill(filler, work("entropy"), checkpoint=inner.checkpoint)
             assert said(found) == said(run_fill(toy_filler(toy, adapter), work("entropy")))
-        return False
 
-    found = run_fill(filler, work("speculative"), is_cancelled=outer)
+    found = run_fill(filler, work("speculative"), checkpoint=outer)
     assert inner.done
     assert said(found) == said(run_fill(toy_filler(toy, adapter), work("speculative")))
 
@@ -150,14 +149,13 @@ def test_fills_may_be_laid_aside_on_each_other(toy: Path, adapter: Path) -> None
 def test_a_cancelled_fill_leaves_what_is_laid_aside_as_it_was(toy: Path) -> None:
     filler, num_asked = toy_filler(toy), 0
 
-    def interrupt() -> bool:
+    def interrupt() -> None:
         nonlocal num_asked
         num_asked += 1
         with filler.suspended(), pytest.raises(Cancelled):
-            run_fill(filler, OTHERS[2], is_cancelled=lambda: True)
-        return False
+            run_fill(filler, OTHERS[2], checkpoint=cancel_when(lambda: True))
 
-    found = run_fill(filler, work("speculative"), is_cancelled=interrupt)
+    found = run_fill(filler, work("speculative"), checkpoint=interrupt)
     assert num_asked > 2
     assert said(found) == said(run_fill(toy_filler(toy), work("speculative")))
 
@@ -167,16 +165,15 @@ def test_a_context_is_read_in_short_chunks_once_it_was_laid_aside(
     at: int, expected: list[int], toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever waited for one chunk will soon wait for the next."""
-    monkeypatch.setattr(model_module, "SHORT_CHUNK", 20)
+    monkeypatch.setattr(open_context_module, "SHORT_CHUNK", 20)
     monkeypatch.setattr(torch_backbone, "_CPU_CHUNK", 60)
-    model, read = toy_masked_causal(toy), list[int]()
+    model, read = toy_context(toy), list[int]()
 
-    def is_cancelled() -> bool:
-        read.append(len(model._open))
+    def checkpoint() -> None:
+        read.append(len(model.cache))
         if len(read) == at:
             with model.suspended():
                 model.prefill([1, 2, 3])
-        return False
 
-    model.prefill([number % 250 for number in range(150)], is_cancelled)
+    model.prefill([number % 250 for number in range(150)], FillControl(checkpoint=checkpoint))
     assert read == expected

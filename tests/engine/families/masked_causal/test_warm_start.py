@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from cancel_when import cancel_when
 from toy_causal import toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
@@ -64,7 +65,9 @@ def _passes_until_cancelled(filler: MaskedCausalFiller, request: Fill, most: int
         steps.append(step.step)
 
     with suppress(Cancelled):
-        run_fill(filler, request, is_cancelled=lambda: steps[-1:] == [most], on_step=note)
+        run_fill(
+            filler, request, checkpoint=cancel_when(lambda: steps[-1:] == [most]), on_step=note
+        )
     return steps[-1]
 
 
