@@ -1,0 +1,199 @@
+"""The documents hold: lengths, links, file names, commands, and plain words."""
+
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import cache
+from pathlib import Path
+
+import click
+import pytest
+from checkout import ROOT
+
+from intarsia.cli.main import cli
+
+MAX_LINE_CHARS = 100
+MAX_WORDS = {"README.md": 1000, "ARCHITECTURE.md": 1100, "docs/design-notes/*.md": 600}
+
+NOT_OURS = "research/evaluation/sets/builtin_files/"  # files of other projects, and their README
+
+DIALECT = re.compile(
+    r"\b(?:behind|anew|so many|so much of|nobody|whoever|whose|of them|of which|thereof|whereupon"
+    r"|lies|lie in|stands|stand in|cannot be had|can be had|is had|to be had|says not|named token"
+    r"|settles? (?:down|by)|for it is|meanwhile|what is not|goes on as|alike|but for)\b",
+    re.IGNORECASE,
+)
+"""Words of older texts that plain English says better: after, again, N, nobody → "no client", …"""
+
+COMMAND = re.compile(r"^(?:\$ )?(?:\w+=\S+ )*(?:\.venv/bin/)?(intarsia|make)\s+(?P<rest>\S.*)$")
+LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)(?: \"[^\"]*\")?\)")
+CODE_SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
+SOURCE_PATH = re.compile(
+    r"(?:lsp|infill|engine|cli|research|tests|docs)/[\w/-]+\.(?:py|md|svg|png|toml|txt|sh)"
+)
+
+
+def documents() -> list[str]:
+    """Return the Markdown files of this checkout that git tracks, or would."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    ).stdout.split("\n")
+    return sorted(
+        path
+        for path in {*listed}
+        if path and not path.startswith(NOT_OURS) and (ROOT / path).is_file()
+    )
+
+
+DOCUMENTS = documents()
+
+
+@cache
+def text_of(path: str) -> str:
+    return (ROOT / path).read_text(encoding="utf-8")
+
+
+def fenced_lines(text: str) -> Iterator[str]:
+    """Yield the lines inside fenced blocks, those ending in a backslash joined with the next."""
+    is_code, held = False, ""
+    for line in text.splitlines():
+        if line.lstrip().startswith("```"):
+            is_code, held = not is_code, ""
+        elif is_code and line.endswith("\\"):
+            held += line[:-1].strip() + " "
+        elif is_code:
+            yield held + line.strip()
+            held = ""
+
+
+def prose(text: str) -> str:
+    """Return the text without fenced blocks and code spans, line by line as it was."""
+    lines, is_code = [], False
+    for line in text.splitlines():
+        is_fence = line.lstrip().startswith("```")
+        lines.append("" if is_fence or is_code else line)
+        is_code ^= is_fence
+    return CODE_SPAN.sub(lambda span: "\n" * span[0].count("\n"), "\n".join(lines))
+
+
+def code_spans(text: str) -> list[str]:
+    unfenced = re.sub(r"^\s*```.*?^\s*```$", "", text, flags=re.DOTALL | re.MULTILINE)
+    return [" ".join(span[1].split()) for span in CODE_SPAN.findall(unfenced)]
+
+
+def commands(path: str) -> list[tuple[str, bool]]:
+    """Return each command line of a document, and whether it is meant to be run as it is."""
+    lines = [(line, True) for line in fenced_lines(text_of(path))]
+    lines += [(span, False) for span in code_spans(text_of(path))]
+    return [(line, is_whole) for line, is_whole in lines if COMMAND.match(line)]
+
+
+@cache
+def make_targets() -> set[str]:
+    makefiles = [ROOT / "Makefile", ROOT / "tests" / "real_editors" / "setup.mk"]
+    text = "\n".join(path.read_text(encoding="utf-8") for path in makefiles)
+    return set(re.findall(r"^([a-z][\w-]*):", text, flags=re.MULTILINE))
+
+
+def check_make(args: list[str]) -> None:
+    targets = [arg for arg in args if "=" not in arg]
+    while targets and targets[0].startswith("-"):
+        targets = targets[2:]  # -C FOLDER, -o TARGET
+    unknown = set(targets) - make_targets()
+    assert not unknown, f"no such target: {unknown}"
+
+
+def check_intarsia(args: list[str], *, is_whole: bool) -> None:
+    """Parse a command line by click's own table. Values that name files are not looked at."""
+    command: click.Command = cli
+    context = click.Context(cli, info_name="intarsia")
+    while isinstance(command, click.Group) and args:
+        if args[0] == "--repo":  # train --repo PATH is short for train repo PATH
+            args = ["repo", *args[1:]]
+        if args[0].startswith("-"):
+            break
+        name, found, args = command.resolve_command(context, args)
+        assert found is not None, f"no such command: {name}"
+        command, context = found, click.Context(found, info_name=name, parent=context)
+    values, rest, _ = command.make_parser(context).parse_args(args)
+    assert isinstance(command, click.Group) or not rest, f"arguments that are not known: {rest}"
+    for parameter in command.params:
+        value = values.get(parameter.name or "")
+        if isinstance(parameter.type, click.Choice) and value is not None and is_whole:
+            parameter.type_cast_value(context, value)
+        if is_whole:
+            assert not parameter.required or value is not None, f"{parameter.name} is missing"
+
+
+@pytest.mark.parametrize("pattern", MAX_WORDS)
+def test_a_document_is_short_enough_to_be_read(pattern: str) -> None:
+    paths = [path for path in DOCUMENTS if fnmatchcase(path, pattern)]
+    assert paths
+    lengths = {path: len(text_of(path).split()) for path in paths}
+    assert not {path: n for path, n in lengths.items() if n > MAX_WORDS[pattern]}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_lines_fit_a_terminal(path: str) -> None:
+    lines = enumerate(text_of(path).splitlines(), start=1)
+    assert not [f"{path}:{at} ({len(line)})" for at, line in lines if len(line) > MAX_LINE_CHARS]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_links_and_pictures_exist(path: str) -> None:
+    targets = [target for target in LINK.findall(text_of(path)) if "://" not in target]
+    missing = []
+    for target in targets:
+        file, _, section = target.partition("#")
+        at = (ROOT / path).parent / file if file else ROOT / path
+        if not at.exists() or (section and section not in headings(at)):
+            missing.append(target)
+    assert not missing
+
+
+def headings(path: Path) -> set[str]:
+    """Return the anchors of a Markdown file's headings, as GitHub makes them."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    titles = [line.lstrip("#").strip().lower() for line in lines if line.startswith("#")]
+    return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_files_that_are_named_exist(path: str) -> None:
+    if path.endswith("CHANGELOG.md"):
+        return  # tells of files as they were
+    named = [name for span in code_spans(text_of(path)) for name in SOURCE_PATH.findall(span)]
+    folder = (ROOT / path).parent
+    assert not [n for n in named if not (ROOT / n).exists() and not (folder / n).exists()]
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_commands_are_understood(path: str) -> None:
+    wrong = []
+    for line, is_whole in commands(path):
+        match = COMMAND.match(line)
+        assert match is not None
+        if "…" in line.split()[1]:
+            continue  # `intarsia … --model X`: an option of several commands
+        try:
+            args = shlex.split(match["rest"], comments=True)
+            if match[1] == "make":
+                check_make(args)
+            else:
+                check_intarsia(args, is_whole=is_whole)
+        except (AssertionError, ValueError, click.ClickException, SystemExit) as error:
+            wrong.append(f"{line}: {error}")
+    assert not wrong
+
+
+@pytest.mark.parametrize("path", DOCUMENTS)
+def test_words_are_plain(path: str) -> None:
+    lines = enumerate(prose(text_of(path)).splitlines(), start=1)
+    found = [f"{path}:{at} {hit}" for at, line in lines for hit in DIALECT.findall(line)]
+    assert not found
