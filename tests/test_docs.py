@@ -1,8 +1,8 @@
 """The documents hold: lengths, links, file names, commands, and plain words."""
 
+import os
 import re
 import shlex
-import subprocess
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import cache
@@ -17,6 +17,7 @@ from intarsia.cli.main import cli
 MAX_LINE_CHARS = 100
 MAX_WORDS = {"README.md": 1000, "ARCHITECTURE.md": 1100, "docs/design-notes/*.md": 600}
 
+INSTALLED = ("node_modules", "build", "dist", "shared")
 NOT_OURS = "research/evaluation/sets/builtin_files/"  # files of other projects, and their README
 
 DIALECT = re.compile(
@@ -35,23 +36,17 @@ SOURCE_PATH = re.compile(
 )
 
 
-def documents() -> list[str]:
-    """Return the Markdown files of this checkout that git tracks, or would."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    ).stdout.split("\n")
-    return sorted(
-        path
-        for path in {*listed}
-        if path and not path.startswith(NOT_OURS) and (ROOT / path).is_file()
-    )
+def documents() -> Iterator[str]:
+    """Yield the Markdown files of this checkout, outside of what is built or installed in it."""
+    for folder, subfolders, files in os.walk(ROOT):
+        subfolders[:] = [name for name in subfolders if name[0] != "." and name not in INSTALLED]
+        for name in files:
+            path = Path(folder, name).relative_to(ROOT).as_posix()
+            if name.endswith(".md") and not path.startswith(NOT_OURS):
+                yield path
 
 
-DOCUMENTS = documents()
+DOCUMENTS = sorted(documents())
 
 
 @cache
@@ -94,6 +89,19 @@ def commands(path: str) -> list[tuple[str, bool]]:
     return [(line, is_whole) for line, is_whole in lines if COMMAND.match(line)]
 
 
+def problem(line: str, *, is_whole: bool) -> str | None:
+    """Return why a command line cannot be run, None if it can. Nothing is run."""
+    match = COMMAND.match(line)
+    assert match is not None
+    try:
+        args = shlex.split(match["rest"], comments=True)
+        if args[:1] == ["…"]:  # `intarsia … --model X`: an option of several commands
+            return None
+        return unknown_target(args) if match[1] == "make" else unknown_word(args, is_whole=is_whole)
+    except (ValueError, click.ClickException) as error:
+        return str(error)
+
+
 @cache
 def make_targets() -> set[str]:
     makefiles = [ROOT / "Makefile", ROOT / "tests" / "real_editors" / "setup.mk"]
@@ -101,16 +109,36 @@ def make_targets() -> set[str]:
     return set(re.findall(r"^([a-z][\w-]*):", text, flags=re.MULTILINE))
 
 
-def check_make(args: list[str]) -> None:
+def unknown_target(args: list[str]) -> str | None:
     targets = [arg for arg in args if "=" not in arg]
     while targets and targets[0].startswith("-"):
         targets = targets[2:]  # -C FOLDER, -o TARGET
     unknown = set(targets) - make_targets()
-    assert not unknown, f"no such target: {unknown}"
+    return f"no such target: {unknown}" if unknown else None
 
 
-def check_intarsia(args: list[str], *, is_whole: bool) -> None:
-    """Parse a command line by click's own table. Values that name files are not looked at."""
+def unknown_word(args: list[str], *, is_whole: bool) -> str | None:
+    """Parse the words after ``intarsia`` by click's own table; files are not looked for."""
+    command, context, args = find_command(args)
+    try:
+        values, rest, _ = command.make_parser(context).parse_args(args)
+    except click.BadOptionUsage as error:
+        return error.message if is_whole else None  # `intarsia train --repo`: its value is left out
+    if rest:
+        return f"too many words: {rest}"
+    if not is_whole:
+        return None
+    for parameter in command.params:
+        value = values.get(parameter.name or "")
+        if isinstance(parameter.type, click.Choice) and value is not None:
+            parameter.type_cast_value(context, value)
+        if parameter.required and value is None:
+            return f"{parameter.name} is missing"
+    return None
+
+
+def find_command(args: list[str]) -> tuple[click.Command, click.Context, list[str]]:
+    """Return the command that the first words name, and the words after them."""
     command: click.Command = cli
     context = click.Context(cli, info_name="intarsia")
     while isinstance(command, click.Group) and args:
@@ -119,16 +147,10 @@ def check_intarsia(args: list[str], *, is_whole: bool) -> None:
         if args[0].startswith("-"):
             break
         name, found, args = command.resolve_command(context, args)
-        assert found is not None, f"no such command: {name}"
+        if found is None:
+            raise click.UsageError(f"no such command: {name}")
         command, context = found, click.Context(found, info_name=name, parent=context)
-    values, rest, _ = command.make_parser(context).parse_args(args)
-    assert isinstance(command, click.Group) or not rest, f"arguments that are not known: {rest}"
-    for parameter in command.params:
-        value = values.get(parameter.name or "")
-        if isinstance(parameter.type, click.Choice) and value is not None and is_whole:
-            parameter.type_cast_value(context, value)
-        if is_whole:
-            assert not parameter.required or value is not None, f"{parameter.name} is missing"
+    return command, context, args
 
 
 @pytest.mark.parametrize("pattern", MAX_WORDS)
@@ -175,21 +197,8 @@ def test_files_that_are_named_exist(path: str) -> None:
 
 @pytest.mark.parametrize("path", DOCUMENTS)
 def test_commands_are_understood(path: str) -> None:
-    wrong = []
-    for line, is_whole in commands(path):
-        match = COMMAND.match(line)
-        assert match is not None
-        if "…" in line.split()[1]:
-            continue  # `intarsia … --model X`: an option of several commands
-        try:
-            args = shlex.split(match["rest"], comments=True)
-            if match[1] == "make":
-                check_make(args)
-            else:
-                check_intarsia(args, is_whole=is_whole)
-        except (AssertionError, ValueError, click.ClickException, SystemExit) as error:
-            wrong.append(f"{line}: {error}")
-    assert not wrong
+    problems = {line: problem(line, is_whole=is_whole) for line, is_whole in commands(path)}
+    assert not {line: why for line, why in problems.items() if why}
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
