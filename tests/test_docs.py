@@ -17,6 +17,7 @@ from intarsia.cli.main import cli
 MAX_LINE_CHARS = 100
 MAX_WORDS = {"README.md": 1000, "ARCHITECTURE.md": 1100, "docs/design-notes/*.md": 600}
 
+PARTS = ("lsp", "infill", "engine", "cli", "research")
 INSTALLED = ("node_modules", "build", "dist", "shared")
 NOT_OURS = "research/evaluation/sets/builtin_files/"  # files of other projects, and their README
 
@@ -184,6 +185,23 @@ def headings(path: Path) -> set[str]:
     lines = path.read_text(encoding="utf-8").splitlines()
     titles = [line.lstrip("#").strip().lower() for line in lines if line.startswith("#")]
     return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
+
+
+def test_documents_that_sources_name_exist() -> None:
+    sources = [path for part in (*PARTS, "tests") for path in (ROOT / part).rglob("*.py")]
+    named = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in sources
+        for name in re.findall(r"\bdocs/[\w/-]+\.md", path.read_text(encoding="utf-8"))
+        if not (ROOT / name).exists()
+    }
+    assert not named
+
+
+def test_every_picture_is_shown_somewhere() -> None:
+    linked = {Path(target).name for path in DOCUMENTS for target in LINK.findall(text_of(path))}
+    pictures = {path.name for path in (ROOT / "docs" / "img").iterdir() if path.suffix != ".py"}
+    assert not pictures - linked
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
