@@ -32,9 +32,7 @@ DIALECT = re.compile(
 COMMAND = re.compile(r"^(?:\$ )?(?:\w+=\S+ )*(?:\.venv/bin/)?(intarsia|make)\s+(?P<rest>\S.*)$")
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)(?: \"[^\"]*\")?\)")
 CODE_SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
-SOURCE_PATH = re.compile(
-    r"(?:lsp|infill|engine|cli|research|tests|docs)/[\w/-]+\.(?:py|md|svg|png|toml|txt|sh)"
-)
+SOURCE_PATH = re.compile(r"(?<![\w/.~-])[\w-]+(?:/[\w-]+)+\.(?:py|md|svg|png|toml|txt|mk)\b")
 
 
 def documents() -> Iterator[str]:
