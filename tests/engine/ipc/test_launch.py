@@ -15,6 +15,7 @@ from checkout import SUPPORT
 from rule_engine import rule_engine_command, rule_engine_launch
 from temporary_address import temporary_address
 
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc import detached
 from intarsia.engine.ipc.address import Address
@@ -236,6 +237,27 @@ def test_a_long_log_is_put_aside_at_the_next_start(address: Address, monkeypatch
     process.wait()
     assert address.log_path.read_text().strip() == "new"
     assert address.log_path.with_name("engine.log.1").read_text() == "much too long"
+
+
+@pytest.mark.parametrize("folder", ["cache", "~/cache", "/full/cache", "", None])
+def test_the_engine_uses_the_cache_folder_that_its_client_means(
+    folder: str | None, address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    if folder is None:
+        monkeypatch.delenv("INTARSIA_CACHE_DIR", raising=False)
+    else:
+        monkeypatch.setenv("INTARSIA_CACHE_DIR", folder)
+    code = "from intarsia.engine.cache.folder import cache_folder; print(cache_folder())"
+    detached.start_detached([sys.executable, "-c", code], address).wait()
+    assert address.log_path.read_text().strip() == str(cache_folder().absolute())
+
+
+def test_a_cache_folder_in_no_home_is_refused(address: Address, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("INTARSIA_CACHE_DIR", "~no-such-user/cache")
+    with pytest.raises(EngineUnavailable, match=r"INTARSIA_CACHE_DIR .*: set it to a full path"):
+        detached.start_detached([sys.executable, "-c", ""], address)
 
 
 def test_launch_options_are_the_engines_flags():
