@@ -1,4 +1,4 @@
-"""The engine as a process: one per address, with a log, signals and exit codes."""
+"""Run the engine as a process: one per address, with a log, signals and exit codes."""
 
 import asyncio
 import faulthandler
@@ -45,13 +45,13 @@ def run_engine(
 ) -> int:
     """Run an engine in this process until it is stopped or idle; return the exit code.
 
-    0: ended in good order; 1: could not start (the reason is in the log);
-    3: another engine was there first.
+    0: it ended in good order. 1: it could not start; the reason is in the log. 3: another engine
+    runs at the address.
     """
     set_up_logging(foreground=foreground)
     spin_briefly()
     keep_few_kernels()
-    faulthandler.enable()  # a crash in native code leaves its place in the log
+    faulthandler.enable()  # a crash in native code logs where it was
     try:
         address = resolve_address()
         with hold_address(address):
@@ -74,7 +74,7 @@ async def _serve(
     has_ended = await service.run()
     _log.info("ended")
     if not has_ended:
-        # A load cannot be interrupted, and torch's threads must not meet a dying interpreter.
+        # A load cannot be interrupted, and torch's threads must not run while Python shuts down.
         address.pid_path.unlink(missing_ok=True)
         sys.stderr.flush()
         os._exit(0)

@@ -1,7 +1,4 @@
-"""The engine as its clients see it: sessions on an event loop, and one worker thread behind them.
-
-Address, config and a way to load models come in; nothing comes out until the engine ends.
-"""
+"""Serve clients at an address: a session for each on an event loop, one worker for them all."""
 
 import asyncio
 import logging
@@ -23,10 +20,10 @@ from intarsia.engine.service.session import ClientSession, EngineHost
 from intarsia.engine.service.worker import Worker
 
 PROGRESS_INTERVAL_S = 0.1
-"""Clients hear of a load's progress at most once in this time."""
+"""Clients get a load's progress at most once in this time."""
 
 WORKER_PATIENCE_S = 3.0
-"""How long an ending engine waits for the step that runs."""
+"""How long a stopping engine waits for the forward pass that runs."""
 
 _log = logging.getLogger(__name__)
 
@@ -61,7 +58,7 @@ class Service:
         )
 
     async def run(self) -> bool:
-        """Serve until stopped or idle for long; return whether the worker has ended, too."""
+        """Serve until stopped or idle for too long; return whether the worker has ended too."""
         server = await listen(self._address, self._host.token, self._accept)
         self._worker.start()
         idling = asyncio.create_task(self._stop_when_idle())
@@ -74,11 +71,11 @@ class Service:
         return has_ended
 
     def request_stop(self) -> None:
-        """On the event loop only."""
+        """End ``run``. Call it on the event loop."""
         self._stopping.set()
 
     def _stop_with_worker(self) -> None:
-        """Without its thread the engine answers nothing more: the next request starts another."""
+        """Stop when the worker's thread has ended: the next request then starts another engine."""
         self._call_soon(self.request_stop)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -99,13 +96,13 @@ class Service:
         timeout = self._config.idle_timeout_s
         while (left := timeout - self._worker.seconds_idle()) > 0:  # noqa: ASYNC110 a deadline
             await asyncio.sleep(left)
-        _log.info("no request for %g s: ending, to free the memory", timeout)
+        _log.info("no request for %g s: ending to free the memory", timeout)
         self.request_stop()
 
     async def _end_sessions(self) -> bool:
         has_ended = await asyncio.to_thread(self._worker.stop, WORKER_PATIENCE_S)
         self._progress.stop()
-        await asyncio.sleep(0)  # let the worker's last answers reach the outboxes
+        await asyncio.sleep(0)  # the worker's last answers reach the outboxes now
         for task in self._sessions:
             task.cancel()
         if self._sessions:

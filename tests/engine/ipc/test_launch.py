@@ -149,14 +149,14 @@ async def test_a_socket_that_a_stranger_listens_on_is_left_alone(address: Addres
 
     async with await asyncio.start_unix_server(hang_up, address.socket_path):
         async with a_client(address) as client:
-            with pytest.raises(EngineUnavailable, match="program that is no intarsia engine"):
+            with pytest.raises(EngineUnavailable, match="program that is not an intarsia engine"):
                 await client.fill(HOLE)
         assert address.socket_path.is_socket()
 
 
 def test_a_file_in_the_sockets_place_is_left_alone(address: Address):
     address.socket_path.write_text("precious")
-    with pytest.raises(AddressInUse, match="no socket: move it away"), hold_address(address):
+    with pytest.raises(AddressInUse, match="not a socket: move it away"), hold_address(address):
         pass
     assert address.socket_path.read_text() == "precious"
 
