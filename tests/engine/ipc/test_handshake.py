@@ -134,7 +134,7 @@ async def test_a_second_hello_ends_the_connection(address: Address):
 )
 async def test_a_program_that_is_no_engine_is_told_apart(address: Address, answer: bytes):
     async with stranger(address, answer):
-        with pytest.raises(EngineUnavailable, match=r"no intarsia engine.*INTARSIA_RUNTIME_DIR"):
+        with pytest.raises(EngineUnavailable, match=r"not an intarsia .*INTARSIA_RUNTIME_DIR"):
             await connect(address, name="test")
 
 

@@ -116,7 +116,7 @@ async def test_a_process_that_got_the_number_of_an_engine_is_left_alone(address:
             address.pid_path.write_text(str(stranger.pid))
             an_hour_ago = stranger.create_time() - 3600
             os.utime(address.pid_path, (an_hour_ago, an_hour_ago))
-            with pytest.raises(EngineUnavailable, match="another program's by now"):
+            with pytest.raises(EngineUnavailable, match="another program has its process id"):
                 await stop_engine(address, name="test", patience_s=0.1)
         assert stranger.poll() is None
     finally:
