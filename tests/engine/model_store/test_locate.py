@@ -335,7 +335,7 @@ def test_a_gguf_file_is_converted_once_and_again_when_it_changes(
 
 def test_any_other_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no model")
-    assert "is a file, but no .gguf" in refusal(tmp_path / "notes.txt")
+    assert "is not a .gguf file" in refusal(tmp_path / "notes.txt")
 
 
 def test_a_hub_that_cannot_be_reached_is_said(
