@@ -1,4 +1,4 @@
-"""For each test an address of its own, where no other engine runs."""
+"""A new engine address for each test, where no other engine runs."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""The engine's folder is the user's own, its socket's path short enough for every system."""
+"""The engine's folder belongs to the user; its socket's path is short enough for every system."""
 
 import os
 from pathlib import Path

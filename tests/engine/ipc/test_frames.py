@@ -1,4 +1,4 @@
-"""Messages survive the wire; what is no message is refused by its own error."""
+"""Messages arrive as they were sent; any other bytes are a ProtocolError."""
 
 import asyncio
 import struct

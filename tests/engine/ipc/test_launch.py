@@ -1,4 +1,4 @@
-"""One engine a user: started by whoever comes first, with a reason where it cannot start."""
+"""One engine for each user, started by the first client, with a reason if it cannot start."""
 
 import asyncio
 import os
@@ -98,7 +98,7 @@ async def test_an_engine_leaves_the_terminal_and_the_folder_of_its_client(addres
     assert address.log_path.stat().st_mode & 0o777 == 0o600
 
 
-async def test_sigterm_ends_the_engine_in_good_order(address: Address):
+async def test_sigterm_ends_the_engine_cleanly(address: Address):
     async with a_client(address) as client:
         process = psutil.Process((await client.status()).pid)
     process.send_signal(signal.SIGTERM)
@@ -112,7 +112,7 @@ async def test_an_idle_engine_frees_the_memory_and_comes_back_when_needed(any_ad
     async with a_client(any_address, launch) as client:
         await client.fill(HOLE)
         process = psutil.Process((await client.status()).pid)
-        await asyncio.to_thread(process.wait, 20)  # though a client is connected
+        await asyncio.to_thread(process.wait, 20)  # although a client is connected
         assert (await client.fill(HOLE)).text == "text"
         assert (await client.status()).pid != process.pid
 
@@ -130,7 +130,7 @@ async def test_a_stale_socket_is_replaced(address: Address):
         assert (await client.fill(HOLE)).text == "text"
 
 
-async def test_a_stale_port_file_that_leads_to_a_stranger_is_replaced():
+async def test_a_stale_port_file_that_leads_to_another_program_is_replaced():
     async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"220 mail.example ready\r\n")
         writer.close()
@@ -143,7 +143,7 @@ async def test_a_stale_port_file_that_leads_to_a_stranger_is_replaced():
                 assert (await client.fill(HOLE)).text == "text"
 
 
-async def test_a_socket_that_a_stranger_listens_on_is_left_alone(address: Address):
+async def test_a_socket_of_another_program_is_left_alone(address: Address):
     async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.close()
 
@@ -161,7 +161,7 @@ def test_a_file_in_the_sockets_place_is_left_alone(address: Address):
     assert address.socket_path.read_text() == "precious"
 
 
-async def test_a_second_engine_steps_back(address: Address):
+async def test_a_second_engine_ends_at_once(address: Address):
     async with a_client(address) as client:
         pid = (await client.status()).pid
         second = await asyncio.to_thread(run_engine_command, address)
@@ -170,7 +170,7 @@ async def test_a_second_engine_steps_back(address: Address):
         assert (await client.status()).pid == pid
 
 
-def test_an_engine_that_neither_ends_nor_answers_is_named(address: Address):
+def test_an_engine_that_neither_ends_nor_answers_is_an_error(address: Address):
     with (
         hold_address(address),
         pytest.raises(AddressInUse, match="does not answer: run `intarsia stop`"),
@@ -195,14 +195,14 @@ async def test_a_command_that_does_not_exist_says_so(address: Address):
             await client.fill(HOLE)
 
 
-async def test_an_engine_that_never_listens_is_given_up(address: Address):
+async def test_a_start_that_takes_too_long_is_an_error(address: Address):
     launch = a_script("import time; time.sleep(5)")
     async with a_client(address, replace(launch, start_timeout_s=0.5)) as client:
         with pytest.raises(EngineUnavailable, match=r"did not start within 0.5 s: see .*log"):
             await client.fill(HOLE)
 
 
-async def test_a_wrong_model_is_told_by_the_engine_that_runs_on(address: Address):
+async def test_a_wrong_model_fails_the_request_and_the_engine_runs_on(address: Address):
     launch = rule_engine_launch(text="text", model="missing-model")
     async with a_client(address, launch) as client:
         with pytest.raises(FillFailed, match="no model 'missing-model': run") as caught:
@@ -212,7 +212,7 @@ async def test_a_wrong_model_is_told_by_the_engine_that_runs_on(address: Address
         assert (answer.text, answer.model) == ("text", "other")
 
 
-async def test_out_of_memory_at_load_is_told(address: Address):
+async def test_out_of_memory_at_load_fails_the_request(address: Address):
     async with a_client(address, rule_engine_launch(model="huge-model")) as client:
         with pytest.raises(FillFailed, match="smaller model") as caught:
             await client.fill(HOLE)
@@ -230,7 +230,7 @@ async def test_a_cancelled_first_request_does_not_stop_the_start(address: Addres
     assert address.log_path.read_text().count(" serves ") == 1
 
 
-def test_a_long_log_is_put_aside_at_the_next_start(address: Address, monkeypatch):
+def test_a_long_log_is_renamed_at_the_next_start(address: Address, monkeypatch):
     monkeypatch.setattr(detached, "MAX_LOG_BYTES", 10)
     address.log_path.write_text("much too long")
     process = detached.start_detached([sys.executable, "-c", "print('new')"], address)

@@ -21,7 +21,7 @@ from intarsia.engine.service.outbox import MAX_DRAFTS, Outbox
 
 @contextlib.asynccontextmanager
 async def two_ends() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """A reader, and a writer whose bytes arrive there."""
+    """A reader, and the writer that sends to it."""
     near, far = socket.socketpair()
     _, writer = await asyncio.open_connection(sock=near)
     reader, far_writer = await asyncio.open_connection(sock=far)
@@ -64,7 +64,7 @@ async def test_only_the_newest_drafts_and_every_answer_wait_for_a_slow_client():
     assert [m.id for m in messages if isinstance(m, Failed)] == list(range(20))
 
 
-async def test_a_client_that_stopped_reading_is_let_go(monkeypatch: pytest.MonkeyPatch):
+async def test_a_client_that_stopped_reading_is_disconnected(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(outbox, "MAX_MESSAGES", 10)
     async with two_ends() as (_, writer):
         box = Outbox(writer)
