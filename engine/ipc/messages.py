@@ -31,7 +31,7 @@ FinishReason: TypeAlias = Literal[
 FailureCode: TypeAlias = Literal[
     "bad_request",  # a field is out of its range; the message names it
     "cancelled",
-    "model",  # the model cannot be found, read or held; the message says what to do
+    "model",  # the model cannot be found, read or loaded; the message says what to do
     "out_of_memory",
     "internal",
 ]
@@ -97,8 +97,8 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     suffix included, most likely. Families that cannot score return one answer; a rewritten draft
     has no others.
 
-    ``model`` None takes the loaded model. ``is_background`` requests may wait longer than between
-    two keys: other fills run between two forward passes of such a fill.
+    ``model`` None uses the loaded model. An ``is_background`` fill may take long: other fills run
+    between its forward passes.
 
     ``draft`` is the hole's present text (after ``given``), to be rewritten. A share ``noise``
     (0 < noise <= 1) of its tokens is masked again, or renoised, and predicted from both sides; the

@@ -10,7 +10,7 @@ def split_tuning(model: str) -> tuple[str, str | None]:
     """Return the model's own name and its addition.
 
     The addition is the full path of a safetensors file, ``none``, or None if there is none. Both
-    parts may contain a "+", but the name of the model must not end in one.
+    parts may contain a "+", but no folder in the path of the file may end in one.
     """
     for at in range(len(model) - 1, 0, -1):
         addition = model[at + 1 :]

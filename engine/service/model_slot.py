@@ -25,6 +25,7 @@ FAILURE_KEPT_S = 30.0
 """How long a failed name is refused without a look: else each keystroke would search for it."""
 
 _TEMPORARY: tuple[FailureCode, ...] = ("cancelled", "out_of_memory")
+"""Failures that may be over at the next try, so they are not remembered."""
 
 _log = logging.getLogger(__name__)
 

@@ -29,7 +29,7 @@ _log = logging.getLogger(__name__)
 
 
 class Service:
-    """One engine's life: ``run`` it once; ``request_stop`` ends it in good order."""
+    """An engine for one address: call ``run`` once; ``request_stop`` ends it in good order."""
 
     def __init__(
         self,
