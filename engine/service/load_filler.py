@@ -1,10 +1,9 @@
 """What the user calls a model → a Filler, by its family. Run on the engine's worker thread."""
 
-from collections.abc import Callable
-
 import torch
 
 from intarsia.engine.cache.digest import sha256_of
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
@@ -18,9 +17,7 @@ from intarsia.engine.filler import Filler, ModelInfo
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 
-def load_filler(
-    config: EngineConfig, model: str, on_progress: Callable[[str, float | None], None]
-) -> Filler:
+def load_filler(config: EngineConfig, model: str, on_progress: Progress) -> Filler:
     """Return a loaded model. Raises ModelError with what is wrong and what to do."""
     folder = locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)
     _require_fitting(config, folder)
@@ -42,9 +39,7 @@ def load_filler(
     return _load_masked_causal(folder, config, model, device, on_progress)
 
 
-def check_model(
-    config: EngineConfig, model: str, on_progress: Callable[[str, float | None], None]
-) -> None:
+def check_model(config: EngineConfig, model: str, on_progress: Progress) -> None:
     """Raise ModelError where the files tell, without the weights, that loading must fail."""
     folder = locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)
     _require_fitting(config, folder)
@@ -67,7 +62,7 @@ def _load_masked_causal(
     config: EngineConfig,
     model: str,
     device: torch.device,
-    on_progress: Callable[[str, float | None], None],
+    on_progress: Progress,
 ) -> MaskedCausalFiller:
     shape, text = _shape_and_text(folder)
     # The configured adapter belongs to the configured model, not to another that is asked for.

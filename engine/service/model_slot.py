@@ -10,15 +10,15 @@ import time
 from collections.abc import Callable
 from typing import TypeAlias
 
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import FailureCode
 from intarsia.engine.model_store.model_name import without_tuning
 from intarsia.engine.service.failures import LoadFailure, describe_failure
 
-OnProgress: TypeAlias = Callable[[str, float | None], None]
-LoadFiller: TypeAlias = Callable[[EngineConfig, str, OnProgress], Filler]
-CheckModel: TypeAlias = Callable[[EngineConfig, str, OnProgress], None]
+LoadFiller: TypeAlias = Callable[[EngineConfig, str, Progress], Filler]
+CheckModel: TypeAlias = Callable[[EngineConfig, str, Progress], None]
 """Raises ModelError where a model's files tell, without its weights, that it cannot be loaded."""
 
 FAILURE_KEPT_S = 30.0
@@ -29,7 +29,7 @@ _PASSING: tuple[FailureCode, ...] = ("cancelled", "out_of_memory")
 _log = logging.getLogger(__name__)
 
 
-def check_nothing(config: EngineConfig, model: str, on_progress: OnProgress) -> None:
+def check_nothing(config: EngineConfig, model: str, on_progress: Progress) -> None:
     """Leave it all to the loading."""
 
 
@@ -40,7 +40,7 @@ class ModelSlot:
         self,
         config: EngineConfig,
         load_filler: LoadFiller,
-        on_progress: OnProgress,
+        on_progress: Progress,
         *,
         check_model: CheckModel = check_nothing,
         clock: Callable[[], float] = time.monotonic,

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address, resolve_address
@@ -14,21 +15,21 @@ from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE
 from intarsia.engine.service.endpoint import AddressInUse, AlreadyRunning, hold_address
 from intarsia.engine.service.log import set_up_logging
-from intarsia.engine.service.model_slot import CheckModel, LoadFiller, OnProgress
+from intarsia.engine.service.model_slot import CheckModel, LoadFiller
 from intarsia.engine.service.native_libraries import keep_few_kernels, spin_briefly
 from intarsia.engine.service.service import Service
 
 _log = logging.getLogger(__name__)
 
 
-def load_default_filler(config: EngineConfig, model: str, on_progress: OnProgress) -> Filler:
+def load_default_filler(config: EngineConfig, model: str, on_progress: Progress) -> Filler:
     """Load a real model. Imports torch, so only the worker thread calls it."""
     from intarsia.engine.service.load_filler import load_filler
 
     return load_filler(config, model, on_progress)
 
 
-def check_default_model(config: EngineConfig, model: str, on_progress: OnProgress) -> None:
+def check_default_model(config: EngineConfig, model: str, on_progress: Progress) -> None:
     """Check a real model. Imports torch, so only the worker thread calls it."""
     from intarsia.engine.service.load_filler import check_model
 

@@ -16,11 +16,14 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.build import build_id
 from intarsia.engine.ipc.messages import LoadProgress, Status
-from intarsia.engine.ipc.throttle import ProgressThrottle
+from intarsia.engine.ipc.throttle import Throttle
 from intarsia.engine.service.endpoint import listen, stop_listening
 from intarsia.engine.service.model_slot import CheckModel, LoadFiller, ModelSlot, check_nothing
-from intarsia.engine.service.session import Host, Session
+from intarsia.engine.service.session import ClientSession, EngineHost
 from intarsia.engine.service.worker import Worker
+
+PROGRESS_INTERVAL_S = 0.1
+"""Clients hear of a load's progress at most once in this time."""
 
 WORKER_PATIENCE_S = 3.0
 """How long an ending engine waits for the step that runs."""
@@ -44,11 +47,12 @@ class Service:
         self._started_at = time.monotonic()
         self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
-        self._sessions: dict[asyncio.Task[None], Session] = {}
-        self._progress = ProgressThrottle(self._send_progress)
+        self._sessions: dict[asyncio.Task[None], ClientSession] = {}
+        self._latest_progress: LoadProgress | None = None
+        self._progress = Throttle(self._send_progress, PROGRESS_INTERVAL_S)
         slot = ModelSlot(config, load_filler, self._on_progress, check_model=check_model)
         self._worker = Worker(slot, on_end=self._stop_with_worker)
-        self._host = Host(
+        self._host = EngineHost(
             token=secrets.token_urlsafe(32) if address.transport == "tcp" else "",
             worker=self._worker,
             call_soon=self._call_soon,
@@ -78,14 +82,14 @@ class Service:
         self._call_soon(self.request_stop)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        session = Session(reader, writer, self._host)
+        session = ClientSession(reader, writer, self._host)
         task = asyncio.create_task(self._serve(session))
         self._sessions[task] = session
         task.add_done_callback(self._sessions.pop)
 
-    async def _serve(self, session: Session) -> None:
+    async def _serve(self, session: ClientSession) -> None:
         try:
-            await session.serve(self._progress.latest if self._worker.state == "loading" else None)
+            await session.serve(self._latest_progress if self._worker.state == "loading" else None)
         except Exception:  # noqa: BLE001 one client's fault must not reach the others
             _log.exception("a session failed")
         finally:
@@ -113,7 +117,11 @@ class Service:
             self._loop.call_soon_threadsafe(callback, *arguments)
 
     def _on_progress(self, stage: str, fraction: float | None) -> None:
-        self._call_soon(self._progress.report, stage, fraction)
+        self._call_soon(self._report, LoadProgress(stage=stage, fraction=fraction))
+
+    def _report(self, progress: LoadProgress) -> None:
+        self._latest_progress = progress
+        self._progress.put(progress)
 
     def _send_progress(self, progress: LoadProgress) -> None:
         for session in self._sessions.values():

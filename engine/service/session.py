@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Host:
+class EngineHost:
     """What a session needs of the engine around it."""
 
     token: str
@@ -55,11 +55,11 @@ class Host:
     request_stop: Callable[[], None]
 
 
-class Session:
+class ClientSession:
     """Lives from a client's connection to its end, and cancels what the client leaves behind."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: Host
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: EngineHost
     ) -> None:
         self._reader = reader
         self._outbox = Outbox(writer)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from lsprotocol import types
 
-from intarsia.engine.ipc.throttle import Paced
+from intarsia.engine.ipc.throttle import Throttle
 from intarsia.infill.syntax.lines import newline_of
 from intarsia.lsp.documents.documents import Documents
 from intarsia.lsp.documents.snapshot import Snapshot
@@ -51,15 +51,15 @@ class Drafts:
     def __init__(self, notify: Callable[[str, object], None], documents: Documents) -> None:
         self._notify = notify
         self._documents = documents
-        self._paced: Paced[_Shown] = Paced(self._send, INTERVAL_S)
+        self._throttle: Throttle[_Shown] = Throttle(self._send, INTERVAL_S)
 
     @contextmanager
     def of(self, snapshot: Snapshot) -> "Iterator[Callable[[Step], None]]":
         """Return what takes the steps of a fill at the snapshot's cursor, until the block ends."""
         try:
-            yield lambda step: self._paced.put(_Shown(snapshot, step))
+            yield lambda step: self._throttle.put(_Shown(snapshot, step))
         finally:
-            self._paced.drop()
+            self._throttle.drop()
 
     def _send(self, shown: _Shown) -> None:
         if shown.snapshot.is_current(self._documents):

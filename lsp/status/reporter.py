@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from intarsia.engine.ipc.throttle import Paced
+from intarsia.engine.ipc.throttle import Throttle
 from intarsia.lsp.extensions import STATUS
 from intarsia.lsp.status.status import Facts, LastAnswer, Status, status_of
 
@@ -25,22 +25,22 @@ class StatusReporter:
         self._notify = notify
         self._facts = Facts()
         self._sent: Status | None = None
-        self._paced: Paced[Status] | None = None
+        self._throttle: Throttle[Status] | None = None
 
     @property
     def is_started(self) -> bool:
-        return self._paced is not None
+        return self._throttle is not None
 
     def start(self) -> None:
         """Tell the client from now on."""
-        self._paced = Paced(self._send, INTERVAL_S)
-        self._paced.put(status_of(self._facts))
+        self._throttle = Throttle(self._send, INTERVAL_S)
+        self._throttle.put(status_of(self._facts))
 
     def stop(self) -> None:
         """Say no more."""
-        if self._paced is not None:
-            self._paced.drop()
-            self._paced = None
+        if self._throttle is not None:
+            self._throttle.drop()
+            self._throttle = None
 
     def enabled(self, is_enabled: bool) -> None:
         self._now(is_enabled=is_enabled)
@@ -83,8 +83,8 @@ class StatusReporter:
 
     def _now(self, **changes: Any) -> None:
         self._facts = replace(self._facts, **changes)
-        if self._paced is not None:
-            self._paced.put(status_of(self._facts))
+        if self._throttle is not None:
+            self._throttle.put(status_of(self._facts))
 
     def _send(self, status: Status) -> None:
         if status != self._sent:

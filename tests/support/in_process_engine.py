@@ -2,8 +2,9 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address
@@ -39,7 +40,7 @@ async def in_process_engine(
 def always(filler: Filler) -> LoadFiller:
     """Return a loader that gives this filler for every model."""
 
-    def load(_: EngineConfig, __: str, on_progress: Callable[[str, float | None], None]) -> Filler:
+    def load(_: EngineConfig, __: str, on_progress: Progress) -> Filler:
         on_progress("loading", 1.0)
         return filler
 

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from rule_filler import RuleFiller
 
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.arguments import parse_arguments
-from intarsia.engine.service.model_slot import OnProgress
 from intarsia.engine.service.process import run_engine
 
 __all__ = ["RuleFiller", "rule_engine_command", "rule_engine_launch"]
@@ -64,7 +64,7 @@ def rule_engine_launch(
 def main() -> int:
     own, others = _own_arguments().parse_known_args()
 
-    def load(config: EngineConfig, model: str, on_progress: OnProgress) -> RuleFiller:
+    def load(config: EngineConfig, model: str, on_progress: Progress) -> RuleFiller:
         _check_model(config, model, on_progress)
         _pretend_to_load(model, own.load_seconds, on_progress)
         rules = _rules(own.text, json.loads(own.rules))
@@ -102,12 +102,12 @@ def _rules(text: str, rules: Sequence[tuple[str, str]]) -> Callable[[Fill], str]
     return write
 
 
-def _check_model(config: EngineConfig, model: str, on_progress: OnProgress) -> None:
+def _check_model(config: EngineConfig, model: str, on_progress: Progress) -> None:
     if Path(model).name.startswith("missing"):
         raise ModelError(f"no model {model!r}: run `intarsia pull`, or name a folder")
 
 
-def _pretend_to_load(model: str, seconds: float, on_progress: OnProgress) -> None:
+def _pretend_to_load(model: str, seconds: float, on_progress: Progress) -> None:
     if Path(model).name.startswith("huge"):
         raise MemoryError
     num_parts = 10

@@ -11,6 +11,7 @@ from in_process_engine import always, in_process_engine
 from raw_client import greeted_client, raw_client
 from rule_engine import RuleFiller
 
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.filler import Filler
@@ -26,7 +27,6 @@ from intarsia.engine.ipc.messages import (
     Status,
     Step,
 )
-from intarsia.engine.service.model_slot import OnProgress
 
 FOREVER = 1_000_000
 PATIENCE_S = 20.0
@@ -219,7 +219,7 @@ async def test_another_model_replaces_the_one_in_memory(address: Address):
     loaded: list[tuple[str, int]] = []
     alive: list[weakref.ref[RuleFiller]] = []
 
-    def load(_: EngineConfig, model: str, __: OnProgress) -> Filler:
+    def load(_: EngineConfig, model: str, __: Progress) -> Filler:
         gc.collect()
         loaded.append((model, sum(filler() is not None for filler in alive)))
         filler = RuleFiller(lambda _: model, name=model)
@@ -238,7 +238,7 @@ async def test_another_model_replaces_the_one_in_memory(address: Address):
 async def test_a_wrong_model_fails_alone_and_the_former_one_comes_back(address: Address):
     loaded: list[str] = []
 
-    def load(_: EngineConfig, model: str, __: OnProgress) -> Filler:
+    def load(_: EngineConfig, model: str, __: Progress) -> Filler:
         if model == "wrong":
             raise ModelError("no model 'wrong': looked for a config.json")
         loaded.append(model)
@@ -272,7 +272,7 @@ async def test_out_of_memory_at_load_says_what_to_do_and_the_engine_lives(
 ):
     errors = [error]
 
-    def load(_: EngineConfig, model: str, __: OnProgress) -> Filler:
+    def load(_: EngineConfig, model: str, __: Progress) -> Filler:
         if errors:
             raise errors.pop()
         return RuleFiller(lambda _: "now it fits")
@@ -324,7 +324,7 @@ async def test_a_panic_is_one_line_and_the_engine_lives(address: Address):
 
 
 async def test_a_panic_at_load_is_one_line_and_the_engine_lives(address: Address):
-    def load(_: EngineConfig, model: str, __: OnProgress) -> Filler:
+    def load(_: EngineConfig, model: str, __: Progress) -> Filler:
         raise PanicException("byte index 1 is out of bounds")
 
     async with (

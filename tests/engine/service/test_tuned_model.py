@@ -3,16 +3,17 @@
 import pytest
 from rule_engine import RuleFiller
 
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.model_store.model_name import without_tuning
-from intarsia.engine.service.model_slot import ModelSlot, OnProgress
+from intarsia.engine.service.model_slot import ModelSlot
 
 TUNED = "base+/home/me/boxes-1/tuning.safetensors"
 
 
 def slot_of(model: str, loaded: list[str]) -> ModelSlot:
-    def load(_: EngineConfig, name: str, __: OnProgress) -> Filler:
+    def load(_: EngineConfig, name: str, __: Progress) -> Filler:
         loaded.append(name)
         return RuleFiller(lambda _: name, name=name)
 

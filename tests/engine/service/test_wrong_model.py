@@ -4,6 +4,7 @@ import pytest
 from in_process_engine import in_process_engine
 from rule_engine import RuleFiller
 
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.filler import Filler
@@ -11,7 +12,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.failures import LoadFailure
-from intarsia.engine.service.model_slot import FAILURE_KEPT_S, ModelSlot, OnProgress
+from intarsia.engine.service.model_slot import FAILURE_KEPT_S, ModelSlot
 
 
 class Models:
@@ -31,12 +32,12 @@ class Models:
             clock=lambda: self.now,
         )
 
-    def check(self, _: EngineConfig, model: str, __: OnProgress) -> None:
+    def check(self, _: EngineConfig, model: str, __: Progress) -> None:
         self.done.append(f"check {model}")
         if model in self.wrong:
             raise ModelError(f"no model {model!r}: looked for a config.json")
 
-    def load(self, config: EngineConfig, model: str, on_progress: OnProgress) -> Filler:
+    def load(self, config: EngineConfig, model: str, on_progress: Progress) -> Filler:
         self.done.append(f"load {model}")
         if model in self.heavy:
             raise self.heavy[model]
