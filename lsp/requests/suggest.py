@@ -1,6 +1,6 @@
-"""One request's straight line: snapshot → ghost texts, or the reason why there are none.
+"""Suggests text for a snapshot: from the cache, else from the engine.
 
-Shared by inline completion and completion; knows nothing of how either answers.
+Shared by inline completion and completion.
 """
 
 import asyncio
@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 
 from intarsia.infill.filling.cost import EngineCost
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.eligibility import refusal
+from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.session import Session
-from intarsia.lsp.suggestions.answer import Answer
-from intarsia.lsp.suggestions.suggestion_cache import Known
+from intarsia.lsp.suggestions.request_outcome import RequestOutcome
+from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Filled
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_STALE = "the document has changed meanwhile"
+_STALE = "the document has changed"
 _TOO_LATE = "the deadline passed before the engine was asked"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ask:
-    """How a request is to be answered."""
+class SuggestOptions:
+    """How many suggestions a request gets, and how fast."""
 
     num_candidates: int
     debounce_ms: int
@@ -37,39 +37,45 @@ class Ask:
     shows_draft: bool = False
 
 
-async def suggest(session: Session, snapshot: Snapshot, ask: Ask) -> Answer:
-    """Return what fits at the snapshot's cursor, best first; a fault of ours is a reason too."""
+async def suggest(
+    session: Session, snapshot: Snapshot, options: SuggestOptions
+) -> RequestOutcome:
+    """Return suggestions for the snapshot's cursor, best first; an error of ours is a reason too."""
     try:
-        return await _suggest(session, snapshot, ask)
-    except Exception as error:  # the one guard: typing goes on whatever happens
+        return await _suggest(session, snapshot, options)
+    except Exception as error:  # the one guard: no error may disturb typing
         logger.exception("a suggestion failed")
-        return Answer(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
+        return RequestOutcome(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
 
 
-async def _suggest(session: Session, snapshot: Snapshot, ask: Ask) -> Answer:
-    wait_s = session.debounce.seconds_to_wait(snapshot.document.uri, ask.debounce_ms)
-    if refused := refusal(session.settings, snapshot.document):
-        return Answer(reason=refused.reason)
-    known = session.cache.lookup(snapshot)
-    if known.is_complete or len(known.ghosts) >= ask.num_candidates:
-        return Answer(ghosts=known.ghosts[: ask.num_candidates], is_known=True)
+async def _suggest(
+    session: Session, snapshot: Snapshot, options: SuggestOptions
+) -> RequestOutcome:
+    wait_s = session.debounce.seconds_to_wait(snapshot.document.uri, options.debounce_ms)
+    if refusal := ineligibility(session.settings, snapshot.document):
+        return RequestOutcome(reason=refusal.reason)
+    cached = session.cache.lookup(snapshot)
+    if cached.is_complete or len(cached.ghosts) >= options.num_candidates:
+        return RequestOutcome(ghosts=cached.ghosts[: options.num_candidates], is_cached=True)
     if wait_s:
         await asyncio.sleep(wait_s)
     if not snapshot.is_current(session.documents):
-        return Answer(reason=_STALE)
-    return await _ask_engine(session, snapshot, ask, known)
+        return RequestOutcome(reason=_STALE)
+    return await _ask_engine(session, snapshot, options, cached)
 
 
-async def _ask_engine(session: Session, snapshot: Snapshot, ask: Ask, known: Known) -> Answer:
+async def _ask_engine(
+    session: Session, snapshot: Snapshot, ask: SuggestOptions, known: CachedSuggestions
+) -> RequestOutcome:
     """Add to what is known: the greedy fill, then its alternatives, until there are enough."""
     from intarsia.infill.filling.plan import EXTRA_ATTEMPTS
     from intarsia.lsp.requests.plan import plan_fill
 
     plan = plan_fill(snapshot, session.settings)
     if isinstance(plan, NoSuggestion):
-        return Answer(reason=plan.reason)
+        return RequestOutcome(reason=plan.reason)
     ends_at = time.monotonic() + ask.deadline_ms / 1000
-    ghosts, work, refused, failure, is_late = list(known.ghosts), None, None, None, False
+    ghosts, cost, refused, failure, is_late = list(known.ghosts), None, None, None, False
     for alternative in range(len(ghosts), ask.num_candidates + EXTRA_ATTEMPTS):
         if len(ghosts) >= ask.num_candidates:
             break
@@ -88,14 +94,14 @@ async def _ask_engine(session: Session, snapshot: Snapshot, ask: Ask, known: Kno
         elif found.text not in [ghost.text for ghost in ghosts]:
             ghosts.append(found)
     if not snapshot.is_current(session.documents):
-        return Answer(reason=_STALE, work=work)
+        return RequestOutcome(reason=_STALE, work=work)
     if not ghosts:
         why = failure or refused
         reason = why.reason if why else _TOO_LATE
-        return Answer(reason=reason, work=work, is_failure=failure is not None)
+        return RequestOutcome(reason=reason, work=work, is_failure=failure is not None)
     is_complete = ask.num_candidates > 1 and failure is None and not is_late
-    session.cache.store(snapshot, Known(ghosts=tuple(ghosts), is_complete=is_complete))
-    return Answer(ghosts=tuple(ghosts), work=work)
+    session.cache.store(snapshot, CachedSuggestions(ghosts=tuple(ghosts), is_complete=is_complete))
+    return RequestOutcome(ghosts=tuple(ghosts), work=work)
 
 
 async def _fill(

@@ -34,7 +34,7 @@ export interface LastRequest {
   shown: boolean;
   reason: string | null;
   ms: number | null;
-  passes: number | null;
+  numForwards: number | null;
   tokensRead: number | null;
   tokensReused: number | null;
   fromCache: boolean;

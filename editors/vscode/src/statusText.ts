@@ -76,8 +76,8 @@ function figures(last: LastRequest): string {
   if (last.ms !== null) {
     words.push(`${Math.round(last.ms)} ms`);
   }
-  if (last.passes !== null) {
-    words.push(`${last.passes} passes`);
+  if (last.numForwards !== null) {
+    words.push(`${last.numForwards} passes`);
   }
   if (last.tokensRead !== null) {
     words.push(`${last.tokensRead} tokens read`);

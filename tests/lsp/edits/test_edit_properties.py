@@ -13,7 +13,7 @@ from scripted_engine import ScriptedEngine
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.filling.replacement import with_replaced
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.edits.compute_edit import MOVED, ComputedEdit, compute_edit
+from intarsia.lsp.edits.compute_edit import STALE, ComputedEdit, compute_edit
 from intarsia.lsp.edits.edit_arguments import read_edit_arguments
 from intarsia.lsp.edits.workspace_edit import EditShape, workspace_edit
 from intarsia.lsp.requests.plan import FillPlan, plan_fill
@@ -135,6 +135,6 @@ def test_an_edit_of_a_text_that_is_typed_in_meanwhile_is_refused(pieces, fills, 
     current = session.documents.current(URI)
     assert current is not None
     if current.version == 2:
-        assert (work.replacements, work.reason) == ((), MOVED.reason)
+        assert (work.replacements, work.reason) == ((), STALE.reason)
     else:
-        assert work.reason != MOVED.reason
+        assert work.reason != STALE.reason

@@ -14,7 +14,7 @@ local M = {}
 ---@field shown boolean
 ---@field reason? string why nothing was shown
 ---@field ms? number of the engine
----@field passes? number
+---@field numForwards? number
 ---@field tokensRead? number
 ---@field tokensReused? number
 ---@field fromCache boolean
@@ -113,7 +113,7 @@ function M.lines()
   add("model: %s", status.model)
   add("engine: %s", status.message)
   add("last answer: %d ms in the engine", request.ms)
-  add("passes of the model: %d", request.passes)
+  add("passes of the model: %d", request.numForwards)
   add("context: %d tokens read, %d held already", request.tokensRead, request.tokensReused or 0)
   add("nothing was shown: %s", request.reason)
   return lines

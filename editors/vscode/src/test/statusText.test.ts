@@ -15,7 +15,7 @@ const last: LastRequest = {
   shown: true,
   reason: null,
   ms: 212.4,
-  passes: 9,
+  numForwards: 9,
   tokensRead: 14,
   tokensReused: 950,
   fromCache: false,
@@ -38,7 +38,7 @@ test("the reason why nothing was shown is told", () => {
 });
 
 test("an answer from the cache says so, without figures of the engine", () => {
-  const known = { ...last, ms: null, passes: null, tokensRead: null, tokensReused: null };
+  const known = { ...last, ms: null, numForwards: null, tokensRead: null, tokensReused: null };
   const state = running({ ...ready, last: { ...known, fromCache: true } });
   assert.match(whyText(state, 0), /known from before/);
   assert.doesNotMatch(whyText(state, 0), /null|NaN/);
