@@ -29,7 +29,7 @@ def prefetch(session: "Session", uri: str, position: types.Position) -> None:
 
 def _read_ahead(session: "Session", uri: str, position: types.Position) -> None:
     from intarsia.engine.ipc.messages import Prefetch
-    from intarsia.lsp.requests.plan import plan_fill
+    from intarsia.lsp.requests.plan import plan_suggestion, request_for
 
     document = session.documents.current(uri)
     if document is None or not document.is_edited or not session.settings.prefetch:
@@ -39,10 +39,10 @@ def _read_ahead(session: "Session", uri: str, position: types.Position) -> None:
     snapshot = take_snapshot(session.documents, uri, position)
     if isinstance(snapshot, NoSuggestion):
         return
-    plan = plan_fill(snapshot, session.settings)
+    plan = plan_suggestion(snapshot, session.settings)
     if isinstance(plan, NoSuggestion):
         return
-    fill = plan.request(0, session.settings.deadline_ms)
+    fill = request_for(plan, session.settings, session.settings.deadline_ms)
     session.engine.prefetch(
         Prefetch(prefix=fill.prefix, suffix=fill.suffix, given=fill.given, model=fill.model)
     )

@@ -7,9 +7,9 @@ import asyncio
 import logging
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from intarsia.infill.filling.cost import EngineCost
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot
@@ -18,8 +18,7 @@ from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
 
 if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import Filled
-    from intarsia.lsp.requests.plan import FillPlan
+    from intarsia.engine.ipc.messages import Fill, Filled
 
 logger = logging.getLogger(__name__)
 
@@ -37,10 +36,8 @@ class SuggestOptions:
     shows_draft: bool = False
 
 
-async def suggest(
-    session: Session, snapshot: Snapshot, options: SuggestOptions
-) -> RequestOutcome:
-    """Return suggestions for the snapshot's cursor, best first; an error of ours is a reason too."""
+async def suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
+    """Return suggestions for the snapshot's cursor, best first; our own errors are reasons."""
     try:
         return await _suggest(session, snapshot, options)
     except Exception as error:  # the one guard: no error may disturb typing
@@ -48,9 +45,7 @@ async def suggest(
         return RequestOutcome(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
 
 
-async def _suggest(
-    session: Session, snapshot: Snapshot, options: SuggestOptions
-) -> RequestOutcome:
+async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
     wait_s = session.debounce.seconds_to_wait(snapshot.document.uri, options.debounce_ms)
     if refusal := ineligibility(session.settings, snapshot.document):
         return RequestOutcome(reason=refusal.reason)
@@ -65,51 +60,52 @@ async def _suggest(
 
 
 async def _ask_engine(
-    session: Session, snapshot: Snapshot, ask: SuggestOptions, known: CachedSuggestions
+    session: Session,
+    snapshot: Snapshot,
+    options: SuggestOptions,
+    cached: CachedSuggestions,
 ) -> RequestOutcome:
-    """Add to what is known: the greedy fill, then its alternatives, until there are enough."""
-    from intarsia.infill.filling.plan import EXTRA_ATTEMPTS
-    from intarsia.lsp.requests.plan import plan_fill
+    """Add to the cached suggestions: the greedy fill, then alternatives, until there are enough."""
+    from intarsia.infill.filling.attempts import ask_until_enough_pass
+    from intarsia.lsp.requests.plan import plan_suggestion, read_ghost_text, request_for
 
-    plan = plan_fill(snapshot, session.settings)
+    plan = plan_suggestion(snapshot, session.settings)
     if isinstance(plan, NoSuggestion):
         return RequestOutcome(reason=plan.reason)
-    ends_at = time.monotonic() + ask.deadline_ms / 1000
-    ghosts, cost, refused, failure, is_late = list(known.ghosts), None, None, None, False
-    for alternative in range(len(ghosts), ask.num_candidates + EXTRA_ATTEMPTS):
-        if len(ghosts) >= ask.num_candidates:
-            break
+    ends_at = time.monotonic() + options.deadline_ms / 1000
+
+    async def fill(alternative: int) -> "Filled | NoSuggestion | None":
         left_ms = round(1000 * (ends_at - time.monotonic()))
-        is_late = left_ms <= 0 or not snapshot.is_current(session.documents)
-        if is_late:
-            break
-        filled = await _fill(session, plan, alternative, left_ms, shows_draft=ask.shows_draft)
-        if isinstance(filled, NoSuggestion):
-            failure = filled
-            break
-        work = (work or EngineCost()).and_then(filled)
-        found = plan.read(filled)
-        if isinstance(found, NoSuggestion):
-            refused = refused or found
-        elif found.text not in [ghost.text for ghost in ghosts]:
-            ghosts.append(found)
+        if left_ms <= 0 or not snapshot.is_current(session.documents):
+            return None
+        shows_draft = options.shows_draft and plan.is_at_cursor and alternative == 0
+        request = request_for(
+            plan, session.settings, left_ms, alternative=alternative, is_watched=shows_draft
+        )
+        return await _fill(session, snapshot, request)
+
+    attempts = await ask_until_enough_pass(
+        fill, partial(read_ghost_text, plan), num_needed=options.num_candidates, known=cached.ghosts
+    )
     if not snapshot.is_current(session.documents):
-        return RequestOutcome(reason=_STALE, work=work)
-    if not ghosts:
-        why = failure or refused
-        reason = why.reason if why else _TOO_LATE
-        return RequestOutcome(reason=reason, work=work, is_failure=failure is not None)
-    is_complete = ask.num_candidates > 1 and failure is None and not is_late
-    session.cache.store(snapshot, CachedSuggestions(ghosts=tuple(ghosts), is_complete=is_complete))
-    return RequestOutcome(ghosts=tuple(ghosts), work=work)
+        return RequestOutcome(reason=_STALE, cost=attempts.cost)
+    if not attempts.passed:
+        refusal = attempts.failure or attempts.rejection
+        return RequestOutcome(
+            reason=refusal.reason if refusal else _TOO_LATE,
+            cost=attempts.cost,
+            is_failure=attempts.failure is not None,
+        )
+    is_complete = options.num_candidates > 1 and attempts.is_complete
+    session.cache.store(
+        snapshot, CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
+    )
+    return RequestOutcome(ghosts=attempts.passed, cost=attempts.cost)
 
 
-async def _fill(
-    session: Session, plan: "FillPlan", alternative: int, left_ms: int, *, shows_draft: bool
-) -> "Filled | NoSuggestion":
-    """Only of the first fill is the draft shown: the others are what may stand in its place."""
-    if alternative or not (shows_draft and plan.is_at_cursor):
-        return await session.engine.fill(plan.request(alternative, left_ms))
-    with session.drafts.of(plan.snapshot) as on_step:
-        request = plan.request(alternative, left_ms, is_watched=True)
+async def _fill(session: Session, snapshot: Snapshot, request: "Fill") -> "Filled | NoSuggestion":
+    """Ask the engine. A watched fill's draft is shown while it is written."""
+    if not request.watch:
+        return await session.engine.fill(request)
+    with session.drafts.of(snapshot) as on_step:
         return await session.engine.fill(request, on_step)

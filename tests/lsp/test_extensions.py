@@ -20,7 +20,9 @@ from intarsia.lsp.extensions import Extensions, experimental_capabilities, reque
 
 
 def test_what_is_asked_for_is_read_and_answered() -> None:
-    asked = requested_extensions({"intarsia": {"drafts": True, "confidence": False, "more": 1}, "other": 2})
+    asked = requested_extensions(
+        {"intarsia": {"drafts": True, "confidence": False, "more": 1}, "other": 2}
+    )
     assert asked == Extensions(drafts=True)
     answer = {"intarsia": {"drafts": True, "status": False, "confidence": False}}
     assert experimental_capabilities(asked) == answer

@@ -64,7 +64,9 @@ async def test_a_fault_of_our_own_is_a_reason_and_no_crash(
     )
     monkeypatch.setattr(session.documents, "current", lambda uri: document)
     snapshot = Snapshot(document=document, text=document.text, offset=4, selected=None)
-    found = await suggest(session, snapshot, SuggestOptions(num_candidates=1, debounce_ms=0, deadline_ms=1))
+    found = await suggest(
+        session, snapshot, SuggestOptions(num_candidates=1, debounce_ms=0, deadline_ms=1)
+    )
     assert found.ghosts == ()
     assert found.reason is not None
     assert "RuntimeError('a fault')" in found.reason

@@ -11,12 +11,13 @@ from lsprotocol import types
 from scripted_engine import ScriptedEngine
 
 from intarsia.engine.ipc.messages import Fill
+from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.filling.replacement import with_replaced
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.edits.compute_edit import STALE, ComputedEdit, compute_edit
 from intarsia.lsp.edits.edit_arguments import read_edit_arguments
 from intarsia.lsp.edits.workspace_edit import EditShape, workspace_edit
-from intarsia.lsp.requests.plan import FillPlan, plan_fill
+from intarsia.lsp.requests.plan import plan_suggestion, request_for
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 
@@ -76,9 +77,9 @@ def test_edits_of_every_kind_give_way_to_fills_at_a_cursor_and_those_do_not():
         document = session.documents.current(URI)
         assert document is not None
         snapshot = Snapshot(document=document, text=document.text, offset=5, selected=None)
-        plan = plan_fill(snapshot, session.settings)
+        plan = plan_suggestion(snapshot, session.settings)
         assert isinstance(plan, FillPlan)
-        assert not plan.request(0, 100).is_background
+        assert not request_for(plan, session.settings, 100).is_background
 
 
 @settings(max_examples=150, deadline=None)
