@@ -55,7 +55,7 @@ def build_canvas(text: str, hole: Hole, language: Language, budget: Budget) -> C
         prefix=_shown(text[first : hole.given_start]),
         given=_shown(text[hole.given_start : hole.start]),
         suffix=_shown(text[hole.end : last]),
-        stop=stop_texts(text, hole, language, syntax),
+        stop=stop_texts(text, hole),
         max_open=num_open,
         min_indent=min_indent(text, hole, language, syntax),
         max_tokens=_max_tokens(hole, num_open, budget),

@@ -20,7 +20,7 @@ _HEADER_LINE = re.compile(r"\s*[^)\]}\s]")
 _NOTE = re.compile(rf"{LATER.pattern}(?:\([^)\n]*\))?:?[ \t]*")
 
 
-def without_others(text: str, hole: Hole, others: Sequence[tuple[int, int]]) -> tuple[str, Hole]:
+def hide_other_holes(text: str, hole: Hole, others: Sequence[tuple[int, int]]) -> tuple[str, Hole]:
     """Return the text up to what holds the first place behind the hole, without those before it."""
     first_behind = min((start for start, _ in others if start >= hole.end), default=None)
     until = len(text) if first_behind is None else _start_of_scope(text, hole.end, first_behind)
@@ -60,7 +60,7 @@ def _start_of_scope(text: str, least: int, place: int) -> int:
     return max(found, least)
 
 
-def without_note(canvas: Canvas) -> Canvas:
+def hide_todo(canvas: Canvas) -> Canvas:
     """Return the canvas in which a comment right above the hole says what, but not "TODO"."""
     comment = _COMMENT_ABOVE.search(canvas.prefix)
     if comment is None:

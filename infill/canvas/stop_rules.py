@@ -7,7 +7,7 @@ import re
 
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.blocks import Header, opened_block
+from intarsia.infill.syntax.blocks import Header
 from intarsia.infill.syntax.brackets import balance_of
 from intarsia.infill.syntax.lines import columns, line_end, line_start, next_non_blank_line
 from intarsia.infill.syntax.nodes import is_code, num_errors
@@ -26,12 +26,11 @@ _CLOSING_ONLY = re.compile(r"[\s)\]};,:'\"`]*(?:(?:end|fi|done|esac)[\s)\]};,:'\
 _ENDS_STATEMENT = tuple(":;{,")
 
 
-def stop_texts(text: str, hole: Hole, language: Language, syntax: Syntax | None) -> tuple[str, ...]:
+def stop_texts(text: str, hole: Hole) -> tuple[str, ...]:
     """Return the texts that end the hole where they first appear in the fill."""
     if hole.kind == "line":
         return ("\n",)
-    header = opened_block(text, hole.start, language, syntax) if hole.kind == "block" else None
-    stops = [_closing_line(header), _first_line_after(text, hole)]
+    stops = [_closing_line(hole.header), _first_line_after(text, hole)]
     return tuple(stop for stop in stops if stop)
 
 
@@ -52,7 +51,7 @@ def max_open(text: str, hole: Hole, language: Language, syntax: Syntax | None) -
 def min_indent(text: str, hole: Hole, language: Language, syntax: Syntax | None) -> int:
     """Return the columns that a later line of the hole must be indented by; 0 for any."""
     if hole.kind == "block":
-        header = opened_block(text, hole.start, language, syntax)
+        header = hole.header
         return 0 if header is None or header.is_flush else _body_columns(header, language)
     if hole.kind == "statements":
         return columns(text[line_start(text, hole.start) : hole.start])

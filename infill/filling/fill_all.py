@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from intarsia.infill.filling.fill_in_order import OnHoleStep, bound_to
-from intarsia.infill.filling.fill_one import FillResult, fill_planned
+from intarsia.infill.filling.fill_one import FillResult, run_plan
 from intarsia.infill.filling.options import AskEngine, FillOptions
 from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.places import open_place
-from intarsia.infill.filling.plan import plan_unwritten
+from intarsia.infill.filling.plan import plan_placeholder
 from intarsia.infill.filling.replacement import Moves, Replacement, with_replaced
 from intarsia.infill.holes.marked_hole import MarkedHole, OpenHole
 from intarsia.infill.languages import Language
@@ -140,10 +140,10 @@ async def _fill(how: FillAll, state: _State, number: int) -> FilledPlace:
     if isinstance(opened, NoSuggestion):
         return FilledPlace(place=place, text=text, shift=shift, opened=None, outcome=opened)
     others = [_moved(it, moves, opened) for it in state.unwritten_but(number)]
-    plan = plan_unwritten(opened.shown, opened.hole, how.language, how.options, others)
+    plan = plan_placeholder(opened.shown, opened.hole, how.language, how.options, others)
     request = plan.request(how.options, is_watched=how.on_step is not None)
     watch = bound_to(how.on_step, opened)
-    outcome = await fill_planned(how.ask, plan, request, watch, started=started)
+    outcome = await run_plan(how.ask, plan, request, watch, started=started)
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from intarsia.engine.ipc.messages import Step
-from intarsia.infill.filling.fill_one import FillResult, fill_planned
+from intarsia.infill.filling.fill_one import FillResult, run_plan
 from intarsia.infill.filling.options import AskEngine, FillOptions, OnStep
 from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.places import Place, Stretch, open_place
@@ -56,7 +56,7 @@ async def fill_place(
     num_candidates = options.num_candidates if isinstance(place, Stretch) else 1
     request = plan.request(options, num_candidates=num_candidates, is_watched=on_step is not None)
     watch = bound_to(on_step, opened)
-    outcome = await fill_planned(ask, plan, request, watch, started=started)
+    outcome = await run_plan(ask, plan, request, watch, started=started)
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 
 
@@ -99,8 +99,8 @@ async def rewrite_selection(
     if isinstance(opened, NoSuggestion):
         return FilledPlace(place=selection, text=text, shift=0, opened=None, outcome=opened)
     plan = plan_fill(opened.shown, opened.hole, language, options)
-    request = plan.rewriting(options, noise, is_watched=on_step is not None)
-    outcome = await fill_planned(ask, plan, request, bound_to(on_step, opened), started=started)
+    request = plan.rewrite_request(options, noise, is_watched=on_step is not None)
+    outcome = await run_plan(ask, plan, request, bound_to(on_step, opened), started=started)
     return _unless_the_same(
         FilledPlace(place=selection, text=text, shift=0, opened=opened, outcome=outcome)
     )

@@ -1,15 +1,15 @@
-"""One planned hole, filled: plan → engine → suggestion."""
+"""Fills one hole: plans it, asks the engine, and cleans the answer."""
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import msgspec
 
 from intarsia.engine.ipc.messages import Fill, Filled
+from intarsia.infill.filling.attempts import ask_until_enough_pass
 from intarsia.infill.filling.cost import EngineCost
 from intarsia.infill.filling.options import AskEngine, FillOptions, OnStep
-from intarsia.infill.filling.plan import EXTRA_ATTEMPTS, PlannedFill, plan_fill
+from intarsia.infill.filling.plan import FillPlan, plan_fill
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
@@ -17,73 +17,59 @@ from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FillResult:
-    """What became of one hole. ``work`` is of all its fills; ``overhead_ms`` all that was not."""
+    """The engine's answer for one hole, and the suggestion that it gives (or why it gives none)."""
 
     hole: Hole
     found: Suggestion | NoSuggestion
     filled: Filled
-    work: EngineCost
-    overhead_ms: float
+    work: EngineCost  # of all answers, not only the one that is taken
+    overhead_ms: float  # the wall time that was not the engine's
 
 
 async def fill_hole(
     ask: AskEngine, text: str, hole: Hole, language: Language, options: FillOptions
 ) -> FillResult | NoSuggestion:
-    """Fill a hole and clean the answer; NoSuggestion where the engine gave none."""
+    """Fill a hole and clean the answer; return NoSuggestion where the engine gives no answer."""
     started = time.perf_counter()
     plan = plan_fill(text, hole, language, options)
-    return await fill_planned(ask, plan, plan.request(options), started=started)
+    return await run_plan(ask, plan, plan.request(options), started=started)
 
 
-async def fill_planned(
+async def run_plan(
     ask: AskEngine,
-    plan: PlannedFill,
+    plan: FillPlan,
     request: Fill,
     on_step: OnStep | None = None,
     *,
     started: float,
 ) -> FillResult | NoSuggestion:
-    """Send one of the plan's requests, and its alternatives while no answer holds and none came
-    with others: the first that holds counts, else the first. ``started``: perf_counter when the
-    work on it began."""
-    answers: list[tuple[Filled, Suggestion | NoSuggestion]] = []
-    work = EngineCost()
-    for look in range(1 + EXTRA_ATTEMPTS):
-        alternative = request.alternative + look
-        filled = await ask(
-            msgspec.structs.replace(request, alternative=alternative),
-            on_step if look == 0 else None,  # the draft that is shown is not put back
+    """Send one of the plan's requests; if no candidate passes the filters, ask for an alternative.
+
+    Return the first answer that passes, else the first answer. ``started`` is the perf_counter
+    reading at which work on the plan began.
+    """
+
+    async def ask_for(alternative: int) -> Filled | NoSuggestion:
+        return await ask(
+            msgspec.structs.replace(request, alternative=request.alternative + alternative),
+            on_step if alternative == 0 else None,  # the draft that is shown is not taken back
         )
-        if isinstance(filled, NoSuggestion):
-            if not answers:
-                return filled
-            break
-        work = work.and_then(filled)
-        answers.append(best_that_holds(filled, plan.read))
-        has_looked = bool(filled.others) or filled.finish_reason == "deadline"
-        if has_looked or isinstance(answers[-1][1], Suggestion):
-            break
-    holds = isinstance(answers[-1][1], Suggestion)
-    filled, found = answers[-1] if holds else answers[0]
+
+    attempts = await ask_until_enough_pass(ask_for, plan.read, is_final=_is_final)
+    if attempts.filled is None or attempts.cost is None:
+        assert attempts.failure is not None, "without an answer there is a reason"
+        return attempts.failure
+    found = attempts.passed[0] if attempts.passed else attempts.rejection
+    assert found is not None, "an answer passes or is rejected"
     return FillResult(
         hole=plan.hole,
         found=found,
-        filled=filled,
-        work=work,
-        overhead_ms=(time.perf_counter() - started) * 1000 - work.ms,
+        filled=attempts.filled,
+        work=attempts.cost,
+        overhead_ms=(time.perf_counter() - started) * 1000 - attempts.cost.ms,
     )
 
 
-def best_that_holds(
-    filled: Filled, read: Callable[[Filled], Suggestion | NoSuggestion]
-) -> tuple[Filled, Suggestion | NoSuggestion]:
-    """Return the best of an answer's candidates that holds, else the best of all."""
-    best = filled, read(filled)
-    if isinstance(best[1], Suggestion):
-        return best
-    for other in filled.others:
-        answer = msgspec.structs.replace(filled, others=(), **msgspec.structs.asdict(other))
-        found = read(answer)
-        if isinstance(found, Suggestion):
-            return answer, found
-    return best
+def _is_final(answer: Filled) -> bool:
+    """Whether the engine has compared several candidates already, or has no time left."""
+    return bool(answer.others) or answer.finish_reason == "deadline"

@@ -1,6 +1,8 @@
-"""One hole of one text as the engine gets to see it, and how its answer is read.
+"""A planned fill: one hole of one text, the request for the engine, and how its answer is read.
 
-Comes in: text, hole, language, options; goes out: the engine's message, then a suggestion.
+    text, hole ── canvas ──▶ request ── engine ──▶ filled ── filters ──▶ suggestion
+
+A plan is made for a hole, for one of several placeholders, or for the hole at a cursor.
 """
 
 from collections.abc import Sequence
@@ -10,7 +12,7 @@ import msgspec
 
 from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.canvas.canvas import Canvas, build_canvas
-from intarsia.infill.canvas.hide_other_holes import without_note, without_others
+from intarsia.infill.canvas.hide_other_holes import hide_other_holes, hide_todo
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.holes.hole import Hole, find_hole, hole_for_range
 from intarsia.infill.languages import Language
@@ -18,27 +20,34 @@ from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion, Suggestion, inserted_at_cursor
 from intarsia.infill.syntax.lines import with_plain_newlines
 
-EXTRA_ATTEMPTS = 1
-"""So many more alternatives are asked for where a fill does not hold, or says what another said."""
-
 DRAFT_BYTES_PER_TOKEN = 2
-"""Fewer than code has: a draft must fit into its hole whole."""
+"""Fewer than code has: the whole draft must fit into its hole."""
 
 DRAFT_ROOM_TOKENS = 16
-"""By so much a rewritten text may be longer than its draft."""
+"""How many tokens longer than its draft a rewritten text may be."""
 
 MAX_DRAFT_TOKENS = 8_000
-"""An engine, as it is by default, takes no more in one hole."""
+"""The longest hole that an engine with default settings accepts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PlannedFill:
-    """``text`` with its ``hole``, cut to ``canvas``."""
+class FillPlan:
+    """``text`` with its ``hole``, cut to ``canvas``.
+
+    ``cursor`` is where an editor asked. The hole may begin beside it: not inside a CRLF, and not
+    before a byte order mark. It is the hole's start where nobody asked at a cursor.
+    """
 
     text: str
     hole: Hole
     language: Language
     canvas: Canvas
+    cursor: int
+
+    @property
+    def is_at_cursor(self) -> bool:
+        """Whether the engine's text would be inserted exactly at the cursor."""
+        return self.hole.start == self.cursor
 
     def request(
         self,
@@ -72,8 +81,10 @@ class PlannedFill:
             model=options.model,
         )
 
-    def rewriting(self, options: FillOptions, noise: float, *, is_watched: bool = False) -> Fill:
-        """Return the message by which a share ``noise`` of what stands in the hole is masked."""
+    def rewrite_request(
+        self, options: FillOptions, noise: float, *, is_watched: bool = False
+    ) -> Fill:
+        """Return the message that masks a share ``noise`` of the text in the hole, as a draft."""
         draft = with_plain_newlines(self.text[self.hole.start : self.hole.end])
         request = self.request(options, is_watched=is_watched)
         num_bytes = len(draft.encode("utf-8", "replace"))
@@ -86,67 +97,57 @@ class PlannedFill:
         )
 
     def read(self, filled: Filled) -> Suggestion | NoSuggestion:
-        """Clean the engine's text."""
+        """Clean the engine's text: what replaces the hole, or why it does not pass."""
         return clean(filled.text, self.text, self.hole, self.canvas, self.language)
 
+    def read_at_cursor(self, filled: Filled) -> Suggestion | NoSuggestion:
+        """Clean the engine's text: what is inserted at the cursor, or why it does not pass."""
+        return self.at_cursor(self.read(filled))
 
-def plan_fill(text: str, hole: Hole, language: Language, options: FillOptions) -> PlannedFill:
-    """Cut the text round the hole to the budget."""
+    def at_cursor(self, suggestion: Suggestion | NoSuggestion) -> Suggestion | NoSuggestion:
+        """Turn a suggestion into an insertion at the cursor, where it can be shown as one."""
+        if isinstance(suggestion, NoSuggestion):
+            return suggestion
+        text = inserted_at_cursor(suggestion, self.text, self.cursor)
+        if isinstance(text, NoSuggestion):
+            return text
+        return Suggestion(text=text, start=self.cursor, end=self.cursor)
+
+
+def plan_fill(text: str, hole: Hole, language: Language, options: FillOptions) -> FillPlan:
+    """Plan a fill of a hole: cut the text around it to the budget."""
     canvas = build_canvas(text, hole, language, options.budget)
-    return PlannedFill(text=text, hole=hole, language=language, canvas=canvas)
+    return FillPlan(text=text, hole=hole, language=language, canvas=canvas, cursor=hole.start)
 
 
-def plan_unwritten(
+def plan_placeholder(
     text: str,
     hole: Hole,
     language: Language,
     options: FillOptions,
     others: Sequence[tuple[int, int]],
-) -> PlannedFill:
-    """Do the same for one of several places that are unwritten: the model sees no other of them."""
+) -> FillPlan:
+    """Plan a fill of one placeholder; the model does not see the ``others``, given as ranges."""
     plan = plan_fill(text, hole, language, options)
-    seen, moved = without_others(text, hole, others)
-    view = plan.canvas if seen == text else build_canvas(seen, moved, language, options.budget)
+    shown, moved = hide_other_holes(text, hole, others)
+    view = plan.canvas if shown == text else build_canvas(shown, moved, language, options.budget)
     canvas = replace(plan.canvas, prefix=view.prefix, suffix=view.suffix)
-    return replace(plan, canvas=without_note(canvas))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CursorFill:
-    """``planned`` is the hole at ``cursor``; it may begin beside it (in a CRLF)."""
-
-    planned: PlannedFill
-    cursor: int
-
-    @property
-    def is_at_cursor(self) -> bool:
-        """Whether the engine's text, as it is, would be inserted at the cursor."""
-        return self.planned.hole.start == self.cursor
-
-    def read(self, filled: Filled) -> str | NoSuggestion:
-        """Clean the engine's text and place it at the cursor."""
-        return self.place(self.planned.read(filled))
-
-    def place(self, found: Suggestion | NoSuggestion) -> str | NoSuggestion:
-        """Place what was found at the cursor."""
-        if isinstance(found, NoSuggestion):
-            return found
-        return inserted_at_cursor(found, self.planned.text, self.cursor)
+    return replace(plan, canvas=hide_todo(canvas))
 
 
 def plan_at_cursor(
     text: str, cursor: int, language: Language, options: FillOptions
-) -> CursorFill | NoSuggestion:
-    """Find the hole at the cursor and cut the text round it to the budget."""
+) -> FillPlan | NoSuggestion:
+    """Plan a fill of the hole at the cursor, if there is one: the rest of a line, or a body."""
     hole = find_hole(text, cursor, language)
     if isinstance(hole, NoSuggestion):
         return hole
-    return CursorFill(planned=plan_fill(text, hole, language, options), cursor=cursor)
+    return replace(plan_fill(text, hole, language, options), cursor=cursor)
 
 
 def plan_span_at_cursor(
     text: str, cursor: int, language: Language, options: FillOptions
-) -> CursorFill:
-    """Do the same for text of any length: what a user asks for who names an empty range."""
+) -> FillPlan:
+    """Plan a fill of any length at the cursor: an empty range that the user selected."""
     hole = hole_for_range(text, cursor, cursor, language)
-    return CursorFill(planned=plan_fill(text, hole, language, options), cursor=cursor)
+    return replace(plan_fill(text, hole, language, options), cursor=cursor)

@@ -11,7 +11,7 @@ from typing import Literal
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.blocks import opened_block
+from intarsia.infill.syntax.blocks import Header, opened_block
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, line_end, line_start, splits_line_end
 from intarsia.infill.syntax.parse import MAX_LINE_CHARS, parse
 
@@ -30,6 +30,7 @@ class Hole:
     empty; ``statements``: any number of lines at the indentation of their own. ``given_start`` ≤
     ``start``: ``text[given_start:start]`` is already typed and stays (a half word, the blank before
     it), but the model reads it as the beginning of its own fill, so that no token is cut.
+    ``header``: of the block that the hole is the body of; None for any other kind.
     """
 
     start: int
@@ -37,6 +38,7 @@ class Hole:
     kind: HoleKind
     given_start: int
     max_lines: int
+    header: Header | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.given_start <= self.start <= self.end:
@@ -50,13 +52,14 @@ def find_hole(text: str, offset: int, language: Language) -> Hole | NoSuggestion
     if refusal is not None:
         return NoSuggestion(reason=refusal)
     start = _snap(text, offset)
-    is_block = opened_block(text, start, language, parse(text, language)) is not None
+    header = opened_block(text, start, language, parse(text, language))
     return Hole(
         start=start,
         end=start,
-        kind="block" if is_block else "line",
+        kind="line" if header is None else "block",
         given_start=given_start(text, start),
-        max_lines=MAX_LINES if is_block else 1,
+        max_lines=1 if header is None else MAX_LINES,
+        header=header,
     )
 
 

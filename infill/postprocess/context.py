@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from intarsia.infill.canvas.canvas import Canvas
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.blocks import Header, opened_block
 from intarsia.infill.syntax.lines import (
     BYTE_ORDER_MARK,
     line_end,
@@ -29,7 +28,6 @@ class CleaningContext:
     canvas: Canvas
     language: Language
     syntax: Syntax | None
-    header: Header | None  # of the block that the hole is the body of
     before: str  # what stands before the hole, as far as filters look
     line_before: str  # the hole's own line up to the hole
     rest: str  # the rest of the line on which the hole ends
@@ -40,7 +38,6 @@ class CleaningContext:
 def cleaning_context(text: str, hole: Hole, canvas: Canvas, language: Language) -> CleaningContext:
     """Return what the filters see of a hole."""
     syntax = parse(text, language)
-    is_block = hole.kind == "block"
     before = text[max(0, hole.start - MAX_CHARS_AROUND) : hole.start]
     next_start = next_line_start(text, hole.end)
     after = with_plain_newlines(text[next_start : next_start + MAX_CHARS_AROUND])
@@ -50,7 +47,6 @@ def cleaning_context(text: str, hole: Hole, canvas: Canvas, language: Language) 
         canvas=canvas,
         language=language,
         syntax=syntax,
-        header=opened_block(text, hole.start, language, syntax) if is_block else None,
         before=with_plain_newlines(before),
         line_before=text[line_start(text, hole.start) : hole.start].removeprefix(BYTE_ORDER_MARK),
         rest=text[hole.end : line_end(text, hole.end)],

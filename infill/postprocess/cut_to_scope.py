@@ -26,22 +26,23 @@ def _cut_by_indentation(fill: str, context: CleaningContext) -> str:
 
 def _closes(line: str, context: CleaningContext) -> bool:
     """Whether the line is the closing bracket at its header's column."""
-    header = context.header
+    header = context.hole.header
     if header is None or header.closer is None:
         return False
     return line.strip().startswith(header.closer) and columns(line) <= header.columns
 
 
 def _cut_at_closer(fill: str, context: CleaningContext) -> str:
-    if context.header is None or context.header.closer is None:
+    header = context.hole.header
+    if header is None or header.closer is None:
         return fill
-    unmatched = [at for at in balance_of(fill).unmatched if fill[at] == context.header.closer]
+    unmatched = [at for at in balance_of(fill).unmatched if fill[at] == header.closer]
     return fill[: unmatched[0]].rstrip() if unmatched else fill
 
 
 def _begins_outside(fill: str, context: CleaningContext) -> bool:
     """Whether the first line, at the cursor, is indented too little to be its header's body."""
-    is_body = context.header is not None and context.language.block_style == "indent"
+    is_body = context.hole.header is not None and context.language.block_style == "indent"
     if not is_body or context.line_before.strip() or not fill.strip():
         return False
     return columns(context.line_before + fill) < context.canvas.min_indent

@@ -29,8 +29,9 @@ def _at_cursor(first: str, context: CleaningContext) -> str:
 def _expected_columns(context: CleaningContext) -> int:
     """Return how far the hole's first line belongs in, as the header or the line above tells."""
     unit = columns(indent_unit(context.before) or "    ")
-    if context.header is not None:
-        return context.header.columns + unit
+    header = context.hole.header
+    if header is not None:
+        return header.columns + unit
     above = [line for line in context.before.split("\n")[:-1] if line.strip()]
     if not above:
         return 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.eligibility import refusal
+from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.documents.snapshot import take_snapshot
 
 if TYPE_CHECKING:
@@ -29,20 +29,20 @@ def prefetch(session: "Session", uri: str, position: types.Position) -> None:
 
 def _read_ahead(session: "Session", uri: str, position: types.Position) -> None:
     from intarsia.engine.ipc.messages import Prefetch
-    from intarsia.lsp.requests.plan import plan_fill
+    from intarsia.lsp.requests.plan import plan_suggestion, request_for
 
     document = session.documents.current(uri)
     if document is None or not document.is_edited or not session.settings.prefetch:
         return
-    if refusal(session.settings, document):
+    if ineligibility(session.settings, document):
         return
     snapshot = take_snapshot(session.documents, uri, position)
     if isinstance(snapshot, NoSuggestion):
         return
-    plan = plan_fill(snapshot, session.settings)
+    plan = plan_suggestion(snapshot, session.settings)
     if isinstance(plan, NoSuggestion):
         return
-    fill = plan.request(0, session.settings.deadline_ms)
+    fill = request_for(plan, session.settings, session.settings.deadline_ms)
     session.engine.prefetch(
         Prefetch(prefix=fill.prefix, suffix=fill.suffix, given=fill.given, model=fill.model)
     )

@@ -1,35 +1,34 @@
-"""One request's straight line: snapshot → ghost texts, or the reason why there are none.
+"""Suggests text for a snapshot: from the cache, else from the engine.
 
-Shared by inline completion and completion; knows nothing of how either answers.
+Shared by inline completion and completion.
 """
 
 import asyncio
 import logging
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from intarsia.infill.filling.cost import EngineCost
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.eligibility import refusal
+from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.session import Session
-from intarsia.lsp.suggestions.answer import Answer
-from intarsia.lsp.suggestions.suggestion_cache import Known
+from intarsia.lsp.suggestions.request_outcome import RequestOutcome
+from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
 
 if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import Filled
-    from intarsia.lsp.requests.plan import FillPlan
+    from intarsia.engine.ipc.messages import Fill, Filled
 
 logger = logging.getLogger(__name__)
 
-_STALE = "the document has changed meanwhile"
+_STALE = "the document has changed"
 _TOO_LATE = "the deadline passed before the engine was asked"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ask:
-    """How a request is to be answered."""
+class SuggestOptions:
+    """How many suggestions a request gets, and how fast."""
 
     num_candidates: int
     debounce_ms: int
@@ -37,73 +36,76 @@ class Ask:
     shows_draft: bool = False
 
 
-async def suggest(session: Session, snapshot: Snapshot, ask: Ask) -> Answer:
-    """Return what fits at the snapshot's cursor, best first; a fault of ours is a reason too."""
+async def suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
+    """Return suggestions for the snapshot's cursor, best first; our own errors are reasons."""
     try:
-        return await _suggest(session, snapshot, ask)
-    except Exception as error:  # the one guard: typing goes on whatever happens
+        return await _suggest(session, snapshot, options)
+    except Exception as error:  # the one guard: no error may disturb typing
         logger.exception("a suggestion failed")
-        return Answer(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
+        return RequestOutcome(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
 
 
-async def _suggest(session: Session, snapshot: Snapshot, ask: Ask) -> Answer:
-    wait_s = session.debounce.seconds_to_wait(snapshot.document.uri, ask.debounce_ms)
-    if refused := refusal(session.settings, snapshot.document):
-        return Answer(reason=refused.reason)
-    known = session.cache.lookup(snapshot)
-    if known.is_complete or len(known.ghosts) >= ask.num_candidates:
-        return Answer(ghosts=known.ghosts[: ask.num_candidates], is_known=True)
+async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
+    wait_s = session.debounce.seconds_to_wait(snapshot.document.uri, options.debounce_ms)
+    if refusal := ineligibility(session.settings, snapshot.document):
+        return RequestOutcome(reason=refusal.reason)
+    cached = session.cache.lookup(snapshot)
+    if cached.is_complete or len(cached.ghosts) >= options.num_candidates:
+        return RequestOutcome(ghosts=cached.ghosts[: options.num_candidates], is_cached=True)
     if wait_s:
         await asyncio.sleep(wait_s)
     if not snapshot.is_current(session.documents):
-        return Answer(reason=_STALE)
-    return await _ask_engine(session, snapshot, ask, known)
+        return RequestOutcome(reason=_STALE)
+    return await _ask_engine(session, snapshot, options, cached)
 
 
-async def _ask_engine(session: Session, snapshot: Snapshot, ask: Ask, known: Known) -> Answer:
-    """Add to what is known: the greedy fill, then its alternatives, until there are enough."""
-    from intarsia.infill.filling.plan import EXTRA_ATTEMPTS
-    from intarsia.lsp.requests.plan import plan_fill
+async def _ask_engine(
+    session: Session,
+    snapshot: Snapshot,
+    options: SuggestOptions,
+    cached: CachedSuggestions,
+) -> RequestOutcome:
+    """Add to the cached suggestions: the greedy fill, then alternatives, until there are enough."""
+    from intarsia.infill.filling.attempts import ask_until_enough_pass
+    from intarsia.lsp.requests.plan import plan_suggestion, read_ghost_text, request_for
 
-    plan = plan_fill(snapshot, session.settings)
+    plan = plan_suggestion(snapshot, session.settings)
     if isinstance(plan, NoSuggestion):
-        return Answer(reason=plan.reason)
-    ends_at = time.monotonic() + ask.deadline_ms / 1000
-    ghosts, work, refused, failure, is_late = list(known.ghosts), None, None, None, False
-    for alternative in range(len(ghosts), ask.num_candidates + EXTRA_ATTEMPTS):
-        if len(ghosts) >= ask.num_candidates:
-            break
+        return RequestOutcome(reason=plan.reason)
+    ends_at = time.monotonic() + options.deadline_ms / 1000
+
+    async def fill(alternative: int) -> "Filled | NoSuggestion | None":
         left_ms = round(1000 * (ends_at - time.monotonic()))
-        is_late = left_ms <= 0 or not snapshot.is_current(session.documents)
-        if is_late:
-            break
-        filled = await _fill(session, plan, alternative, left_ms, shows_draft=ask.shows_draft)
-        if isinstance(filled, NoSuggestion):
-            failure = filled
-            break
-        work = (work or EngineCost()).and_then(filled)
-        found = plan.read(filled)
-        if isinstance(found, NoSuggestion):
-            refused = refused or found
-        elif found.text not in [ghost.text for ghost in ghosts]:
-            ghosts.append(found)
+        if left_ms <= 0 or not snapshot.is_current(session.documents):
+            return None
+        shows_draft = options.shows_draft and plan.is_at_cursor and alternative == 0
+        request = request_for(
+            plan, session.settings, left_ms, alternative=alternative, is_watched=shows_draft
+        )
+        return await _fill(session, snapshot, request)
+
+    attempts = await ask_until_enough_pass(
+        fill, partial(read_ghost_text, plan), num_needed=options.num_candidates, known=cached.ghosts
+    )
     if not snapshot.is_current(session.documents):
-        return Answer(reason=_STALE, work=work)
-    if not ghosts:
-        why = failure or refused
-        reason = why.reason if why else _TOO_LATE
-        return Answer(reason=reason, work=work, is_failure=failure is not None)
-    is_complete = ask.num_candidates > 1 and failure is None and not is_late
-    session.cache.store(snapshot, Known(ghosts=tuple(ghosts), is_complete=is_complete))
-    return Answer(ghosts=tuple(ghosts), work=work)
+        return RequestOutcome(reason=_STALE, cost=attempts.cost)
+    if not attempts.passed:
+        refusal = attempts.failure or attempts.rejection
+        return RequestOutcome(
+            reason=refusal.reason if refusal else _TOO_LATE,
+            cost=attempts.cost,
+            is_failure=attempts.failure is not None,
+        )
+    is_complete = options.num_candidates > 1 and attempts.is_complete
+    session.cache.store(
+        snapshot, CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
+    )
+    return RequestOutcome(ghosts=attempts.passed, cost=attempts.cost)
 
 
-async def _fill(
-    session: Session, plan: "FillPlan", alternative: int, left_ms: int, *, shows_draft: bool
-) -> "Filled | NoSuggestion":
-    """Only of the first fill is the draft shown: the others are what may stand in its place."""
-    if alternative or not (shows_draft and plan.is_at_cursor):
-        return await session.engine.fill(plan.request(alternative, left_ms))
-    with session.drafts.of(plan.snapshot) as on_step:
-        request = plan.request(alternative, left_ms, is_watched=True)
+async def _fill(session: Session, snapshot: Snapshot, request: "Fill") -> "Filled | NoSuggestion":
+    """Ask the engine. A watched fill's draft is shown while it is written."""
+    if not request.watch:
+        return await session.engine.fill(request)
+    with session.drafts.of(snapshot) as on_step:
         return await session.engine.fill(request, on_step)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import CursorFill, PlannedFill, plan_at_cursor
+from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.languages import language_for_id
 from intarsia.research.benchmark.figures import Bench, Figure, middle_of
 from intarsia.research.benchmark.sources import CutLine, cut_bodies
@@ -46,15 +46,15 @@ async def measure_hole_lengths(bench: Bench) -> Sequence[Figure]:
     return figures
 
 
-def plan_body(body: CutLine, options: FillOptions) -> PlannedFill:
+def plan_body(body: CutLine, options: FillOptions) -> FillPlan:
     """Return the hole of an editor's cursor below the header, the body taken out."""
     text = body.text[: body.start] + body.text[body.end :]
     found = plan_at_cursor(text, body.start, language_for_id("python"), options)
-    assert isinstance(found, CursorFill), "the cursor stands in code"
-    return found.planned
+    assert isinstance(found, FillPlan), "the cursor stands in code"
+    return found
 
 
-def _reading(plan: PlannedFill) -> PlannedFill:
+def _reading(plan: FillPlan) -> FillPlan:
     """Return what reads the same context, and writes a token."""
     return replace(plan, canvas=replace(plan.canvas, max_tokens=1))
 

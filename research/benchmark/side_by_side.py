@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import psutil
 
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import PlannedFill, plan_fill
+from intarsia.infill.filling.plan import FillPlan, plan_fill
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
 from intarsia.research.benchmark.figures import Bench, Figure
@@ -45,7 +45,7 @@ async def measure_side_by_side(bench: Bench) -> Sequence[Figure]:
     )
 
 
-def plan_line(line: CutLine, options: FillOptions) -> PlannedFill:
+def plan_line(line: CutLine, options: FillOptions) -> FillPlan:
     """Return the hole as everyone is asked for it, to be filled with so many tokens at most."""
     python = language_for_id("python")
     hole = hole_for_range(line.text, line.start, line.end, python)
@@ -72,7 +72,7 @@ class _Turns:
         self.waited_s = 0.0
         self.others_s = 0.0  # of processor time, meanwhile, by those that were not asked
 
-    async def fill(self, plan: PlannedFill, group: str, number: int) -> HoleAnswers:
+    async def fill(self, plan: FillPlan, group: str, number: int) -> HoleAnswers:
         answers: dict[str, list[Answer]] = {it.name: [] for it in self._ready}
         for turn in range(1 + WARM_TURNS):
             first = (number + turn) % len(self._ready)
@@ -91,9 +91,7 @@ class _Turns:
             return None
         return {name: it.joules / max(1, it.num_fills) for name, it in self._spent.items()}
 
-    async def _ask(
-        self, contestant: BenchContestant, plan: PlannedFill, *, is_warm: bool
-    ) -> Answer:
+    async def _ask(self, contestant: BenchContestant, plan: FillPlan, *, is_warm: bool) -> Answer:
         others = [psutil.Process(it.pid) for it in self._ready if it is not contestant]
         before = sum(map(_processor_seconds, others))
         if self._meter is not None:

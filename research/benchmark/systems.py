@@ -14,7 +14,7 @@ import msgspec
 
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import PlannedFill
+from intarsia.infill.filling.plan import FillPlan
 from intarsia.research.benchmark.figures import Bench
 from intarsia.research.evaluation.answer import Answer
 from intarsia.research.evaluation.systems.baseline import cut_at_stop, prompt_of
@@ -33,7 +33,7 @@ class BenchContestant(Protocol):
     @property
     def pid(self) -> int: ...
 
-    async def fill(self, plan: PlannedFill) -> Answer: ...
+    async def fill(self, plan: FillPlan) -> Answer: ...
 
 
 @asynccontextmanager
@@ -58,7 +58,7 @@ class OwnEngine:
         self._options = replace(options, max_tokens=None)  # as the plan says, to everyone
         self.pid = pid
 
-    async def fill(self, plan: PlannedFill) -> Answer:
+    async def fill(self, plan: FillPlan) -> Answer:
         request = plan.request(self._options)
         started = time.perf_counter()
         filled = await self._client.fill(request)
@@ -83,7 +83,7 @@ class PeerProgram:
         self._program = program
         self.pid = program.pid
 
-    async def fill(self, plan: PlannedFill) -> Answer:
+    async def fill(self, plan: FillPlan) -> Answer:
         prompt = msgspec.structs.replace(prompt_of(plan.canvas), keeps_context=True)
         started = time.perf_counter()
         try:

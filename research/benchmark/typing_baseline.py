@@ -59,7 +59,7 @@ async def _type(
 def prompt_at(before: str, after: str, options: FillOptions) -> Prompt | None:
     """Return what is asked at this cursor; None where there is nothing to fill."""
     plan = plan_at_cursor(before + after, len(before), language_for_id("python"), options)
-    return None if isinstance(plan, NoSuggestion) else prompt_of(plan.planned.canvas)
+    return None if isinstance(plan, NoSuggestion) else prompt_of(plan.canvas)
 
 
 async def _ask(program: StreamingProgram, prompt: Prompt, pause_s: float, fates: KeyFates) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from intarsia.infill.canvas.canvas import Canvas
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import CursorFill
+from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.postprocess import clean
 from intarsia.infill.suggestion import NoSuggestion, inserted_at_cursor
 from intarsia.infill.syntax.lines import newline_of
@@ -135,16 +135,16 @@ class PeerAsker:
         plan = plan_case(case, FillOptions())
         if isinstance(plan, NoSuggestion):
             return Answer(text="", reason=plan.reason, ms=_ms_since(started))
-        prompt = prompt_of(plan.planned.canvas)
+        prompt = prompt_of(plan.canvas)
         own_ms = _ms_since(started)
         timed = await self.peer.write(prompt)
         if isinstance(timed.written, NoAnswer):
             return failed(str(timed.written), own_ms + timed.ms)
         return self._read(timed.written, plan, waited_ms=own_ms + timed.ms)
 
-    def _read(self, written: Written, plan: CursorFill, *, waited_ms: float) -> Answer:
+    def _read(self, written: Written, plan: FillPlan, *, waited_ms: float) -> Answer:
         started = time.perf_counter()
-        raw = cut_at_stop(written.text, plan.planned.canvas.stop)
+        raw = cut_at_stop(written.text, plan.canvas.stop)
         found = _cleaned(raw, plan) if self.cleans else _as_it_is(raw, plan)
         return Answer(
             text="" if isinstance(found, NoSuggestion) else found,
@@ -174,17 +174,16 @@ def cut_at_stop(text: str, stop: tuple[str, ...]) -> str:
     return text[: min((text.index(mark) for mark in stop if mark in text), default=len(text))]
 
 
-def _as_it_is(raw: str, plan: CursorFill) -> str | NoSuggestion:
-    text = raw.replace("\n", newline_of(plan.planned.text))
+def _as_it_is(raw: str, plan: FillPlan) -> str | NoSuggestion:
+    text = raw.replace("\n", newline_of(plan.text))
     return text or NoSuggestion(reason="the model wrote nothing")
 
 
-def _cleaned(raw: str, plan: CursorFill) -> str | NoSuggestion:
-    planned = plan.planned
-    found = clean(raw, planned.text, planned.hole, planned.canvas, planned.language)
+def _cleaned(raw: str, plan: FillPlan) -> str | NoSuggestion:
+    found = clean(raw, plan.text, plan.hole, plan.canvas, plan.language)
     if isinstance(found, NoSuggestion):
         return found
-    return inserted_at_cursor(found, planned.text, plan.cursor)
+    return inserted_at_cursor(found, plan.text, plan.cursor)
 
 
 def _ms_since(started: float) -> float:

@@ -10,7 +10,7 @@ from typing import Any
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import CursorFill, plan_at_cursor, plan_span_at_cursor
+from intarsia.infill.filling.plan import FillPlan, plan_at_cursor, plan_span_at_cursor
 from intarsia.infill.languages import language_for
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.research.errors import EvaluationFault
@@ -23,7 +23,7 @@ SLACK_S = 30.0
 """So long after its deadline a fill is given up."""
 
 
-def plan_case(case: Case, options: FillOptions) -> CursorFill | NoSuggestion:
+def plan_case(case: Case, options: FillOptions) -> FillPlan | NoSuggestion:
     """Plan the fill that an editor asks for: at the cursor, or of a range that the user names."""
     plan = plan_span_at_cursor if case.is_range else plan_at_cursor
     language = language_for(case.language, case.path)

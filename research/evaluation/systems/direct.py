@@ -11,11 +11,13 @@ from contextlib import asynccontextmanager
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed
+from intarsia.engine.ipc.messages import Filled
+from intarsia.infill.filling.attempts import ask_until_enough_pass
 from intarsia.infill.filling.cost import EngineCost
-from intarsia.infill.filling.fill_one import FillResult, fill_planned
+from intarsia.infill.filling.fill_one import FillResult, run_plan
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import EXTRA_ATTEMPTS, CursorFill
-from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.filling.plan import FillPlan
+from intarsia.infill.suggestion import NoSuggestion, Suggestion
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.answer import Answer
 from intarsia.research.evaluation.case import Case
@@ -85,7 +87,7 @@ class DirectAsker:
         limit_s = SLACK_S + (self._options.deadline_ms or 0) / 1000
         try:
             async with asyncio.timeout(limit_s):
-                found, work = await (self._edit(plan) if case.is_range else self._look(plan))
+                found, work = await (self._edit(plan) if case.is_range else self._suggest(plan))
         except TimeoutError:
             return failed(f"no answer within {limit_s:g} s", _ms_since(started))
         except FillFailed as failure:
@@ -96,33 +98,28 @@ class DirectAsker:
             raise EvaluationFault(str(error)) from error
         return _answer(found, work, _ms_since(started))
 
-    async def _edit(self, plan: CursorFill) -> tuple[str | NoSuggestion, EngineCost]:
-        """Fill a range that the user names."""
-        request = plan.planned.request(self._options, num_candidates=self._options.num_candidates)
-        outcome = await fill_planned(
-            self._client.fill, plan.planned, request, started=time.perf_counter()
-        )
-        assert isinstance(outcome, FillResult), "the client raises where there is no answer"
-        return plan.place(outcome.found), outcome.work
+    async def _edit(self, plan: FillPlan) -> tuple[Suggestion | NoSuggestion, EngineCost]:
+        """Fill a range that the user selected."""
+        request = plan.request(self._options, num_candidates=self._options.num_candidates)
+        result = await run_plan(self._client.fill, plan, request, started=time.perf_counter())
+        assert isinstance(result, FillResult), "the client raises where there is no answer"
+        return plan.at_cursor(result.found), result.work
 
-    async def _look(self, plan: CursorFill) -> tuple[str | NoSuggestion, EngineCost]:
-        """Return the likeliest fill that holds; why the likeliest of all does not, where none."""
-        work, reason = EngineCost(), None
-        for alternative in range(1 + EXTRA_ATTEMPTS):
-            request = plan.planned.request(self._options, alternative=alternative)
-            filled = await self._client.fill(request)
-            work = work.and_then(filled)
-            found = plan.read(filled)
-            if not isinstance(found, NoSuggestion):
-                return found, work
-            reason = reason or found
-        assert reason is not None, "it has looked once at least"
-        return reason, work
+    async def _suggest(self, plan: FillPlan) -> tuple[Suggestion | NoSuggestion, EngineCost]:
+        """Return the likeliest fill that passes, else why the likeliest of all does not."""
+
+        async def ask(alternative: int) -> Filled:
+            return await self._client.fill(plan.request(self._options, alternative=alternative))
+
+        attempts = await ask_until_enough_pass(ask, plan.read_at_cursor)
+        found = attempts.passed[0] if attempts.passed else attempts.rejection
+        assert found is not None and attempts.cost is not None, "there is one answer at least"
+        return found, attempts.cost
 
 
-def _answer(found: str | NoSuggestion, work: EngineCost, ms: float) -> Answer:
+def _answer(found: Suggestion | NoSuggestion, work: EngineCost, ms: float) -> Answer:
     return Answer(
-        text="" if isinstance(found, NoSuggestion) else found,
+        text="" if isinstance(found, NoSuggestion) else found.text,
         reason=found.reason if isinstance(found, NoSuggestion) else None,
         ms=ms,
         engine_ms=work.ms,

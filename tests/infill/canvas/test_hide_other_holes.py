@@ -3,7 +3,7 @@
 import pytest
 
 from intarsia.infill.canvas.canvas import Budget, build_canvas
-from intarsia.infill.canvas.hide_other_holes import without_note, without_others
+from intarsia.infill.canvas.hide_other_holes import hide_other_holes, hide_todo
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.holes.hole import Hole, find_hole
 from intarsia.infill.languages import language_for_id
@@ -21,7 +21,7 @@ def hole_at(text, offset):
 def test_other_places_before_are_left_out_and_the_view_ends_before_the_first_behind():
     offset = TEXT.index("    \n") + 4
     others = [(TEXT.index(mark), TEXT.index(mark) + 2) for mark in ("@3", "@1", "@2")]
-    seen, hole = without_others(TEXT, hole_at(TEXT, offset), others)
+    seen, hole = hide_other_holes(TEXT, hole_at(TEXT, offset), others)
     assert seen == "def f():\n    \n\ndef g():\n    \n\n"
     assert hole.start == hole.end == offset - 2
     assert seen[hole.given_start : hole.start] == " "
@@ -29,7 +29,7 @@ def test_other_places_before_are_left_out_and_the_view_ends_before_the_first_beh
 
 def test_a_text_without_other_places_is_seen_as_it_is():
     hole = hole_at(TEXT, 13)
-    assert without_others(TEXT, hole, []) == (TEXT, hole)
+    assert hide_other_holes(TEXT, hole, []) == (TEXT, hole)
 
 
 @pytest.mark.parametrize(
@@ -44,21 +44,21 @@ def test_a_text_without_other_places_is_seen_as_it_is():
 def test_the_comment_above_the_hole_says_what_but_not_that_it_is_to_be_done(comment, seen):
     text = f"# TODO: more\nimport os\n\n\ndef f():\n    {comment}\n    "
     canvas = build_canvas(text, hole_at(text, len(text)), PYTHON, Budget())
-    shown = without_note(canvas)
+    shown = hide_todo(canvas)
     assert (shown.prefix + shown.given) == text.replace(comment, seen)
 
 
 def test_a_note_further_up_stays():
     text = "def f():\n    # TODO: the sum\n    x = 1\n    "
     canvas = build_canvas(text, hole_at(text, len(text)), PYTHON, Budget())
-    assert without_note(canvas) == canvas
+    assert hide_todo(canvas) == canvas
 
 
 def test_every_place_of_a_text_can_be_left_out():
     text = "def f():\n    ...\n\n\ndef g():\n    ...\n"
     first, second = find_holes(text, PYTHON)
     hole = hole_at(text, first.start)
-    seen, _ = without_others(text, hole, [(second.start, second.end)])
+    seen, _ = hide_other_holes(text, hole, [(second.start, second.end)])
     assert seen == "def f():\n    ...\n\n\n"
 
 
@@ -79,4 +79,4 @@ def test_a_scope_whose_body_is_unwritten_is_left_out_from_its_header_on(behind, 
     text = "def f():\n    \n" + behind
     hole = hole_at(text, text.index("    \n") + 4)
     place = text.rindex("@")
-    assert without_others(text, hole, [(place, place + 1)])[0] == "def f():\n    \n" + seen
+    assert hide_other_holes(text, hole, [(place, place + 1)])[0] == "def f():\n    \n" + seen

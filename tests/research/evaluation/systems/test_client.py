@@ -3,7 +3,7 @@
 from sample_cases import case
 
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.plan import CursorFill
+from intarsia.infill.filling.plan import FillPlan
 from intarsia.lsp.fill_options import options_of
 from intarsia.lsp.settings import Settings, resolve_settings
 from intarsia.research.evaluation.systems.client import patient, plan_case, server_options
@@ -11,8 +11,8 @@ from intarsia.research.evaluation.systems.client import patient, plan_case, serv
 
 def is_fresh(options: FillOptions) -> bool:
     plan = plan_case(case("y = "), options)
-    assert isinstance(plan, CursorFill)
-    return plan.planned.request(options).fresh
+    assert isinstance(plan, FillPlan)
+    return plan.request(options).fresh
 
 
 def test_no_case_starts_from_the_answer_to_another() -> None:
