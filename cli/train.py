@@ -79,9 +79,9 @@ def _train(
 ) -> ExitCode:
     if minutes is None and tokens is None:
         raise CliError("name --minutes or --tokens: how long to train")
-    from intarsia.research.training.run import TrainingOrder, run_training
+    from intarsia.research.training.run import TrainingOptions, run_training
 
-    order = TrainingOrder(what=what, minutes=minutes, tokens=tokens, **options)
+    order = TrainingOptions(what=what, minutes=minutes, tokens=tokens, **options)
     with LoadBar(notices()) as bar:
         figures = run_training(order, out, bar.update)
     for name, value in figures.items():

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from intarsia.lsp.engine.repository_tuning import KeptTuning
     from intarsia.research.corpus.repository import RepositoryFiles
     from intarsia.research.evaluation.compare import Comparison
-    from intarsia.research.training.repository_run import RepositoryOrder, TrainedTuning
+    from intarsia.research.training.repository_run import RepositoryOptions, TrainedTuning
 import hashlib
 import shutil
 from collections.abc import Callable
@@ -180,9 +180,9 @@ def _adapt(
         f"{len(files.training)} files to learn from, {len(files.held_out)} held out with "
         f"{len(cases)} holes"
     )
-    from intarsia.research.training.repository_run import RepositoryOrder, forget_run, train_on
+    from intarsia.research.training.repository_run import RepositoryOptions, forget_run, train_on
 
-    order = RepositoryOrder(
+    order = RepositoryOptions(
         root=root,
         model=model,
         minutes=_DEFAULT_MINUTES if minutes is None and tokens is None else minutes,
@@ -236,7 +236,7 @@ def is_to_be_kept(comparison: "Comparison", wish: bool | None) -> bool:
 
 
 def _keep(
-    order: "RepositoryOrder",
+    order: "RepositoryOptions",
     files: "RepositoryFiles",
     trained: "TrainedTuning",
     comparison: "Comparison",

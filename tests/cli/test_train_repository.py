@@ -132,8 +132,8 @@ def test_where_nothing_is_kept_that_is_told(tmp_path: Path, asked: str):
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("--repo", "/nowhere"), "/nowhere is no folder"),
-        (("--repo", "."), "source files to learn from"),
+        (("--repo", "/nowhere"), "/nowhere is not a folder"),
+        (("--repo", "."), "usable source files"),
         (("--repo", ".", "--model", "a+/b/c.safetensors"), "has a tuning already"),
         (("--repo", ".", "--show", "--remove"), "give one of them"),
         (("--repo",), "missing argument"),

@@ -1,4 +1,4 @@
-"""What a run at scale is to measure. Imports no torch."""
+"""What a measurement of DiffusionGemma covers. Imports no torch."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,12 +7,13 @@ from typing import Literal, TypeAlias, get_args
 ShapeName: TypeAlias = Literal["published", "toy"]
 Weights: TypeAlias = Literal["bf16", "fp8", "int4"]
 Way: TypeAlias = Literal["direct", "fixed", "graph"]
-"""``direct``: shapes as they come. ``fixed``: padded to a bucket. ``graph``: so, and captured."""
+"""How passes run. ``direct``: with the context's own shapes. ``fixed``: padded to a fixed length.
+``graph``: padded, and captured as CUDA graphs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Wanted:
-    """``seconds``: after so long nothing new is begun."""
+class MeasureOptions:
+    """The cases are all combinations. No case is started after ``seconds``."""
 
     shape: ShapeName = "published"
     device: Literal["cuda", "cpu"] = "cuda"
@@ -28,10 +29,10 @@ class Wanted:
     def __post_init__(self) -> None:
         for name in ("canvases", "contexts", "batches", "weights", "ways"):
             if not getattr(self, name):
-                raise ValueError(f"{name} must name at least one")
+                raise ValueError(f"{name} needs at least one value")
         for name, known in (("weights", get_args(Weights)), ("ways", get_args(Way))):
-            if odd := set(getattr(self, name)) - set(known):
-                raise ValueError(f"{name} are {', '.join(known)}, got {', '.join(sorted(odd))}")
+            if unknown := set(getattr(self, name)) - set(known):
+                raise ValueError(f"{name} are {', '.join(known)}, got {', '.join(sorted(unknown))}")
         for name in ("canvases", "contexts", "batches"):
             if min(getattr(self, name)) < 1:
                 raise ValueError(f"{name} must be 1 or more, got {getattr(self, name)}")
