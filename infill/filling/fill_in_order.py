@@ -91,4 +91,4 @@ def _unless_unchanged(filled_place: FilledPlace) -> FilledPlace:
         return filled_place
     assert isinstance(outcome, FillResult), "only an answer makes a change"
     unchanged = NoSuggestion(reason="the model would write the same")
-    return replace(filled_place, outcome=replace(outcome, found=unchanged))
+    return replace(filled_place, outcome=replace(outcome, suggestion=unchanged))

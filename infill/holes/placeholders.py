@@ -1,7 +1,7 @@
-"""Finds the bodies, statements and expressions of a parsed text that are still to be written.
+"""Finds placeholders in a parsed text: bodies, statements and expressions still to be written.
 
-Comes in: a parsed text; goes out: places, bodies before what stands in them. The language's row
-says where to look, this file what is a hole and what is meant to be so.
+The language's row in ``hole_rules`` names the syntax nodes to look at. This file decides which of
+them are holes, and which are empty on purpose.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,13 @@ from functools import cache
 
 import tree_sitter
 
-from intarsia.infill.holes.hole_rules import LATER, PLACEHOLDERS, UNWRITTEN, HoleRules, rules_for
+from intarsia.infill.holes.hole_rules import (
+    NO_OPS,
+    NOT_IMPLEMENTED,
+    TODO,
+    HoleRules,
+    rules_for,
+)
 from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.holes.placement import at_empty_body, at_statement, below_comments
 from intarsia.infill.languages import Language
@@ -22,7 +28,7 @@ from intarsia.infill.syntax.parse import Syntax
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A block and whom it belongs to (itself, where that is nobody in particular)."""
+    """A block, and the function or other node that owns it; by default, itself."""
 
     node: tree_sitter.Node
     owner: tree_sitter.Node
@@ -32,7 +38,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _Captures:
-    """What the query found, by place: of two captures of a block the one that says more."""
+    """What the query found. Of two captures of one block the more specific one is kept."""
 
     blocks: dict[Stretch, _Block] = field(default_factory=dict)
     meant: set[Stretch] = field(default_factory=set)
@@ -44,8 +50,8 @@ class _Captures:
             self.blocks[stretch] = block
 
 
-def unwritten_holes(syntax: Syntax) -> Iterator[MarkedHole]:
-    """Return the places; two of them may overlap, and the first one then counts."""
+def placeholder_holes(syntax: Syntax) -> Iterator[MarkedHole]:
+    """Yield the places to fill, a body before its content. Where two overlap, the first counts."""
     rules = rules_for(syntax.language)
     if rules is None:
         return
@@ -55,7 +61,7 @@ def unwritten_holes(syntax: Syntax) -> Iterator[MarkedHole]:
         body = read_body(syntax, block.node, block.owner)
         if body is None:
             continue
-        if stretch in captures.meant and not _says_later(syntax, body):
+        if stretch in captures.meant and not _has_todo(syntax, body):
             meant.update(body.statements)
         elif (hole := _hole_in(syntax, block, body, captures.anywhere)) is not None:
             yield hole
@@ -66,34 +72,34 @@ def unwritten_holes(syntax: Syntax) -> Iterator[MarkedHole]:
 def _hole_in(
     syntax: Syntax, block: _Block, body: Body, anywhere: AbstractSet[Stretch]
 ) -> MarkedHole | None:
-    """Return the hole that a body is, if it is one."""
+    """Return the hole if a body is one as a whole."""
     statements = _without_docstring(syntax, body)
     if len(statements) > 1:
         return None
     if statements:
-        is_hole = statements[0] in anywhere or _is_unwritten(syntax, block, body, statements[0])
+        is_hole = statements[0] in anywhere or _is_placeholder(syntax, block, body, statements[0])
         return at_statement(syntax, statements[0], body) if is_hole else None
     is_broken = not body.is_closed and not body.statements  # a header without any body
     if body.comments:
-        is_hole = is_broken or _says_later(syntax, body)
+        is_hole = is_broken or _has_todo(syntax, body)
         return below_comments(syntax, body) if is_hole else None
     is_hole = is_broken or (block.is_named and not body.statements)
     return at_empty_body(syntax, body) if is_hole else None
 
 
-def _is_unwritten(syntax: Syntax, block: _Block, body: Body, statement: Stretch) -> bool:
-    words = _text(syntax, statement)
-    if words.strip() in PLACEHOLDERS:
-        return _says_later(syntax, body)
-    return block.is_function and UNWRITTEN.fullmatch(words) is not None
+def _is_placeholder(syntax: Syntax, block: _Block, body: Body, statement: Stretch) -> bool:
+    code = _text(syntax, statement)
+    if code.strip() in NO_OPS:
+        return _has_todo(syntax, body)
+    return block.is_function and NOT_IMPLEMENTED.fullmatch(code) is not None
 
 
-def _says_later(syntax: Syntax, body: Body) -> bool:
-    """Whether a comment in the body, or behind its last statement, says that it is unwritten."""
+def _has_todo(syntax: Syntax, body: Body) -> bool:
+    """Whether a comment in the body, or right after its last statement, is a TODO."""
     comments = list(body.comments)
-    if body.statements and (behind := trailing_comment(syntax, body.statements[-1])) is not None:
-        comments.append(behind)
-    return any(LATER.search(_text(syntax, comment)) for comment in comments)
+    if body.statements and (trailing := trailing_comment(syntax, body.statements[-1])) is not None:
+        comments.append(trailing)
+    return any(TODO.search(_text(syntax, comment)) for comment in comments)
 
 
 def _without_docstring(syntax: Syntax, body: Body) -> tuple[Stretch, ...]:
@@ -107,19 +113,19 @@ def _without_docstring(syntax: Syntax, body: Body) -> tuple[Stretch, ...]:
 def _capture(syntax: Syntax, rules: HoleRules) -> _Captures:
     captures = _Captures()
     root = syntax.tree.root_node
-    for _, found in tree_sitter.QueryCursor(_query(rules, syntax.language)).matches(root):
-        for name, (node, *_) in found.items():
+    for _, nodes in tree_sitter.QueryCursor(_query(rules, syntax.language)).matches(root):
+        for name, (node, *_) in nodes.items():
             stretch = Stretch(node.start_byte, node.end_byte)
             match name:
                 case "block":
                     captures.add_block(stretch, _Block(node, node))
                 case "named" | "function":
-                    owner = found["owner"][0]
+                    owner = nodes["owner"][0]
                     is_named = name == "named" and not _is_named_by(owner, rules.names)
                     captures.add_block(stretch, _Block(node, owner, True, is_named))
                 case "meant":
                     captures.meant.add(stretch)
-                case "anywhere" if _is_wanted(syntax, stretch, rules):
+                case "anywhere" if _may_be_anywhere(syntax, stretch, rules):
                     captures.anywhere.add(stretch)
     return captures
 
@@ -129,7 +135,7 @@ def _is_named_by(owner: tree_sitter.Node, names: frozenset[str]) -> bool:
     return name is not None and name.text is not None and name.text.decode() in names
 
 
-def _is_wanted(syntax: Syntax, stretch: Stretch, rules: HoleRules) -> bool:
+def _may_be_anywhere(syntax: Syntax, stretch: Stretch, rules: HoleRules) -> bool:
     return rules.anywhere is None or rules.anywhere.fullmatch(_text(syntax, stretch)) is not None
 
 
