@@ -27,7 +27,7 @@ _ENDS_STATEMENT = tuple(":;{,")
 
 
 def stop_texts(text: str, hole: Hole) -> tuple[str, ...]:
-    """Return the texts that end the hole where the first of them appears in the fill."""
+    """Return the stop texts: the fill ends where the first one appears."""
     if hole.kind == "line":
         return ("\n",)
     stops = [_closing_line(hole.header), _first_line_after(text, hole)]

@@ -23,7 +23,7 @@ HoleKind = Literal[
 ]
 
 MAX_LINES = 32
-"""The longest fill whose length the text does not tell."""
+"""The most lines of a fill, where the text does not tell how many it should have."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

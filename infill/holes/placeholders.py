@@ -21,7 +21,7 @@ from intarsia.infill.holes.hole_rules import (
 from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.holes.placement import at_empty_body, at_statement, below_comments
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.body import Body, Stretch, read_body, trailing_comment
+from intarsia.infill.syntax.body import Body, ByteRange, read_body, trailing_comment
 from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.parse import Syntax
 
@@ -40,14 +40,14 @@ class _Block:
 class _Captures:
     """What the query found. Of two captures of one block the more specific one is kept."""
 
-    blocks: dict[Stretch, _Block] = field(default_factory=dict)
-    meant: set[Stretch] = field(default_factory=set)
-    anywhere: set[Stretch] = field(default_factory=set)
+    blocks: dict[ByteRange, _Block] = field(default_factory=dict)
+    meant: set[ByteRange] = field(default_factory=set)
+    anywhere: set[ByteRange] = field(default_factory=set)
 
-    def add_block(self, stretch: Stretch, block: _Block) -> None:
-        known = self.blocks.get(stretch)
+    def add_block(self, byte_range: ByteRange, block: _Block) -> None:
+        known = self.blocks.get(byte_range)
         if known is None or block.is_named or (block.is_function and not known.is_named):
-            self.blocks[stretch] = block
+            self.blocks[byte_range] = block
 
 
 def placeholder_holes(syntax: Syntax) -> Iterator[MarkedHole]:
@@ -56,21 +56,21 @@ def placeholder_holes(syntax: Syntax) -> Iterator[MarkedHole]:
     if rules is None:
         return
     captures = _capture(syntax, rules)
-    meant: set[Stretch] = set()
-    for stretch, block in captures.blocks.items():
+    meant: set[ByteRange] = set()
+    for byte_range, block in captures.blocks.items():
         body = read_body(syntax, block.node, block.owner)
         if body is None:
             continue
-        if stretch in captures.meant and not _has_todo(syntax, body):
+        if byte_range in captures.meant and not _has_todo(syntax, body):
             meant.update(body.statements)
         elif (hole := _hole_in(syntax, block, body, captures.anywhere)) is not None:
             yield hole
-    for stretch in sorted(captures.anywhere - meant, key=lambda it: (it.start, -it.end)):
-        yield at_statement(syntax, stretch)
+    for byte_range in sorted(captures.anywhere - meant, key=lambda it: (it.start, -it.end)):
+        yield at_statement(syntax, byte_range)
 
 
 def _hole_in(
-    syntax: Syntax, block: _Block, body: Body, anywhere: AbstractSet[Stretch]
+    syntax: Syntax, block: _Block, body: Body, anywhere: AbstractSet[ByteRange]
 ) -> MarkedHole | None:
     """Return the hole if a body is one as a whole."""
     statements = _without_docstring(syntax, body)
@@ -87,7 +87,7 @@ def _hole_in(
     return at_empty_body(syntax, body) if is_hole else None
 
 
-def _is_placeholder(syntax: Syntax, block: _Block, body: Body, statement: Stretch) -> bool:
+def _is_placeholder(syntax: Syntax, block: _Block, body: Body, statement: ByteRange) -> bool:
     code = _text(syntax, statement)
     if code.strip() in NO_OPS:
         return _has_todo(syntax, body)
@@ -102,7 +102,7 @@ def _has_todo(syntax: Syntax, body: Body) -> bool:
     return any(TODO.search(_text(syntax, comment)) for comment in comments)
 
 
-def _without_docstring(syntax: Syntax, body: Body) -> tuple[Stretch, ...]:
+def _without_docstring(syntax: Syntax, body: Body) -> tuple[ByteRange, ...]:
     is_python = syntax.language.id == "python"
     first = body.statements[0] if body.statements else None
     if is_python and first and _text(syntax, first).lstrip("rRuU").startswith(('"', "'")):
@@ -115,18 +115,18 @@ def _capture(syntax: Syntax, rules: HoleRules) -> _Captures:
     root = syntax.tree.root_node
     for _, nodes in tree_sitter.QueryCursor(_query(rules, syntax.language)).matches(root):
         for name, (node, *_) in nodes.items():
-            stretch = Stretch(node.start_byte, node.end_byte)
+            byte_range = ByteRange(node.start_byte, node.end_byte)
             match name:
                 case "block":
-                    captures.add_block(stretch, _Block(node, node))
+                    captures.add_block(byte_range, _Block(node, node))
                 case "named" | "function":
                     owner = nodes["owner"][0]
                     is_named = name == "named" and not _is_named_by(owner, rules.names)
-                    captures.add_block(stretch, _Block(node, owner, True, is_named))
+                    captures.add_block(byte_range, _Block(node, owner, True, is_named))
                 case "meant":
-                    captures.meant.add(stretch)
-                case "anywhere" if _may_be_anywhere(syntax, stretch, rules):
-                    captures.anywhere.add(stretch)
+                    captures.meant.add(byte_range)
+                case "anywhere" if _may_be_anywhere(syntax, byte_range, rules):
+                    captures.anywhere.add(byte_range)
     return captures
 
 
@@ -135,12 +135,12 @@ def _is_named_by(owner: tree_sitter.Node, names: frozenset[str]) -> bool:
     return name is not None and name.text is not None and name.text.decode() in names
 
 
-def _may_be_anywhere(syntax: Syntax, stretch: Stretch, rules: HoleRules) -> bool:
-    return rules.anywhere is None or rules.anywhere.fullmatch(_text(syntax, stretch)) is not None
+def _may_be_anywhere(syntax: Syntax, byte_range: ByteRange, rules: HoleRules) -> bool:
+    return rules.anywhere is None or rules.anywhere.fullmatch(_text(syntax, byte_range)) is not None
 
 
-def _text(syntax: Syntax, stretch: Stretch) -> str:
-    return syntax.data[stretch.start : stretch.end].decode("utf-8", "replace")
+def _text(syntax: Syntax, byte_range: ByteRange) -> str:
+    return syntax.data[byte_range.start : byte_range.end].decode("utf-8", "replace")
 
 
 @cache

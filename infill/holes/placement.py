@@ -4,7 +4,7 @@ Comments stay; one that follows the replaced statement on its line goes above th
 """
 
 from intarsia.infill.holes.marked_hole import MarkedHole
-from intarsia.infill.syntax.body import Body, Stretch, trailing_comment
+from intarsia.infill.syntax.body import Body, ByteRange, trailing_comment
 from intarsia.infill.syntax.indentation import indent_unit
 from intarsia.infill.syntax.lines import leading_blank, line_end, line_start, newline_of
 from intarsia.infill.syntax.parse import Syntax
@@ -33,7 +33,7 @@ def below_comments(syntax: Syntax, body: Body) -> MarkedHole:
     return MarkedHole(start=end, end=end, before=newline_of(text) + indent)
 
 
-def at_statement(syntax: Syntax, statement: Stretch, body: Body | None = None) -> MarkedHole:
+def at_statement(syntax: Syntax, statement: ByteRange, body: Body | None = None) -> MarkedHole:
     """Return the place of a statement or expression. Pass ``body`` if it holds nothing else."""
     text = syntax.text
     start, end = _offsets(syntax, statement)
@@ -74,5 +74,5 @@ def _unit(syntax: Syntax) -> str:
     return indent_unit(syntax.text) or DEFAULT_INDENT_UNIT
 
 
-def _offsets(syntax: Syntax, stretch: Stretch) -> tuple[int, int]:
-    return syntax.offset_at(stretch.start), syntax.offset_at(stretch.end)
+def _offsets(syntax: Syntax, byte_range: ByteRange) -> tuple[int, int]:
+    return syntax.offset_at(byte_range.start), syntax.offset_at(byte_range.end)
