@@ -24,7 +24,7 @@ from intarsia.cli.terminal import notices, output
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.fill_in_order import fill_in_order
 from intarsia.infill.filling.fill_one import FillResult
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.options import FillContext, FillOptions
 from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.languages import Language, language_for_path
 
@@ -90,10 +90,10 @@ async def _fill_samples(
             await client.preload(options.model)  # so that no fill's time holds the load
             for sample in read_samples():
                 places = [cursor_at(sample.text, sample.at)]
-                fillings = fill_in_order(
-                    client.fill, sample.text, places, sample.language, options, view.on_step
+                context = FillContext(
+                    ask=client.fill, language=sample.language, options=options, on_step=view.on_step
                 )
-                async for filling in fillings:
+                async for filling in fill_in_order(context, sample.text, places):
                     view.hide()
                     _show(console, sample, filling)
                     done.append(FilledSample(sample=sample, filling=filling))

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from intarsia.cli.terminal import displayable
 from intarsia.engine.ipc.messages import CanvasToken, LoadProgress, Step
-from intarsia.infill.filling.fill_all import Progress
-from intarsia.infill.filling.fill_in_order import OnHoleStep
+from intarsia.infill.filling.fill_all import FillProgress
+from intarsia.infill.filling.options import OnHoleStep
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.syntax.lines import line_end, line_start
 
@@ -133,9 +133,9 @@ class WaitingView:
         self._canvas.hide()
         self._bar.update(progress.stage, progress.fraction)
 
-    def on_fill_progress(self, progress: Progress) -> None:
+    def on_fill_progress(self, progress: FillProgress) -> None:
         self._canvas.hide()
-        self._bar.update(progress.in_words, progress.share)
+        self._bar.update(progress.description, progress.fraction)
 
     def hide(self) -> None:
         """Leave the terminal to the results."""

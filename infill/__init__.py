@@ -1,4 +1,10 @@
 """From text and cursor to a canvas, and from raw fill to suggestion: pure functions on text.
 
-No I/O, no async, no LSP, no tokens. Offsets are Python string indices (code points).
+A request passes through ``holes`` (what to fill), ``canvas`` (what the model sees), the engine, and
+``postprocess`` (what is left of its text). ``syntax`` parses; ``filling`` joins the steps and is
+the only folder that knows the engine's messages. No I/O, no LSP and no tokenizer anywhere in here.
+Offsets are Python string indices (code points).
+
+To add a language, add one row to ``languages.py``, and one to ``holes/hole_rules.py`` if its
+placeholders are to be found. ``research/holes/node_table.py`` has the evaluation's row.
 """

@@ -1,4 +1,4 @@
-"""A text in the model's tokens, each with how sure the model was of it."""
+"""A text in the model's tokens, each with the model's confidence in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,27 +6,27 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ConfidentToken:
-    """One token's share of a text; ``confidence`` is from 0 to 1."""
+    """One token's part of a text; ``confidence`` is from 0 to 1."""
 
     text: str
     confidence: float
 
 
 def without_start(tokens: Sequence[ConfidentToken], length: int) -> tuple[ConfidentToken, ...]:
-    """Return what is left once so many characters have been taken from the start."""
+    """Return the tokens without their first ``length`` characters."""
     left = []
     for token in tokens:
-        if kept := token.text[length:]:
-            left.append(ConfidentToken(kept, token.confidence))
+        if rest := token.text[length:]:
+            left.append(ConfidentToken(rest, token.confidence))
         length = max(0, length - len(token.text))
     return tuple(left)
 
 
 def sure_start(tokens: Sequence[ConfidentToken], least: float) -> str:
-    """Return the text before the first token of less confidence, all of it where there is none.
+    """Return the text before the first token of less confidence than ``least``.
 
-    Blanks at its end are left to the unsure rest: accepted alone, they would dangle in the file.
+    Blanks at its end are left out: accepted alone, they would stay in the file as trailing space.
     """
-    first = next((at for at, token in enumerate(tokens) if token.confidence < least), None)
+    first = next((index for index, token in enumerate(tokens) if token.confidence < least), None)
     text = "".join(token.text for token in tokens[:first])
     return text if first is None else text.rstrip()

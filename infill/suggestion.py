@@ -1,4 +1,8 @@
-"""A suggestion: cleaned text and the range that it replaces, or the reason why there is none."""
+"""The result of a fill: text and the range that it replaces, or the reason why there is none.
+
+A suggestion may replace text around the cursor; ``inserted_at_cursor`` reduces it to an insertion,
+the only change that an editor can show as ghost text.
+"""
 
 from dataclasses import dataclass
 
@@ -20,7 +24,7 @@ class NoSuggestion:
 
 
 def inserted_at_cursor(suggestion: Suggestion, source: str, cursor: int) -> str | NoSuggestion:
-    """Return what to insert at the cursor of ``source``, or why the suggestion cannot be shown."""
+    """Return the text to insert at the cursor of ``source``, or why it is not an insertion."""
     if not suggestion.start <= cursor <= suggestion.end:
         return NoSuggestion(reason="the suggestion is not at the cursor")
     left, right = source[suggestion.start : cursor], source[cursor : suggestion.end]

@@ -10,9 +10,9 @@ from intarsia.cli.fill.where import USUAL_NOISE, Where, cursor_at, stretch_of, s
 from intarsia.cli.live_view import WaitingView
 from intarsia.cli.terminal import notices
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.infill.filling.fill_all import FillAll, fill_all
+from intarsia.infill.filling.fill_all import fill_all
 from intarsia.infill.filling.fill_in_order import fill_in_order, rewrite_selection
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.options import FillContext, FillOptions
 from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.places import Place
 from intarsia.infill.holes.find_holes import find_holes
@@ -68,9 +68,7 @@ async def _fill_in_order(
     job: Job, places: Sequence[Place], client: EngineClient, view: WaitingView
 ) -> list[FilledPlace]:
     fillings = []
-    async for filling in fill_in_order(
-        client.fill, job.source.text, places, job.language, job.options, view.on_step
-    ):
+    async for filling in fill_in_order(_context(job, client, view), job.source.text, places):
         view.hide()
         job.tell(filling)
         fillings.append(filling)
@@ -80,15 +78,15 @@ async def _fill_in_order(
 async def _fill_all(
     job: Job, holes: Sequence[MarkedHole], client: EngineClient, view: WaitingView
 ) -> list[FilledPlace]:
-    how = FillAll(
-        ask=client.fill,
-        language=job.language,
-        options=job.options,
-        num_sweeps=1 if job.where.once else 2,
+    num_sweeps = 1 if job.where.once else 2
+    filled = await fill_all(
+        _context(job, client, view),
+        job.source.text,
+        holes,
+        num_sweeps=num_sweeps,
         on_progress=view.on_fill_progress,
-        on_step=view.on_step,
     )
-    fillings = list(await fill_all(how, job.source.text, holes))
+    fillings = list(filled)
     view.hide()
     for filling in fillings:
         job.tell(filling)
@@ -97,14 +95,17 @@ async def _fill_all(
 
 async def _rewrite(job: Job, one: Range, client: EngineClient, view: WaitingView) -> FilledPlace:
     filling = await rewrite_selection(
-        client.fill,
+        _context(job, client, view),
         job.source.text,
         stretch_of(job.source.text, one),
-        job.language,
-        job.options,
         USUAL_NOISE if job.where.noise is None else job.where.noise,
-        view.on_step,
     )
     view.hide()
     job.tell(filling)
     return filling
+
+
+def _context(job: Job, client: EngineClient, view: WaitingView) -> FillContext:
+    return FillContext(
+        ask=client.fill, language=job.language, options=job.options, on_step=view.on_step
+    )

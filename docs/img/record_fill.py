@@ -16,7 +16,7 @@ from intarsia.cli.fill.show import show_filling
 from intarsia.cli.fill.where import cursor_at
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.fill_in_order import fill_in_order
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.options import FillContext, FillOptions
 
 SHOWN = ("temperatures.py", "cart.ts", "shape.rs")
 _FONT_FACE = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
@@ -31,10 +31,8 @@ async def record(console: Console) -> None:
         await client.preload()
         for sample in samples:
             places = [cursor_at(sample.text, sample.at)]
-            fillings = fill_in_order(
-                client.fill, sample.text, places, sample.language, FillOptions()
-            )
-            async for filling in fillings:
+            context = FillContext(ask=client.fill, language=sample.language, options=FillOptions())
+            async for filling in fill_in_order(context, sample.text, places):
                 show_filling(console, sample.file, sample.text, filling, sample.language)
                 console.print()
 

@@ -1,4 +1,7 @@
-"""From text and place to filled text, through whatever asks the engine: shared by lsp and cli.
+"""Joins the steps of a fill: text and place in, filled text out. Shared by lsp, cli and research.
 
-Knows neither files nor terminals nor LSP; imports infill and the engine's messages only.
+``plan.FillPlan`` turns a hole into the engine's request and reads the answer;
+``attempts.ask_until_enough_pass`` asks again where an answer does not pass; ``fill_one``,
+``fill_in_order`` and ``fill_all`` fill one hole, several places, or every hole of a text.
+Knows neither files nor terminals nor LSP, and of the engine only its messages.
 """

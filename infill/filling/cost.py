@@ -1,6 +1,6 @@
-"""What a request cost the engine, over all its fills.
+"""What one request cost the engine, over all its fills.
 
-The engine's messages are imported by whoever has one: a server starts without them.
+The language server starts without the engine's messages, so they are not imported here.
 """
 
 from dataclasses import dataclass
@@ -12,29 +12,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EngineCost:
-    """The engine's part in one request, over all its fills."""
+    """Time, forward passes and tokens that the engine spent on one request."""
 
     ms: float = 0.0
-    read_ms: float = 0.0  # of them
-    passes: int = 0
-    tokens_read: int = 0
-    tokens_reused: int = 0
-    tokens_written: int = 0
-    nats: float = 0.0  # entropy of all tokens written
+    read_ms: float = 0.0  # of ms: reading the context (prefill)
+    num_forwards: int = 0
+    num_read: int = 0  # context tokens
+    num_reused: int = 0  # context tokens that the engine still had in its cache
+    num_written: int = 0  # tokens of all answers
+    nats: float = 0.0  # the entropy of all written tokens, summed
 
     def and_then(self, filled: "Filled") -> "EngineCost":
-        num_written = len(filled.tokens)
+        """Return the cost with one more answer added."""
+        num_tokens = len(filled.tokens)
         return EngineCost(
             ms=self.ms + filled.ms.total,
             read_ms=self.read_ms + filled.ms.prefill,
-            passes=self.passes + filled.num_forwards,
-            tokens_read=self.tokens_read + filled.num_prefilled,
-            tokens_reused=self.tokens_reused + filled.num_reused,
-            tokens_written=self.tokens_written + num_written,
-            nats=self.nats + filled.mean_entropy * num_written,
+            num_forwards=self.num_forwards + filled.num_forwards,
+            num_read=self.num_read + filled.num_prefilled,
+            num_reused=self.num_reused + filled.num_reused,
+            num_written=self.num_written + num_tokens,
+            nats=self.nats + filled.mean_entropy * num_tokens,
         )
 
     @property
     def mean_entropy(self) -> float | None:
-        """Nats a token; None where none was written."""
-        return self.nats / self.tokens_written if self.tokens_written else None
+        """Nats per token; None where no token was written."""
+        return self.nats / self.num_written if self.num_written else None

@@ -1,107 +1,74 @@
-"""Places of one text, filled in file order, each seeing the fills before it."""
+"""Fills places of one text in file order, each seeing the fills before it; or rewrites a selection.
+
+Each function returns what became of a place. A place that gets no fill keeps its text.
+"""
 
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
-from typing import TypeAlias
 
-from intarsia.engine.ipc.messages import Step
 from intarsia.infill.filling.fill_one import FillResult, run_plan
-from intarsia.infill.filling.options import AskEngine, FillOptions, OnStep
+from intarsia.infill.filling.options import FillContext, bind_step
 from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.places import Place, Stretch, open_place
 from intarsia.infill.filling.plan import plan_fill
-from intarsia.infill.holes.hole import Hole
-from intarsia.infill.holes.marked_hole import OpenHole
-from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 
-OnHoleStep: TypeAlias = Callable[[str, Hole, Step], None]
-"""Called with the text as the engine sees it, the hole in it, and a step of its fill."""
+MAX_DRAFT_CHARS = 6_000
+"""The longest selection that is rewritten: the model holds all of it in one canvas."""
 
 
 async def fill_in_order(
-    ask: AskEngine,
-    text: str,
-    places: Sequence[Place],
-    language: Language,
-    options: FillOptions,
-    on_step: OnHoleStep | None = None,
+    context: FillContext, text: str, places: Sequence[Place]
 ) -> AsyncIterator[FilledPlace]:
-    """Fill one place after the other; a place that gets no fill stays as it is."""
-    now = text
+    """Fill one place after the other, each in the text that the fills before it leave."""
+    current = text
     for place in places:
-        shift = len(now) - len(text)
-        filling = await fill_place(ask, now, place, language, options, on_step, shift=shift)
-        now = filling.result
-        yield filling
+        filled_place = await fill_place(context, current, place, shift=len(current) - len(text))
+        current = filled_place.result
+        yield filled_place
 
 
 async def fill_place(
-    ask: AskEngine,
-    text: str,
-    place: Place,
-    language: Language,
-    options: FillOptions,
-    on_step: OnHoleStep | None = None,
-    *,
-    shift: int = 0,
+    context: FillContext, text: str, place: Place, *, shift: int = 0
 ) -> FilledPlace:
-    """Fill a place of a text in which it has moved by ``shift``."""
+    """Fill a place of a text in which it has moved by ``shift`` characters."""
     started = time.perf_counter()
-    opened = open_place(place, text, language, shift=shift)
+    opened = open_place(place, text, context.language, shift=shift)
     if isinstance(opened, NoSuggestion):
         return FilledPlace(place=place, text=text, shift=shift, opened=None, outcome=opened)
-    plan = plan_fill(opened.shown, opened.hole, language, options)
-    num_candidates = options.num_candidates if isinstance(place, Stretch) else 1
-    request = plan.request(options, num_candidates=num_candidates, is_watched=on_step is not None)
-    watch = bound_to(on_step, opened)
-    outcome = await run_plan(ask, plan, request, watch, started=started)
+    plan = plan_fill(opened.shown, opened.hole, context.language, context.options)
+    request = plan.request(
+        context.options,
+        num_candidates=context.options.num_candidates if isinstance(place, Stretch) else 1,
+        is_watched=context.is_watched,
+    )
+    outcome = await run_plan(
+        context.ask, plan, request, bind_step(context, opened), started=started
+    )
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 
 
-def bound_to(on_step: OnHoleStep | None, opened: OpenHole) -> OnStep | None:
-    """Return what takes a step of the fill of this hole."""
-    if on_step is None:
-        return None
-    return lambda step: on_step(opened.shown, opened.hole, step)
-
-
-MAX_DRAFT_CHARS = 6_000
-"""A longer selection is not rewritten: the model holds all of it in one canvas."""
-
-
-async def fill_selection(
-    ask: AskEngine,
-    text: str,
-    selection: Stretch,
-    language: Language,
-    options: FillOptions,
-    on_step: OnHoleStep | None = None,
-) -> FilledPlace:
+async def fill_selection(context: FillContext, text: str, selection: Stretch) -> FilledPlace:
     """Replace the selection by what the model writes between its surroundings."""
-    return _unless_the_same(await fill_place(ask, text, selection, language, options, on_step))
+    return _unless_unchanged(await fill_place(context, text, selection))
 
 
 async def rewrite_selection(
-    ask: AskEngine,
-    text: str,
-    selection: Stretch,
-    language: Language,
-    options: FillOptions,
-    noise: float,
-    on_step: OnHoleStep | None = None,
+    context: FillContext, text: str, selection: Stretch, noise: float
 ) -> FilledPlace:
-    """Mask a share ``noise`` (above 0 up to 1) of the selection's tokens, and settle them anew."""
+    """Mask a share ``noise`` (above 0, up to 1) of the selection's tokens and decode them again."""
     started = time.perf_counter()
     refusal = _why_no_rewrite(text[selection.start : selection.end])
-    opened = refusal or open_place(selection, text, language)
+    opened = refusal or open_place(selection, text, context.language)
     if isinstance(opened, NoSuggestion):
         return FilledPlace(place=selection, text=text, shift=0, opened=None, outcome=opened)
-    plan = plan_fill(opened.shown, opened.hole, language, options)
-    request = plan.rewrite_request(options, noise, is_watched=on_step is not None)
-    outcome = await run_plan(ask, plan, request, bound_to(on_step, opened), started=started)
-    return _unless_the_same(
+    plan = plan_fill(opened.shown, opened.hole, context.language, context.options)
+    request = plan.rewrite_request(context.options, noise, is_watched=context.is_watched)
+    outcome = await run_plan(
+        context.ask, plan, request, bind_step(context, opened), started=started
+    )
+    return _unless_unchanged(
         FilledPlace(place=selection, text=text, shift=0, opened=opened, outcome=outcome)
     )
 
@@ -117,11 +84,11 @@ def _why_no_rewrite(draft: str) -> NoSuggestion | None:
     return None
 
 
-def _unless_the_same(filling: FilledPlace) -> FilledPlace:
-    """An edit that changes nothing is none."""
-    change, outcome = filling.change, filling.outcome
-    if change is None or filling.text[change.start : change.end] != change.new:
-        return filling
-    assert isinstance(outcome, FillResult), "a change comes from an outcome"
-    same = NoSuggestion(reason="the model would write the same")
-    return replace(filling, outcome=replace(outcome, found=same))
+def _unless_unchanged(filled_place: FilledPlace) -> FilledPlace:
+    """Turn an edit that changes nothing into a reason."""
+    change, outcome = filled_place.change, filled_place.outcome
+    if change is None or filled_place.text[change.start : change.end] != change.new:
+        return filled_place
+    assert isinstance(outcome, FillResult), "only an answer makes a change"
+    unchanged = NoSuggestion(reason="the model would write the same")
+    return replace(filled_place, outcome=replace(outcome, suggestion=unchanged))

@@ -1,4 +1,7 @@
-"""How a fill reaches the engine: whoever has a connection gives one of these."""
+"""How a text is filled: the options of its fills, and the callbacks that connect them to the world.
+
+Whoever holds a connection to the engine passes its ``fill`` method as ``AskEngine``.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,37 +9,38 @@ from typing import Protocol, TypeAlias
 
 from intarsia.engine.ipc.messages import Decoding, Fill, Filled, Step
 from intarsia.infill.canvas.canvas import Budget
+from intarsia.infill.holes.hole import Hole
+from intarsia.infill.holes.marked_hole import OpenHole
+from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FillOptions:
-    """What is None is left to the canvas or the engine.
-
-    ``num_candidates`` answers are scored for a range that is filled from nothing, unless the model
-    is sure of the first. A fill at the cursor has to be fast, and gets one. ``is_fresh`` forbids a
-    warm start, so that every fill is measured alike. ``is_background`` lets fills at a cursor go
-    first.
-    """
+    """The options of a fill. None leaves a choice to the canvas or the engine."""
 
     decoding: Decoding = "speculative"
     seed: int = 0
-    num_candidates: int = 4
+    num_candidates: int = 4  # scored for a selection; a fill at a cursor has to be fast: one
     temperature: float | None = None
     max_tokens: int | None = None
     max_steps: int | None = None
     deadline_ms: int | None = None
-    is_fresh: bool = False
-    is_background: bool = False
+    is_fresh: bool = False  # no warm start, so that every fill is measured under equal conditions
+    is_background: bool = False  # fills at a cursor go first
     model: str | None = None
     budget: Budget = field(default_factory=Budget)
 
 
 OnStep: TypeAlias = Callable[[Step], None]
+"""Called with each denoising step of a fill."""
+
+OnHoleStep: TypeAlias = Callable[[str, Hole, Step], None]
+"""Called with the text that the model is shown, the hole in it, and a denoising step."""
 
 
 class AskEngine(Protocol):
-    """Sends a fill and waits; a cancelled await cancels it in the engine.
+    """Sends a fill to the engine and waits for the answer; cancelling the await cancels the fill.
 
     Where the engine gives no answer it raises, or returns the reason.
     """
@@ -44,3 +48,25 @@ class AskEngine(Protocol):
     async def __call__(
         self, request: Fill, on_step: OnStep | None = None, /
     ) -> Filled | NoSuggestion: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FillContext:
+    """What all fills of one text have in common."""
+
+    ask: AskEngine
+    language: Language
+    options: FillOptions
+    on_step: OnHoleStep | None = None
+
+    @property
+    def is_watched(self) -> bool:
+        return self.on_step is not None
+
+
+def bind_step(context: FillContext, opened: OpenHole) -> OnStep | None:
+    """Return the callback for the steps of one hole, None if they are not watched."""
+    on_step = context.on_step
+    if on_step is None:
+        return None
+    return lambda step: on_step(opened.shown, opened.hole, step)

@@ -1,4 +1,4 @@
-"""What became of one place, and the text that it leaves."""
+"""What became of one place of a text: the engine's answer, the change, and the text it leaves."""
 
 from dataclasses import dataclass, replace
 
@@ -11,9 +11,10 @@ from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FilledPlace:
-    """``text`` is as it was when the place's turn came: by then all had moved by ``shift``.
+    """``place`` is in terms of the original text; ``text`` already holds the fills made before.
 
-    ``opened`` None: there was no hole to ask the engine about.
+    In ``text`` the place has moved by ``shift`` characters. ``opened`` is None where the place gave
+    no hole, so that the engine was not asked.
     """
 
     place: Place
@@ -24,25 +25,26 @@ class FilledPlace:
 
     @property
     def refusal(self) -> NoSuggestion | None:
-        """Why there is no fill, None where there is one."""
-        found = self.outcome.found if isinstance(self.outcome, FillResult) else self.outcome
-        return found if isinstance(found, NoSuggestion) else None
+        """Why there is no fill; None where there is one."""
+        outcome = self.outcome
+        suggestion = outcome.suggestion if isinstance(outcome, FillResult) else outcome
+        return suggestion if isinstance(suggestion, NoSuggestion) else None
 
     @property
     def change(self) -> Replacement | None:
-        """What it does to ``text``, None where it does nothing."""
+        """What the fill changes in ``text``; None where there is no fill."""
         if self.opened is None or not isinstance(self.outcome, FillResult):
             return None
-        found = self.outcome.found
-        if not isinstance(found, Suggestion):
+        suggestion = self.outcome.suggestion
+        if not isinstance(suggestion, Suggestion):
             return None
         opened = self.opened
-        new = opened.before + found.text + opened.after
+        new = opened.before + suggestion.text + opened.after
         return Replacement(start=opened.start, end=opened.end, new=new)
 
     @property
     def replacement(self) -> Replacement | None:
-        """The same, of the text before any of the fills."""
+        """The same change in terms of the original text."""
         change = self.change
         return change and Replacement(
             start=change.start - self.shift, end=change.end - self.shift, new=change.new
@@ -50,20 +52,20 @@ class FilledPlace:
 
     @property
     def result(self) -> str:
-        """The text with this fill in it."""
+        """``text`` with this fill in it."""
         return self.text if self.change is None else with_replaced(self.text, [self.change])
-
-    def moved_to(self, text: str, shift: int) -> "FilledPlace":
-        """Return the same filling of a text in which all before it has moved by ``shift``."""
-        by = shift - self.shift
-        opened = self.opened and replace(
-            self.opened, start=self.opened.start + by, end=self.opened.end + by
-        )
-        return replace(self, text=text, shift=shift, opened=opened)
 
     @property
     def where(self) -> tuple[int, int]:
-        """The stretch that is or would be replaced, in the text before any of the fills."""
+        """The range of the original text that is replaced, or would be."""
         if self.opened is None:
             return self.place.start, self.place.end
         return self.opened.start - self.shift, self.opened.end - self.shift
+
+    def moved_to(self, text: str, shift: int) -> "FilledPlace":
+        """Return the same fill in another ``text``, in which the place has moved by ``shift``."""
+        distance = shift - self.shift
+        opened = self.opened and replace(
+            self.opened, start=self.opened.start + distance, end=self.opened.end + distance
+        )
+        return replace(self, text=text, shift=shift, opened=opened)

@@ -1,6 +1,6 @@
-"""Where a fill is wanted: a cursor, a stretch of text, or a place that asks for one.
+"""Where a fill is asked for: a cursor, a range of text, or a hole found in the file.
 
-Places are of the text as it was; opened they are a hole in the text as it is by then.
+Places are in terms of the original text. ``open_place`` turns one into a hole of the current text.
 """
 
 from dataclasses import dataclass, replace
@@ -14,7 +14,7 @@ from intarsia.infill.suggestion import NoSuggestion
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Cursor:
-    """The rest of a line, or the block that its header opens."""
+    """Asks for the rest of a line, or for the block that the line's header opens."""
 
     start: int
 
@@ -25,7 +25,7 @@ class Cursor:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stretch:
-    """A range that the user named."""
+    """Asks to replace a range that the user selected."""
 
     start: int
     end: int
@@ -37,7 +37,7 @@ Place: TypeAlias = Cursor | Stretch | MarkedHole
 def open_place(
     place: Place, text: str, language: Language, *, shift: int = 0
 ) -> OpenHole | NoSuggestion:
-    """Return the hole in a text in which the place has moved by ``shift``."""
+    """Return the hole of a place that has moved by ``shift`` characters in ``text``."""
     match place:
         case MarkedHole():
             moved = replace(place, start=place.start + shift, end=place.end + shift)

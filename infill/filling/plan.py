@@ -35,7 +35,7 @@ class FillPlan:
     """``text`` with its ``hole``, cut to ``canvas``.
 
     ``cursor`` is where an editor asked. The hole may begin beside it: not inside a CRLF, and not
-    before a byte order mark. It is the hole's start where nobody asked at a cursor.
+    before a byte order mark. For any other place it is the start of the hole.
     """
 
     text: str

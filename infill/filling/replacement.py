@@ -1,4 +1,4 @@
-"""What an edit does to a text: stretches of it that are replaced."""
+"""Replacements of parts of a text, and how they move the text after them."""
 
 from bisect import bisect_right
 from collections.abc import Iterable
@@ -16,27 +16,28 @@ class Replacement:
 
     @property
     def growth(self) -> int:
-        """By how much all that stands behind it moves."""
+        """How far all text after it moves, in characters."""
         return len(self.new) - (self.end - self.start)
 
 
 class Moves:
-    """By how much replacements of one text move what stands behind them."""
+    """How far replacements of one text move the text after them."""
 
     def __init__(self, replacements: Iterable[Replacement]) -> None:
-        ordered = sorted(replacements, key=lambda it: it.end)
-        self._ends = [one.end for one in ordered]
-        self._growths = list(accumulate((one.growth for one in ordered), initial=0))
+        ordered = sorted(replacements, key=lambda replacement: replacement.end)
+        self._ends = [replacement.end for replacement in ordered]
+        growths = (replacement.growth for replacement in ordered)
+        self._growths = list(accumulate(growths, initial=0))
 
     def at(self, offset: int) -> int:
-        """Return by how much an offset within none of them moves."""
+        """Return how far an offset outside all replacements moves."""
         return self._growths[bisect_right(self._ends, offset)]
 
 
 def with_replaced(text: str, replacements: Iterable[Replacement]) -> str:
-    """Return the text with all of them made. They are of the text as it is, and do not overlap."""
-    parts, at = [], 0
-    for one in sorted(replacements, key=lambda it: (it.start, it.end)):
-        parts += [text[at : one.start], one.new]
-        at = one.end
-    return "".join([*parts, text[at:]])
+    """Return the text with all replacements made; they must not overlap."""
+    parts, end = [], 0
+    for replacement in sorted(replacements, key=lambda each: (each.start, each.end)):
+        parts += [text[end : replacement.start], replacement.new]
+        end = replacement.end
+    return "".join([*parts, text[end:]])

@@ -4,16 +4,16 @@ Needs the infill package's grammars, so the server imports it on first use. Send
 client. When the document changes, the computation stops.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from pygls.uris import to_fs_path
 
 from intarsia.engine.ipc.messages import Fill, Filled
-from intarsia.infill.filling.fill_all import FillAll, Progress, fill_all
+from intarsia.infill.filling.fill_all import OnFillProgress, fill_all
 from intarsia.infill.filling.fill_in_order import fill_selection, rewrite_selection
-from intarsia.infill.filling.options import AskEngine, OnStep
+from intarsia.infill.filling.options import AskEngine, FillContext, OnStep
 from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.places import Stretch
 from intarsia.infill.filling.replacement import Replacement
@@ -43,7 +43,7 @@ class ComputedEdit:
 
 
 async def compute_edit(
-    session: Session, arguments: EditArguments, on_progress: Callable[[Progress], None]
+    session: Session, arguments: EditArguments, on_progress: OnFillProgress
 ) -> ComputedEdit:
     """Have the model fill the requested holes."""
     document = session.documents.current(arguments.text_document.uri)
@@ -89,7 +89,7 @@ async def _fill(
     session: Session,
     document: Document,
     arguments: EditArguments,
-    on_progress: Callable[[Progress], None],
+    on_progress: OnFillProgress,
 ) -> Sequence[FilledPlace]:
     settings, language = session.settings, language_of(document)
     options = options_of(settings, settings.invoked_deadline_ms, seed=arguments.seed)
@@ -97,12 +97,10 @@ async def _fill(
     ask, selection = _ask_while_current(session, document), _selection(document, arguments)
     match arguments.kind:
         case "fill":
-            return [await fill_selection(ask, document.text, selection, language, options)]
+            return [await fill_selection(context, document.text, selection)]
         case "rewrite":
             noise = arguments.noise or settings.rewrite_noise
-            return [
-                await rewrite_selection(ask, document.text, selection, language, options, noise)
-            ]
+            return [await rewrite_selection(context, document.text, selection, noise)]
         case "fillAll":
             holes = holes_of(settings, document)
             selected = holes_within(holes, selection.start, selection.end)

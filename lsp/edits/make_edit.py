@@ -14,7 +14,7 @@ from intarsia.lsp.edits.edit_progress import edit_progress
 from intarsia.lsp.edits.workspace_edit import shape_for, workspace_edit
 
 if TYPE_CHECKING:
-    from intarsia.infill.filling.fill_all import Progress
+    from intarsia.infill.filling.fill_all import FillProgress
     from intarsia.lsp.edits.compute_edit import ComputedEdit
     from intarsia.lsp.server import IntarsiaServer
 
@@ -51,8 +51,8 @@ async def make_edit(
 
     async with edit_progress(ls, token, f"intarsia: {_TITLES[arguments.kind]}") as report:
 
-        def on_progress(progress: "Progress") -> None:
-            report(progress.in_words, progress.share)
+        def on_progress(progress: "FillProgress") -> None:
+            report(progress.description, progress.fraction)
 
         computed = await compute_edit(ls.session, arguments, on_progress)
     if computed.reason is not None:

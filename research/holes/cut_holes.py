@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, get_args
 
 import tree_sitter
 
-from intarsia.infill.holes.hole_rules import PLACEHOLDERS
+from intarsia.infill.holes.hole_rules import NO_OPS
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.body import children_of, is_comment
 from intarsia.infill.syntax.grammar import load_grammar
@@ -177,7 +177,7 @@ def _is_body(source: _Source, start: int, end: int) -> bool:
         and _num_lines(text[start:end]) <= MAX_BLOCK_LINES
         and not text[line_start(text, start) : start].strip()
         and not text[end : line_end(text, end)].strip()
-        and text[start:end] not in PLACEHOLDERS
+        and text[start:end] not in NO_OPS
         and any(source.words(start, end))
         and source.may_be_cut(start, end)
     )

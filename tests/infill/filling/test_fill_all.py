@@ -4,8 +4,8 @@ import pytest
 from scripted_engine import ScriptedEngine, by_prefix
 
 from intarsia.engine.ipc.messages import Fill
-from intarsia.infill.filling.fill_all import FillAll, Progress, fill_all
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.fill_all import FillProgress, fill_all
+from intarsia.infill.filling.options import FillContext, FillOptions
 from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.replacement import Replacement, with_replaced
 from intarsia.infill.holes.find_holes import find_holes
@@ -21,15 +21,11 @@ async def fill(script, text=TEXT, *, num_sweeps=2, on_progress=None, chosen=slic
     """Return the engine, the fillings, and the text that they make."""
     engine = ScriptedEngine(script)
     holes = find_holes(text, PYTHON)
-    how = FillAll(
-        ask=engine.fill,
-        language=PYTHON,
-        options=FillOptions(),
-        num_sweeps=num_sweeps,
-        on_progress=on_progress,
-    )
+    context = FillContext(ask=engine.fill, language=PYTHON, options=FillOptions())
     others = [hole for hole in holes if hole not in holes[chosen]]
-    fillings = await fill_all(how, text, holes[chosen], others)
+    fillings = await fill_all(
+        context, text, holes[chosen], others, num_sweeps=num_sweeps, on_progress=on_progress
+    )
     changes = [filling.replacement for filling in fillings if filling.replacement]
     return engine, fillings, with_replaced(text, changes)
 
@@ -176,16 +172,16 @@ async def test_the_fills_have_the_line_ends_of_the_file():
 
 
 async def test_progress_is_told_before_each_fill():
-    told: list[Progress] = []
+    told: list[FillProgress] = []
     await fill(by_prefix(ANSWERS), on_progress=told.append)
-    assert [one.in_words for one in told] == [
+    assert [one.description for one in told] == [
         "hole 1 of 3",
         "hole 2 of 3",
         "hole 3 of 3",
         "hole 1 of 3, seeing all the others",
         "hole 2 of 3, seeing all the others",
     ]
-    assert [one.share for one in told] == [0.0, 0.2, 0.4, 0.6, 0.8]
+    assert [one.fraction for one in told] == [0.0, 0.2, 0.4, 0.6, 0.8]
 
 
 async def test_a_text_without_holes_asks_nothing():

@@ -10,7 +10,7 @@ from intarsia.infill.filling.fill_in_order import (
     fill_selection,
     rewrite_selection,
 )
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.options import FillContext, FillOptions
 from intarsia.infill.filling.places import Cursor, Stretch
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
@@ -20,24 +20,22 @@ TEXT = "def f(xs):\r\n    n = 0\r\n    for x in xs:\r\n        n += x\r\n    ret
 START, END = TEXT.index("    for"), TEXT.index("    return")
 
 
+def context_of(engine, options=None, on_step=None):
+    options = options or FillOptions()
+    return FillContext(ask=engine.fill, language=PYTHON, options=options, on_step=on_step)
+
+
 async def rewrite(script, text=TEXT, start=START, end=END, options=None, on_step=None):
     engine = ScriptedEngine(script)
-    filling = await rewrite_selection(
-        engine.fill,
-        text,
-        Stretch(start=start, end=end),
-        PYTHON,
-        options or FillOptions(),
-        0.25,
-        on_step,
-    )
+    context = context_of(engine, options, on_step)
+    filling = await rewrite_selection(context, text, Stretch(start=start, end=end), 0.25)
     return engine, filling
 
 
 async def test_a_selection_is_filled_as_if_nothing_stood_in_it():
     engine = ScriptedEngine(lambda request: "    n = sum(xs)\n")
     selection = Stretch(start=START, end=END)
-    filling = await fill_selection(engine.fill, TEXT, selection, PYTHON, FillOptions())
+    filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
     (request,) = engine.requests
     assert "for x" not in request.prefix + request.suffix
@@ -105,14 +103,9 @@ async def test_steps_are_told_with_the_text_and_the_hole():
 async def test_where_the_likeliest_fill_does_not_hold_the_next_is_looked_at():
     engine = ScriptedEngine(lambda request: "    n = sum(xs)\n" if request.alternative else "")
     steps = []
-    filling = await fill_selection(
-        engine.fill,
-        TEXT,
-        Stretch(start=START, end=END),
-        PYTHON,
-        FillOptions(),
-        lambda *step: steps.append(step),
-    )
+    context = context_of(engine, on_step=lambda *step: steps.append(step))
+    filling = await fill_selection(context, TEXT, Stretch(start=START, end=END))
+    assert len(steps) == 1  # the draft that was shown is not taken back
     assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
     assert [request.alternative for request in engine.requests] == [0, 1]
 
@@ -120,7 +113,7 @@ async def test_where_the_likeliest_fill_does_not_hold_the_next_is_looked_at():
 async def test_where_none_holds_the_first_says_why():
     engine = ScriptedEngine(lambda request: "  )\n" if request.alternative else "")
     selection = Stretch(start=START, end=END)
-    filling = await fill_selection(engine.fill, TEXT, selection, PYTHON, FillOptions())
+    filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.refusal == NoSuggestion(reason="the model wrote nothing")
     assert len(engine.requests) == 2
 
@@ -128,7 +121,7 @@ async def test_where_none_holds_the_first_says_why():
 async def test_the_deadline_is_not_begun_again():
     engine = ScriptedEngine(lambda request: "", finish_reason="deadline")
     selection = Stretch(start=START, end=END)
-    filling = await fill_selection(engine.fill, TEXT, selection, PYTHON, FillOptions())
+    filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.refusal is not None
     assert len(engine.requests) == 1
 
@@ -138,7 +131,7 @@ async def test_the_best_of_several_answers_that_holds_is_taken():
         lambda request: "", others=("  )\n", "    n = sum(xs)\n", "    n = 1\n")
     )
     selection = Stretch(start=START, end=END)
-    filling = await fill_selection(engine.fill, TEXT, selection, PYTHON, FillOptions())
+    filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
     (request,) = engine.requests
     assert request.num_candidates == FillOptions().num_candidates > 1
@@ -147,7 +140,7 @@ async def test_the_best_of_several_answers_that_holds_is_taken():
 async def test_at_a_cursor_and_of_a_rewrite_there_is_one_answer():
     engine = ScriptedEngine(lambda request: "n + x")
     places = [Cursor(start=TEXT.index("n += x") + 5)]
-    async for _ in fill_in_order(engine.fill, TEXT, places, PYTHON, FillOptions()):
+    async for _ in fill_in_order(context_of(engine), TEXT, places):
         pass
     rewriter, _ = await rewrite(lambda request: "x")
     assert [it.num_candidates for it in engine.requests + rewriter.requests] == [1, 1]
@@ -156,6 +149,6 @@ async def test_at_a_cursor_and_of_a_rewrite_there_is_one_answer():
 async def test_where_several_were_refused_there_is_no_second_look():
     engine = ScriptedEngine(lambda request: "", others=("  )\n", ""))
     selection = Stretch(start=START, end=END)
-    filling = await fill_selection(engine.fill, TEXT, selection, PYTHON, FillOptions())
+    filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.refusal == NoSuggestion(reason="the model wrote nothing")
     assert len(engine.requests) == 1

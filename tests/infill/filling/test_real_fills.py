@@ -6,9 +6,9 @@ import pytest
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.infill.filling.fill_all import FillAll, fill_all
+from intarsia.infill.filling.fill_all import fill_all
 from intarsia.infill.filling.fill_in_order import fill_selection
-from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.options import FillContext, FillOptions
 from intarsia.infill.filling.places import Stretch
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.languages import Language, language_for_id
@@ -24,8 +24,8 @@ async def filled(address: Address, text: str, language: Language) -> str:
     """Return the text with all its holes filled."""
     holes = find_holes(text, language)
     async with EngineClient(name="test", address=address) as client:
-        how = FillAll(ask=client.fill, language=language, options=FillOptions())
-        fillings = await fill_all(how, text, holes)
+        context = FillContext(ask=client.fill, language=language, options=FillOptions())
+        fillings = await fill_all(context, text, holes)
     assert [filling.refusal for filling in fillings] == [None] * len(holes)
     return fillings[-1].result
 
@@ -61,7 +61,8 @@ async def test_a_selection_of_whole_lines_in_a_function(real_engine_runtime: Add
     start, end = text.index("    for"), text.index("    return")
     async with EngineClient(name="test", address=real_engine_runtime) as client:
         selection = Stretch(start=start, end=end)
-        filling = await fill_selection(client.fill, text, selection, PYTHON, FillOptions())
+        context = FillContext(ask=client.fill, language=PYTHON, options=FillOptions())
+        filling = await fill_selection(context, text, selection)
     assert filling.refusal is None
     ast.parse(filling.result)
     assert filling.result.startswith(text[:start]) and filling.result.endswith(text[end:])
