@@ -9,7 +9,7 @@ from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.compare import Comparison, compare
 from intarsia.research.evaluation.judge import judge
 from intarsia.research.evaluation.record import Row
-from intarsia.research.evaluation.run import Progress, run
+from intarsia.research.evaluation.run import RunProgress, run
 from intarsia.research.evaluation.sets.repository import repository_cases
 from intarsia.research.evaluation.systems.direct import Direct
 from intarsia.research.training.progress import ReportProgress
