@@ -94,7 +94,9 @@ async def _fill(
     settings, language = session.settings, language_of(document)
     options = options_of(settings, settings.invoked_deadline_ms, seed=arguments.seed)
     options = replace(options, is_background=True)  # a suggestion while typing goes first
-    ask, selection = _ask_while_current(session, document), _selection(document, arguments)
+    ask = _ask_while_current(session, document)
+    context = FillContext(ask=ask, language=language, options=options)
+    selection = _selection(document, arguments)
     match arguments.kind:
         case "fill":
             return [await fill_selection(context, document.text, selection)]
@@ -105,8 +107,7 @@ async def _fill(
             holes = holes_of(settings, document)
             selected = holes_within(holes, selection.start, selection.end)
             others = [hole for hole in holes if hole not in selected]
-            how = FillAll(ask=ask, language=language, options=options, on_progress=on_progress)
-            return await fill_all(how, document.text, selected, others)
+            return await fill_all(context, document.text, selected, others, on_progress=on_progress)
 
 
 def _selection(document: Document, arguments: EditArguments) -> Stretch:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.syntax.lines import columns, line_end, line_at, line_start, next_line_start
+from intarsia.infill.syntax.lines import columns, line_end, line_start, next_line_start
 from intarsia.research.corpus.corpus_file import CorpusFile
 from intarsia.research.holes.cut_holes import KnownHole, KnownHoleKind, known_holes
 
@@ -127,7 +127,7 @@ def _spans(
 
 def _extended(text: str, hole: _Cut, num_lines: int) -> _Cut:
     """Extend a hole over the lines below that are indented as its own line, or deeper."""
-    own_columns = columns(line_round(text, hole.start))
+    own_columns = columns(line_at(text, hole.start))
     end = hole.end
     for _ in range(num_lines):
         start = next_line_start(text, end)

@@ -38,7 +38,7 @@ async def measure(
     sides: list[Sequence[Row]] = []
     for name, full_model in ((WITHOUT, model), (WITH, f"{model}+{tuning}")):
 
-        def report(progress: Progress, *, num_before: int = len(sides)) -> None:
+        def report(progress: RunProgress, *, num_before: int = len(sides)) -> None:
             on_progress(progress.in_words, (num_before + progress.share) / 2)
 
         system = Direct(FillOptions(model=full_model), name=name)
