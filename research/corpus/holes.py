@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.syntax.lines import columns, line_end, line_start, next_line_start
+from intarsia.infill.syntax.lines import columns, line_at, line_end, line_start, next_line_start
 from intarsia.research.corpus.corpus_file import CorpusFile
 from intarsia.research.holes.cut_holes import KnownHole, KnownHoleKind, known_holes
 
