@@ -3,9 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from intarsia.lsp.documents.documents import Documents
 from intarsia.lsp.engine.connection import EngineConnection
@@ -59,7 +60,7 @@ class Session:
         merged = {**self._initial_options, **_as_options(options)}
         settings, problems = resolve_settings(merged)
         choice = choose_model(settings, self._folders)
-        self.settings = replace(settings, model=choice.model)
+        self.settings = msgspec.structs.replace(settings, model=choice.model)
         if choice.said is not None and choice.said != self._said_of_model:
             logger.info("%s", choice.said)
         self._said_of_model = choice.said

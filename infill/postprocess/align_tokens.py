@@ -13,7 +13,7 @@ from itertools import groupby, repeat
 from operator import itemgetter
 from typing import TypeAlias
 
-from intarsia.infill.postprocess.confidence import ConfidentToken
+from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.syntax.difference import replaced_stretch
 from intarsia.infill.syntax.lines import leading_blank, with_plain_newlines
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import msgspec
 from lsprotocol import types
 
-from intarsia.infill.postprocess.confidence import ConfidentToken, sure_start
+from intarsia.infill.confidence import ConfidentToken, sure_start
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.suggestions.ghost_text import GhostText
 

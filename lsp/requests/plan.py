@@ -6,9 +6,9 @@ Needs the infill package's grammars, which the server loads on first use.
 from dataclasses import dataclass
 
 from intarsia.engine.ipc.messages import Fill, Filled
+from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.plan import CursorFill, plan_at_cursor
 from intarsia.infill.postprocess.align_tokens import align
-from intarsia.infill.postprocess.confidence import ConfidentToken
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.fill_options import language_of, options_of

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from intarsia.infill.postprocess.confidence import ConfidentToken, without_start
+from intarsia.infill.confidence import ConfidentToken, without_start
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,6 @@ return {
       return vim.lsp.handlers["window/logMessage"](error, message, context)
     end,
   },
-  -- Options of the server: debounceMs, settle, model, …
+  -- Settings of the server: debounceMs, decoding, model, …
   settings = { intarsia = vim.empty_dict() },
 }

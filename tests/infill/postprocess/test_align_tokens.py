@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intarsia.infill.canvas.canvas import Budget, build_canvas
+from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.holes.hole import Hole, find_hole
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.postprocess import clean
 from intarsia.infill.postprocess.align_tokens import align
-from intarsia.infill.postprocess.confidence import ConfidentToken
 from intarsia.infill.suggestion import Suggestion
 
 ADDED = 1.0

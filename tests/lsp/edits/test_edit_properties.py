@@ -1,8 +1,8 @@
 """Whatever text, holes, fills, encoding and typing: an edit changes the holes, or it is refused."""
 
 import asyncio
-from dataclasses import replace
 
+import msgspec
 from client_edits import apply_edits, text_edits
 from code_like_text import texts
 from hypothesis import given, settings
@@ -34,7 +34,7 @@ language_ids = st.sampled_from(["python", "rust", "javascript", "plaintext"])
 
 def opened(text: str, language_id: str, encoding: str) -> Session:
     session = IntarsiaServer().session
-    session.settings = replace(session.settings, hole_marks=(MARK,))
+    session.settings = msgspec.structs.replace(session.settings, hole_marks=(MARK,))
     session.documents.encoding = encoding  # type: ignore[assignment]
     session.documents.open(types.TextDocumentItem(URI, language_id, 1, text))
     return session

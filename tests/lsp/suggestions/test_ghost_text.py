@@ -2,7 +2,7 @@
 
 import pytest
 
-from intarsia.infill.postprocess.confidence import ConfidentToken
+from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.suggestion import NoSuggestion, Suggestion, inserted_at_cursor
 from intarsia.lsp.suggestions.ghost_text import GhostText
 

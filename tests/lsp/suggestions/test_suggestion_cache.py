@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.infill.postprocess.confidence import ConfidentToken
+from intarsia.infill.confidence import ConfidentToken
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.positions import line_starts
 from intarsia.lsp.documents.snapshot import Snapshot

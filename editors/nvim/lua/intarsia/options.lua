@@ -11,9 +11,34 @@ local M = {}
 ---@field previous? string|false shows the previous one
 ---@field dismiss? string|false takes the ghost text away
 
+---@class intarsia.ServerSettings see :help intarsia-settings
+---@field enabled? boolean
+---@field preload? boolean
+---@field model? string
+---@field decoding? "speculative"|"autoregressive"|"entropy"
+---@field readAhead? boolean
+---@field warmStart? boolean
+---@field debounceMs? integer
+---@field deadlineMs? integer
+---@field invokedDeadlineMs? integer
+---@field maxCandidates? integer
+---@field editCandidates? integer
+---@field maxPrefixTokens? integer
+---@field maxSuffixTokens? integer
+---@field maxHoleTokens? integer
+---@field disabledLanguages? string[]
+---@field exclude? string[]
+---@field excludeSecrets? boolean
+---@field drafts? boolean
+---@field sureConfidence? number
+---@field previewEdits? boolean
+---@field holeMarks? string[]
+---@field rewriteNoise? number
+---@field repositoryTuning? boolean
+
 ---@class intarsia.Options
 ---@field cmd? string[] command of the server; else it is searched for
----@field settings? table<string, any> options of the server
+---@field settings? intarsia.ServerSettings settings of the server
 ---@field keys? intarsia.Keys|false false: nothing is mapped
 ---@field drafts? boolean show how a suggestion settles
 ---@field completion? boolean items in the completion menu in place of ghost text

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.infill.postprocess.confidence import ConfidentToken, sure_start, without_start
+from intarsia.infill.confidence import ConfidentToken, sure_start, without_start
 
 tokens_of_any_kind = st.lists(
     st.builds(ConfidentToken, st.text("ab \n", max_size=4), st.floats(0, 1)), max_size=8
