@@ -9,19 +9,19 @@ from toy_causal import adapter_tensors
 
 from intarsia.engine.families.masked_causal.backbone import load as load_module
 from intarsia.engine.families.masked_causal.backbone.choose_format import Format
+from intarsia.engine.families.masked_causal.backbone.int8_weights import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.backbone.linear import packs
+from intarsia.engine.families.masked_causal.backbone.linear import can_pack
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
-from intarsia.engine.kernels.matmul import multiplies_bytes
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 CPU = torch.device("cpu")
 FORMATS = [
-    pytest.param("packed", 0.02, marks=pytest.mark.skipif(not packs(torch.bfloat16), reason="")),
-    pytest.param("int8", 0.1, marks=pytest.mark.skipif(not multiplies_bytes(), reason="")),
+    pytest.param("packed", 0.02, marks=pytest.mark.skipif(not can_pack(torch.bfloat16), reason="")),
+    pytest.param("int8", 0.1, marks=pytest.mark.skipif(not is_int8_supported(), reason="")),
 ]
 
 

@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
-from intarsia.engine.families.masked_causal.backbone.linear import packs
+from intarsia.engine.families.masked_causal.backbone.linear import can_pack
 from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows, outcome_rows
 from intarsia.engine.families.masked_causal.model import MaskedCausal
 
@@ -59,7 +59,7 @@ def test_chunks_give_what_one_pass_gives(kind: Kind, toys: dict[str, Path]) -> N
     torch.testing.assert_close(torch.cat(parts), whole, atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.skipif(not packs(torch.float32), reason="oneDNN packs nothing here")
+@pytest.mark.skipif(not can_pack(torch.float32), reason="oneDNN packs nothing here")
 @pytest.mark.parametrize("kind", KINDS)
 def test_packed_the_same_is_said(kind: Kind, toys: dict[str, Path]) -> None:
     plain, packed = toy_backbone(toys[kind]), toy_backbone(toys[kind], matrices="packed")
