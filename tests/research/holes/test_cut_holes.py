@@ -1,4 +1,4 @@
-"""Which stretches of code are holes, drawn in known_holes.toml, and what holds for any text."""
+"""Which stretches of code are holes, drawn in cut_holes.toml, and what holds for any text."""
 
 import tomllib
 from pathlib import Path
@@ -21,7 +21,7 @@ from intarsia.research.holes.cut_holes import (
 from intarsia.research.holes.node_table import hole_nodes
 
 PYTHON = language_for_id("python")
-CASES = tomllib.loads(Path(__file__).with_name("known_holes.toml").read_text(encoding="utf-8"))[
+CASES = tomllib.loads(Path(__file__).with_name("cut_holes.toml").read_text(encoding="utf-8"))[
     "case"
 ]
 DRAWN = [
