@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.syntax.lines import columns, line_end, line_at, line_start, next_line_start
+from intarsia.infill.syntax.lines import columns, line_at, line_end, line_start, next_line_start
 from intarsia.research.corpus.corpus_file import CorpusFile
-from intarsia.research.holes.cut_holes import KnownHole, KnownHoleKind, known_holes
+from intarsia.research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
 
-TrainingHoleKind: TypeAlias = KnownHoleKind | Literal["span"]
+TrainingHoleKind: TypeAlias = CutHoleKind | Literal["span"]
 """A span goes from one place in code to any other, within words and over lines."""
 
 KIND_WEIGHTS: dict[TrainingHoleKind, float] = {
@@ -45,7 +45,7 @@ MAX_PREFIX_CHARS = 6_000
 MAX_SUFFIX_CHARS = 2_500
 MAX_HOLE_CHARS = 1_200
 
-_ENDS_WITH_LINE: frozenset[KnownHoleKind] = frozenset({"line", "rest_of_line", "inside_word"})
+_ENDS_WITH_LINE: frozenset[CutHoleKind] = frozenset({"line", "rest_of_line", "inside_word"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -79,7 +79,7 @@ class _Cut:
 
 
 def _drawn(file: CorpusFile, luck: random.Random, num_holes: int) -> Iterator[_Cut]:
-    found = known_holes(file.text, language_for_id(file.language))
+    found = cut_holes(file.text, language_for_id(file.language))
     left: dict[TrainingHoleKind, list[_Cut]] = {
         kind: [_Cut(kind=kind, start=hole.start, end=hole.end) for hole in holes]
         for kind, holes in found.items()
@@ -102,7 +102,7 @@ def _drawn(file: CorpusFile, luck: random.Random, num_holes: int) -> Iterator[_C
 
 def _spans(
     text: str,
-    found: Mapping[KnownHoleKind, Sequence[KnownHole]],
+    found: Mapping[CutHoleKind, Sequence[CutHole]],
     luck: random.Random,
     num_spans: int,
 ) -> list[_Cut]:

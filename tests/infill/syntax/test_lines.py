@@ -4,8 +4,8 @@ from marked_text import read_marked
 from intarsia.infill.syntax.lines import (
     columns,
     last_non_blank,
-    line_end,
     line_at,
+    line_end,
     newline_of,
     next_line_start,
     next_non_blank_line,

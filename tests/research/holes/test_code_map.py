@@ -3,11 +3,12 @@
 import pytest
 from code_like_text import languages, texts
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.nodes import is_code
 from intarsia.infill.syntax.parse import parse_afresh
-from intarsia.research.holes.code_map import CODE, COMMENT, STRING, map_code
+from intarsia.research.holes.code_map import CODE, COMMENT, STRING, map_code, offsets_of_bytes
 
 SIGNS = {CODE: ".", STRING: "s", COMMENT: "c"}
 
@@ -47,3 +48,11 @@ def test_it_says_what_is_said_of_each_place(text, language):
         assert [code == CODE for code in codes] == [
             is_code(syntax, offset) for offset in range(len(text))
         ]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text("aä😀\ud800\n", max_size=30))
+def test_every_byte_has_the_offset_of_its_character_and_the_end_comes_last(text):
+    widths = [len(character.encode("utf-8", "replace")) for character in text]
+    expected = [offset for offset, width in enumerate(widths) for _ in range(width)]
+    assert list(offsets_of_bytes(text)) == [*expected, len(text)]
