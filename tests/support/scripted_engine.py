@@ -1,4 +1,4 @@
-"""An engine that answers from a script, for what happens round it. Remembers what it was asked."""
+"""An engine that answers from a script and records its requests, to test the code around it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from intarsia.infill.suggestion import NoSuggestion
 
 @dataclass
 class ScriptedEngine:
-    """``script`` sees the request; returns a text, or a text with its mean entropy, or a reason."""
+    """``script`` maps a request to a text, a text with its mean entropy, or a reason for none."""
 
     script: Callable[[Fill], str | tuple[str, float] | NoSuggestion]
     requests: list[Fill] = field(default_factory=list)
@@ -54,7 +54,7 @@ class ScriptedEngine:
 
 
 def by_prefix(rules: dict[str, str]) -> Callable[[Fill], str]:
-    """Return a script that answers by the end of prefix and given text; else with nothing."""
+    """Return a script that answers by the end of prefix and given text; the default is no text."""
 
     def script(request: Fill) -> str:
         before = (request.prefix + request.given).rstrip()

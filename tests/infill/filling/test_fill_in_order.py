@@ -1,4 +1,4 @@
-"""A selection filled or rewritten, against an engine that answers from a script."""
+"""A selection is filled or rewritten by a scripted engine."""
 
 import pytest
 from scripted_engine import ScriptedEngine
@@ -92,7 +92,7 @@ async def test_an_engine_that_gives_no_answer_is_the_reason():
     assert filling.refusal == NoSuggestion(reason="gone")
 
 
-async def test_steps_are_told_with_the_text_and_the_hole():
+async def test_a_step_is_reported_with_the_text_and_the_hole():
     told = []
     engine, _ = await rewrite(lambda request: "y", on_step=lambda *step: told.append(step))
     ((text, hole, step),) = told
@@ -100,7 +100,7 @@ async def test_steps_are_told_with_the_text_and_the_hole():
     assert engine.requests[0].watch
 
 
-async def test_where_the_likeliest_fill_does_not_hold_the_next_is_looked_at():
+async def test_an_alternative_is_asked_for_where_the_likeliest_fill_does_not_pass():
     engine = ScriptedEngine(lambda request: "    n = sum(xs)\n" if request.alternative else "")
     steps = []
     context = context_of(engine, on_step=lambda *step: steps.append(step))
@@ -110,7 +110,7 @@ async def test_where_the_likeliest_fill_does_not_hold_the_next_is_looked_at():
     assert [request.alternative for request in engine.requests] == [0, 1]
 
 
-async def test_where_none_holds_the_first_says_why():
+async def test_where_no_answer_passes_the_reason_is_the_first_ones():
     engine = ScriptedEngine(lambda request: "  )\n" if request.alternative else "")
     selection = Stretch(start=START, end=END)
     filling = await fill_selection(context_of(engine), TEXT, selection)
@@ -118,7 +118,7 @@ async def test_where_none_holds_the_first_says_why():
     assert len(engine.requests) == 2
 
 
-async def test_the_deadline_is_not_begun_again():
+async def test_no_alternative_is_asked_for_after_the_deadline():
     engine = ScriptedEngine(lambda request: "", finish_reason="deadline")
     selection = Stretch(start=START, end=END)
     filling = await fill_selection(context_of(engine), TEXT, selection)
@@ -126,7 +126,7 @@ async def test_the_deadline_is_not_begun_again():
     assert len(engine.requests) == 1
 
 
-async def test_the_best_of_several_answers_that_holds_is_taken():
+async def test_the_best_candidate_that_passes_is_taken():
     engine = ScriptedEngine(
         lambda request: "", others=("  )\n", "    n = sum(xs)\n", "    n = 1\n")
     )
@@ -137,7 +137,7 @@ async def test_the_best_of_several_answers_that_holds_is_taken():
     assert request.num_candidates == FillOptions().num_candidates > 1
 
 
-async def test_at_a_cursor_and_of_a_rewrite_there_is_one_answer():
+async def test_a_cursor_and_a_rewrite_ask_for_one_candidate():
     engine = ScriptedEngine(lambda request: "n + x")
     places = [Cursor(start=TEXT.index("n += x") + 5)]
     async for _ in fill_in_order(context_of(engine), TEXT, places):
@@ -146,7 +146,7 @@ async def test_at_a_cursor_and_of_a_rewrite_there_is_one_answer():
     assert [it.num_candidates for it in engine.requests + rewriter.requests] == [1, 1]
 
 
-async def test_where_several_were_refused_there_is_no_second_look():
+async def test_no_alternative_is_asked_for_after_several_rejected_candidates():
     engine = ScriptedEngine(lambda request: "", others=("  )\n", ""))
     selection = Stretch(start=START, end=END)
     filling = await fill_selection(context_of(engine), TEXT, selection)

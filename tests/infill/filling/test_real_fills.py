@@ -1,4 +1,4 @@
-"""Whole files filled by the real engine with the real default model: what comes out is code."""
+"""Whole files filled by the real engine with the default model: the result is valid code."""
 
 import ast
 

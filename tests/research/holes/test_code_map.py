@@ -1,4 +1,4 @@
-"""What each character is, drawn below it: a string ``s``, a comment ``c``, code ``.``."""
+"""The kind of each character, drawn as ``s`` (string), ``c`` (comment) or ``.`` (code)."""
 
 import pytest
 from code_like_text import languages, texts
@@ -41,7 +41,7 @@ def test_other_nodes_count_as_strings_when_named():
 
 @settings(max_examples=100, deadline=None)
 @given(texts, languages)
-def test_it_says_what_is_said_of_each_place(text, language):
+def test_the_map_agrees_with_is_code_at_every_offset(text, language):
     syntax = parse_afresh(text, language)
     if syntax is not None:
         codes = map_code(syntax)

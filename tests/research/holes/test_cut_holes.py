@@ -1,4 +1,4 @@
-"""Which stretches of code are holes, drawn in cut_holes.toml, and what holds for any text."""
+"""The ranges that are cut as holes, drawn in cut_holes.toml, and properties of any text."""
 
 import tomllib
 from pathlib import Path
@@ -34,7 +34,7 @@ TO_THE_LINE_END = ("rest_of_line", "inside_word")
 
 
 def draw(text, holes):
-    """Draw each hole as ``⟦…⟧``, one in another where they are."""
+    """Draw each hole as ``⟦…⟧``; they may be nested."""
     starts = [(hole.start, 1, -hole.end, "⟦") for hole in holes]
     ends = [(hole.end, 0, -hole.start, "⟧") for hole in holes]
     for offset, _, _, mark in sorted([*starts, *ends], reverse=True):
@@ -131,7 +131,7 @@ def test_a_line_has_code_and_is_whole(text, language_id, lines):
     assert truths(text, "line", language_for_id(language_id)) == lines
 
 
-def test_a_body_is_behind_its_docstring_and_what_is_said_before_it():
+def test_a_body_begins_after_its_docstring_and_comments():
     text = 'def f():\n    """Doc."""\n    # first\n    x = 1\n    # then\n    return x\n    # end\n'
     assert truths(text, "block") == ["x = 1\n    # then\n    return x"]
 
@@ -166,7 +166,7 @@ def test_an_expression_is_neither_all_of_a_line_nor_longer_than_so_much():
     assert "f(1, 2)" not in truths(text, "expression")
 
 
-def test_broken_code_has_holes_where_it_is_whole():
+def test_broken_code_has_holes_outside_its_errors():
     text = "def f(x):\n    if x:\n        return g(x, 1)\n    y = (\n"
     assert "return g(x, 1)" in truths(text, "line")
     assert "x, 1" in truths(text, "arguments")
@@ -193,7 +193,7 @@ def test_other_texts_parsed_before_change_nothing():
 
 @settings(max_examples=100, deadline=None)
 @given(texts, languages, st.integers(1, 3))
-def test_holes_of_any_text_lie_in_code(text, language, times):
+def test_holes_of_any_text_are_in_code(text, language, times):
     text *= times
     found = cut_holes(text, language)
     assert found == cut_holes(text, language)
