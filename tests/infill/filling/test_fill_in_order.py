@@ -11,7 +11,7 @@ from intarsia.infill.filling.fill_in_order import (
     rewrite_selection,
 )
 from intarsia.infill.filling.options import FillContext, FillOptions
-from intarsia.infill.filling.places import Cursor, Stretch
+from intarsia.infill.filling.places import Cursor, Selection
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 
@@ -28,13 +28,13 @@ def context_of(engine, options=None, on_step=None):
 async def rewrite(script, text=TEXT, start=START, end=END, options=None, on_step=None):
     engine = ScriptedEngine(script)
     context = context_of(engine, options, on_step)
-    filling = await rewrite_selection(context, text, Stretch(start=start, end=end), 0.25)
+    filling = await rewrite_selection(context, text, Selection(start=start, end=end), 0.25)
     return engine, filling
 
 
 async def test_a_selection_is_filled_as_if_nothing_stood_in_it():
     engine = ScriptedEngine(lambda request: "    n = sum(xs)\n")
-    selection = Stretch(start=START, end=END)
+    selection = Selection(start=START, end=END)
     filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
     (request,) = engine.requests
@@ -104,7 +104,7 @@ async def test_an_alternative_is_asked_for_where_the_likeliest_fill_does_not_pas
     engine = ScriptedEngine(lambda request: "    n = sum(xs)\n" if request.alternative else "")
     steps = []
     context = context_of(engine, on_step=lambda *step: steps.append(step))
-    filling = await fill_selection(context, TEXT, Stretch(start=START, end=END))
+    filling = await fill_selection(context, TEXT, Selection(start=START, end=END))
     assert len(steps) == 1  # the draft that was shown is not taken back
     assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
     assert [request.alternative for request in engine.requests] == [0, 1]
@@ -112,7 +112,7 @@ async def test_an_alternative_is_asked_for_where_the_likeliest_fill_does_not_pas
 
 async def test_where_no_answer_passes_the_reason_is_the_first_ones():
     engine = ScriptedEngine(lambda request: "  )\n" if request.alternative else "")
-    selection = Stretch(start=START, end=END)
+    selection = Selection(start=START, end=END)
     filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.refusal == NoSuggestion(reason="the model wrote nothing")
     assert len(engine.requests) == 2
@@ -120,7 +120,7 @@ async def test_where_no_answer_passes_the_reason_is_the_first_ones():
 
 async def test_no_alternative_is_asked_for_after_the_deadline():
     engine = ScriptedEngine(lambda request: "", finish_reason="deadline")
-    selection = Stretch(start=START, end=END)
+    selection = Selection(start=START, end=END)
     filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.refusal is not None
     assert len(engine.requests) == 1
@@ -130,7 +130,7 @@ async def test_the_best_candidate_that_passes_is_taken():
     engine = ScriptedEngine(
         lambda request: "", others=("  )\n", "    n = sum(xs)\n", "    n = 1\n")
     )
-    selection = Stretch(start=START, end=END)
+    selection = Selection(start=START, end=END)
     filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
     (request,) = engine.requests
@@ -148,7 +148,7 @@ async def test_a_cursor_and_a_rewrite_ask_for_one_candidate():
 
 async def test_no_alternative_is_asked_for_after_several_rejected_candidates():
     engine = ScriptedEngine(lambda request: "", others=("  )\n", ""))
-    selection = Stretch(start=START, end=END)
+    selection = Selection(start=START, end=END)
     filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.refusal == NoSuggestion(reason="the model wrote nothing")
     assert len(engine.requests) == 1
