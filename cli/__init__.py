@@ -1,1 +1,4 @@
-"""The command line: each command is one function that composes the parts."""
+"""The command line ``intarsia``: options in, the parts called, results printed.
+
+``main`` has the table of commands. A command with several files has a folder; others have one file.
+"""

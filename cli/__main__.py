@@ -1,4 +1,4 @@
-"""``python -m intarsia.cli``: the same as the command ``intarsia``."""
+"""``python -m intarsia.cli``: the same as the program ``intarsia``."""
 
 from intarsia.cli.main import main
 

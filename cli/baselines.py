@@ -1,4 +1,7 @@
-"""From a peer's name to the peer: its program, on the file that our model was made from."""
+"""The options that name baselines, and the programs that they name.
+
+A baseline runs the GGUF file that our engine's model was converted from.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,53 +16,53 @@ from intarsia.research.evaluation.systems.baseline import Baseline
 BaselineName: TypeAlias = Literal["transformers", "llama.cpp"]
 
 
-def each_once(_: click.Context, __: click.Parameter, words: Sequence[Any]) -> tuple[Any, ...]:
-    """Drop what was named before."""
-    return tuple(dict.fromkeys(words))
+def each_once(_: click.Context, __: click.Parameter, values: Sequence[Any]) -> tuple[Any, ...]:
+    """Return the values without repetitions."""
+    return tuple(dict.fromkeys(values))
 
 
 against_option = click.option(
     "--against",
-    "peers",
+    "baselines",
     type=click.Choice(get_args(BaselineName)),
     multiple=True,
     callback=each_once,
-    help="The backbone alone, run by others on the same holes; repeatable.",
+    help="A baseline: another program with the same backbone on the same holes; repeatable.",
 )
 
 llama_server_option = click.option(
     "--llama-server",
     metavar="PROGRAM",
     type=click.Path(path_type=Path),
-    help="llama.cpp's server, for --against llama.cpp.  [env: INTARSIA_LLAMA_SERVER]",
+    help="The llama-server program for --against llama.cpp.  [env: INTARSIA_LLAMA_SERVER]",
 )
 
 
 def baseline_named(name: BaselineName, *, model: str | None, llama_server: Path | None) -> Baseline:
-    """Return it, not started yet. Raises CliError, EvaluationFault where it cannot be had."""
+    """Return the baseline, not started. Raise CliError or EvaluationFault if it is unavailable."""
     if name == "transformers":
         from intarsia.research.evaluation.systems.transformers_backbone import transformers_backbone
 
-        gguf, called = _gguf(model)
-        return transformers_backbone(gguf, model=called)
+        gguf, model_name = _gguf(model)
+        return transformers_backbone(gguf, model=model_name)
     from intarsia.research.evaluation.systems.llama_cpp import find_llama_server, llama_cpp
 
     server = find_llama_server(llama_server)
-    gguf, called = _gguf(model)
-    return llama_cpp(server, gguf, model=called)
+    gguf, model_name = _gguf(model)
+    return llama_cpp(server, gguf, model=model_name)
 
 
 def _gguf(model: str | None) -> tuple[Path, str]:
-    """Return the file that our engine's model was made from, fetched if it is not there."""
-    named = model or DEFAULT_MODEL
-    if row := find_model(named):
+    """Return the GGUF file of our engine's model, downloaded if needed, and the model's name."""
+    model = model or DEFAULT_MODEL
+    if row := find_model(model):
         from intarsia.cli.live_view import LoadBar
         from intarsia.cli.terminal import notices
         from intarsia.engine.model_store.download import fetch
 
         with LoadBar(notices()) as bar:
             return fetch(row, bar.update), row.name
-    if named.endswith(".gguf") and Path(named).is_file():
-        return Path(named), Path(named).stem
+    if model.endswith(".gguf") and Path(model).is_file():
+        return Path(model), Path(model).stem
     names = ", ".join(row.name for row in CATALOG)
-    raise CliError(f"peers run GGUF files: give --model a .gguf file or one of {names}")
+    raise CliError(f"baselines run GGUF files: give --model a .gguf file or one of {names}")

@@ -19,7 +19,8 @@ from intarsia.cli.baselines import (
 )
 from intarsia.cli.errors import CliError
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.options import debug_option, fill_options, json_option
+from intarsia.cli.options import fill_options
+from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, output, termination_as_interrupt
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.infill.filling.options import FillOptions
@@ -63,7 +64,7 @@ from intarsia.research.evaluation.systems.baseline import Baseline
 @debug_option
 def command(
     repeats: int,
-    peers: Sequence[BaselineName],
+    baselines: Sequence[BaselineName],
     llama_server: Path | None,
     names: Sequence[str],
     pictures: Path | None,
@@ -72,13 +73,15 @@ def command(
 ) -> None:
     """Measure starts, reading, fills, typing and memory on this machine, alone or beside others."""
     wanted = [section for section in SECTIONS if section.name in names or not names]
-    if not peers and (needy := [it.name for it in wanted if it.needs_peers and names]):
+    if not baselines and (needy := [it.name for it in wanted if it.needs_baselines and names]):
         raise CliError(f"{needy[0]} measures us beside others: name them by --against")
     if pictures is not None:
         require_drawing()
     fill = FillOptions(**options, is_fresh=True)  # what is written before is not to help
-    found = [baseline_named(name, model=fill.model, llama_server=llama_server) for name in peers]
-    with termination_as_interrupt():  # engines and peers end with it
+    found = [
+        baseline_named(name, model=fill.model, llama_server=llama_server) for name in baselines
+    ]
+    with termination_as_interrupt():  # engines and baselines end with it
         figures = asyncio.run(_measure(fill, repeats, found, wanted))
     if pictures is not None:
         for path in draw_pictures(figures, pictures):
@@ -90,7 +93,7 @@ def command(
 
 
 async def _measure(
-    options: FillOptions, repeats: int, peers: Sequence[Baseline], sections: Sequence[Section]
+    options: FillOptions, repeats: int, baselines: Sequence[Baseline], sections: Sequence[Section]
 ) -> list[Figure]:
     figures: list[Figure] = []
     launch = LaunchOptions()
@@ -104,7 +107,7 @@ async def _measure(
                 options=options,
                 repeats=repeats,
                 launch=launch,
-                peers=peers,
+                baselines=baselines,
             )
             for done, section in enumerate(sections):
                 bar.update(section.words, done / len(sections))

@@ -1,14 +1,16 @@
-"""``intarsia corpus``: make a training corpus from permissively licensed packages, and show one."""
+"""``intarsia corpus``: build a training corpus from permissively licensed packages, or show one."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 from rich.table import Table
 
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.options import debug_option, json_option
+from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, output, size
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.research.corpus.manifest import Manifest, Tally, read_manifest
@@ -22,10 +24,154 @@ from intarsia.research.corpus.package_list import (
 from intarsia.research.errors import CorpusFault
 from intarsia.research.evaluation.case import Case
 
+if TYPE_CHECKING:
+    from intarsia.research.corpus.build import BuildOptions
 
-@click.command("show")
+_CHARS_AROUND_HOLE = 100
+
+
+@click.group("corpus")
+@debug_option
+def command() -> None:
+    """Build a training corpus: source files of permissively licensed packages."""
+
+
+@command.command("build")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The folder to write the corpus to.",
+)
+@click.option(
+    "--packages",
+    type=click.Path(path_type=Path, dir_okay=False),
+    default=DEFAULT_LIST,
+    help="A list of packages, one per line: source name [version [sha256]].  [default: ours]",
+)
+@click.option(
+    "--archives",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of fetched archives.  [default: in your cache]",
+)
+@click.option(
+    "--max-mb",
+    metavar="N",
+    type=click.FloatRange(min=0, min_open=True),
+    default=150.0,
+    show_default=True,
+    help="At most N megabytes of text.",
+)
+@click.option("--language", "languages", multiple=True, help="Only this language; repeatable.")
+@click.option(
+    "--measured",
+    "measured_files",
+    type=click.Path(path_type=Path, dir_okay=False),
+    multiple=True,
+    help="A file of HumanEval problems to keep out of the corpus; repeatable. The holes of the "
+    "built-in set are always kept out.",
+)
+@click.option(
+    "--hold-out", multiple=True, help="A package to leave out, as ecosystem:name; repeatable."
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the choice.")
+@debug_option
+def build(out: Path, archives: Path | None, **options: Any) -> None:
+    """Fetch packages, read their files and write a corpus with its manifest.
+
+    Needs the network and the extra `train`. No package is installed, run or unpacked. Fetched
+    archives are kept: run the same command again to continue. The list that the corpus can be
+    rebuilt from is written next to it.
+    """
+    from intarsia.research.corpus.build import build_corpus
+    from intarsia.research.corpus.fetch import read_page
+
+    request = CorpusRequest(**options)
+    rows = read_packages(request.packages)
+    build_options = _build_options(request)
+    console = notices()
+    with LoadBar(console) as bar:
+
+        def show_progress(stage: str, fraction: float) -> None:
+            bar.update(stage, fraction)
+            if not console.is_interactive:
+                console.print(f"{fraction:4.0%} {stage}")
+
+        manifest = build_corpus(
+            rows,
+            out=out,
+            cache=archives or cache_folder() / "corpus-archives",
+            options=build_options,
+            read=read_page,
+            on_progress=show_progress,
+        )
+    for refused in manifest.refused:
+        console.print(f"left out: {refused.source} {refused.name}: {refused.reason}")
+    click.echo(f"{out}: {_summary(manifest)}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CorpusRequest:
+    """What a corpus is built from. The fields are the options' parameter names."""
+
+    packages: Path
+    max_mb: float
+    languages: Sequence[str]
+    measured_files: Sequence[Path]
+    hold_out: Sequence[str]
+    seed: int
+
+
+def _build_options(request: CorpusRequest) -> "BuildOptions":
+    from intarsia.research.corpus.build import BuildOptions
+    from intarsia.research.corpus.contamination import MeasuredTexts
+
+    return BuildOptions(
+        seed=request.seed,
+        max_mb=request.max_mb,
+        languages=tuple(_language_id(name) for name in request.languages),
+        held_out=read_held_out(HELD_OUT_LIST) | {held_out_name(name) for name in request.hold_out},
+        measured=MeasuredTexts(_measured_texts(request.measured_files)),
+        measured_sets=("builtin", *(file.name for file in request.measured_files)),
+    )
+
+
+def _summary(manifest: Manifest) -> str:
+    return (
+        f"{manifest.kept.num_files} files, {size(manifest.kept.num_bytes)}, "
+        f"{len(manifest.by_language)} languages, {len(manifest.packages)} packages, "
+        f"{len(manifest.refused)} left out"
+    )
+
+
+def _measured_texts(files: Sequence[Path]) -> Iterator[str]:
+    """Yield whole problems with their tests, and the built-in holes with the text around them."""
+    from intarsia.research.evaluation.sets.builtin import builtin_cases
+    from intarsia.research.evaluation.sets.humaneval import read_humaneval
+
+    for file in files:
+        problems: dict[str, Case] = {}
+        for case in read_humaneval(file, limit=None, seed=0):
+            problems.setdefault(case.group, case)
+        for problem in problems.values():
+            yield f"{problem.filled(problem.truth)}\n{problem.test or ''}"
+    for case in builtin_cases(languages=None, kinds=None, limit=None, seed=0):
+        yield case.prefix[-_CHARS_AROUND_HOLE:] + case.truth + case.suffix[:_CHARS_AROUND_HOLE]
+
+
+def _language_id(name: str) -> str:
+    from intarsia.infill.languages import language_for_id
+    from intarsia.research.corpus.candidates import NOT_TAUGHT
+
+    language = language_for_id(name)
+    if language.id in NOT_TAUGHT:
+        raise CorpusFault(f"no language {name!r} is taught: give an LSP language id such as python")
+    return language.id
+
+
+@command.command("show")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("--packages", "with_packages", is_flag=True, help="List the packages too.")
+@click.option("--packages", "with_packages", is_flag=True, help="List the packages, too.")
 @json_option
 @debug_option
 def show(folder: Path, with_packages: bool, as_json: bool) -> None:
@@ -68,134 +214,3 @@ def _table(title: str, tallies: dict[str, Tally]) -> Table:
         share = f"{tally.num_bytes / whole:.1%}"
         table.add_row(name, str(tally.num_files), size(tally.num_bytes), share)
     return table
-
-
-_CHARS_ROUND_HOLE = 100
-
-
-@click.group("corpus")
-@debug_option
-def command() -> None:
-    """Make what a model is trained on: source files of permissively licensed packages."""
-
-
-command.add_command(show)
-
-
-@command.command("build")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    required=True,
-    help="The folder that the corpus is written to.",
-)
-@click.option(
-    "--packages",
-    type=click.Path(path_type=Path, dir_okay=False),
-    default=DEFAULT_LIST,
-    help="A list of packages, one a line: source name [version [sha256]].  [default: our own]",
-)
-@click.option(
-    "--archives",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Where fetched archives are kept.  [default: in your cache]",
-)
-@click.option(
-    "--max-mb",
-    type=click.FloatRange(min=0, min_open=True),
-    default=150.0,
-    show_default=True,
-    help="How much text at most.",
-)
-@click.option("--language", "languages", multiple=True, help="Only this language; repeatable.")
-@click.option(
-    "--measured",
-    "measured_files",
-    type=click.Path(path_type=Path, dir_okay=False),
-    multiple=True,
-    help="A file of HumanEval's problems that must not be in the corpus; repeatable. The holes "
-    "of the built-in set never are.",
-)
-@click.option(
-    "--hold-out", multiple=True, help="ecosystem:name of a package to leave out; repeatable."
-)
-@click.option("--seed", type=int, default=1, show_default=True)
-@debug_option
-def build(
-    out: Path,
-    packages: Path,
-    archives: Path | None,
-    max_mb: float,
-    languages: Sequence[str],
-    measured_files: Sequence[Path],
-    hold_out: Sequence[str],
-    seed: int,
-) -> None:
-    """Fetch packages, read their files and write a corpus with its manifest.
-
-    Needs the network and the extra `train`. Nothing of a package is installed, run or unpacked.
-    What was fetched is kept: run it again to go on. The list that the corpus is rebuilt from is
-    written beside it.
-    """
-    from intarsia.research.corpus.build import BuildOptions, build_corpus
-    from intarsia.research.corpus.contamination import MeasuredTexts
-    from intarsia.research.corpus.fetch import read_page
-
-    rows = read_packages(packages)
-    held_out = read_held_out(HELD_OUT_LIST) | {held_out_name(words) for words in hold_out}
-    options = BuildOptions(
-        seed=seed,
-        max_mb=max_mb,
-        languages=tuple(_language_id(words) for words in languages),
-        held_out=held_out,
-        measured=MeasuredTexts(_measured_texts(measured_files)),
-        measured_sets=("builtin", *(file.name for file in measured_files)),
-    )
-    console = notices()
-    with LoadBar(console) as bar:
-
-        def tell(stage: str, fraction: float) -> None:
-            bar.update(stage, fraction)
-            if not console.is_interactive:
-                console.print(f"{fraction:4.0%} {stage}")
-
-        manifest = build_corpus(
-            rows,
-            out=out,
-            cache=archives or cache_folder() / "corpus-archives",
-            options=options,
-            read=read_page,
-            on_progress=tell,
-        )
-    for refused in manifest.refused:
-        console.print(f"left out: {refused.source} {refused.name}: {refused.reason}")
-    click.echo(
-        f"{out}: {manifest.kept.num_files} files, {size(manifest.kept.num_bytes)}, "
-        f"{len(manifest.by_language)} languages, {len(manifest.packages)} packages, "
-        f"{len(manifest.refused)} left out"
-    )
-
-
-def _measured_texts(files: Sequence[Path]) -> Iterator[str]:
-    """Return whole problems with their tests, and the built-in holes with what is round them."""
-    from intarsia.research.evaluation.sets.builtin import builtin_cases
-    from intarsia.research.evaluation.sets.humaneval import read_humaneval
-
-    for file in files:
-        problems: dict[str, Case] = {}
-        for case in read_humaneval(file, limit=None, seed=0):
-            problems.setdefault(case.group, case)
-        for problem in problems.values():
-            yield f"{problem.filled(problem.truth)}\n{problem.test or ''}"
-    for case in builtin_cases(languages=None, kinds=None, limit=None, seed=0):
-        yield case.prefix[-_CHARS_ROUND_HOLE:] + case.truth + case.suffix[:_CHARS_ROUND_HOLE]
-
-
-def _language_id(words: str) -> str:
-    from intarsia.infill.languages import language_for_id
-    from intarsia.research.corpus.candidates import NOT_TAUGHT
-
-    language = language_for_id(words)
-    if language.id in NOT_TAUGHT:
-        raise CorpusFault(f"no language {words!r} is taught: name one as an editor does")
-    return language.id

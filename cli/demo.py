@@ -1,4 +1,4 @@
-"""``intarsia demo``: holes in the sample files, filled by the engine."""
+"""``intarsia demo``: fill holes in the sample files and show each before and after."""
 
 import asyncio
 import tomllib
@@ -19,7 +19,8 @@ from intarsia.cli.fill.show import show_filling
 from intarsia.cli.fill.source_file import read_source
 from intarsia.cli.fill.where import cursor_at
 from intarsia.cli.live_view import WaitingView
-from intarsia.cli.options import debug_option, fill_options
+from intarsia.cli.options import fill_options
+from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices, output
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.fill_in_order import fill_in_order
@@ -31,9 +32,25 @@ from intarsia.infill.languages import Language, language_for_path
 _FOLDER = Path(__file__).parent / "samples"
 
 
+@click.command("demo")
+@click.option("--watch", is_flag=True, help="Show each canvas while it settles.")
+@fill_options
+@debug_option
+def command(watch: bool, **options: Any) -> ExitCode:
+    """Fill holes in the sample files and show each before and after. Exit code 1 if one fails.
+
+    The fills are not canned: the model writes them now.
+    """
+    console = output()
+    filled = asyncio.run(_fill_samples(console, FillOptions(**options), watch=watch))
+    console.print(_summary(filled))
+    failed = [one for one in filled if one.filling.refusal]
+    return ExitCode.NOTHING if failed else ExitCode.OK
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sample:
-    """One hole of one file; ``shows`` says in plain words what kind of hole it is."""
+    """One hole of one file; ``shows`` describes the kind of hole."""
 
     file: str
     text: str
@@ -43,7 +60,7 @@ class Sample:
 
 
 def read_samples() -> Sequence[Sample]:
-    """Return the holes in the order in which they are shown."""
+    """Return the holes in their order of display."""
     table = tomllib.loads((_FOLDER / "holes.toml").read_text(encoding="utf-8"))
     return [
         Sample(
@@ -59,26 +76,10 @@ def read_samples() -> Sequence[Sample]:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FilledSample:
-    """A sample and what became of its hole."""
+    """A sample and the result for its hole."""
 
     sample: Sample
     filling: FilledPlace
-
-
-@click.command("demo")
-@click.option("--watch", is_flag=True, help="Show each canvas while it settles.")
-@fill_options
-@debug_option
-def command(watch: bool, **options: Any) -> ExitCode:
-    """Fill holes in the sample files, and show each before and after. Exit code 1 where one fails.
-
-    The sample files have real holes: what is filled in is the model's own, written now.
-    """
-    console = output()
-    done = asyncio.run(_fill_samples(console, FillOptions(**options), watch=watch))
-    console.print(_summary(done))
-    failed = [one for one in done if one.filling.refusal]
-    return ExitCode.NOTHING if failed else ExitCode.OK
 
 
 async def _fill_samples(
@@ -87,7 +88,7 @@ async def _fill_samples(
     done = []
     with WaitingView(notices(), watch=watch) as view:
         async with EngineClient(name="cli", on_load_progress=view.on_load_progress) as client:
-            await client.preload(options.model)  # so that no fill's time holds the load
+            await client.preload(options.model)  # so that no fill's time includes the load
             for sample in read_samples():
                 places = [cursor_at(sample.text, sample.at)]
                 context = FillContext(
@@ -110,7 +111,7 @@ def _summary(done: Sequence[FilledSample]) -> Table:
     table = Table(box=SIMPLE_HEAD)
     table.add_column("file")
     table.add_column("hole")
-    for name in ("tokens", "steps", "ms"):
+    for name in ("tokens", "forward passes", "ms"):
         table.add_column(name, justify="right")
     table.add_column("filled")
     for one in done:
@@ -119,9 +120,9 @@ def _summary(done: Sequence[FilledSample]) -> Table:
 
 
 def _figures(filling: FilledPlace) -> tuple[str, str, str, str]:
-    """Return tokens, steps, milliseconds and the verdict."""
+    """Return tokens, forward passes, milliseconds and whether the hole was filled."""
     if not isinstance(filling.outcome, FillResult):
         return "", "", "", "no"
     filled = filling.outcome.filled
-    verdict = "no" if filling.refusal else "yes"
-    return str(len(filled.tokens)), str(filled.num_forwards), f"{filled.ms.total:.0f}", verdict
+    is_filled = "no" if filling.refusal else "yes"
+    return str(len(filled.tokens)), str(filled.num_forwards), f"{filled.ms.total:.0f}", is_filled

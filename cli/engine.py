@@ -1,4 +1,4 @@
-"""``intarsia engine``: the engine in the foreground, to watch it or to keep it."""
+"""``intarsia engine``: run the engine in the foreground, with its log."""
 
 from dataclasses import fields
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any, get_args
 import click
 
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.options import debug_option
+from intarsia.cli.switches import debug_option
 from intarsia.engine.config import Device, Dtype, EngineConfig, Quantize
 
 _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
@@ -18,20 +18,32 @@ _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
     "--model",
     default=_DEFAULTS["model"],
     show_default=True,
-    help="A name of the catalog, a folder, or a hub id.",
+    help="A catalog name, a folder or a hub id.",
 )
 @click.option(
     "--adapter",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A safetensors file instead of the adapter that comes with the model.",
+    help="A safetensors file to use instead of the model's own adapter.",
 )
-@click.option("--device", type=click.Choice(get_args(Device)), default=_DEFAULTS["device"])
-@click.option("--dtype", type=click.Choice(get_args(Dtype)), default=_DEFAULTS["dtype"])
+@click.option(
+    "--device",
+    type=click.Choice(get_args(Device)),
+    default=_DEFAULTS["device"],
+    show_default=True,
+    help="Where the model runs.",
+)
+@click.option(
+    "--dtype",
+    type=click.Choice(get_args(Dtype)),
+    default=_DEFAULTS["dtype"],
+    show_default=True,
+    help="Number format of the weights.",
+)
 @click.option(
     "--quantize",
     type=click.Choice(get_args(Quantize)),
     default=_DEFAULTS["quantize"],
-    help="Fewer bits for DiffusionGemma's large matrices.",
+    help="Quantize DiffusionGemma's large matrices.",
 )
 @click.option(
     "--idle-timeout",
@@ -40,29 +52,29 @@ _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
     metavar="SECONDS",
     default=_DEFAULTS["idle_timeout_s"],
     show_default=True,
-    help="End after so long without a request, and free the memory.",
+    help="End after this time without a request.",
 )
 @click.option(
     "--cache-tokens",
     type=int,
     default=_DEFAULTS["cache_tokens"],
     show_default=True,
-    help="Context tokens whose keys and values are held.",
+    help="Size of the KV cache, in context tokens.",
 )
 @click.option(
     "--max-context-tokens",
     type=int,
     default=_DEFAULTS["max_context_tokens"],
     show_default=True,
-    help="Context tokens that a request may have.",
+    help="At most this many context tokens in a request.",
 )
 @debug_option
 def command(**flags: Any) -> ExitCode:
-    """Run the engine in this terminal, with its log, until Ctrl-C or `intarsia stop`."""
+    """Run the engine in this terminal until Ctrl-C or `intarsia stop`, and print its log."""
     from intarsia.engine.service.process import run_engine
 
     code = run_engine(_config(flags), foreground=True)
-    return ExitCode.OK if code == 0 else ExitCode.ENGINE  # its log has said why
+    return ExitCode.OK if code == 0 else ExitCode.ENGINE  # its log says why
 
 
 def _config(flags: dict[str, Any]) -> EngineConfig:

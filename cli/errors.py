@@ -1,4 +1,7 @@
-"""Whatever ends a command early, as one line that says what and what to do, with an exit code."""
+"""Exit codes, and how every exception becomes one line for the user and an exit code.
+
+A message says what happened and what to do.
+"""
 
 from enum import IntEnum
 
@@ -10,7 +13,7 @@ from intarsia.research.errors import BenchmarkFault, CorpusFault, EvaluationFaul
 
 
 class ExitCode(IntEnum):
-    """What a command says to the shell."""
+    """The exit code of a command."""
 
     OK = 0
     NOTHING = 1
@@ -26,19 +29,19 @@ class ExitCode(IntEnum):
 MEANINGS: dict[ExitCode, str] = {
     ExitCode.OK: "done",
     ExitCode.NOTHING: "no suggestion, or a problem was found (doctor)",
-    ExitCode.BAD_INPUT: "wrong usage, or a file or position that cannot be used",
+    ExitCode.BAD_INPUT: "wrong usage, or an unusable file or position",
     ExitCode.ENGINE: "the engine is not running, or cannot be started or reached",
-    ExitCode.MODEL: "the model cannot be found, fetched, read or held in memory",
-    ExitCode.NOT_WRITTEN: "the file could not be written; it is as it was",
-    ExitCode.INTERNAL: "a fault of intarsia itself",
+    ExitCode.MODEL: "the model cannot be found, downloaded, read or held in memory",
+    ExitCode.NOT_WRITTEN: "the file could not be written; it is unchanged",
+    ExitCode.INTERNAL: "an error in intarsia itself",
     ExitCode.INTERRUPTED: "interrupted (Ctrl-C)",
-    ExitCode.PIPE_CLOSED: "whoever read the output went away",
+    ExitCode.PIPE_CLOSED: "the reader of the output closed it",
 }
 
 
 _FAILURE_CODES: dict[str, ExitCode] = {
     "bad_request": ExitCode.BAD_INPUT,
-    "cancelled": ExitCode.ENGINE,  # by the engine's own end: ours would be an interrupt
+    "cancelled": ExitCode.ENGINE,  # because the engine ends: our own cancelling is an interrupt
     "model": ExitCode.MODEL,
     "out_of_memory": ExitCode.MODEL,
     "internal": ExitCode.ENGINE,
@@ -46,7 +49,7 @@ _FAILURE_CODES: dict[str, ExitCode] = {
 
 
 class CliError(Exception):
-    """A command cannot go on. The message is one line: what, and what to do."""
+    """A command cannot continue. The message is one line: what happened, and what to do."""
 
     def __init__(self, message: str, code: ExitCode = ExitCode.BAD_INPUT) -> None:
         super().__init__(message)
@@ -54,7 +57,7 @@ class CliError(Exception):
 
 
 def as_fault(error: Exception) -> CliError:
-    """Return the one line and the exit code for anything that a command raised."""
+    """Return the one line and the exit code for any exception of a command."""
     match error:
         case CliError():
             return error
@@ -73,9 +76,9 @@ def as_fault(error: Exception) -> CliError:
         case EvaluationFault() | CorpusFault() | BenchmarkFault():
             return _fault(str(error), ExitCode.BAD_INPUT)
         case OSError():
-            return _fault(f"{error}; see to that and try again", ExitCode.INTERNAL)
+            return _fault(f"{error}; correct that and try again", ExitCode.INTERNAL)
     return _fault(
-        f"unexpected {type(error).__name__}: {error}; run it with --debug and report the trace",
+        f"unexpected {type(error).__name__}: {error}; run with --debug and report the traceback",
         ExitCode.INTERNAL,
     )
 

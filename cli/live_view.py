@@ -1,8 +1,15 @@
-"""What is seen while a fill is under way: the model's loading first, then the canvas if wanted."""
+"""What the terminal shows during work: a progress bar, or the canvas of a fill step by step.
 
+``LoadBar`` and ``LiveCanvas`` show one each; ``WaitingView`` shows one of the two at a time. All
+are context managers that leave nothing on the terminal, and show nothing where there is no
+terminal.
+"""
+
+from abc import abstractmethod
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from rich.console import Console
 from rich.live import Live
@@ -19,35 +26,15 @@ from intarsia.infill.holes.hole import Hole
 from intarsia.infill.syntax.lines import line_end, line_start
 
 
-class LoadBar:
-    """One bar whose words and length follow what the worker reports."""
-
-    def __init__(self, console: Console) -> None:
-        self._progress = ProgressBar(
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            console=console,
-            transient=True,
-            disable=not console.is_interactive,
-        )
-        self._task = self._progress.add_task("", total=None, visible=False)
-
-    def update(self, stage: str, fraction: float | None) -> None:
-        """Draw a stage of the work, done by a fraction, or by nobody knows how much."""
-        total = None if fraction is None else 1.0
-        self._progress.update(
-            self._task, description=stage, completed=fraction or 0.0, total=total, visible=True
-        )
-        self._progress.start()
-
-    def hide(self) -> None:
-        """Leave the terminal to others."""
-        self._progress.stop()
+class _View(AbstractContextManager[Any]):
+    """Something on the terminal that is hidden when its block ends."""
 
     def __enter__(self) -> Self:
         return self
+
+    @abstractmethod
+    def hide(self) -> None:
+        """Remove it from the terminal."""
 
     def __exit__(
         self,
@@ -58,71 +45,8 @@ class LoadBar:
         self.hide()
 
 
-_SOFT_MARK = "░"
-_MAX_COLUMNS = 100
-_GUESS_IS_SHOWN_FROM = 0.25
-"""Below this confidence a position is as good as masked."""
-
-_COLOURS = ((0.9, "green"), (0.6, "yellow"), (0.3, "dark_orange"), (0.0, "red"))
-
-
-class LiveCanvas:
-    """Shows each step in place of the one before, and leaves nothing behind. On a terminal only."""
-
-    def __init__(self, console: Console) -> None:
-        self._live = Live(console=console, auto_refresh=False, transient=True)
-
-    def show(self, text: str, hole: Hole, step: Step) -> None:
-        """Draw one step between what stands before the hole and after it on its line."""
-        lead = text[max(line_start(text, hole.start), hole.start - _MAX_COLUMNS) : hole.start]
-        rest = text[hole.end : min(line_end(text, hole.end), hole.end + _MAX_COLUMNS)]
-        self._live.start()
-        self._live.update(
-            Text.assemble(
-                (displayable(lead), "dim"),
-                render_canvas(step.tokens),
-                (displayable(rest), "dim"),
-                (f"\nstep {step.step}", "dim italic"),
-            ),
-            refresh=True,
-        )
-
-    def hide(self) -> None:
-        """Leave the terminal to others."""
-        self._live.stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.hide()
-
-
-def render_canvas(tokens: Sequence[CanvasToken]) -> Text:
-    """Return the canvas as text: settled tokens firm, guesses faint, masks as soft marks."""
-    return Text.assemble(*(_render_token(token) for token in tokens))
-
-
-def _render_token(token: CanvasToken) -> tuple[str, Style]:
-    if token.is_settled:
-        return displayable(token.text), Style(color=_colour(token.confidence), bold=True)
-    guess = displayable(token.text)
-    if guess and token.confidence >= _GUESS_IS_SHOWN_FROM:
-        return guess, Style(color=_colour(token.confidence), italic=True, dim=True)
-    return _SOFT_MARK, Style(dim=True)
-
-
-def _colour(confidence: float) -> str:
-    return next(colour for least, colour in _COLOURS if confidence >= least or least == 0.0)
-
-
-class WaitingView:
-    """One thing at a time on the terminal, and nothing left of it in the end."""
+class WaitingView(_View):
+    """The model's loading first, then the canvas if ``watch``."""
 
     def __init__(self, console: Console, *, watch: bool) -> None:
         self._bar = LoadBar(console)
@@ -138,21 +62,88 @@ class WaitingView:
         self._bar.update(progress.description, progress.fraction)
 
     def hide(self) -> None:
-        """Leave the terminal to the results."""
         self._bar.hide()
         self._canvas.hide()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.hide()
 
     def _show_step(self, text: str, hole: Hole, step: Step) -> None:
         self._bar.hide()
         self._canvas.show(text, hole, step)
+
+
+class LoadBar(_View):
+    """A progress bar with a description."""
+
+    def __init__(self, console: Console) -> None:
+        self._progress = ProgressBar(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TaskProgressColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_interactive,
+        )
+        self._task = self._progress.add_task("", total=None, visible=False)
+
+    def update(self, stage: str, fraction: float | None) -> None:
+        """Show a stage of the work and how much is done, 0 to 1; None: unknown."""
+        total = None if fraction is None else 1.0
+        self._progress.update(
+            self._task, description=stage, completed=fraction or 0.0, total=total, visible=True
+        )
+        self._progress.start()
+
+    def hide(self) -> None:
+        self._progress.stop()
+
+
+_MASK = "░"
+_MAX_COLUMNS = 100
+_MIN_CONFIDENCE_SHOWN = 0.25
+"""Below it a guess is drawn as a mask."""
+
+_COLOURS = ((0.9, "green"), (0.6, "yellow"), (0.3, "dark_orange"), (0.0, "red"))
+"""Least confidence of each colour."""
+
+
+class LiveCanvas(_View):
+    """The canvas of a fill: each step replaces the one before."""
+
+    def __init__(self, console: Console) -> None:
+        self._live = Live(console=console, auto_refresh=False, transient=True)
+
+    def show(self, text: str, hole: Hole, step: Step) -> None:
+        """Draw one step between the text before and after the hole on its line."""
+        lead = text[max(line_start(text, hole.start), hole.start - _MAX_COLUMNS) : hole.start]
+        rest = text[hole.end : min(line_end(text, hole.end), hole.end + _MAX_COLUMNS)]
+        self._live.start()
+        self._live.update(
+            Text.assemble(
+                (displayable(lead), "dim"),
+                render_canvas(step.tokens),
+                (displayable(rest), "dim"),
+                (f"\nstep {step.step}", "dim italic"),
+            ),
+            refresh=True,
+        )
+
+    def hide(self) -> None:
+        self._live.stop()
+
+
+def render_canvas(tokens: Sequence[CanvasToken]) -> Text:
+    """Return the canvas as text: settled tokens bold, guesses dim, masks as ``░``."""
+    return Text.assemble(*(_render_token(token) for token in tokens))
+
+
+def _render_token(token: CanvasToken) -> tuple[str, Style]:
+    if token.is_settled:
+        return displayable(token.text), Style(color=_colour(token.confidence), bold=True)
+    guess = displayable(token.text)
+    if guess and token.confidence >= _MIN_CONFIDENCE_SHOWN:
+        return guess, Style(color=_colour(token.confidence), italic=True, dim=True)
+    return _MASK, Style(dim=True)
+
+
+def _colour(confidence: float) -> str:
+    return next(colour for least, colour in _COLOURS if confidence >= least or least == 0.0)

@@ -1,6 +1,7 @@
-"""The command ``intarsia``: a table of commands, and the one place where an error becomes a line.
+"""The program ``intarsia``: its table of commands, and the one guard that prints errors.
 
-A command's module is imported when the command is run, so that none waits for another's imports.
+A command's module is imported only when that command runs, so no command waits for the imports of
+another one.
 """
 
 import json
@@ -16,46 +17,46 @@ from typing import Any, NoReturn
 import click
 
 from intarsia.cli.errors import MEANINGS, ExitCode, as_fault
-from intarsia.cli.options import debug_option
+from intarsia.cli.switches import debug_option
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class CommandRow:
-    """Where a command is found: ``module`` holds a click command of the name ``command``."""
+    """Where a command is: ``module`` holds a click command called ``command``."""
 
     module: str
     summary: str
 
 
 COMMANDS: dict[str, CommandRow] = {
-    "fill": CommandRow(module="intarsia.cli.fill.command", summary="Fill holes in a file."),
-    "demo": CommandRow(module="intarsia.cli.demo", summary="Fill holes in sample files."),
-    "serve": CommandRow(module="intarsia.cli.serve", summary="Serve editors (LSP)."),
-    "door": CommandRow(
-        module="intarsia.cli.completions_api.command", summary="Serve a completions API here."
-    ),
-    "engine": CommandRow(module="intarsia.cli.engine", summary="Run the engine in the foreground."),
-    "status": CommandRow(module="intarsia.cli.status", summary="Say what the engine is doing."),
-    "stop": CommandRow(module="intarsia.cli.stop", summary="End the engine and free its memory."),
-    "pull": CommandRow(module="intarsia.cli.pull", summary="Fetch and verify a model."),
-    "doctor": CommandRow(
-        module="intarsia.cli.doctor.command", summary="Say what works and what is missing."
-    ),
-    "bench": CommandRow(module="intarsia.cli.bench", summary="Measure speed and memory here."),
-    "eval": CommandRow(module="intarsia.cli.eval.command", summary="Measure fills on known text."),
-    "corpus": CommandRow(module="intarsia.cli.corpus", summary="Make what is trained on."),
-    "train": CommandRow(module="intarsia.cli.train", summary="Train weights on a corpus."),
+    "fill": CommandRow("intarsia.cli.fill.command", "Fill holes in a file."),
+    "demo": CommandRow("intarsia.cli.demo", "Fill holes in sample files."),
+    "serve": CommandRow("intarsia.cli.serve", "Serve editors (LSP)."),
+    "api": CommandRow("intarsia.cli.completions_api.command", "Serve a completions API."),
+    "engine": CommandRow("intarsia.cli.engine", "Run the engine in the foreground."),
+    "status": CommandRow("intarsia.cli.status", "Show what the engine is doing."),
+    "stop": CommandRow("intarsia.cli.stop", "End the engine and free its memory."),
+    "pull": CommandRow("intarsia.cli.pull", "Download and verify a model."),
+    "doctor": CommandRow("intarsia.cli.doctor.command", "Check this installation."),
+    "bench": CommandRow("intarsia.cli.bench", "Measure speed and memory on this machine."),
+    "eval": CommandRow("intarsia.cli.eval.command", "Measure fills of holes with known text."),
+    "corpus": CommandRow("intarsia.cli.corpus", "Build a training corpus."),
+    "train": CommandRow("intarsia.cli.train", "Train weights on a corpus or on your code."),
 }
+"""In the order of the help."""
+
+FORMER_NAMES = {"door": "api"}
+"""Still accepted, and not shown in the help."""
 
 
 class CommandTable(click.Group):
-    """The group of all commands, each looked up in the table and imported when it is needed."""
+    """The group of all commands. Each is imported when it is needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        row = COMMANDS.get(cmd_name)
+        row = COMMANDS.get(FORMER_NAMES.get(cmd_name, cmd_name))
         if row is None:
             return None
         command: click.Command = import_module(row.module).command
@@ -67,20 +68,20 @@ class CommandTable(click.Group):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Exit codes"):
-            formatter.write_dl([(str(code.value), words) for code, words in MEANINGS.items()])
+            formatter.write_dl([(str(code.value), meaning) for code, meaning in MEANINGS.items()])
 
     def main(  # type: ignore[override]  # always ends the process, as click's own default does
         self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
     ) -> NoReturn:
-        words = sys.argv[1:] if args is None else list(args)
+        arguments = sys.argv[1:] if args is None else list(args)
         try:
-            code = super().main(words, prog_name or "intarsia", standalone_mode=False, **extra)
+            code = super().main(arguments, prog_name or "intarsia", standalone_mode=False, **extra)
             if not sys.stdout.closed:  # `serve` closes it along with its client
                 sys.stdout.flush()
         except BrokenPipeError:
             code = _leave_pipe()
-        except Exception as error:  # noqa: BLE001 the command line's one guard: a line, no traceback
-            code = _report(error, words)
+        except Exception as error:  # noqa: BLE001 the command line's one guard: one line, no traceback
+            code = _report(error, arguments)
         sys.exit(code or ExitCode.OK)
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
@@ -104,20 +105,20 @@ def main() -> NoReturn:
     cli.main()
 
 
-def _report(error: Exception, words: Sequence[str]) -> ExitCode:
-    """Say what went wrong. The words are looked at as they are: they may not even be readable."""
+def _report(error: Exception, arguments: Sequence[str]) -> ExitCode:
+    """Print what went wrong. The arguments are searched unparsed: parsing them may have failed."""
     fault = as_fault(error)
-    if "--debug" in words:
+    if "--debug" in arguments:
         traceback.print_exception(error)
     click.echo(f"intarsia: {fault}", err=True)
-    if "--json" in words:
+    if "--json" in arguments:
         click.echo(json.dumps({"text": None, "reason": str(fault), "exit_code": fault.code.value}))
     return fault.code
 
 
 @contextmanager
 def _own_code_for_closed_pipe() -> Iterator[None]:
-    """Click would end with 1 where a reader went away, which means something else here."""
+    """Exit with our own code for a closed pipe: click would exit with 1, which has a meaning."""
     try:
         yield
     except BrokenPipeError as error:
@@ -125,6 +126,6 @@ def _own_code_for_closed_pipe() -> Iterator[None]:
 
 
 def _leave_pipe() -> ExitCode:
-    """Give the interpreter somewhere to flush to when it ends."""
+    """Redirect standard output to nowhere, so that the interpreter's last flush does not fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return ExitCode.PIPE_CLOSED

@@ -1,9 +1,9 @@
-"""``intarsia pull``: fetch a model into the user's cache, and verify it."""
+"""``intarsia pull``: download a model into the user's cache and verify it."""
 
 import click
 
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.options import debug_option
+from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices, size
 from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL
 
@@ -13,13 +13,13 @@ from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL
     "--model",
     default=DEFAULT_MODEL,
     show_default=True,
-    help=f"A name of the catalog: {', '.join(row.name for row in CATALOG)}.",
+    help=f"A catalog name: {', '.join(row.name for row in CATALOG)}.",
 )
 @debug_option
 def command(model: str) -> None:
-    """Fetch a model, verify it, and keep it in your cache. Goes on where it was interrupted."""
+    """Download a model into your cache and verify it. An interrupted download is resumed."""
     from intarsia.engine.model_store.download import pull
 
     with LoadBar(notices()) as bar:
         path = pull(model, bar.update)
-    click.echo(f"{model} is there and verified: {path} ({size(path.stat().st_size)})")
+    click.echo(f"{model} is downloaded and verified: {path} ({size(path.stat().st_size)})")

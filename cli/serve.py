@@ -1,23 +1,23 @@
-"""``intarsia serve``: the language server. Imports the server and nothing else: editors wait."""
+"""``intarsia serve``: the language server. Imports nothing else, because an editor waits for it."""
 
 import gc
 import ipaddress
 
 import click
 
-from intarsia.cli.options import debug_option
+from intarsia.cli.switches import debug_option
 
 
 @click.command("serve")
 @click.option(
     "--tcp",
     metavar="[HOST:]PORT",
-    help="Serve one client on a port of this machine instead (for debugging).",
+    help="Serve one client on a TCP port of this machine instead (for debugging).",
 )
 @debug_option
 def command(tcp: str | None) -> int:
     """Serve an editor: the language server, on standard input and output."""
-    gc.disable()  # what is imported stays: looking for garbage in it takes a fifth of the start
+    gc.disable()  # imported objects stay: collecting among them takes a fifth of the start
     from intarsia.lsp.features import serve_stdio, serve_tcp
 
     gc.enable()
@@ -33,7 +33,7 @@ def _parse_address(word: str) -> tuple[str, int]:
         raise click.BadParameter(f"{word!r} has no port from 1 to 65535", param_hint="'--tcp'")
     if not _is_loopback(host):
         raise click.BadParameter(
-            f"{host} is not this machine alone: give 127.0.0.1, ::1 or localhost",
+            f"{host} is reachable from other machines: give 127.0.0.1, ::1 or localhost",
             param_hint="'--tcp'",
         )
     return host, int(port)

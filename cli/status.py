@@ -1,4 +1,4 @@
-"""``intarsia status``: what the engine is doing now, in plain words or as JSON."""
+"""``intarsia status``: show what the engine is doing now, as text or JSON."""
 
 import asyncio
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.options import debug_option, json_option
+from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import duration, size
 from intarsia.engine.ipc.client import EngineClient, NoEngine
 from intarsia.engine.ipc.messages import Status
@@ -17,7 +17,7 @@ from intarsia.engine.ipc.messages import Status
 @json_option
 @debug_option
 def command(as_json: bool) -> None:
-    """Say what the engine is doing. Exit code 3 where none is running."""
+    """Show what the engine is doing. Exit code 3 if it is not running."""
     from intarsia.cli.terminal import output, two_columns
 
     try:
@@ -44,7 +44,7 @@ def _rows(status: Status) -> Iterable[tuple[str, str]]:
     for note in status.notes:
         yield "", note
     yield "memory", f"{size(status.resident_bytes)} resident"
-    yield "context", f"{status.cached_tokens} tokens held from earlier fills"
+    yield "context", f"{status.cached_tokens} tokens cached from earlier fills"
     yield "fills", str(status.num_fills)
     yield "clients", f"{status.num_clients - 1} besides this command"
     idle = duration(status.idle_timeout_s)

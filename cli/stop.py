@@ -4,14 +4,14 @@ import asyncio
 
 import click
 
-from intarsia.cli.options import debug_option
+from intarsia.cli.switches import debug_option
 from intarsia.engine.ipc.client import EngineClient, NoEngine
 
 
 @click.command("stop")
 @debug_option
 def command() -> None:
-    """End the engine, whatever it is doing, and return when it has gone."""
+    """End the engine, even if it is busy, and wait until it has ended."""
     try:
         asyncio.run(_stop())
     except NoEngine:

@@ -1,4 +1,7 @@
-"""Where a command writes: results on standard output, everything else on standard error."""
+"""What commands share about the terminal: consoles, safe text, units, and termination.
+
+Results go to standard output (``output``), everything else to standard error (``notices``).
+"""
 
 import signal
 import sys
@@ -9,31 +12,45 @@ from typing import TextIO
 from rich.console import Console
 from rich.table import Table
 
+_PIPE_WIDTH = 120
 
-@contextmanager
-def termination_as_interrupt() -> Iterator[None]:
-    """Raise KeyboardInterrupt in the block where the process is terminated."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+
+def output() -> Console:
+    """Return a console for results."""
+    return _console(sys.stdout)
+
+
+def notices() -> Console:
+    """Return a console for progress, live views and errors."""
+    return _console(sys.stderr)
+
+
+def _console(stream: TextIO) -> Console:
+    width = None if stream.isatty() else _PIPE_WIDTH
+    return _PipeConsole(file=stream, width=width, highlight=False, emoji=False, markup=False)
+
+
+class _PipeConsole(Console):
+    """A console that leaves a closed pipe to the caller."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 def two_columns(rows: Iterable[tuple[str, str]]) -> Table:
-    """Return a table whose left column names and whose right column says."""
+    """Return a table of names and values."""
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
-    for name, words in rows:
-        table.add_row(name, words)
+    for name, value in rows:
+        table.add_row(name, value)
     return table
 
 
 _TAB = "    "
 _CONTROL_PICTURES = {code: 0x2400 + code for code in range(32)} | {0x7F: 0x2421}
 _C1_CONTROLS = dict.fromkeys(range(0x80, 0xA0), "\N{REPLACEMENT CHARACTER}")
-# Right-to-left and invisible marks could show a line as what it is not.
+# Right-to-left and invisible marks could make a line look like another one.
 _DIRECTION_MARKS = dict.fromkeys(
     [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)],
     "\N{REPLACEMENT CHARACTER}",
@@ -42,7 +59,7 @@ _SHOWN = _CONTROL_PICTURES | _C1_CONTROLS | _DIRECTION_MARKS | {0x09: _TAB, 0x0A
 
 
 def displayable(text: str) -> str:
-    """Return the text with one LF per line end and a visible sign for every control character."""
+    """Return the text with LF line ends and a visible sign for every control character."""
     return text.replace("\r\n", "\n").replace("\r", "\n").translate(_SHOWN)
 
 
@@ -64,26 +81,11 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-_PIPE_WIDTH = 120
-
-
-class _PipeConsole(Console):
-    """A console that lets a closed pipe be the caller's matter."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
-
-
-def output() -> Console:
-    """Return a console for results."""
-    return _console(sys.stdout)
-
-
-def notices() -> Console:
-    """Return a console for progress, live views and errors."""
-    return _console(sys.stderr)
-
-
-def _console(stream: TextIO) -> Console:
-    width = None if stream.isatty() else _PIPE_WIDTH
-    return _PipeConsole(file=stream, width=width, highlight=False, emoji=False, markup=False)
+@contextmanager
+def termination_as_interrupt() -> Iterator[None]:
+    """Raise KeyboardInterrupt in the block when the process gets SIGTERM."""
+    former = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, former)

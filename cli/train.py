@@ -1,4 +1,7 @@
-"""``intarsia train``: weights from a corpus or from the user's own code, on this machine."""
+"""``intarsia train``: train weights on a corpus or on the user's own code, on this machine.
+
+``adapter`` and ``tuning`` train on a corpus; ``repo`` is in ``train_repository``.
+"""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,13 +11,13 @@ import click
 
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.options import debug_option
+from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices
 from intarsia.cli.train_repository import repo
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.service.native_libraries import spin_briefly
 
-What: TypeAlias = Literal["adapter", "tuning"]
+TrainedPart: TypeAlias = Literal["adapter", "tuning"]
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 _WEIGHTS_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -24,24 +27,51 @@ _OPTIONS = (
         "--corpus",
         type=click.Path(path_type=Path, exists=True, file_okay=False),
         required=True,
-        help="A folder made by `intarsia corpus build`.",
+        help="A folder written by `intarsia corpus build`.",
     ),
     click.option(
         "--out",
         type=click.Path(path_type=Path, file_okay=False),
         required=True,
-        help="The run's folder; a run that was interrupted goes on from it.",
+        help="The run's folder; an interrupted run continues from it.",
     ),
-    click.option("--model", default=DEFAULT_MODEL, show_default=True, help="The backbone."),
-    click.option("--start", type=_WEIGHTS_FILE, help="Weights of an earlier run to begin from."),
-    click.option("--minutes", type=click.FloatRange(min=0, min_open=True), help="Train so long."),
-    click.option("--tokens", type=_NUMBER, help="Learn at so many places."),
-    click.option("--rank", type=click.IntRange(min=1, max=512), help="Of the low-rank matrices."),
+    click.option("--model", default=DEFAULT_MODEL, show_default=True, help="The model to train."),
+    click.option("--start", type=_WEIGHTS_FILE, help="Weights of an earlier run to start from."),
+    click.option(
+        "--minutes",
+        metavar="N",
+        type=click.FloatRange(min=0, min_open=True),
+        help="Train for N minutes.",
+    ),
+    click.option("--tokens", metavar="N", type=_NUMBER, help="Stop after N trained positions."),
+    click.option(
+        "--rank", type=click.IntRange(min=1, max=512), help="Rank of the low-rank matrices."
+    ),
     click.option("--rate", type=click.FloatRange(min=0, min_open=True), help="Peak learning rate."),
-    click.option("--holes-per-pass", type=_NUMBER, default=4, show_default=True, help="At once."),
-    click.option("--passes-per-step", type=_NUMBER, default=1, show_default=True, help="Passes."),
-    click.option("--holes-per-file", type=_NUMBER, default=6, show_default=True, help="Drawn."),
-    click.option("--seed", type=int, default=0, show_default=True),
+    click.option(
+        "--holes-per-pass",
+        type=_NUMBER,
+        default=4,
+        show_default=True,
+        help="Holes in a forward pass.",
+    ),
+    click.option(
+        "--passes-per-step",
+        type=_NUMBER,
+        default=1,
+        show_default=True,
+        help="Forward passes in an optimizer step.",
+    ),
+    click.option(
+        "--holes-per-file",
+        type=_NUMBER,
+        default=6,
+        show_default=True,
+        help="Holes drawn from a file.",
+    ),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="Seed of the random choices."
+    ),
     debug_option,
 )
 
@@ -52,11 +82,11 @@ def _corpus_options(command: _F) -> _F:
     return command
 
 
-@click.command("adapter", short_help="The gated adapter, from a corpus.")
-@click.option("--tuning", type=_WEIGHTS_FILE, help="The backbone's, on which it is trained.")
+@click.command("adapter", short_help="The adapter that drafts tokens, from a corpus.")
+@click.option("--tuning", type=_WEIGHTS_FILE, help="A tuning of the backbone to train it on.")
 @_corpus_options
 def adapter(tuning: Path | None, **options: Any) -> ExitCode:
-    """The gated adapter, which proposes several tokens a pass."""
+    """Train the gated adapter, which drafts several tokens per forward pass."""
     return _train("adapter", tuning=tuning, strength=1.0, **options)
 
 
@@ -66,24 +96,24 @@ def adapter(tuning: Path | None, **options: Any) -> ExitCode:
     type=click.FloatRange(min=0, max=1, min_open=True),
     default=1.0,
     show_default=True,
-    help="Write this share of the changes; the same command again, with another, writes it anew.",
+    help="The share of the changes to write; run the command again to write another share.",
 )
 @_corpus_options
 def tuning(**options: Any) -> ExitCode:
-    """Low-rank changes to the backbone itself: it fills holes better and ends where they end."""
+    """Train low-rank changes to the backbone: it fills holes better and ends where they end."""
     return _train("tuning", tuning=None, **options)
 
 
 def _train(
-    what: What, *, out: Path, minutes: float | None, tokens: int | None, **options: Any
+    part: TrainedPart, *, out: Path, minutes: float | None, tokens: int | None, **options: Any
 ) -> ExitCode:
     if minutes is None and tokens is None:
-        raise CliError("name --minutes or --tokens: how long to train")
-    from intarsia.research.training.run import TrainingOrder, run_training
+        raise CliError("give --minutes or --tokens: how long to train")
+    from intarsia.research.training.run import TrainingOptions, run_training
 
-    order = TrainingOrder(what=what, minutes=minutes, tokens=tokens, **options)
+    training = TrainingOptions(what=part, minutes=minutes, tokens=tokens, **options)
     with LoadBar(notices()) as bar:
-        figures = run_training(order, out, bar.update)
+        figures = run_training(training, out, bar.update)
     for name, value in figures.items():
         click.echo(f"{name.replace('_', ' ')}: {value:.3f}")
     click.echo(f"the weights are in {out / 'adapter.safetensors'}")
@@ -97,25 +127,25 @@ class _TrainGroup(click.Group):
         return super().parse_args(ctx, _written_out(args))
 
 
-def _written_out(words: Sequence[str]) -> list[str]:
-    for place, word in enumerate(words):
-        name, _, path = word.partition("=")
+def _written_out(arguments: Sequence[str]) -> list[str]:
+    for index, argument in enumerate(arguments):
+        name, _, path = argument.partition("=")
         if name == "--repo":
-            return ["repo", *words[:place], *([path] if path else []), *words[place + 1 :]]
-    return [*words]
+            return ["repo", *arguments[:index], *([path] if path else []), *arguments[index + 1 :]]
+    return [*arguments]
 
 
 @click.group("train", cls=_TrainGroup, subcommand_metavar="adapter|tuning|--repo PATH [OPTIONS]")
 @debug_option
 def command() -> None:
-    """Train weights on this machine. Nothing leaves it.
+    """Train weights on this machine; nothing leaves it.
 
     \b
     intarsia train --repo .                      your own code
     intarsia train adapter --corpus F --out R    the gated adapter of a model
     intarsia train tuning --corpus F --out R     a model's backbone itself
 
-    Ctrl-C ends a run in good order; the same command goes on with it.
+    Ctrl-C ends a run cleanly; the same command continues it.
     """
     spin_briefly()
 

@@ -1,4 +1,4 @@
-"""``intarsia door``: a completions API for editors that speak nothing else, while it runs."""
+"""``intarsia api``: a completions API for editors without LSP, for as long as it runs."""
 
 import asyncio
 import contextlib
@@ -6,37 +6,43 @@ import signal
 
 import click
 
-from intarsia.cli.completions_api.completions import Completions, write_fault
-from intarsia.cli.completions_api.http import HttpDoor
+from intarsia.cli.completions_api.completions import Completions, write_error
+from intarsia.cli.completions_api.http import HttpServer
 from intarsia.cli.errors import CliError, ExitCode
-from intarsia.cli.options import debug_option
+from intarsia.cli.switches import debug_option
 from intarsia.engine.ipc.client import EngineClient
 
 HOST = "127.0.0.1"
 
 
-@click.command("door")
-@click.option("--port", default=9258, show_default=True, type=click.IntRange(0, 65535))
+@click.command("api")
+@click.option(
+    "--port",
+    default=9258,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="The port to listen on; 0: a free one.",
+)
 @debug_option
 def command(port: int) -> ExitCode:
-    """Serve /v1/completions on this machine alone, until it is interrupted."""
+    """Serve /v1/completions to programs on this machine, until Ctrl-C."""
     asyncio.run(_serve(port))
     return ExitCode.OK
 
 
 async def _serve(port: int) -> None:
-    async with EngineClient(name="door") as client:
-        door = HttpDoor(Completions(client).handle, write_fault)
+    async with EngineClient(name="api") as client:
+        http = HttpServer(Completions(client).handle, write_error)
         try:
-            server = await asyncio.start_server(door.accept, HOST, port)
+            server = await asyncio.start_server(http.accept, HOST, port)
         except OSError as error:
-            raise CliError(f"port {port} cannot be had ({error}): give another --port") from error
+            raise CliError(f"port {port} is unavailable ({error}): give another --port") from error
         bound = server.sockets[0].getsockname()[1]
-        click.echo(f"http://{HOST}:{bound}/v1/completions answers; Ctrl-C ends it", err=True)
+        click.echo(f"http://{HOST}:{bound}/v1/completions is ready; Ctrl-C ends it", err=True)
         async with server:
             await _until_interrupted()
             server.close()
-            await door.close()
+            await http.close()
 
 
 async def _until_interrupted() -> None:

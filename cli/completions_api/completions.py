@@ -1,6 +1,6 @@
-"""What the door answers: ``POST /v1/completions`` and ``GET /v1/models``, through the engine.
+"""The responses of the completions API: ``POST /v1/completions`` and ``GET /v1/models``.
 
-Requests come in, answers in the OpenAI-compatible form go out. Knows no sockets.
+Asks the engine and writes responses in the OpenAI-compatible form. Knows nothing of sockets.
 """
 
 import itertools
@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from intarsia.cli.completions_api.http import Answer, HttpFault, Request
+from intarsia.cli.completions_api.http import HttpError, Request, Response
 from intarsia.cli.completions_api.prompt import (
     MAX_TOKENS,
     CompletionRequest,
@@ -31,14 +31,14 @@ _EVENTS = "text/event-stream"
 
 
 class Completions:
-    """Answers requests; a cancelled one is cancelled in the engine."""
+    """Answers requests through the engine; cancelling ``handle`` cancels the fill there."""
 
     def __init__(self, client: EngineClient) -> None:
         self._client = client
         self._numbers = itertools.count(1)
 
-    async def handle(self, request: Request) -> Answer:
-        """Raises HttpFault."""
+    async def handle(self, request: Request) -> Response:
+        """Return the response to one request. Raise HttpError if it is refused."""
         try:
             match (request.path.rstrip("/"), request.method):
                 case ("/v1/completions", "POST"):
@@ -46,28 +46,28 @@ class Completions:
                 case ("/v1/models", "GET"):
                     return await self._models()
                 case ("/v1/completions" | "/v1/models", method):
-                    raise HttpFault(405, f"{method} is not answered here")
+                    raise HttpError(405, f"{method} is not supported here")
         except FillFailed as error:
-            raise HttpFault(400 if error.code == "bad_request" else 503, str(error)) from error
+            raise HttpError(400 if error.code == "bad_request" else 503, str(error)) from error
         except EngineError as error:
-            raise HttpFault(503, str(error)) from error
-        raise HttpFault(404, "not found: there are /v1/completions and /v1/models")
+            raise HttpError(503, str(error)) from error
+        raise HttpError(404, "not found: use /v1/completions or /v1/models")
 
-    async def _complete(self, request: Request) -> Answer:
-        # A web page can send other types without asking first, and JSON only after asking.
+    async def _complete(self, request: Request) -> Response:
+        # A browser sends JSON to another origin only after a preflight request, which is refused.
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
-            raise HttpFault(415, f"send the body as {_JSON}")
+            raise HttpError(415, f"send the body as {_JSON}")
         try:
-            wanted = read_completion_request(request.body)
+            completion = read_completion_request(request.body)
         except ValueError as error:
-            raise HttpFault(400, str(error)) from error
-        text, filled = await self._fill(wanted)
-        return self._completion(text, filled, is_stream=bool(wanted.stream))
+            raise HttpError(400, str(error)) from error
+        text, filled = await self._fill(completion)
+        return self._completion(text, filled, is_stream=bool(completion.stream))
 
-    async def _fill(self, wanted: CompletionRequest) -> tuple[str, Filled | None]:
-        """Return the cleaned text; empty where there is nothing to suggest."""
-        sides = sides_of(wanted)
-        text, language = sides.prefix + sides.suffix, language_for_id(wanted.language)
+    async def _fill(self, request: CompletionRequest) -> tuple[str, Filled | None]:
+        """Return the cleaned text (empty: nothing to suggest), and the engine's answer."""
+        sides = sides_of(request)
+        text, language = sides.prefix + sides.suffix, language_for_id(request.language)
         hole = find_hole(text, len(sides.prefix), language)
         if isinstance(hole, NoSuggestion):
             return "", None
@@ -78,24 +78,24 @@ class Completions:
                 prefix=canvas.prefix,
                 given=canvas.given,
                 suffix=canvas.suffix,
-                stop=(*canvas.stop, *stops_of(wanted)),
+                stop=(*canvas.stop, *stops_of(request)),
                 max_open=canvas.max_open,
                 min_indent=canvas.min_indent,
-                max_tokens=min(wanted.max_tokens or canvas.max_tokens, MAX_TOKENS),
-                seed=wanted.seed or 0,
+                max_tokens=min(request.max_tokens or canvas.max_tokens, MAX_TOKENS),
+                seed=request.seed or 0,
             )
         )
-        found = clean(filled.text, text, hole, canvas, language)
-        return ("" if isinstance(found, NoSuggestion) else found.text), filled
+        cleaned = clean(filled.text, text, hole, canvas, language)
+        return ("" if isinstance(cleaned, NoSuggestion) else cleaned.text), filled
 
-    async def _models(self) -> Answer:
+    async def _models(self) -> Response:
         status = await self._client.status()
         name = status.model or EngineConfig().model
         model = {"id": name, "object": "model", "created": 0, "owned_by": "intarsia"}
         return _json(200, {"object": "list", "data": [model]})
 
-    def _completion(self, text: str, filled: Filled | None, *, is_stream: bool) -> Answer:
-        """A stream is one event with the whole text: what is not cleaned yet is not sent."""
+    def _completion(self, text: str, filled: Filled | None, *, is_stream: bool) -> Response:
+        """Return a completion. A stream is one event with the whole, cleaned text."""
         num_read = filled.num_prefilled + filled.num_reused if filled else 0
         num_written = len(filled.tokens) if filled else 0
         is_cut = filled is not None and filled.finish_reason == "max_tokens"
@@ -121,15 +121,15 @@ class Completions:
         if not is_stream:
             return _json(200, body)
         events = b"data: " + msgspec.json.encode(body) + b"\n\ndata: [DONE]\n\n"
-        return Answer(status=200, content_type=_EVENTS, body=events)
+        return Response(status=200, content_type=_EVENTS, body=events)
 
 
-def write_fault(fault: HttpFault) -> Answer:
-    """Return a refusal as the API words it."""
-    kind = "invalid_request_error" if fault.status < 500 else "server_error"
-    message = " ".join(str(fault).split())
-    return _json(fault.status, {"error": {"message": message, "type": kind}})
+def write_error(error: HttpError) -> Response:
+    """Return an error in the API's form."""
+    kind = "invalid_request_error" if error.status < 500 else "server_error"
+    message = " ".join(str(error).split())
+    return _json(error.status, {"error": {"message": message, "type": kind}})
 
 
-def _json(status: int, body: dict[str, Any]) -> Answer:
-    return Answer(status=status, content_type=_JSON, body=msgspec.json.encode(body) + b"\n")
+def _json(status: int, body: dict[str, Any]) -> Response:
+    return Response(status=status, content_type=_JSON, body=msgspec.json.encode(body) + b"\n")

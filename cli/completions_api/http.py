@@ -1,7 +1,7 @@
-"""The HTTP of the door: one request a connection, on this machine alone.
+"""An HTTP server for programs on this machine: one request per connection.
 
-A handler gets a whole request and returns a whole answer; where the client goes away before, the
-handler is cancelled. Knows nothing of completions.
+A handler gets a whole request and returns a whole response. If the client disconnects first, the
+handler is cancelled. The server knows nothing of completions.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _OWN_NAMES = ("127.0.0.1", "localhost")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Request:
-    """``headers`` by lower-case name; ``path`` without its query."""
+    """An HTTP request: ``headers`` by lower-case name, ``path`` without its query."""
 
     method: str
     path: str
@@ -31,79 +31,79 @@ class Request:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Answer:
-    """What goes back."""
+class Response:
+    """An HTTP response with its whole body."""
 
     status: int
     content_type: str
     body: bytes
 
 
-class HttpFault(Exception):
-    """A request is refused. The message is one line: what, and what to do."""
+class HttpError(Exception):
+    """A refused request. The message is one line: what, and what to do."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)
         self.status = status
 
 
-Handler: TypeAlias = Callable[[Request], Awaitable[Answer]]
-WriteFault: TypeAlias = Callable[[HttpFault], Answer]
+Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
+WriteError: TypeAlias = Callable[[HttpError], Response]
 
 
-class HttpDoor:
-    """Serves connections; pass ``accept`` to ``asyncio.start_server``."""
+class HttpServer:
+    """Serves connections. Pass ``accept`` to ``asyncio.start_server``."""
 
-    def __init__(self, handle: Handler, write_fault: WriteFault) -> None:
+    def __init__(self, handle: Handler, write_error: WriteError) -> None:
         self._handle = handle
-        self._write_fault = write_fault
+        self._write_error = write_error
         self._open: set[asyncio.Task[Any]] = set()
 
     async def accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer one request, and close."""
+        """Response one request, and close."""
         http, task = h11.Connection(h11.SERVER), asyncio.current_task()
-        assert task is not None, "a stream server runs it as a task of its own"
+        assert task is not None, "asyncio runs each connection in its own task"
         self._open.add(task)
         try:
-            answer = await self._answer(http, reader, writer)
-            if answer is not None:
-                await _send(http, writer, answer)
+            response = await self._respond(http, reader, writer)
+            if response is not None:
+                await _send(http, writer, response)
                 await _until_read(reader, writer)
         except OSError:
-            pass  # the client vanished
+            pass  # the client disconnected
         except asyncio.CancelledError:
-            pass  # the door closes; asyncio would print a traceback
+            pass  # the server closes; asyncio would print a traceback
         finally:
             self._open.discard(task)
             writer.close()
 
     async def close(self) -> None:
-        """End all requests without an answer."""
+        """End all open requests without a response."""
         while self._open:
             for task in self._open:
                 task.cancel()
             await asyncio.wait(self._open)
 
-    async def _answer(
+    async def _respond(
         self, http: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> Answer | None:
-        """Return the answer, None where nobody waits for one any more."""
+    ) -> Response | None:
+        """Return the response; None if the client has disconnected."""
         try:
             if len(self._open) > MAX_CONNECTIONS:
-                raise HttpFault(503, f"{MAX_CONNECTIONS} requests are open: wait for answers")
+                raise HttpError(503, f"{MAX_CONNECTIONS} requests are open: wait for their answers")
             request = await _read(http, reader, writer)
             if request is None:
                 return None
             _require_own(request)
             return await _unless_gone(self._handle(request), reader)
-        except HttpFault as fault:
-            return self._write_fault(fault)
+        except HttpError as error:
+            return self._write_error(error)
 
 
 async def _read(
     http: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> Request | None:
-    """Read one request; None where the connection ends first. Raises HttpFault."""
+    """Read one request; return None if the connection ends first. Raise HttpError."""
     head, body = None, bytearray()
     try:
         async with asyncio.timeout(READ_TIMEOUT_S):
@@ -118,15 +118,15 @@ async def _read(
                 elif isinstance(event, h11.Data):
                     body += event.data
                     if len(body) > MAX_BODY_BYTES:
-                        raise HttpFault(413, f"the body is above {MAX_BODY_BYTES} bytes: send less")
+                        raise HttpError(413, f"the body exceeds {MAX_BODY_BYTES} bytes: send less")
                 elif isinstance(event, h11.EndOfMessage) and head is not None:
                     return _request(head, bytes(body))
                 else:
                     return None
     except h11.RemoteProtocolError as error:
-        raise HttpFault(error.error_status_hint, f"this is no HTTP request: {error}") from error
+        raise HttpError(error.error_status_hint, f"not an HTTP request: {error}") from error
     except TimeoutError as error:
-        raise HttpFault(408, f"no whole request came within {READ_TIMEOUT_S:g} s") from error
+        raise HttpError(408, f"no complete request arrived within {READ_TIMEOUT_S:g} s") from error
 
 
 def _request(head: h11.Request, body: bytes) -> Request:
@@ -139,24 +139,25 @@ def _request(head: h11.Request, body: bytes) -> Request:
 
 
 def _require_own(request: Request) -> None:
-    """Refuse web pages: those of another name that resolves to us (DNS rebinding), and those that
-    say where they come from."""
+    """Refuse web pages: a foreign host name that resolves to us (DNS rebinding), or an Origin."""
     host = request.headers.get("host", "").partition(":")[0]
     if host.lower() not in _OWN_NAMES:
-        raise HttpFault(403, "this door is for programs of this machine: ask for 127.0.0.1")
+        raise HttpError(403, "this API is for programs on this machine: use 127.0.0.1")
     if "origin" in request.headers:
-        raise HttpFault(403, "this door is not for web pages: leave the Origin header out")
+        raise HttpError(403, "this API is not for web pages: omit the Origin header")
 
 
-async def _unless_gone(answering: Awaitable[Answer], reader: asyncio.StreamReader) -> Answer | None:
-    """Wait for the answer; cancel it and return None where the client closes before."""
-    answer = asyncio.ensure_future(answering)
+async def _unless_gone(
+    responding: Awaitable[Response], reader: asyncio.StreamReader
+) -> Response | None:
+    """Wait for the response; if the client closes first, cancel it and return None."""
+    response = asyncio.ensure_future(responding)
     gone = asyncio.ensure_future(_until_closed(reader))
     try:
-        await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
-        return await answer if answer.done() else None
+        await asyncio.wait({response, gone}, return_when=asyncio.FIRST_COMPLETED)
+        return await response if response.done() else None
     finally:
-        for task in (answer, gone):
+        for task in (response, gone):
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError, Exception):
                 await task
@@ -169,23 +170,22 @@ async def _until_closed(reader: asyncio.StreamReader) -> None:
 
 
 async def _until_read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Wait for the client to close: closing first, with bytes of its own unread, would take the
-    answer from it."""
+    """Wait for the client to close: closing first, with unread bytes, would lose the response."""
     writer.write_eof()
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(_LINGER_S):
             await _until_closed(reader)
 
 
-async def _send(http: h11.Connection, writer: asyncio.StreamWriter, answer: Answer) -> None:
+async def _send(http: h11.Connection, writer: asyncio.StreamWriter, response: Response) -> None:
     headers = [
-        ("Content-Type", answer.content_type),
-        ("Content-Length", str(len(answer.body))),
+        ("Content-Type", response.content_type),
+        ("Content-Length", str(len(response.body))),
         ("Connection", "close"),
     ]
-    _write(http, writer, h11.Response(status_code=answer.status, headers=headers))
-    with contextlib.suppress(h11.LocalProtocolError):  # the answer to a HEAD has no body
-        _write(http, writer, h11.Data(data=answer.body))
+    _write(http, writer, h11.Response(status_code=response.status, headers=headers))
+    with contextlib.suppress(h11.LocalProtocolError):  # the response to a HEAD has no body
+        _write(http, writer, h11.Data(data=response.body))
         _write(http, writer, h11.EndOfMessage())
     await writer.drain()
 

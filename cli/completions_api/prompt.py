@@ -1,6 +1,6 @@
-"""A completion request as the OpenAI-compatible API has it: JSON in, a validated request out.
+"""Read a completion request of the OpenAI-compatible API from JSON, and validate it.
 
-A prompt may hold prefix and suffix in one of the usual fill-in-the-middle formats.
+A prompt may contain prefix and suffix in a fill-in-the-middle format.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ MAX_TOKENS = 512
 
 
 class CompletionRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """The fields that are used; others are ignored. ``language`` is ours: as editors name it."""
+    """The fields that are used; others are ignored. ``language`` is ours: an LSP language id."""
 
     prompt: str
     suffix: str | None = None
@@ -26,13 +26,13 @@ class CompletionRequest(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sides:
-    """What stands before and behind the hole."""
+    """The text before and after the hole."""
 
     prefix: str
     suffix: str
 
 
-_FORMATS = (  # marks before prefix, suffix and middle
+_FORMATS = (  # markers before prefix, suffix and middle
     ("<|fim_prefix|>", "<|fim_suffix|>", "<|fim_middle|>"),  # Qwen, CodeGemma
     ("<fim_prefix>", "<fim_suffix>", "<fim_middle>"),  # StarCoder
     ("<｜fim▁begin｜>", "<｜fim▁hole｜>", "<｜fim▁end｜>"),  # DeepSeek-Coder
@@ -40,30 +40,30 @@ _FORMATS = (  # marks before prefix, suffix and middle
 
 
 def read_completion_request(body: bytes) -> CompletionRequest:
-    """Return the request. Raises ValueError: one line, what is wrong."""
+    """Return the request. Raise ValueError with one line that says what is wrong."""
     try:
         request = msgspec.json.decode(body, type=CompletionRequest)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ValueError(f"the body is no completion request: {error}") from error
+        raise ValueError(f"the body is not a completion request: {error}") from error
     if request.n not in (None, 1):
-        raise ValueError("n must be 1: ask again, with another seed, for another text")
+        raise ValueError("n must be 1: for another text, send another request with another seed")
     return request
 
 
 def sides_of(request: CompletionRequest) -> Sides:
-    """Return both sides of the hole; a prompt without marks is all prefix."""
+    """Return both sides of the hole. A prompt without markers is all prefix."""
     if request.suffix is None:
         for before_prefix, before_suffix, before_middle in _FORMATS:
             prompt = request.prompt
             if prompt.startswith(before_prefix) and prompt.endswith(before_middle):
                 inner = prompt[len(before_prefix) : -len(before_middle)]
-                prefix, mark, suffix = inner.partition(before_suffix)
-                if mark:
+                prefix, marker, suffix = inner.partition(before_suffix)
+                if marker:
                     return Sides(prefix=prefix, suffix=suffix)
     return Sides(prefix=request.prompt, suffix=request.suffix or "")
 
 
 def stops_of(request: CompletionRequest) -> tuple[str, ...]:
     """Return the stop texts, without empty ones."""
-    named = [request.stop] if isinstance(request.stop, str) else request.stop or []
-    return tuple(stop for stop in named if stop)
+    stops = [request.stop] if isinstance(request.stop, str) else request.stop or []
+    return tuple(stop for stop in stops if stop)

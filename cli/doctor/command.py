@@ -18,7 +18,7 @@ from intarsia.cli.doctor.machine import (
 )
 from intarsia.cli.doctor.model import check_adapter, check_cache, check_grammars, check_model
 from intarsia.cli.errors import ExitCode
-from intarsia.cli.options import debug_option, json_option
+from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import output
 
 CHECKS: tuple[Callable[[], Finding], ...] = (

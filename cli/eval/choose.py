@@ -1,14 +1,17 @@
-"""From the names of sets to their cases."""
+"""What a request of ``intarsia eval`` selects: its systems, its cases and its sandbox."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from intarsia.cli.baselines import BaselineName, baseline_named
 from intarsia.cli.errors import CliError
-from intarsia.cli.eval.options import Asked
+from intarsia.cli.eval.options import EvalRequest
+from intarsia.cli.terminal import notices
 from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.filling.options import FillOptions
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.case import Case
+from intarsia.research.evaluation.execute import Sandbox, find_sandbox
 from intarsia.research.evaluation.sets.builtin import builtin_cases
 from intarsia.research.evaluation.sets.humaneval import read_humaneval
 from intarsia.research.evaluation.sets.repository import repository_cases
@@ -18,25 +21,56 @@ from intarsia.research.evaluation.systems.direct import Direct
 from intarsia.research.evaluation.systems.language_server import LanguageServer
 
 
-def contestants_of(asked: Asked) -> list[System]:
-    """Return them in order: the first is what the others are compared with."""
-    if asked.is_direct and asked.is_invoked:
+def systems_of(request: EvalRequest) -> list[System]:
+    """Return the systems in order. The others are compared with the first."""
+    if request.is_direct and request.is_invoked:
         raise CliError("--invoked is for the language server: give it without --direct")
-    own = [_own(mode, asked) for mode in asked.modes]
-    return own + [contestant for peer in asked.peers for contestant in _peer(peer, asked)]
+    own = [_own(decoding, request) for decoding in request.decodings]
+    return own + [
+        system for baseline in request.baselines for system in _baseline(baseline, request)
+    ]
 
 
-def _own(mode: Decoding, asked: Asked) -> System:
-    options = FillOptions(decoding=mode, model=asked.model, num_candidates=asked.num_candidates)
-    if asked.is_direct:
+def _own(decoding: Decoding, request: EvalRequest) -> System:
+    options = FillOptions(
+        decoding=decoding, model=request.model, num_candidates=request.num_candidates
+    )
+    if request.is_direct:
         return Direct(options)
-    return LanguageServer(options, is_invoked=asked.is_invoked)
+    return LanguageServer(options, is_invoked=request.is_invoked)
 
 
-def _peer(name: BaselineName, asked: Asked) -> list[System]:
-    """Return a peer's own text and its text cleaned by us, as two."""
-    found = baseline_named(name, model=asked.model, llama_server=asked.llama_server)
-    return [found.contestant(cleans=False), found.contestant(cleans=True)]
+def _baseline(name: BaselineName, request: EvalRequest) -> list[System]:
+    """Return two systems: a baseline's own text, and that text cleaned by us."""
+    baseline = baseline_named(name, model=request.model, llama_server=request.llama_server)
+    return [baseline.system(cleans=False), baseline.system(cleans=True)]
+
+
+def choose_sandbox(cases: Sequence[Case], *, is_executed: bool | None) -> Sandbox | None:
+    """Return the sandbox for tests, or None if no test is to be run; print why not.
+
+    Without isolation, tests run only with ``is_executed``. Raise EvaluationFault if tests were
+    asked for and cannot be run.
+    """
+    if is_executed is False or all(case.test is None for case in cases):
+        return None
+    try:
+        sandbox = find_sandbox()
+    except EvaluationFault as fault:
+        if is_executed:
+            raise
+        notices().print(f"the tests are not run: {fault}")
+        return None
+    if sandbox.is_isolated:
+        return sandbox
+    if not is_executed:
+        notices().print(
+            "the tests are not run: there is no sandbox for code written by a model. Install "
+            "bubblewrap (`bwrap`), or allow them your rights with --exec"
+        )
+        return None
+    notices().print(f"warning: {sandbox.warning}")
+    return sandbox
 
 
 REPOSITORY_LIMIT = 300
@@ -50,43 +84,43 @@ HUMANEVAL_ADDRESS = "https://github.com/openai/human-eval-infilling/raw/master/d
 _CHECKOUT_FOLDER = Path(__file__).parents[2] / "tests" / "data" / "human-eval-infilling"
 
 
-def read_cases(asked: Asked) -> list[Case]:
-    """Return the cases of all sets that are asked for. Raises CliError, EvaluationFault."""
-    names = asked.sets or ([] if asked.repositories else ["builtin"])
-    cases = [case for name in names for case in _set_cases(name, asked)]
-    if asked.repositories:
-        cases += _repository_cases(asked)
+def read_cases(request: EvalRequest) -> list[Case]:
+    """Return the cases of all requested sets. Raise CliError or EvaluationFault."""
+    names = request.sets or ([] if request.repositories else ["builtin"])
+    cases = [case for name in names for case in _set_cases(name, request)]
+    if request.repositories:
+        cases += _repository_cases(request)
     if not cases:
-        raise CliError("no hole of these languages and kinds in these sets: ask for others")
+        raise CliError("no hole of these languages and kinds in these sets: choose others")
     return cases
 
 
-def _set_cases(name: str, asked: Asked) -> Sequence[Case]:
+def _set_cases(name: str, request: EvalRequest) -> Sequence[Case]:
     if name == "builtin":
         return builtin_cases(
-            languages=asked.languages or None,
-            kinds=asked.kinds or None,
-            limit=asked.limit,
-            seed=asked.seed,
+            languages=request.languages or None,
+            kinds=request.kinds or None,
+            limit=request.limit,
+            seed=request.seed,
         )
-    languages = language_ids(asked.languages)
-    cases = read_humaneval(_humaneval_file(name, asked.humaneval), limit=None, seed=asked.seed)
+    languages = language_ids(request.languages)
+    cases = read_humaneval(_humaneval_file(name, request.humaneval), limit=None, seed=request.seed)
     chosen = [
         case
         for case in cases
         if (not languages or case.language in languages)
-        and (not asked.kinds or case.kind in asked.kinds)
+        and (not request.kinds or case.kind in request.kinds)
     ]
-    return chosen[: asked.limit]
+    return chosen[: request.limit]
 
 
-def _repository_cases(asked: Asked) -> list[Case]:
+def _repository_cases(request: EvalRequest) -> list[Case]:
     return repository_cases(
-        asked.repositories,
-        languages=asked.languages or None,
-        kinds=asked.kinds or None,
-        limit=asked.limit or REPOSITORY_LIMIT,
-        seed=asked.seed,
+        request.repositories,
+        languages=request.languages or None,
+        kinds=request.kinds or None,
+        limit=request.limit or REPOSITORY_LIMIT,
+        seed=request.seed,
     )
 
 
@@ -95,12 +129,12 @@ def _humaneval_file(name: str, folder: Path | None) -> Path:
         path = Path(name)
         if not path.is_file():
             known = ", ".join(("builtin", *HUMANEVAL_FILES))
-            raise CliError(f"no set and no file {name}: give one of {known}, or a file's path")
+            raise CliError(f"no set and no file {name}: give one of {known}, or the path of a file")
         return path
     file = (folder or _CHECKOUT_FOLDER) / HUMANEVAL_FILES[name]
     if not file.is_file():
         raise CliError(
-            f"{file} is not there: fetch it from {HUMANEVAL_ADDRESS}{file.name} and name its "
-            "folder by --humaneval or INTARSIA_HUMANEVAL"
+            f"{file} does not exist: download it from {HUMANEVAL_ADDRESS}{file.name} and give its "
+            "folder with --humaneval or INTARSIA_HUMANEVAL"
         )
     return file

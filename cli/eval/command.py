@@ -1,51 +1,62 @@
-"""``intarsia eval``: how good and how fast fills are, on holes whose text is known."""
+"""``intarsia eval``: measure how good and how fast fills are, on holes with known text."""
 
 import asyncio
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import click
 
 from intarsia.cli.errors import ExitCode
-from intarsia.cli.eval.choose import contestants_of, read_cases
+from intarsia.cli.eval.choose import choose_sandbox, read_cases, systems_of
 from intarsia.cli.eval.comparison import report_comparison
-from intarsia.cli.eval.options import Asked, eval_options
-from intarsia.cli.eval.reports import load, report, save, write_page
-from intarsia.cli.eval.run_tests import choose_sandbox, run_tests
+from intarsia.cli.eval.options import EvalRequest, eval_options
+from intarsia.cli.eval.reports import report, save, write_page
 from intarsia.cli.live_view import LoadBar
-from intarsia.cli.options import debug_option, json_option
+from intarsia.cli.options import former_name, former_values
+from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, termination_as_interrupt
 from intarsia.research.benchmark.machine import describe_machine
+from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.judge import judge
-from intarsia.research.evaluation.record import Row, Run, SystemInfo
-from intarsia.research.evaluation.run import Progress, run
+from intarsia.research.evaluation.record import Recording, Row, Run, read_run
+from intarsia.research.evaluation.run import RunProgress, run
+from intarsia.research.evaluation.run_tests import run_tests
+from intarsia.research.evaluation.system import System
 
 _RUN_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 _NEW_FILE = click.Path(path_type=Path, dir_okay=False)
 
 
+def _system_names(ctx: click.Context, _: click.Parameter, names: Sequence[str]) -> tuple[str, ...]:
+    return (*names, *former_values(ctx, "--system"))
+
+
 @click.command("eval", context_settings={"help_option_names": ["-h", "--help"]})
 @eval_options
-@click.option("--save", "to_save", metavar="RUN.json", type=_NEW_FILE, help="Keep every answer.")
-@click.option("--html", metavar="PAGE.html", type=_NEW_FILE, help="Write figures and cases there.")
-@click.option("--show", metavar="RUN.json", type=_RUN_FILE, help="Show a kept run again.")
+@click.option(
+    "--save", "to_save", metavar="RUN.json", type=_NEW_FILE, help="Write every answer to this file."
+)
+@click.option(
+    "--html", metavar="PAGE.html", type=_NEW_FILE, help="Write figures and cases as a page."
+)
+@click.option("--show", metavar="RUN.json", type=_RUN_FILE, help="Show a saved run.")
 @click.option(
     "--compare",
     metavar="A.json B.json",
     nargs=2,
     type=_RUN_FILE,
-    help="Pair two kept runs hole by hole (or two contestants of one): is it more than noise?",
+    help="Pair two saved runs, or two systems of one, hole by hole: is the difference noise?",
 )
 @click.option(
-    "--contestant",
-    "contestants",
+    "--system",
+    "systems",
     metavar="NAME",
     multiple=True,
-    help="With --compare: whose answers; given twice, one for each side.",
+    callback=_system_names,
+    help="With --compare: the system to compare; given twice: one for each side.",
 )
+@former_name("--contestant", "--system")
 @json_option
 @debug_option
 def command(
@@ -53,93 +64,83 @@ def command(
     html: Path | None,
     show: Path | None,
     compare: tuple[Path, Path] | None,
-    contestants: Sequence[str],
+    systems: Sequence[str],
     as_json: bool,
     **options: Any,
 ) -> ExitCode:
     """Measure fills on holes whose text is known, as an editor would ask for them.
 
-    Whoever fills takes turns at each hole, so that all meet the machine in the same state. Nothing
-    but --save and --html writes files. Exit code 1 where a hole got no answer.
+    The systems take turns at each hole, so that all find the machine in the same state. Only --save
+    and --html write files. Exit code 1 if a hole got no answer.
     """
-    _require_one_thing(to_save, html, show, compare, contestants)
+    _require_one_task(to_save, html, show, compare, systems)
     if compare:
-        report_comparison(compare, contestants, as_json=as_json)
+        report_comparison(compare, systems, as_json=as_json)
         return ExitCode.OK
     for path in (to_save, html):
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)  # before the work, not after it
     if show:
-        report(load(show), html=html, as_json=as_json)
+        report(read_run(show), html=html, as_json=as_json)
         return ExitCode.OK
-    made = _evaluate(Asked(**options), to_save, html)
-    report(made, html=html, as_json=as_json)
-    return ExitCode.NOTHING if any(row.is_failure for row in made.rows) else ExitCode.OK
+    finished = _evaluate(EvalRequest(**options), to_save, html)
+    report(finished, html=html, as_json=as_json)
+    return ExitCode.NOTHING if any(row.is_failure for row in finished.rows) else ExitCode.OK
 
 
-def _require_one_thing(
+def _require_one_task(
     to_save: Path | None,
     html: Path | None,
     show: Path | None,
     compare: tuple[Path, Path] | None,
-    contestants: Sequence[str],
+    systems: Sequence[str],
 ) -> None:
     if compare and (show or to_save or html):
-        raise click.UsageError("--compare prints, and goes with --contestant and --json alone")
+        raise click.UsageError("--compare prints only: combine it with --system and --json alone")
     if show and to_save:
         raise click.UsageError("--show reads a run that was saved: leave --save out")
-    if contestants and not compare:
-        raise click.UsageError("--contestant goes with --compare")
-    if len(contestants) > 2:
-        raise click.UsageError("--compare has two sides: give --contestant twice at most")
+    if systems and not compare:
+        raise click.UsageError("--system goes with --compare")
+    if len(systems) > 2:
+        raise click.UsageError("--compare has two sides: give --system twice at most")
 
 
-def _evaluate(asked: Asked, to_save: Path | None, html: Path | None) -> Run:
-    """Fill, judge and test. What was done is kept, whatever ends it."""
-    contestants = contestants_of(asked)
-    cases = read_cases(asked)
-    sandbox = choose_sandbox(cases, is_executed=asked.is_executed)
-    started = datetime.now(UTC).isoformat(timespec="seconds")
-    infos: list[SystemInfo] = []
-    rows: list[Row] = []
-
-    def made() -> Run:
-        return Run(
-            started=started,
-            machine=describe_machine(),
-            intarsia=version("intarsia"),
-            settings=asked.as_settings(),
-            contestants=tuple(infos),
-            rows=tuple(rows),
-        )
-
+def _evaluate(request: EvalRequest, to_save: Path | None, html: Path | None) -> Run:
+    """Fill, judge and test. If it is interrupted, the answers so far are saved."""
+    systems = systems_of(request)
+    cases = read_cases(request)
+    sandbox = choose_sandbox(cases, is_executed=request.is_executed)
+    recording = Recording(machine=describe_machine(), settings=request.as_settings())
     try:
         with termination_as_interrupt(), LoadBar(notices()) as bar:
-
-            def tell(progress: Progress) -> None:
-                bar.update(progress.in_words, progress.share)
-
-            def keep(row: Row) -> None:
-                rows.append(row)
-                if row.is_failure:
-                    notices().print(f"no answer: {row.case}, {row.contestant}: {row.reason}")
-
-            asyncio.run(
-                run(
-                    cases,
-                    contestants,
-                    judge=judge,
-                    on_progress=tell,
-                    on_ready=infos.append,
-                    on_row=keep,
-                )
-            )
+            asyncio.run(_fill(cases, systems, recording, bar))
             if sandbox is not None:
-                rows[:] = run_tests(rows, cases, sandbox, bar.update)
+                recording.rows = run_tests(recording.rows, cases, sandbox, bar.update)
     except BaseException:
-        if rows:
-            save(made(), to_save)
-            write_page(made(), html)
+        if recording.rows:
+            save(recording.as_run(), to_save)
+            write_page(recording.as_run(), html)
         raise
-    save(made(), to_save)
-    return made()
+    save(recording.as_run(), to_save)
+    return recording.as_run()
+
+
+async def _fill(
+    cases: Sequence[Case], systems: Sequence[System], recording: Recording, bar: LoadBar
+) -> None:
+    def show_progress(progress: RunProgress) -> None:
+        bar.update(progress.in_words, progress.share)
+
+    def keep(row: Row) -> None:
+        recording.rows.append(row)
+        if row.is_failure:
+            notices().print(f"no answer: {row.case}, {row.system}: {row.reason}")
+
+    await run(
+        cases,
+        systems,
+        judge=judge,
+        on_progress=show_progress,
+        on_ready=recording.systems.append,
+        on_row=keep,
+    )

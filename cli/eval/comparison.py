@@ -1,4 +1,4 @@
-"""``intarsia eval --compare``: two sides, hole by hole."""
+"""``intarsia eval --compare``: two runs, or two systems of one, compared hole by hole."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,29 +6,27 @@ from pathlib import Path
 import click
 import msgspec
 
-from intarsia.cli.eval.reports import load
 from intarsia.cli.terminal import output
 from intarsia.research.evaluation.compare import compare, rows_of
-from intarsia.research.evaluation.record import Run, SystemInfo
+from intarsia.research.evaluation.record import Run, SystemInfo, read_run
 from intarsia.research.evaluation.report_comparison import comparison_table, discordant_table
 
 
-def report_comparison(
-    paths: tuple[Path, Path], contestants: Sequence[str], *, as_json: bool
-) -> None:
-    """Print it. ``contestants``: one for both sides, or one for each; none: the first of each."""
-    names = [*contestants, *contestants] if len(contestants) == 1 else [*contestants]
+def report_comparison(paths: tuple[Path, Path], systems: Sequence[str], *, as_json: bool) -> None:
+    """Print the comparison.
+
+    ``systems`` names one system for both sides, or one for each; by default the first of each run.
+    """
+    names = [*systems, *systems] if len(systems) == 1 else [*systems]
     sides = [
-        _Side(path, load(path), name)
+        _Side(path, read_run(path), name)
         for path, name in zip(paths, names or (None, None), strict=True)
     ]
     first, second = sides
-    comparison = compare(
-        rows_of(first.run, first.contestant), rows_of(second.run, second.contestant)
-    )
+    comparison = compare(rows_of(first.run, first.system), rows_of(second.run, second.system))
     if as_json:
-        told = {"first": first.described(), "second": second.described()}
-        click.echo(msgspec.json.encode(told | msgspec.to_builtins(comparison)))
+        sides_json = {"first": first.described(), "second": second.described()}
+        click.echo(msgspec.json.encode(sides_json | msgspec.to_builtins(comparison)))
         return
     labels = _labels(first, second)
     console = output()
@@ -40,30 +38,30 @@ def report_comparison(
 
 
 class _Side:
-    """One run, seen by one contestant."""
+    """One side of the comparison: one system of one run."""
 
-    def __init__(self, path: Path, run: Run, contestant: str | None) -> None:
+    def __init__(self, path: Path, run: Run, system: str | None) -> None:
         self.path = path
         self.run = run
-        self.contestant = contestant
+        self.system = system
 
     @property
     def info(self) -> SystemInfo | None:
-        infos = self.run.contestants
-        if self.contestant is None:
+        infos = self.run.systems
+        if self.system is None:
             return infos[0] if infos else None
-        return next((info for info in infos if info.name == self.contestant), None)
+        return next((info for info in infos if info.name == self.system), None)
 
     @property
     def name(self) -> str:
-        return self.info.name if self.info else "nobody"
+        return self.info.name if self.info else "no system"
 
     def described(self) -> dict[str, object]:
         return {
             "file": str(self.path),
             "started": self.run.started,
             "machine": self.run.machine,
-            "contestant": self.info,
+            "system": self.info,
         }
 
     def in_words(self) -> str:
@@ -72,7 +70,7 @@ class _Side:
 
 
 def _labels(first: _Side, second: _Side) -> tuple[str, str]:
-    """Return what tells the sides apart in a column's head."""
+    """Return a label for each side that tells it apart: system, file or number."""
     if first.name != second.name:
         return first.name, second.name
     if first.path.stem != second.path.stem:

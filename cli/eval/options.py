@@ -1,4 +1,4 @@
-"""The options of ``eval``, and what they ask for."""
+"""The options of ``intarsia eval``, and the request that they make."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar, get_args
 
 import click
+from click.core import ParameterSource
 
 from intarsia.cli.baselines import (
     BaselineName,
@@ -13,7 +14,12 @@ from intarsia.cli.baselines import (
     each_once,
     llama_server_option,
 )
-from intarsia.cli.options import absolute_model, candidates_option
+from intarsia.cli.options import (
+    absolute_model,
+    candidates_option,
+    former_values,
+    settle_option,
+)
 from intarsia.engine.ipc.messages import Decoding
 from intarsia.research.evaluation.case import CaseKind
 
@@ -21,8 +27,8 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Asked:
-    """A run as it was asked for: the fields are the options' names."""
+class EvalRequest:
+    """Which holes to fill, with which systems. The fields are the options' parameter names."""
 
     sets: Sequence[str]
     repositories: Sequence[Path]
@@ -31,8 +37,8 @@ class Asked:
     limit: int | None
     seed: int
     humaneval: Path | None
-    modes: Sequence[Decoding]
-    peers: Sequence[BaselineName]
+    decodings: Sequence[Decoding]
+    baselines: Sequence[BaselineName]
     llama_server: Path | None
     is_direct: bool
     is_invoked: bool
@@ -41,30 +47,38 @@ class Asked:
     is_executed: bool | None
 
     def as_settings(self) -> dict[str, Any]:
-        """Return what was set, for the record."""
-        told = {
+        """Return the options that were set, by option name, for the run's record."""
+        settings = {
             "set": list(self.sets),
             "repo": [str(path) for path in self.repositories],
             "lang": list(self.languages),
             "kind": list(self.kinds),
             "limit": self.limit,
             "seed": self.seed,
-            "decoding": list(self.modes),
-            "against": list(self.peers),
+            "decoding": list(self.decodings),
+            "against": list(self.baselines),
             "direct": self.is_direct,
             "invoked": self.is_invoked,
             "model": self.model,
             "candidates": self.num_candidates,
             "exec": self.is_executed,
         }
-        return {name: value for name, value in told.items() if value not in (None, [], False)}
+        return {name: value for name, value in settings.items() if value not in (None, [], False)}
 
 
 def eval_options(command: _F) -> _F:
-    """Add the options whose names are the fields of Asked."""
+    """Add the options; their parameter names are the fields of EvalRequest."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def _decodings(
+    ctx: click.Context, parameter: click.Parameter, decodings: Sequence[Decoding]
+) -> tuple[Decoding, ...]:
+    is_given = ctx.get_parameter_source(str(parameter.name)) is not ParameterSource.DEFAULT
+    former = former_values(ctx, "--decoding")
+    return each_once(ctx, parameter, (*(decodings if is_given or not former else ()), *former))
 
 
 _FOLDER = click.Path(path_type=Path, exists=True, file_okay=False)
@@ -77,7 +91,7 @@ _OPTIONS = (
         multiple=True,
         callback=each_once,
         help="builtin, single-line, random-span-light, or a FILE.jsonl.gz of HumanEval Infilling; "
-        "repeatable.  [default: builtin, where no --repo is given]",
+        "repeatable.  [default: builtin, without --repo]",
     ),
     click.option(
         "--repo",
@@ -86,7 +100,7 @@ _OPTIONS = (
         multiple=True,
         callback=each_once,
         type=click.Path(path_type=Path, exists=True),
-        help="Cut holes into these source files, or those below this folder; repeatable.",
+        help="Cut holes into this source file, or into those below this folder; repeatable.",
     ),
     click.option(
         "--lang",
@@ -106,29 +120,35 @@ _OPTIONS = (
     ),
     click.option(
         "--limit",
+        metavar="N",
         type=click.IntRange(min=1),
-        help="So many holes of each set at most.  [default: all; with --repo, 300]",
+        help="At most N holes of each set.  [default: all; with --repo, 300]",
     ),
     click.option(
-        "--seed", type=int, default=7, show_default=True, help="Chooses and orders the holes."
+        "--seed",
+        type=int,
+        default=7,
+        show_default=True,
+        help="Seed that chooses and orders the holes.",
     ),
     click.option(
         "--humaneval",
         metavar="FOLDER",
         type=_FOLDER,
         envvar="INTARSIA_HUMANEVAL",
-        help="Where the benchmark's files lie.  [env: INTARSIA_HUMANEVAL]",
+        help="The folder of the benchmark's files.  [env: INTARSIA_HUMANEVAL]",
     ),
     click.option(
         "--decoding",
-        "modes",
+        "decodings",
         type=click.Choice(get_args(Decoding)),
         multiple=True,
         default=("speculative",),
         show_default=True,
-        callback=each_once,
-        help="A way to decode; repeatable: the others are compared with the first.",
+        callback=_decodings,
+        help="How to decode; repeatable: the others are compared with the first.",
     ),
+    settle_option,
     candidates_option,
     against_option,
     llama_server_option,
@@ -136,24 +156,24 @@ _OPTIONS = (
         "--direct",
         "is_direct",
         is_flag=True,
-        help="Ask the engine without a language server between: the same text, sooner.",
+        help="Ask the engine directly, without a language server: the same text, faster.",
     ),
     click.option(
         "--invoked",
         "is_invoked",
         is_flag=True,
-        help="Ask as if by a key, for several candidates; the first one counts.",
+        help="Ask as an editor does on a key press, for several candidates; the first one counts.",
     ),
     click.option(
         "--model",
         callback=absolute_model,
-        help="A name of the catalog, a folder, or a hub id; else the one that is loaded.",
+        help="A catalog name, a folder or a hub id.  [default: the loaded model]",
     ),
     click.option(
         "--exec/--no-exec",
         "is_executed",
         default=None,
         help="Run the tests of filled programs even without a sandbox, or never.  "
-        "[default: in a sandbox, where there is one]",
+        "[default: only in a sandbox]",
     ),
 )

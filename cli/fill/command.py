@@ -12,7 +12,8 @@ from intarsia.cli.fill.report import report_filling, to_json
 from intarsia.cli.fill.show import show_filling
 from intarsia.cli.fill.source_file import read_source, require_writable, write_source
 from intarsia.cli.fill.where import place_options, read_where
-from intarsia.cli.options import debug_option, fill_options, json_option
+from intarsia.cli.options import fill_options
+from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import output
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.outcome import FilledPlace

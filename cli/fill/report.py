@@ -1,4 +1,4 @@
-"""One filled hole as JSON: stable keys for scripts, null where there is nothing to say."""
+"""One filled hole as JSON, with stable keys for scripts; a key without a value is null."""
 
 import msgspec
 
@@ -10,14 +10,14 @@ from intarsia.infill.suggestion import NoSuggestion
 
 
 class FillReport(msgspec.Struct, frozen=True, kw_only=True):
-    """``text`` replaces ``range`` of the file as it was; ``reason`` says why there is no text."""
+    """``text`` replaces ``range`` of the original file; ``reason`` says why there is no text."""
 
     file: str
     text: str | None = None
     reason: str | None = None
     range: Range | None = None
     kind: str | None = None
-    steps: int | None = None
+    num_forwards: int | None = None
     ms: Timing | None = None
     mean_entropy: float | None = None
     finish_reason: str | None = None
@@ -27,7 +27,7 @@ class FillReport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def report_filling(file: str, text: str, filling: FilledPlace) -> FillReport:
-    """Return what became of a hole of this file; ``text`` is the file's as it was."""
+    """Return the report of one hole; ``text`` is the original text of the file."""
     where = range_of(text, *filling.where)
     match filling.outcome:
         case NoSuggestion(reason=reason):
@@ -39,7 +39,7 @@ def report_filling(file: str, text: str, filling: FilledPlace) -> FillReport:
                 reason=found.reason if isinstance(found, NoSuggestion) else None,
                 range=where,
                 kind=hole.kind,
-                steps=filled.num_forwards,
+                num_forwards=filled.num_forwards,
                 ms=filled.ms,
                 mean_entropy=filled.mean_entropy,
                 finish_reason=filled.finish_reason,

@@ -1,4 +1,4 @@
-"""One filled hole for people: where, before and after, and what it cost."""
+"""Print one filled hole for people: its position, the lines before and after, and the cost."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -20,16 +20,25 @@ from intarsia.infill.suggestion import NoSuggestion
 
 _NUM_CONTEXT_LINES = 3
 _MAX_COLUMNS = 100
-"""Of a long line, so much is shown on either side of the hole."""
+"""Shown of a long line on either side of the hole."""
 _MAX_OLD_LINES = 20
-_MAX_LOOK = 20_000
-"""Characters round the hole that are looked at, however large the file."""
+_MAX_CONTEXT_CHARS = 20_000
+"""Characters around the hole that are read, however large the file."""
 
 _HOLE_MARK = "░░░"
 _HOLE = Style(color="yellow", underline=False)
 _CUT = Style(color="red", strike=True, underline=False)
 _FILL = Style(color="black", bgcolor="green")
 _SIGNS = {"-": Style(color="red"), "+": Style(color="green"), " ": Style()}
+
+
+_LEXERS = {
+    "javascriptreact": "javascript",
+    "plaintext": "text",
+    "shellscript": "bash",
+    "typescriptreact": "typescript",
+}
+"""Lexer names that differ from the language id."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,36 +52,82 @@ class Change:
     lexer: str
 
 
+def show_filling(
+    console: Console, file: str, text: str, filling: FilledPlace, language: Language
+) -> None:
+    """Print the result for one hole of this file; ``text`` is the file's original text."""
+    where = position_of(text, filling.where[0])
+    console.print(Text(f"{displayable(file)}:{where}", style="bold"), soft_wrap=True)
+    if filling.refusal is not None:
+        console.print(_refusal(filling.refusal), soft_wrap=True)
+    if filling.change is not None:
+        console.print(_drawn(filling.text, filling.change, language), soft_wrap=True)
+    if isinstance(filling.outcome, FillResult):
+        console.print(_cost(filling.outcome.filled), soft_wrap=True)
+
+
+def _refusal(refusal: NoSuggestion) -> Text:
+    return Text(f"no suggestion: {refusal.reason}", style="yellow")
+
+
+def _drawn(text: str, change: Replacement, language: Language) -> Text:
+    lexer = _LEXERS.get(language.id, language.id)
+    return draw_change(
+        Change(text=text, start=change.start, end=change.end, fill=change.new, lexer=lexer)
+    )
+
+
+def _cost(filled: Filled) -> Text:
+    ms = filled.ms
+    parts = [
+        f"{filled.num_forwards} forward {'pass' if filled.num_forwards == 1 else 'passes'}",
+        f"{ms.total:.0f} ms (queue {ms.queue:.0f}, prefill {ms.prefill:.0f}, "
+        f"denoise {ms.denoise:.0f})",
+        filled.finish_reason.replace("_", " "),
+        displayable(filled.model),
+    ]
+    return Text(" · ".join(parts), style="dim")
+
+
 def draw_change(change: Change) -> Text:
-    """Return the lines round the hole: with the hole (``-``), and with the fill (``+``)."""
-    above, lead = _lead(change.text[max(0, change.start - _MAX_LOOK) : change.start])
-    rest, below = _rest(change.text[change.end : change.end + _MAX_LOOK])
+    """Return the lines around the hole: with the hole (``-``), and with the fill (``+``)."""
+    around = _surroundings(change)
+    num_above, num_below = len(around.above), len(around.below)
     line = position_of(change.text, change.start).line
-    old, old_style = _old(change)
-    was = _paint(change.lexer, above, lead, old, rest, below, old_style)
-    now = _paint(change.lexer, above, lead, displayable(change.fill), rest, below, _FILL)
-    first_below = len(now) - len(below)
+    old = _paint(change.lexer, around, *_old(change))
+    new = _paint(change.lexer, around, displayable(change.fill), _FILL)
+    first_below = len(new) - num_below
     return Text("\n").join(
         [
-            *_numbered(" ", line - len(above), now[: len(above)]),
-            *_numbered("-", line, was[len(above) : len(was) - len(below)]),
-            *_numbered("+", line, now[len(above) : first_below]),
-            *_numbered(" ", line + first_below - len(above), now[first_below:]),
+            *_numbered(" ", line - num_above, new[:num_above]),
+            *_numbered("-", line, old[num_above : len(old) - num_below]),
+            *_numbered("+", line, new[num_above:first_below]),
+            *_numbered(" ", line + first_below - num_above, new[first_below:]),
         ]
     )
 
 
-def _lead(text: str) -> tuple[list[str], str]:
-    """Return the lines above the hole, and what stands before it on its own line."""
-    *above, lead = displayable(text).split("\n")[-_NUM_CONTEXT_LINES - 1 :]
-    clipped = lead if len(lead) <= _MAX_COLUMNS else "…" + lead[-_MAX_COLUMNS:]
-    return [_clip(line) for line in above], clipped
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Surroundings:
+    """What is shown around a hole: ``lead`` and ``rest`` are on its own line."""
+
+    above: Sequence[str]
+    lead: str
+    rest: str
+    below: Sequence[str]
 
 
-def _rest(text: str) -> tuple[str, list[str]]:
-    """Return what stands after the hole on its own line, and the lines below."""
-    rest, *below = displayable(text).split("\n")[: _NUM_CONTEXT_LINES + 1]
-    return _clip(rest), [_clip(line) for line in below]
+def _surroundings(change: Change) -> _Surroundings:
+    before = change.text[max(0, change.start - _MAX_CONTEXT_CHARS) : change.start]
+    after = change.text[change.end : change.end + _MAX_CONTEXT_CHARS]
+    *above, lead = displayable(before).split("\n")[-_NUM_CONTEXT_LINES - 1 :]
+    rest, *below = displayable(after).split("\n")[: _NUM_CONTEXT_LINES + 1]
+    return _Surroundings(
+        above=[_clip(line) for line in above],
+        lead=lead if len(lead) <= _MAX_COLUMNS else "…" + lead[-_MAX_COLUMNS:],
+        rest=_clip(rest),
+        below=[_clip(line) for line in below],
+    )
 
 
 def _old(change: Change) -> tuple[str, Style]:
@@ -87,22 +142,14 @@ def _clip(line: str) -> str:
     return line if len(line) <= _MAX_COLUMNS else line[:_MAX_COLUMNS] + "…"
 
 
-def _paint(
-    lexer: str,
-    above: Sequence[str],
-    lead: str,
-    middle: str,
-    rest: str,
-    below: Sequence[str],
-    style: Style,
-) -> list[Text]:
+def _paint(lexer: str, around: _Surroundings, middle: str, style: Style) -> list[Text]:
     """Return the coloured lines, with the middle in its own style."""
-    before = "\n".join([*above, lead])
-    code = before + middle + "\n".join([rest, *below])
+    before = "\n".join([*around.above, around.lead])
+    code = before + middle + "\n".join([around.rest, *around.below])
     painted = Syntax("", lexer, theme="ansi_dark").highlight(code)[: len(code)]
     painted.style = ""
-    for words in re.finditer(r"\S.*", middle):
-        painted.stylize(style, len(before) + words.start(), len(before) + words.end())
+    for match in re.finditer(r"\S.*", middle):
+        painted.stylize(style, len(before) + match.start(), len(before) + match.end())
     return list(painted.split("\n", allow_blank=True))
 
 
@@ -110,49 +157,3 @@ def _numbered(sign: str, first: int, lines: Sequence[Text]) -> Iterable[Text]:
     for number, line in enumerate(lines, first):
         gutter = Text(f"{sign} {number:>5} │ ", style=_SIGNS[sign] + Style(dim=sign == " "))
         yield Text.assemble(gutter, line)
-
-
-_LEXERS = {
-    "javascriptreact": "javascript",
-    "plaintext": "text",
-    "shellscript": "bash",
-    "typescriptreact": "typescript",
-}
-"""Where the colouring has another name for a language."""
-
-
-def show_filling(
-    console: Console, file: str, text: str, filling: FilledPlace, language: Language
-) -> None:
-    """Print what became of a hole of this file; ``text`` is the file's as it was."""
-    where = position_of(text, filling.where[0])
-    console.print(Text(f"{displayable(file)}:{where}", style="bold"), soft_wrap=True)
-    if filling.refusal is not None:
-        console.print(_refusal(filling.refusal), soft_wrap=True)
-    if filling.change is not None:
-        console.print(_picture(filling.text, filling.change, language), soft_wrap=True)
-    if isinstance(filling.outcome, FillResult):
-        console.print(_cost(filling.outcome.filled), soft_wrap=True)
-
-
-def _picture(text: str, change: Replacement, language: Language) -> Text:
-    lexer = _LEXERS.get(language.id, language.id)
-    return draw_change(
-        Change(text=text, start=change.start, end=change.end, fill=change.new, lexer=lexer)
-    )
-
-
-def _refusal(refusal: NoSuggestion) -> Text:
-    return Text(f"no suggestion: {refusal.reason}", style="yellow")
-
-
-def _cost(filled: Filled) -> Text:
-    ms = filled.ms
-    words = [
-        f"{filled.num_forwards} {'step' if filled.num_forwards == 1 else 'steps'}",
-        f"{ms.total:.0f} ms (queue {ms.queue:.0f}, prefill {ms.prefill:.0f}, "
-        f"denoise {ms.denoise:.0f})",
-        filled.finish_reason.replace("_", " "),
-        displayable(filled.model),
-    ]
-    return Text(" · ".join(words), style="dim")

@@ -18,7 +18,7 @@ _PATIENCE = 2  # passes that a key leaves time for
 
 @dataclass(kw_only=True, slots=True)
 class _Sum:
-    passes: int = 0
+    num_forwards: int = 0
     fills: int = 0
     whole: int = 0
 
@@ -44,7 +44,7 @@ async def _type(bench: Bench, lines: Sequence[CutLine], options: FillOptions) ->
         for typed in range(line.end - line.start):
             plan = plan_line(replace(line, start=line.start + typed), options)
             filled = await bench.client.fill(plan.request(options))
-            total.passes += filled.num_forwards
+            total.num_forwards += filled.num_forwards
             total.fills += 1
             total.whole += filled.finish_reason == "end_of_hole"
     return total
@@ -56,9 +56,9 @@ def _figures(name: str, words: str, cold: _Sum, warm: _Sum) -> list[Figure]:
         Figure(
             name=f"along_{name}_passes_ratio",
             words=f"passes, typing along, {words}",
-            value=warm.passes / max(1, cold.passes),
+            value=warm.num_forwards / max(1, cold.num_forwards),
             unit="x",
-            method=f"{method} ({warm.passes} over {cold.passes})",
+            method=f"{method} ({warm.num_forwards} over {cold.num_forwards})",
         ),
         Figure(
             name=f"along_{name}_whole_share",

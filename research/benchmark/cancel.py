@@ -1,7 +1,7 @@
-"""How soon the engine is ready for the next request once a fill was cancelled.
+"""Measure how soon the engine is ready for the next request after a fill was cancelled.
 
-Fills are cancelled at random times, while they read their context and while they write; the next
-request is sent right behind. What it waits for beyond its own work is the time to be ready.
+Fills are cancelled at random times, during their prefill and during their decoding, and the next
+request is sent at once. The figure is its waiting time beyond its own work.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ import random
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -27,53 +27,71 @@ _BUDGET = Budget(prefix_tokens=768, suffix_tokens=192)
 _SEED = 7
 
 
+@dataclass(kw_only=True, slots=True)
+class _Waits:
+    """Milliseconds from a cancellation to a ready engine, and of a pass of these fills."""
+
+    writing: list[float] = field(default_factory=list)
+    reading: list[float] = field(default_factory=list)
+    pass_ms: list[float] = field(default_factory=list)
+
+
 async def measure_cancel(bench: Bench) -> Sequence[Figure]:
-    """Cancel some fills of each of so many holes."""
+    """Cancel some fills of each of a few holes."""
     options = replace(bench.options, budget=_BUDGET)
-    chosen, ready_after = random.Random(_SEED), {"writing": list[float](), "reading": list[float]()}
-    pass_ms = []
+    chosen, waits = random.Random(_SEED), _Waits()
     for line in cut_lines(min(bench.repeats, _MOST_HOLES)):
         request = msgspec.structs.replace(
             plan_line(line, options).request(options), stop=(), max_tokens=64
         )
-        cold = await bench.client.fill(_unseen(request, chosen))
-        await bench.client.fill(request)  # its context is held from here on
-        warm = await bench.client.fill(request)
-        pass_ms.append(warm.ms.denoise / max(1, warm.num_forwards))
-        for _ in range(CANCELS_A_HOLE):
-            wait_s = chosen.uniform(0, warm.ms.denoise) / 1000
-            ready_after["writing"].append(await _cancel(bench.client, request, request, wait_s))
-            wait_s = chosen.uniform(0, cold.ms.prefill) / 1000
-            ready_after["reading"].append(
-                await _cancel(bench.client, _unseen(request, chosen), request, wait_s)
-            )
+        await _cancel_fills(bench.client, request, chosen, waits)
+    return _figures(waits)
+
+
+async def _cancel_fills(
+    client: EngineClient, request: Fill, chosen: random.Random, waits: _Waits
+) -> None:
+    cold = await client.fill(_unseen(request, chosen))
+    await client.fill(request)  # from here on its context is cached
+    warm = await client.fill(request)
+    waits.pass_ms.append(warm.ms.denoise / max(1, warm.num_forwards))
+    for _ in range(CANCELS_A_HOLE):
+        wait_s = chosen.uniform(0, warm.ms.denoise) / 1000
+        waits.writing.append(await _cancel(client, request, request, wait_s))
+        wait_s = chosen.uniform(0, cold.ms.prefill) / 1000
+        waits.reading.append(await _cancel(client, _unseen(request, chosen), request, wait_s))
+
+
+def _figures(waits: _Waits) -> list[Figure]:
     return [
         Figure(
             name="cancel_pass_ms",
             words="a pass of these fills",
-            value=percentile(pass_ms, 50),
+            value=percentile(waits.pass_ms, 50),
             unit="ms",
-            method=f"time to write over passes; median of {len(pass_ms)} fills that were not "
-            "cancelled",
+            method="decoding time over forward passes; median of "
+            f"{len(waits.pass_ms)} fills that were not cancelled",
         ),
         *(
             Figure(
                 name=f"cancel_{kind}_p{percent}_ms",
                 words=f"cancel to ready, {kind}, p{percent}",
-                value=percentile(waits, percent),
+                value=percentile(waits_ms, percent),
                 unit="ms",
-                method=f"{len(waits)} fills cancelled at random while {kind}: what the next "
+                method=f"{len(waits_ms)} fills cancelled at random while {kind}: what the next "
                 "request waits for beyond its own work",
             )
-            for kind, waits in ready_after.items()
+            for kind, waits_ms in (("writing", waits.writing), ("reading", waits.reading))
             for percent in (50, 99)
         ),
     ]
 
 
 async def _cancel(client: EngineClient, running: Fill, following: Fill, wait_s: float) -> float:
-    """Start one fill, cancel it after so long, ask at once for the next; return the milliseconds
-    that this one waited for the other to end."""
+    """Cancel one fill after ``wait_s`` and request the next at once.
+
+    Return the milliseconds that the next one waited for the cancelled one to end.
+    """
     task = asyncio.ensure_future(client.fill(running))
     await asyncio.sleep(wait_s)
     task.cancel()
@@ -86,5 +104,5 @@ async def _cancel(client: EngineClient, running: Fill, following: Fill, wait_s: 
 
 
 def _unseen(request: Fill, chosen: random.Random) -> Fill:
-    """Return the request with a context that begins like no other."""
+    """Return the request with a context whose beginning is unique."""
     return msgspec.structs.replace(request, prefix=f"# {chosen.random()}\n{request.prefix}")

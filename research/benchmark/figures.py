@@ -14,18 +14,18 @@ from intarsia.research.evaluation.systems.baseline import Baseline
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bench:
     """An engine of the benchmark's own, and how to use it. ``launch`` starts others like it;
-    ``peers`` are not started yet."""
+    ``baselines`` are not started yet."""
 
     client: EngineClient
     address: Address  # of that engine
     options: FillOptions
     repeats: int
     launch: LaunchOptions = field(default_factory=LaunchOptions)
-    peers: Sequence[Baseline] = ()
+    baselines: Sequence[Baseline] = ()
 
-    def peer(self, name: str) -> Baseline | None:
-        """Return the peer of this name, where it is to be measured."""
-        return next((peer for peer in self.peers if peer.name == name), None)
+    def baseline(self, name: str) -> Baseline | None:
+        """Return the baseline of this name, where it is to be measured."""
+        return next((baseline for baseline in self.baselines if baseline.name == name), None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

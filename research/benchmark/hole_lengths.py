@@ -13,11 +13,11 @@ from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.languages import language_for_id
 from intarsia.research.benchmark.figures import Bench, Figure, middle_of
 from intarsia.research.benchmark.sources import CutLine, cut_bodies
-from intarsia.research.benchmark.systems import OURS, contestants, plain_name
+from intarsia.research.benchmark.systems import OURS, plain_name, start_systems
 from intarsia.research.evaluation.answer import Answer
 
 NUM_LINES = (1, 2, 4, 8, 16)
-PEER = "llama.cpp"
+BASELINE = "llama.cpp"
 
 _MOST_HOLES = 3  # of each length: the longest take seconds
 _MOST_TOKENS_A_LINE = 16
@@ -26,21 +26,21 @@ _CONTEXT = {"prefix_tokens": 512, "suffix_tokens": 128}  # what is read is no ma
 
 async def measure_hole_lengths(bench: Bench) -> Sequence[Figure]:
     """Have everyone read each block's context, then fill it."""
-    peer = bench.peer(PEER)
-    few = replace(bench, peers=() if peer is None else (peer,))
+    baseline = bench.baseline(BASELINE)
+    few = replace(bench, baselines=() if baseline is None else (baseline,))
     figures: list[Figure] = []
-    async with contestants(few) as ready:
+    async with start_systems(few) as ready:
         for num_lines in NUM_LINES:
             budget = Budget(**_CONTEXT, hole_tokens=num_lines * _MOST_TOKENS_A_LINE)
             options = replace(bench.options, budget=budget)
             answers: dict[str, list[Answer]] = {it.name: [] for it in ready}
             for body in cut_bodies(min(bench.repeats, _MOST_HOLES), num_lines):
                 plan = plan_body(body, options)
-                for contestant in ready:
-                    await contestant.fill(_reading(plan))
-                for contestant in ready:
-                    answer = await contestant.fill(plan)
-                    answers[contestant.name] += [] if answer.is_failure else [answer]
+                for system in ready:
+                    await system.fill(_reading(plan))
+                for system in ready:
+                    answer = await system.fill(plan)
+                    answers[system.name] += [] if answer.is_failure else [answer]
             for name, given in answers.items():
                 figures += _figures(name, num_lines, given)
     return figures
@@ -77,7 +77,7 @@ def _figures(name: str, num_lines: int, answers: Sequence[Answer]) -> Iterator[F
         method="as the model ended it",
     )
     yield middle_of(
-        [_settling_ms(it) / it.num_tokens for it in answers if it.num_tokens],
+        [_decode_ms(it) / it.num_tokens for it in answers if it.num_tokens],
         name=f"{key}_token_ms",
         words=f"{words}, a token",
         unit="ms",
@@ -85,7 +85,7 @@ def _figures(name: str, num_lines: int, answers: Sequence[Answer]) -> Iterator[F
     )
     if name == OURS:
         yield middle_of(
-            [(it.num_tokens or 0) / it.passes for it in answers if it.passes],
+            [(it.num_tokens or 0) / it.num_forwards for it in answers if it.num_forwards],
             name=f"{key}_tokens_per_pass",
             words=f"{words}, tokens a pass",
             unit="tokens",
@@ -93,5 +93,5 @@ def _figures(name: str, num_lines: int, answers: Sequence[Answer]) -> Iterator[F
         )
 
 
-def _settling_ms(answer: Answer) -> float:
+def _decode_ms(answer: Answer) -> float:
     return (answer.engine_ms or answer.ms) - (answer.read_ms or 0)

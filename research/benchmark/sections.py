@@ -20,12 +20,12 @@ from intarsia.research.benchmark.users import measure_users
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Section:
-    """``words`` say what is done meanwhile. ``needs_peers``: without them it finds nothing."""
+    """``words`` say what is done meanwhile. ``needs_baselines``: without them it finds nothing."""
 
     name: str
     words: str
     measure: Callable[[Bench], Awaitable[Sequence[Figure]]]
-    needs_peers: bool = False
+    needs_baselines: bool = False
 
 
 SECTIONS: tuple[Section, ...] = (
@@ -38,7 +38,7 @@ SECTIONS: tuple[Section, ...] = (
         name="side-by-side",
         words="filling single lines, in turns with others",
         measure=measure_side_by_side,
-        needs_peers=True,
+        needs_baselines=True,
     ),
     Section(name="context", words="filling in longer and longer files", measure=measure_context),
     Section(name="holes", words="filling longer and longer holes", measure=measure_hole_lengths),

@@ -17,17 +17,17 @@ from intarsia.research.benchmark.figures import Bench, Figure
 from intarsia.research.benchmark.machine_energy import energy_meter
 from intarsia.research.benchmark.side_by_side_figures import HoleAnswers, Measured, figures_of
 from intarsia.research.benchmark.sources import CutLine, cut_lines
-from intarsia.research.benchmark.systems import BenchContestant, contestants
+from intarsia.research.benchmark.systems import BenchSystem, start_systems
 from intarsia.research.evaluation.answer import Answer
 
 WARM_TURNS = 3
 
 
 async def measure_side_by_side(bench: Bench) -> Sequence[Figure]:
-    """Return no figure where there are no peers. Raises EvaluationFault where one cannot go on."""
-    if not bench.peers:
+    """Fill the same lines with every system. Without baselines there are no figures."""
+    if not bench.baselines:
         return []
-    async with contestants(bench) as ready:
+    async with start_systems(bench) as ready:
         turns = _Turns(ready)
         holes = [
             await turns.fill(plan_line(line, bench.options), line.file, number)
@@ -56,16 +56,16 @@ def plan_line(line: CutLine, options: FillOptions) -> FillPlan:
 
 @dataclass(slots=True)
 class _Spent:
-    """Of one contestant's warm fills."""
+    """Of one system's warm fills."""
 
     joules: float = 0.0
     num_fills: int = 0
 
 
 class _Turns:
-    """Asks one contestant after the other, in an order that goes round."""
+    """Asks one system after the other, in an order that goes round."""
 
-    def __init__(self, ready: Sequence[BenchContestant]) -> None:
+    def __init__(self, ready: Sequence[BenchSystem]) -> None:
         self._ready = ready
         self._meter = energy_meter()
         self._spent = {it.name: _Spent() for it in ready}
@@ -76,9 +76,9 @@ class _Turns:
         answers: dict[str, list[Answer]] = {it.name: [] for it in self._ready}
         for turn in range(1 + WARM_TURNS):
             first = (number + turn) % len(self._ready)
-            for contestant in [*self._ready[first:], *self._ready[:first]]:
-                answer = await self._ask(contestant, plan, is_warm=turn > 0)
-                answers[contestant.name].append(answer)
+            for system in [*self._ready[first:], *self._ready[:first]]:
+                answer = await self._ask(system, plan, is_warm=turn > 0)
+                answers[system.name].append(answer)
         return HoleAnswers(
             group=group,
             cold={name: found[0] for name, found in answers.items()},
@@ -91,15 +91,15 @@ class _Turns:
             return None
         return {name: it.joules / max(1, it.num_fills) for name, it in self._spent.items()}
 
-    async def _ask(self, contestant: BenchContestant, plan: FillPlan, *, is_warm: bool) -> Answer:
-        others = [psutil.Process(it.pid) for it in self._ready if it is not contestant]
+    async def _ask(self, system: BenchSystem, plan: FillPlan, *, is_warm: bool) -> Answer:
+        others = [psutil.Process(it.pid) for it in self._ready if it is not system]
         before = sum(map(_processor_seconds, others))
         if self._meter is not None:
             self._meter.joules()
-        answer = await contestant.fill(plan)
+        answer = await system.fill(plan)
         if self._meter is not None and is_warm:
-            self._spent[contestant.name].joules += self._meter.joules()
-            self._spent[contestant.name].num_fills += 1
+            self._spent[system.name].joules += self._meter.joules()
+            self._spent[system.name].num_fills += 1
         self.waited_s += answer.ms / 1000
         self.others_s += sum(map(_processor_seconds, others)) - before
         return answer

@@ -1,4 +1,4 @@
-"""What the answers of several contestants to the same holes say: figures of each, ratios of pairs.
+"""What the answers of several systems to the same holes say: figures of each, ratios of pairs.
 
 Failures are left out of all times; a pair is a hole that both have answered.
 """
@@ -23,7 +23,7 @@ _STATES: Mapping[State, str] = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HoleAnswers:
-    """One hole, by contestant: its first answer, and those with the context held."""
+    """One hole, by system: its first answer, and those with the context held."""
 
     group: str
     cold: Mapping[str, Answer]
@@ -47,11 +47,11 @@ class Measured:
 
 
 def figures_of(measured: Measured) -> list[Figure]:
-    """Return times, work and memory of each, then ratios of ours to each peer."""
+    """Return times, work and memory of each, then ratios of ours to each baseline."""
     figures = [figure for name in measured.names for figure in _of_one(measured, name)]
-    ours, *peers = measured.names
-    for peer in peers:
-        figures += _against(measured.holes, ours, peer)
+    ours, *baselines = measured.names
+    for baseline in baselines:
+        figures += _against(measured.holes, ours, baseline)
     return [
         *figures,
         Figure(
@@ -64,11 +64,11 @@ def figures_of(measured: Measured) -> list[Figure]:
     ]
 
 
-def pairs_of(holes: Sequence[HoleAnswers], ours: str, peer: str, state: State) -> list[Pair]:
+def pairs_of(holes: Sequence[HoleAnswers], ours: str, baseline: str, state: State) -> list[Pair]:
     """Pair the answers hole by hole: of several, the median time; the text is the first's."""
     pairs = []
     for hole in holes:
-        mine, others = hole.answers(ours, state), hole.answers(peer, state)
+        mine, others = hole.answers(ours, state), hole.answers(baseline, state)
         if mine and others:
             pair = Pair(
                 group=hole.group,
@@ -130,8 +130,8 @@ def _read_share(name: str, state: State, answers: Sequence[Answer]) -> Figure:
 
 
 def _work(name: str, answers: Sequence[Answer]) -> Iterator[Figure]:
-    key, num_forwards = plain_name(name), sum(it.passes or 0 for it in answers)
-    settling_ms = sum((it.engine_ms or it.ms) - (it.read_ms or 0) for it in answers)
+    key, num_forwards = plain_name(name), sum(it.num_forwards or 0 for it in answers)
+    decode_ms = sum((it.engine_ms or it.ms) - (it.read_ms or 0) for it in answers)
     yield Figure(
         name=f"side_{key}_passes",
         words=f"{name}: passes a line",
@@ -149,7 +149,7 @@ def _work(name: str, answers: Sequence[Answer]) -> Iterator[Figure]:
     yield Figure(
         name=f"side_{key}_pass_ms",
         words=f"{name}: a pass",
-        value=settling_ms / num_forwards if num_forwards else None,
+        value=decode_ms / num_forwards if num_forwards else None,
         unit="ms",
         method="its own time without reading, over its passes; sums of the warm fills",
     )
@@ -157,34 +157,34 @@ def _work(name: str, answers: Sequence[Answer]) -> Iterator[Figure]:
     yield Figure(
         name=f"side_{key}_token_ms",
         words=f"{name}: a token",
-        value=settling_ms / num_tokens if num_tokens else None,
+        value=decode_ms / num_tokens if num_tokens else None,
         unit="ms",
         method="the same time, over the tokens of its text",
     )
 
 
-def _against(holes: Sequence[HoleAnswers], ours: str, peer: str) -> Iterator[Figure]:
+def _against(holes: Sequence[HoleAnswers], ours: str, baseline: str) -> Iterator[Figure]:
     for state in _STATES:
-        pairs = pairs_of(holes, ours, peer, state)
+        pairs = pairs_of(holes, ours, baseline, state)
         same = [pair for pair in pairs if pair.is_same_text]
         if state == "warm":
             yield Figure(
-                name=f"side_{plain_name(peer)}_same_share",
-                words=f"same text as {peer}",
+                name=f"side_{plain_name(baseline)}_same_share",
+                words=f"same text as {baseline}",
                 value=100 * len(same) / len(pairs) if pairs else None,
                 unit="%",
                 method=f"first lines, blanks at the end aside; {len(pairs)} holes",
             )
         for kind, chosen in (("all", pairs), ("same_text", same)):
-            yield _ratio(peer, state, kind, chosen)
+            yield _ratio(baseline, state, kind, chosen)
 
 
-def _ratio(peer: str, state: State, kind: str, pairs: Sequence[Pair]) -> Figure:
+def _ratio(baseline: str, state: State, kind: str, pairs: Sequence[Pair]) -> Figure:
     found = mean_ratio(pairs)
     which = "holes" if kind == "all" else "holes with the same text"
     return Figure(
-        name=f"ratio_{plain_name(peer)}_{state}_{kind}",
-        words=f"our time over {peer}'s, {state}, {kind.replace('_', ' ')}",
+        name=f"ratio_{plain_name(baseline)}_{state}_{kind}",
+        words=f"our time over {baseline}'s, {state}, {kind.replace('_', ' ')}",
         value=None if found is None else found.value,
         unit="",
         method=f"geometric mean of {len(pairs)} {which}, paired; 95 % by drawing them anew",

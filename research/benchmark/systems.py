@@ -1,4 +1,4 @@
-"""Who fills the benchmark's holes: our engine and its peers, asked for the same hole.
+"""Who fills the benchmark's holes: our engine and its baselines, asked for the same hole.
 
 All see the same text and have the same stop texts and the same most tokens, so that nobody is
 measured on text that is thrown away. Raw: nothing is cleaned, no second answer is looked at.
@@ -24,7 +24,7 @@ from intarsia.research.evaluation.systems.failures import failed
 OURS = "intarsia"
 
 
-class BenchContestant(Protocol):
+class BenchSystem(Protocol):
     """One that is ready. ``pid``: the process that computes for it."""
 
     @property
@@ -37,14 +37,14 @@ class BenchContestant(Protocol):
 
 
 @asynccontextmanager
-async def contestants(bench: Bench) -> AsyncIterator[list[BenchContestant]]:
-    """Start all peers; ours comes first. Raises EvaluationFault where a peer cannot be started."""
+async def start_systems(bench: Bench) -> AsyncIterator[list[BenchSystem]]:
+    """Start all systems, ours first. Raise EvaluationFault if a baseline cannot be started."""
     async with AsyncExitStack() as stack:
         status = await bench.client.preload(bench.options.model)
-        ready: list[BenchContestant] = [OwnEngine(bench.client, bench.options, pid=status.pid)]
-        for peer in bench.peers:
-            program = await stack.enter_async_context(peer.running())
-            ready.append(PeerProgram(peer.name, program))
+        ready: list[BenchSystem] = [OwnEngine(bench.client, bench.options, pid=status.pid)]
+        for baseline in bench.baselines:
+            program = await stack.enter_async_context(baseline.running())
+            ready.append(BaselineRunner(baseline.name, program))
         yield ready
 
 
@@ -68,15 +68,15 @@ class OwnEngine:
             ms=1000 * (time.perf_counter() - started),
             engine_ms=filled.ms.total,
             read_ms=filled.ms.prefill,
-            passes=filled.num_forwards,
+            num_forwards=filled.num_forwards,
             num_tokens=len(filled.tokens),
             num_read=filled.num_prefilled,
             num_reused=filled.num_reused,
         )
 
 
-class PeerProgram:
-    """A peer's running program."""
+class BaselineRunner:
+    """A baseline's running program."""
 
     def __init__(self, name: str, program: Program) -> None:
         self.name = name
@@ -96,7 +96,7 @@ class PeerProgram:
             ms=1000 * (time.perf_counter() - started),
             engine_ms=written.ms,
             read_ms=written.read_ms,
-            passes=written.passes,
+            num_forwards=written.num_forwards,
             num_tokens=written.num_tokens,
             num_read=written.num_read,
             num_reused=written.num_reused,
@@ -104,5 +104,5 @@ class PeerProgram:
 
 
 def plain_name(name: str) -> str:
-    """Return a contestant's name as it stands in the names of figures."""
+    """Return a system's name as it stands in the names of figures."""
     return name.replace(".", "_")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from intarsia.research.benchmark.figures import Bench, Figure
-from intarsia.research.benchmark.typing_baseline import measure_typing_peer
+from intarsia.research.benchmark.typing_baseline import measure_typing_baseline
 from intarsia.research.benchmark.typing_figures import KeyFates, figures_of
 from intarsia.research.benchmark.typing_keys import Place, typing_places
 from intarsia.research.evaluation.server_process import STATUS, Notified, ServerProcess, serving
@@ -32,7 +32,7 @@ class _Session:
 
 
 async def measure_typing(bench: Bench, *, pace: float = 1.0) -> Sequence[Figure]:
-    """Type two lines at each place; then the same keys to a peer. ``pace`` 2: twice as fast."""
+    """Type two lines at each place; then the same keys to a baseline. ``pace`` 2: twice as fast."""
     places = typing_places(bench.repeats, pace=pace)
     options = {"model": bench.options.model, "decoding": bench.options.decoding}
     async with serving(bench.address.as_environment()) as server:
@@ -57,7 +57,7 @@ async def measure_typing(bench: Bench, *, pace: float = 1.0) -> Sequence[Figure]
             unit="tokens",
             method=f"mean over the {len(fates.read)} requests that reached the engine",
         ),
-        *await measure_typing_peer(bench, places),
+        *await measure_typing_baseline(bench, places),
     ]
 
 

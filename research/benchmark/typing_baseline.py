@@ -14,7 +14,7 @@ from intarsia.infill.filling.plan import plan_at_cursor
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.research.benchmark.figures import Bench, Figure
-from intarsia.research.benchmark.hole_lengths import PEER
+from intarsia.research.benchmark.hole_lengths import BASELINE
 from intarsia.research.benchmark.systems import plain_name
 from intarsia.research.benchmark.typing_figures import KeyFates, figures_of
 from intarsia.research.benchmark.typing_keys import Place
@@ -22,20 +22,20 @@ from intarsia.research.evaluation.systems.baseline import prompt_of
 from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Prompt, StreamingProgram
 
 
-async def measure_typing_peer(bench: Bench, places: Sequence[Place]) -> Sequence[Figure]:
-    """Return no figure where this peer is not to be measured."""
-    peer = bench.peer(PEER)
-    if peer is None:
+async def measure_typing_baseline(bench: Bench, places: Sequence[Place]) -> Sequence[Figure]:
+    """Return no figure where this baseline is not to be measured."""
+    baseline = bench.baseline(BASELINE)
+    if baseline is None:
         return []
     fates = KeyFates()
-    async with peer.running() as program:
+    async with baseline.running() as program:
         assert isinstance(program, StreamingProgram)
         for place in places:
             await _type(program, place, bench.options, fates)
     return figures_of(
         fates,
-        key=f"typing_{plain_name(PEER)}",
-        who=f"{PEER}: ",
+        key=f"typing_{plain_name(BASELINE)}",
+        who=f"{BASELINE}: ",
         way="a request a key, its connection closed at the next",
         num_places=len(places),
         draft="of a text that is being streamed, its beginning",

@@ -1,4 +1,5 @@
-"""What a model is trained on: source files of permissively licensed packages, and holes in them.
+"""Build a training corpus: source files of permissively licensed packages, and holes in them.
 
-Files are data: nothing of a package is run or imported. Knows text, no tokens; imports infill only.
+Public interface: ``build.build_corpus``, ``corpus_file.read_corpus``, ``holes.draw_holes`` and
+``repository.read_repository``. No code of a package is run or imported. Knows text, not tokens.
 """

@@ -1,7 +1,6 @@
-"""A list of packages → a corpus folder: fetch, read, filter, compare, balance, write.
+"""Build a corpus folder from a list of packages: fetch, read, filter, compare, balance, write.
 
-Packages that cannot be had or may not be read are named in the manifest with the reason. Knows
-nothing of models, nor of what is measured beyond the texts that it is given.
+Packages that are unavailable or not permitted are listed in the manifest with the reason.
 """
 
 from collections import defaultdict
@@ -36,13 +35,13 @@ from intarsia.research.errors import CorpusFault
 
 PINNED_NAME = "packages.txt"
 
-OnProgress: TypeAlias = Callable[[str, float], None]
-"""What is being done, and how much of all that is."""
+ReportStage: TypeAlias = Callable[[str, float], None]
+"""Called with a description of the work and the share of the build that is done."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BuildOptions:
-    """``languages`` are LSP ids, all where none is named; ``measured_sets`` names ``measured``."""
+    """``languages`` are LSP ids (empty: all); ``measured_sets`` are the names of ``measured``."""
 
     seed: int
     max_mb: float
@@ -59,10 +58,10 @@ def build_corpus(
     cache: Path,
     options: BuildOptions,
     read: ReadPage,
-    on_progress: OnProgress,
+    on_progress: ReportStage,
 ) -> Manifest:
     """Write a corpus folder and return its manifest. Raises CorpusFault."""
-    on_progress("the indexes of packages", 0.0)
+    on_progress("reading package indexes", 0.0)
     index = read_debian_index(rows, read)
     packages: list[ReadRelease] = []
     refused: list[RefusedPackage] = []
@@ -72,11 +71,7 @@ def build_corpus(
             packages.append(_read(row, index, cache, options, read))
         except PackageRefused as reason:
             on_progress(f"{row.source} {row.name}: left out, {reason}", number / len(rows))
-            refused.append(
-                RefusedPackage(
-                    source=row.source, name=row.name, version=row.version, reason=str(reason)
-                )
-            )
+            refused.append(_refused(row, reason))
     chosen = choose_files(
         (file for package in packages for file in package.candidates.files),
         measured=options.measured,
@@ -85,7 +80,7 @@ def build_corpus(
         on_progress=lambda stage: on_progress(stage, 1.0),
     )
     if not chosen.kept:
-        raise CorpusFault("no file is left of these packages: name others or more languages")
+        raise CorpusFault("no file is left: name other packages or more languages")
     manifest = _manifest(packages, refused, chosen, options)
     out.mkdir(parents=True, exist_ok=True)
     write_files(out, chosen.kept)
@@ -98,9 +93,13 @@ def _read(
     row: PackageRow, index: debian.Index, cache: Path, options: BuildOptions, read: ReadPage
 ) -> ReadRelease:
     if is_held_out(row, options.held_out):
-        raise PackageRefused("held out: it is measured on")
+        raise PackageRefused("held out: models are evaluated on it")
     languages = frozenset(options.languages)
     return read_package(row, index, cache=cache, read=read, languages=languages, seed=options.seed)
+
+
+def _refused(row: PackageRow, reason: PackageRefused) -> RefusedPackage:
+    return RefusedPackage(source=row.source, name=row.name, version=row.version, reason=str(reason))
 
 
 def _manifest(
@@ -110,49 +109,64 @@ def _manifest(
     options: BuildOptions,
 ) -> Manifest:
     kept = chosen.kept
-    sizes: defaultdict[str, list[int]] = defaultdict(list)
+    dropped = {package.name: _dropped_of(package, chosen) for package in packages}
+    all_dropped = [file for of_package in dropped.values() for file in of_package]
+    kept_sizes: defaultdict[str, list[int]] = defaultdict(list)
     for file in kept:
-        sizes[file.package_name].append(file.num_bytes)
-    rows = []
-    whole: list[tuple[str, int]] = []
-    for package in packages:
-        out = [*package.candidates.dropped, *chosen.dropped.get(package.name, [])]
-        whole += out
-        rows.append(
-            ReadPackage(
-                source=package.release.row.source,
-                name=package.release.row.name,
-                version=package.release.version,
-                licence=package.candidates.licence,
-                archives=package.archives,
-                kept=Tally(num_files=len(sizes[package.name]), num_bytes=sum(sizes[package.name])),
-                dropped=tallied(out),
-            )
-        )
+        kept_sizes[file.package_name].append(file.num_bytes)
     return Manifest(
         builder=version("intarsia"),
         seed=options.seed,
         max_mb=options.max_mb,
         languages=options.languages,
         sha256=digest_of(kept),
-        kept=Tally(num_files=len(kept), num_bytes=sum(file.num_bytes for file in kept)),
+        kept=_tally([file.num_bytes for file in kept]),
         by_language=tallied([(file.language, file.num_bytes) for file in kept]),
         by_licence=tallied([(file.licence, file.num_bytes) for file in kept]),
-        dropped=tallied(whole),
-        measured=MeasuredCheck(
-            sets=options.measured_sets,
-            num_words=options.measured.num_words,
-            min_different_words=options.measured.min_different_words,
-            num_stretches=options.measured.num_stretches,
-        ),
+        dropped=tallied(all_dropped),
+        measured=_measured_check(options),
         held_out=tuple(sorted(f"{ecosystem}:{name}" for ecosystem, name in options.held_out)),
-        packages=tuple(rows),
+        packages=tuple(
+            _read_package_row(package, kept_sizes[package.name], dropped[package.name])
+            for package in packages
+        ),
         refused=tuple(refused),
     )
 
 
+def _dropped_of(package: ReadRelease, chosen: Chosen) -> list[tuple[str, int]]:
+    return [*package.candidates.dropped, *chosen.dropped.get(package.name, [])]
+
+
+def _read_package_row(
+    package: ReadRelease, kept_sizes: list[int], dropped: list[tuple[str, int]]
+) -> ReadPackage:
+    return ReadPackage(
+        source=package.release.row.source,
+        name=package.release.row.name,
+        version=package.release.version,
+        licence=package.candidates.licence,
+        archives=package.archives,
+        kept=_tally(kept_sizes),
+        dropped=tallied(dropped),
+    )
+
+
+def _measured_check(options: BuildOptions) -> MeasuredCheck:
+    return MeasuredCheck(
+        sets=options.measured_sets,
+        num_words=options.measured.num_words,
+        min_different_words=options.measured.min_different_words,
+        num_ngrams=options.measured.num_ngrams,
+    )
+
+
+def _tally(sizes: list[int]) -> Tally:
+    return Tally(num_files=len(sizes), num_bytes=sum(sizes))
+
+
 def _pinned_list(packages: list[ReadRelease], refused: list[RefusedPackage]) -> str:
-    """Return the list by which the same corpus is built again."""
+    """Return the list that rebuilds the same corpus, with every version and digest."""
     lines = [
         PackageRow(
             source=package.release.row.source,
@@ -162,5 +176,5 @@ def _pinned_list(packages: list[ReadRelease], refused: list[RefusedPackage]) -> 
         ).line()
         for package in packages
     ]
-    comments = [f"# {it.source} {it.name}: {it.reason}" for it in refused]
+    comments = [f"# {row.source} {row.name}: {row.reason}" for row in refused]
     return "\n".join([*lines, *comments]) + "\n"

@@ -1,6 +1,6 @@
-"""A fetched release → the files that may be kept, and what of it was left out, by reason.
+"""Read a fetched release: the files that may be kept, and why the others are dropped.
 
-Comes in: archives on disk; nothing is unpacked. Knows no other package: duplicates come later.
+Archives are read in place, not unpacked. Knows no other package: duplicates are found later.
 """
 
 import hashlib
@@ -27,12 +27,13 @@ from intarsia.research.corpus.members import Member, read_members
 from intarsia.research.corpus.release import Release
 
 LicenceOf: TypeAlias = Callable[[str], tuple[str | None, str]]
-"""A path → its permitted licence, and in what words it is told."""
+"""Returns the permitted licence of a path (None: not permitted), and its original wording."""
 
 MAX_PACKAGE_BYTES = 600_000
-"""What one package may give in one language."""
+"""The most bytes of one language that are taken from one package."""
 
 NOT_TAUGHT = frozenset({"json", PLAIN_TEXT.id})
+_SHELLS = frozenset({"bash", "dash", "ksh", "zsh"})
 _SHEBANGS = (("sh", "shellscript"), ("python", "python"), ("ruby", "ruby"), ("php", "php"))
 _NOTICES = frozenset(
     {"METADATA", "PKG-INFO", "package.json", "copyright", "LICENSE", "LICENSE.txt", "LICENSE.md"}
@@ -41,12 +42,12 @@ _NOTICES = frozenset(
 
 
 class LicenceRefused(Exception):
-    """A package's licence is not permitted, or not told. The message is one line."""
+    """A package's licence is not permitted or unknown. The message is one line."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidates:
-    """``licence`` is the package's; ``dropped`` holds a reason and a size for each file."""
+    """``licence`` is the package's; ``dropped`` has a reason and a size in bytes for each file."""
 
     licence: str
     files: list[CorpusFile] = field(default_factory=list)
@@ -56,35 +57,39 @@ class Candidates:
 def read_candidates(
     release: Release, archive: Path, notices: Path | None, *, languages: frozenset[str], seed: int
 ) -> Candidates:
-    """Return files of a release in these languages (all, where none is named).
+    """Return the files of a release in these languages (empty: all).
 
-    Of each language so much at most as one package may give; the seed draws which files those are.
-    Raises LicenceRefused, or BadArchive where an archive cannot be read.
+    The seed draws which files are kept if a language has over MAX_PACKAGE_BYTES. Raises
+    LicenceRefused, or BadArchive if an archive cannot be read.
     """
-    members = read_members(archive, is_wanted=_may_be_wanted)
-    others = read_members(notices, is_wanted=_is_notice) if notices else []
-    licence, licence_of = _licences(release, members, others)
-    found = Candidates(licence=licence)
+    members = read_members(archive, is_wanted=_may_be_used)
+    notice_members = read_members(notices, is_wanted=_is_notice) if notices else []
+    licence, licence_of = _licences(release, members, notice_members)
+    candidates = Candidates(licence=licence)
     num_bytes: Counter[str] = Counter()
-    for member in sorted(members, key=lambda it: _luck(it, seed)):
+    for member in sorted(members, key=lambda member: _draw_key(member, seed)):
         language = _language_of(member)
         if language.id in NOT_TAUGHT or (languages and language.id not in languages):
             continue
         if num_bytes[language.id] >= MAX_PACKAGE_BYTES:
-            found.dropped.append(("beyond the package's share", member.num_bytes))
-        elif _judge(found, release, member, language, licence_of):
+            candidates.dropped.append(("beyond the package's share", member.num_bytes))
+        elif _keep_or_drop(candidates, release, member, language, licence_of):
             num_bytes[language.id] += member.num_bytes
-    return found
+    return candidates
 
 
-def _luck(member: Member, seed: int) -> bytes:
+def _draw_key(member: Member, seed: int) -> bytes:
     return hashlib.sha256(f"{seed}:{member.path}".encode()).digest()
 
 
-def _judge(
-    found: Candidates, release: Release, member: Member, language: Language, licence_of: LicenceOf
+def _keep_or_drop(
+    candidates: Candidates,
+    release: Release,
+    member: Member,
+    language: Language,
+    licence_of: LicenceOf,
 ) -> bool:
-    """Put a file where it belongs; return whether it may be kept."""
+    """Add a file to the kept or the dropped ones; return whether it is kept."""
     licence, _ = licence_of(member.path)
     reason = reason_in_path(member.path) or reason_in_size(member.num_bytes)
     text = _text_of(member)
@@ -95,7 +100,7 @@ def _judge(
     elif reason is None and text is not None:
         reason = reason_in_text(text, permitted=permitted) or reason_in_syntax(text, language)
     if reason is not None or licence is None or text is None:
-        found.dropped.append((reason or "not UTF-8", member.num_bytes))
+        candidates.dropped.append((reason or "not UTF-8", member.num_bytes))
         return False
     file = CorpusFile(
         ecosystem=release.row.ecosystem,
@@ -107,43 +112,47 @@ def _judge(
         sha256=hashlib.sha256(text.encode()).hexdigest(),
         text=text,
     )
-    found.files.append(file)
+    candidates.files.append(file)
     return True
 
 
 def _licences(
-    release: Release, members: list[Member], others: list[Member]
+    release: Release, members: list[Member], notice_members: list[Member]
 ) -> tuple[str, LicenceOf]:
-    """Return the package's licence and what tells each file's. Raises LicenceRefused."""
+    """Return the package's licence and the licence of each path. Raises LicenceRefused."""
     if release.row.ecosystem == "debian":
-        return _debian_licences(others or members)
+        return _debian_licences(notice_members or members)
     notices = {member.path: member.data for member in members if _is_notice(member.path)}
-    licence, words = (
+    licence, wording = (
         licence_of_npm(_package_json(notices.get("package.json")))
         if release.row.ecosystem == "npm"
         else _python_licence(notices)
     )
     if licence is None:
-        raise LicenceRefused(f"its licence is not permitted ({' '.join(words.split())[:80]})")
-    return licence, lambda _path: (licence, words)
+        raise LicenceRefused(f"its licence is not permitted ({' '.join(wording.split())[:80]})")
+    return licence, lambda _path: (licence, wording)
 
 
 def _debian_licences(members: list[Member]) -> tuple[str, LicenceOf]:
     data = next(
-        (it.data for it in members if it.path in ("copyright", "debian/copyright") and it.data),
+        (
+            member.data
+            for member in members
+            if member.path in ("copyright", "debian/copyright") and member.data
+        ),
         b"",
     )
     paragraphs = read_copyright(data.decode("utf-8", "replace"))
     if not paragraphs:
-        raise LicenceRefused("its debian/copyright is in no format that can be read")
-    licence, words = licence_of_path(paragraphs, "-")  # what holds for any file
+        raise LicenceRefused("its debian/copyright is not in the machine-readable format")
+    licence, wording = licence_of_path(paragraphs, "-")  # the paragraph for all files
     if licence is None:
-        raise LicenceRefused(f"its licence is not permitted ({words[:80]})")
+        raise LicenceRefused(f"its licence is not permitted ({wording[:80]})")
     return licence, lambda path: licence_of_path(paragraphs, path)
 
 
 def _python_licence(notices: dict[str, bytes | None]) -> tuple[str | None, str]:
-    """The metadata nearest the top is the package's own."""
+    """Read the metadata file nearest the root: it is the package's own."""
     paths = sorted(notices, key=lambda path: (path.count("/"), path))
     texts = {path: (notices[path] or b"").decode("utf-8", "replace") for path in paths}
     metadata = next((p for p in paths if PurePosixPath(p).name in ("METADATA", "PKG-INFO")), None)
@@ -160,8 +169,8 @@ def _package_json(data: bytes | None) -> object:
         return None
 
 
-def _may_be_wanted(path: str) -> bool:
-    """Whether a path may be of a known language; one without an ending may be a script."""
+def _may_be_used(path: str) -> bool:
+    """Whether a path may be code or a licence; one without a suffix may be a script."""
     is_script = "." not in PurePosixPath(path).name
     return is_script or _is_notice(path) or language_for_path(path).id not in NOT_TAUGHT
 
@@ -177,13 +186,10 @@ def _language_of(member: Member) -> Language:
     first_line = member.data.partition(b"\n")[0].decode("utf-8", "replace")
     words = first_line.removeprefix("#!").replace("/", " ").split()
     names = [word.rstrip("0123456789.") for word in words if not word.startswith("-")]
-    for ending, language_id in _SHEBANGS:
-        if names and (names[-1] == ending or (ending == "sh" and names[-1] in _SHELLS)):
+    for program, language_id in _SHEBANGS:
+        if names and (names[-1] == program or (program == "sh" and names[-1] in _SHELLS)):
             return language_for_id(language_id)
     return PLAIN_TEXT
-
-
-_SHELLS = frozenset({"bash", "dash", "ksh", "zsh"})
 
 
 def _text_of(member: Member) -> str | None:

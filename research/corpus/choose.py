@@ -1,6 +1,6 @@
-"""The files of all packages → those that stay, and why the others do not.
+"""Choose which files of all packages are kept: no duplicates, no evaluation texts, balanced.
 
-The order of the packages is nothing to it: files are compared in the order of their names.
+Files are compared in the order of their names, so the order of the packages does not matter.
 """
 
 from collections import defaultdict
@@ -15,7 +15,7 @@ from intarsia.research.corpus.duplicates import SeenTexts
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chosen:
-    """``kept`` in order of name; ``dropped``: a reason and a size a file, by package."""
+    """``kept`` is sorted by name; ``dropped`` has a reason and a size a file, by package."""
 
     kept: list[CorpusFile]
     dropped: dict[str, list[tuple[str, int]]]
@@ -29,7 +29,7 @@ def choose_files(
     seed: int,
     on_progress: Callable[[str], None],
 ) -> Chosen:
-    """Leave out duplicates, what is measured, and what is too much of a language."""
+    """Drop duplicates, files that share text with ``measured``, and what exceeds a share."""
     dropped: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
 
     def keep(files: list[CorpusFile], kept: list[CorpusFile], reason: str) -> list[CorpusFile]:
@@ -42,10 +42,10 @@ def choose_files(
     left = sorted(files, key=lambda file: file.name)
     on_progress("comparing files with each other")
     seen = SeenTexts()
-    unlike = [it for it in left if seen.find_or_add(it.name, it.text) is None]
-    left = keep(left, unlike, "duplicate")
-    on_progress("comparing files with what is measured")
-    unmeasured = [it for it in left if measured.shared_with(it.text) is None]
+    unique = [file for file in left if seen.find_or_add(file.name, file.text) is None]
+    left = keep(left, unique, "duplicate")
+    on_progress("comparing files with evaluation texts")
+    unmeasured = [file for file in left if measured.shared_with(file.text) is None]
     left = keep(left, unmeasured, "measured")
-    within = balanced(left, max_bytes=max_bytes, seed=seed)
-    return Chosen(kept=keep(left, within, "beyond the language's share"), dropped=dropped)
+    within_share = balanced(left, max_bytes=max_bytes, seed=seed)
+    return Chosen(kept=keep(left, within_share, "beyond the language's share"), dropped=dropped)

@@ -1,9 +1,7 @@
-"""Finds texts that share a stretch with what a model is measured on.
+"""Find texts that share a sequence of words with the texts that models are evaluated on.
 
-Comes in: the measured texts, then texts one by one; goes out: the stretch that is shared. A stretch
-is a number of words in a row, as in GPT-3's check (Brown et al. 2020, arXiv 2005.14165, C);
-one that has few different words ("0 0 0 …", "if x is none return none if …") says nothing and is
-not looked for.
+The check compares n-grams of words, as GPT-3's did (Brown et al. 2020, arXiv 2005.14165,
+appendix C). N-grams with few different words ("0 0 0 …") occur anywhere and are ignored.
 """
 
 from collections.abc import Iterable
@@ -15,7 +13,7 @@ MIN_DIFFERENT_WORDS = 7
 
 
 class MeasuredTexts:
-    """What must not be trained on."""
+    """The n-grams of the texts that must not be trained on."""
 
     def __init__(
         self,
@@ -26,24 +24,24 @@ class MeasuredTexts:
     ) -> None:
         self.num_words = num_words
         self.min_different_words = min_different_words
-        self._stretches = frozenset(
-            stretch
+        self._ngrams = frozenset(
+            ngram
             for text in texts
-            for stretch in _stretches(words_of(text), num_words)
-            if len(set(stretch)) >= min_different_words
+            for ngram in _ngrams(words_of(text), num_words)
+            if len(set(ngram)) >= min_different_words
         )
 
     @property
-    def num_stretches(self) -> int:
-        return len(self._stretches)
+    def num_ngrams(self) -> int:
+        return len(self._ngrams)
 
     def shared_with(self, text: str) -> str | None:
-        """Return the first stretch of a text that is a measured one too."""
-        for stretch in _stretches(words_of(text), self.num_words):
-            if stretch in self._stretches:
-                return " ".join(stretch)
+        """Return the first n-gram that a text shares with them, None if there is none."""
+        for ngram in _ngrams(words_of(text), self.num_words):
+            if ngram in self._ngrams:
+                return " ".join(ngram)
         return None
 
 
-def _stretches(words: list[str], num_words: int) -> Iterable[tuple[str, ...]]:
-    return zip(*(words[at:] for at in range(num_words)), strict=False)
+def _ngrams(words: list[str], num_words: int) -> Iterable[tuple[str, ...]]:
+    return zip(*(words[start:] for start in range(num_words)), strict=False)

@@ -1,4 +1,4 @@
-"""A file of a corpus, and the corpus folder's ``files.jsonl.gz``: one row a file."""
+"""Read and write the files of a corpus folder: ``files.jsonl.gz`` has one JSON row a file."""
 
 import gzip
 import hashlib
@@ -15,7 +15,7 @@ _COMPRESSION = 6
 
 
 class CorpusFile(msgspec.Struct, frozen=True, kw_only=True):
-    """``text`` has plain newlines; ``sha256`` is of its UTF-8 bytes; ``language`` an LSP id."""
+    """``text`` has LF line ends, ``sha256`` is of its UTF-8 bytes, ``language`` is an LSP id."""
 
     ecosystem: str
     package: str
@@ -32,17 +32,17 @@ class CorpusFile(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def package_name(self) -> str:
-        """Name the package in its corpus."""
+        """Return the package's name within the corpus."""
         return f"{self.ecosystem}:{self.package}"
 
     @property
     def name(self) -> str:
-        """Name the file in its corpus."""
+        """Return the file's name within the corpus."""
         return f"{self.package_name}/{self.path}"
 
 
 def read_corpus(folder: Path) -> Iterator[CorpusFile]:
-    """Return a corpus folder's files, in order. Raises CorpusFault where there is none."""
+    """Return a corpus folder's files, in order. Raises CorpusFault if it cannot be read."""
     file = folder / FILES_NAME
     decoder = msgspec.json.Decoder(CorpusFile)
     try:
@@ -51,7 +51,7 @@ def read_corpus(folder: Path) -> Iterator[CorpusFile]:
                 yield decoder.decode(row)
     except (OSError, EOFError, msgspec.DecodeError) as error:
         raise CorpusFault(
-            f"{file} is no corpus ({error}): make one with `intarsia corpus build`"
+            f"{file} is not a corpus ({error}): make one with `intarsia corpus build`"
         ) from error
 
 
@@ -70,7 +70,7 @@ def write_files(folder: Path, files: Iterable[CorpusFile]) -> None:
 
 def digest_of(files: Iterable[CorpusFile]) -> str:
     """Return the SHA-256 of all names and digests, in order."""
-    whole = hashlib.sha256()
+    digest = hashlib.sha256()
     for file in files:
-        whole.update(f"{file.name}\0{file.sha256}\n".encode())
-    return whole.hexdigest()
+        digest.update(f"{file.name}\0{file.sha256}\n".encode())
+    return digest.hexdigest()

@@ -1,7 +1,7 @@
-"""A Debian source package → its release: the authors' archive, and the packagers' that tells
-the licence of every file.
+"""Find the release of a Debian source package in the index of a suite.
 
-Comes in: the index of a suite's sources; nothing is fetched but that.
+A release has the authors' archive and the packagers', which lists the licence of every file. Only
+the index is fetched here.
 """
 
 import lzma
@@ -17,7 +17,7 @@ from intarsia.research.corpus.release import ArchiveLink, Release
 
 MIRROR = "https://deb.debian.org/debian"
 SUITES = ("trixie", "bookworm")
-"""The first that has a package (in the version that is asked for) and whose files lie there."""
+"""In order of preference: the first suite with the package, its version and its files is used."""
 
 Index: TypeAlias = dict[str, list["SourcePackage"]]
 
@@ -28,7 +28,7 @@ _NATIVE = re.compile(r"^[^_]+_[^_]+\.tar\.(?:gz|bz2|xz)$")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourcePackage:
-    """What the index says of a package: file names with their SHA-256."""
+    """A package in the index. ``files`` are names with their SHA-256."""
 
     version: str
     folder: str
@@ -36,26 +36,26 @@ class SourcePackage:
 
 
 def read_index(read: ReadPage, *, names: frozenset[str]) -> Index:
-    """Return what the suites' indexes say of these packages, a row for each suite that has one."""
+    """Return these packages from the suites' indexes: an entry for each suite that has one."""
     index: Index = {}
     for suite in SUITES:
         data = lzma.decompress(read(f"{MIRROR}/dists/{suite}/main/source/Sources.xz"))
-        for name, found in _packages(data.decode("utf-8").split("\n\n"), names):
-            index.setdefault(name, []).append(found)
+        for name, package in _packages(data.decode("utf-8").split("\n\n"), names):
+            index.setdefault(name, []).append(package)
     return index
 
 
 def find_releases(row: PackageRow, index: Index) -> list[Release]:
-    """Return a release for each suite that fits the row. Raises NotThere where none does."""
-    found = index.get(row.name, [])
-    fitting = [it for it in found if row.version in (None, it.version)]
+    """Return a release for each suite that has the row's version. Raises NotThere for none."""
+    packages = index.get(row.name, [])
     releases = [
-        Release(row=row, version=it.version, archive=original, notices=_link(it, _PACKAGING))
-        for it in fitting
-        if (original := _link(it, _ORIGINAL) or _link(it, _NATIVE)) is not None
+        Release(row=row, version=each.version, archive=original, notices=_link(each, _PACKAGING))
+        for each in packages
+        if row.version in (None, each.version)
+        and (original := _link(each, _ORIGINAL) or _link(each, _NATIVE)) is not None
     ]
     if not releases:
-        versions = ", ".join(it.version for it in found) or "none"
+        versions = ", ".join(package.version for package in packages) or "none"
         raise NotThere(f"Debian has no single archive of {row.line()[:80]} (it has {versions})")
     return releases
 
@@ -76,9 +76,9 @@ def _packages(paragraphs: list[str], names: frozenset[str]) -> Iterator[tuple[st
             )
 
 
-def _link(found: SourcePackage, pattern: re.Pattern[str]) -> ArchiveLink | None:
-    for file_name, sha256 in found.files:
+def _link(package: SourcePackage, pattern: re.Pattern[str]) -> ArchiveLink | None:
+    for file_name, sha256 in package.files:
         if pattern.search(file_name):
-            url = f"{MIRROR}/{found.folder}/{file_name}"
+            url = f"{MIRROR}/{package.folder}/{file_name}"
             return ArchiveLink(url=url, digest_name="sha256", digest=sha256)
     return None

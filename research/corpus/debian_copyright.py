@@ -1,7 +1,7 @@
-"""debian/copyright → the permissive licence of every path in a source package.
+"""Read the licence of every path in a Debian source package from its ``debian/copyright``.
 
-Comes in: the file's text in Debian's machine-readable format (DEP 5); the last paragraph whose
-pattern fits a path tells its licence. A file in another format tells nothing.
+The format is Debian's machine-readable one (DEP 5). The last paragraph with a pattern that matches
+a path has its licence.
 """
 
 import re
@@ -16,44 +16,48 @@ _NEVER = re.compile(r"(?!)")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileLicence:
-    """``licence`` is None where the words are of no permitted licence."""
+    """A paragraph about files. ``licence`` is None if ``wording`` names no permitted one."""
 
     pattern: re.Pattern[str]
     licence: str | None
-    words: str
+    wording: str
 
 
 def read_copyright(text: str) -> list[FileLicence]:
-    """Return the paragraphs about files, in order; none where the format is another."""
-    paragraphs = [read_fields(it) for it in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n"))]
+    """Return the paragraphs about files, in order; none if the format is another."""
+    paragraphs = [
+        read_fields(paragraph) for paragraph in re.split(r"\n[ \t]*\n", text.replace("\r\n", "\n"))
+    ]
     if not any(_FORMAT in fields.get("format", "") for fields in paragraphs[:2]):
         return []
     return [
         FileLicence(
-            pattern=_any_of(fields["files"]), licence=_permitted(words), words=words or "nothing"
+            pattern=_any_of(fields["files"]),
+            licence=_permitted(wording),
+            wording=wording or "nothing",
         )
         for fields in paragraphs
         if "files" in fields
-        for words in [fields.get("license", "").partition("\n")[0].strip()]
+        for wording in [fields.get("license", "").partition("\n")[0].strip()]
     ]
 
 
 def licence_of_path(paragraphs: list[FileLicence], path: str) -> tuple[str | None, str]:
-    """Return what a path's paragraph permits, and in what words it says so."""
+    """Return the permitted licence of a path (None: not permitted), and its original wording."""
     for paragraph in reversed(paragraphs):
         if paragraph.pattern.fullmatch(path):
-            return paragraph.licence, paragraph.words
+            return paragraph.licence, paragraph.wording
     return None, "nothing"
 
 
-def _permitted(words: str) -> str | None:
-    """Debian writes small ``and`` and ``or``, and a comma before them."""
-    plain = words.replace(",", " ")
+def _permitted(wording: str) -> str | None:
+    """Translate Debian's lower-case ``and`` and ``or``, and commas, to SPDX, and look it up."""
+    plain = wording.replace(",", " ")
     return permitted(re.sub(r"\b(?:and/or|or)\b", "OR", re.sub(r"\band\b(?!/)", "AND", plain)))
 
 
 def _any_of(patterns: str) -> re.Pattern[str]:
-    """Return one expression for the patterns: ``*`` and ``?`` match a slash too."""
+    """Return one expression for the patterns, in which ``*`` and ``?`` also match a slash."""
     parts = [
         re.escape(glob.removeprefix("./")).replace(r"\*", ".*").replace(r"\?", ".")
         for glob in patterns.split()

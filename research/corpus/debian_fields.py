@@ -1,8 +1,8 @@
-"""Paragraphs of Debian's control format → their fields."""
+"""Parse paragraphs of Debian's control format."""
 
 
 def read_fields(paragraph: str) -> dict[str, str]:
-    """Return a paragraph's fields by lower-case name; lines that go on are joined by newlines."""
+    """Return a paragraph's fields by lower-case name; continuation lines keep their newlines."""
     fields: dict[str, str] = {}
     name = ""
     for line in paragraph.splitlines():

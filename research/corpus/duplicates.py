@@ -1,6 +1,6 @@
-"""Finds texts that are nearly those seen before: MinHash over five words in a row (Broder 1997).
+"""Find texts that equal or nearly equal an earlier one, by MinHash over 5-grams of words.
 
-Comes in: texts, one after another; goes out: the name of an earlier one that is the same or nearly.
+MinHash: Broder 1997, "On the resemblance and containment of documents".
 """
 
 import hashlib
@@ -11,14 +11,14 @@ from datasketch import MinHash, MinHashLSH  # type: ignore[import-untyped]
 from intarsia.research.corpus.words import words_of
 
 THRESHOLD = 0.7
-"""From this Jaccard similarity on two texts count as one."""
+"""Two texts with at least this Jaccard similarity are duplicates."""
 
 NUM_WORDS = 5
 NUM_PERMUTATIONS = 128
 
 
 class SeenTexts:
-    """The texts so far. The first of several like ones stays; the order decides which that is."""
+    """The texts so far. Of several duplicates the first is kept, so the order matters."""
 
     def __init__(self) -> None:
         self._by_digest: dict[bytes, str] = {}
@@ -27,7 +27,7 @@ class SeenTexts:
         self._index = MinHashLSH(threshold=THRESHOLD, num_perm=NUM_PERMUTATIONS)
 
     def find_or_add(self, name: str, text: str) -> str | None:
-        """Return the name of a text like this one; where there is none, remember this one."""
+        """Return the name of an earlier duplicate; if there is none, remember this text."""
         words = words_of(text)
         digest = hashlib.sha256(" ".join(words).encode()).digest()
         if digest in self._by_digest:
@@ -42,8 +42,8 @@ class SeenTexts:
         return None
 
     def _sketch(self, words: list[str]) -> MinHash:
-        places = range(max(1, len(words) - NUM_WORDS + 1))
-        rows = {" ".join(words[place : place + NUM_WORDS]) for place in places}
+        starts = range(max(1, len(words) - NUM_WORDS + 1))
+        ngrams = {" ".join(words[start : start + NUM_WORDS]) for start in starts}
         sketch = self._empty.copy()
-        sketch.update_batch([row.encode() for row in rows])
+        sketch.update_batch([ngram.encode() for ngram in ngrams])
         return sketch

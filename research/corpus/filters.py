@@ -1,7 +1,7 @@
-"""Tells files that teach nothing, or must not be taught: a path or a text → the reason, or None.
+"""Filter files that must not be in a corpus. Each filter returns a reason, or None to keep.
 
-The reasons are the words under which the manifest counts them. Order: the path, the bytes, the
-text, its syntax; what is cheap to tell is told first.
+The manifest counts files by these reasons. The filters look at the path, the size, the text and
+its syntax, in this order: the cheap ones first.
 """
 
 import re
@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse
-from intarsia.research.corpus.secret_signs import holds_secret
+from intarsia.research.corpus.find_secrets import contains_secret
 
 MIN_BYTES = 200
 MAX_BYTES = 100_000
@@ -22,7 +22,7 @@ MAX_ERRORS = 3
 LINES_PER_ERROR = 100
 LINES_PER_ERROR_WITH_MACROS = 25
 HEAD_CHARS = 2_000
-"""Where a file says of itself what it is."""
+"""How much of a file is searched for a note that it is generated, or for its licence."""
 
 _VENDORED = frozenset(
     {
@@ -90,7 +90,7 @@ _DATA = re.compile(r"0x[0-9a-fA-F]+|\d[\d.eE+-]*|\\[xu][0-9a-fA-F]+")
 
 
 def reason_in_path(path: str) -> str | None:
-    """Return why a path is left out: others' code, data of tests, what a tool has made."""
+    """Return why a path is left out: vendored code, test data or a tool's output."""
     pure = PurePosixPath(path)
     folders = {part.lower() for part in pure.parts[:-1]}
     if folders & _VENDORED:
@@ -112,9 +112,9 @@ def reason_in_size(num_bytes: int) -> str | None:
 
 
 def reason_in_text(text: str, *, permitted: Callable[[str], str | None] | None) -> str | None:
-    """Return why a text is left out; ``permitted`` reads a licence's name (None: any will do)."""
+    """Return why a text is left out; ``permitted`` looks up a licence (None: any is allowed)."""
     head = text[:HEAD_CHARS]
-    if _GENERATED_HEAD.search(head) or any(sign in text for sign in _COMPILED):
+    if _GENERATED_HEAD.search(head) or any(marker in text for marker in _COMPILED):
         return "generated"
     if permitted is not None and _has_other_licence(head, permitted):
         return "other licence"
@@ -122,25 +122,25 @@ def reason_in_text(text: str, *, permitted: Callable[[str], str | None] | None) 
         return "long lines"
     if _is_data(text):
         return "data"
-    return "secret" if holds_secret(text) else None
+    return "secret" if contains_secret(text) else None
 
 
 def reason_in_syntax(text: str, language: Language) -> str | None:
-    """Return why a text is left out that its language's parser reads only in part."""
+    """Return why a text is left out that its language's parser cannot read well enough."""
     if language.grammar is None:
         return None
     syntax = parse(text, language)
     if syntax is None:
         return "parse errors"
     lines_per_error = LINES_PER_ERROR_WITH_MACROS if language.has_macros else LINES_PER_ERROR
-    most = max(MAX_ERRORS if language.has_macros else 1, text.count("\n") // lines_per_error)
-    return "parse errors" if num_errors(syntax) > most else None
+    max_errors = max(MAX_ERRORS if language.has_macros else 1, text.count("\n") // lines_per_error)
+    return "parse errors" if num_errors(syntax) > max_errors else None
 
 
 def _has_other_licence(head: str, permitted: Callable[[str], str | None]) -> bool:
-    said = _SPDX_HEAD.search(head)
-    if said is not None:
-        return permitted(said[1].strip(" */#->;'\"")) is None
+    identifier = _SPDX_HEAD.search(head)
+    if identifier is not None:
+        return permitted(identifier[1].strip(" */#->;'\"")) is None
     return _OTHER_LICENCE.search(head) is not None
 
 
@@ -151,6 +151,6 @@ def _has_long_lines(text: str) -> bool:
 
 
 def _is_data(text: str) -> bool:
-    """Whether numbers, and escapes for bytes, are most of what is no blank."""
-    num_signs = sum(map(len, text.split()))
-    return sum(map(len, _DATA.findall(text))) > MAX_DATA_SHARE * num_signs
+    """Whether numbers and escaped bytes are too large a share of the text without whitespace."""
+    num_chars = sum(map(len, text.split()))
+    return sum(map(len, _DATA.findall(text))) > MAX_DATA_SHARE * num_chars

@@ -1,7 +1,6 @@
-"""Files of a corpus → training holes, drawn as an editor meets them.
+"""Draw training holes from the files of a corpus, of the kinds that an editor asks for.
 
-Comes in: files in any order; goes out: text before, in and behind each hole. What is drawn in a
-file depends on the seed and on the file alone. Knows no tokens.
+The holes of a file depend only on the seed and on that file. Knows no tokens.
 """
 
 import random
@@ -16,7 +15,7 @@ from intarsia.research.corpus.corpus_file import CorpusFile
 from intarsia.research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
 
 TrainingHoleKind: TypeAlias = CutHoleKind | Literal["span"]
-"""A span goes from one place in code to any other, within words and over lines."""
+"""A span begins and ends anywhere in the code, within words and over several lines."""
 
 KIND_WEIGHTS: dict[TrainingHoleKind, float] = {
     "rest_of_line": 0.15,
@@ -27,19 +26,19 @@ KIND_WEIGHTS: dict[TrainingHoleKind, float] = {
     "arguments": 0.04,
     "block": 0.11,
 }
-"""How often which kind is drawn, where a file has holes of every kind."""
+"""The probability of each kind, in a file that has holes of every kind."""
 
-SHARE_THAT_GOES_ON = 0.5
-"""So many of the holes that end with their line go on over lines that belong to it. A cursor's line
-is ended by its line end whatever the model says: its "end" matters where several lines are asked
-for, so that those may be as many."""
+SHARE_EXTENDED = 0.5
+"""The share of holes at a line's end that are extended over the following lines. A request for one
+line is stopped at the line end anyway, so the model's own end matters for several lines."""
 
 MAX_FURTHER_LINES = 5
 MAX_SPAN_LINES = 8
 SPAN_TRIES = 5
 SHARE_FROM_WHOLE_LINES = 0.5
 SHARE_TO_WHOLE_LINES = 0.4
-"""So many spans begin or end at the edge of a line: else one that ends there would be a line."""
+"""The shares of spans that begin and end at the edge of a line. Without them every hole before a
+line end would be one line."""
 
 MAX_PREFIX_CHARS = 6_000
 MAX_SUFFIX_CHARS = 2_500
@@ -50,7 +49,7 @@ _ENDS_WITH_LINE: frozenset[CutHoleKind] = frozenset({"line", "rest_of_line", "in
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainingHole:
-    """``prefix + hole + suffix`` is a stretch of a file of ``package`` (``ecosystem:name``)."""
+    """``prefix + hole + suffix`` is part of a file of ``package`` (``ecosystem:name``)."""
 
     prefix: str
     hole: str
@@ -58,76 +57,76 @@ class TrainingHole:
     kind: TrainingHoleKind
     language: str  # LSP language id
     package: str
-    path: str  # of the file, in its package
+    path: str  # within the package
 
 
 def draw_holes(files: Iterable[CorpusFile], *, seed: int, per_file: int) -> Iterator[TrainingHole]:
-    """Draw so many different holes in each file, fewer where it has no more."""
+    """Draw ``per_file`` different holes in each file, or all if it has fewer."""
     for file in files:
-        luck = random.Random(f"{seed}:{file.sha256}")
-        for hole in _drawn(file, luck, per_file):
+        rng = random.Random(f"{seed}:{file.sha256}")
+        for hole in _drawn(file, rng, per_file):
             yield _with_context(file, hole)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Cut:
-    """``text[start:end]`` is to be learnt."""
+    """``text[start:end]`` is the hole."""
 
     kind: TrainingHoleKind
     start: int
     end: int
 
 
-def _drawn(file: CorpusFile, luck: random.Random, num_holes: int) -> Iterator[_Cut]:
-    found = cut_holes(file.text, language_for_id(file.language))
+def _drawn(file: CorpusFile, rng: random.Random, num_holes: int) -> Iterator[_Cut]:
+    holes_by_kind = cut_holes(file.text, language_for_id(file.language))
     left: dict[TrainingHoleKind, list[_Cut]] = {
         kind: [_Cut(kind=kind, start=hole.start, end=hole.end) for hole in holes]
-        for kind, holes in found.items()
+        for kind, holes in holes_by_kind.items()
     }
-    left["span"] = _spans(file.text, found, luck, num_holes)
+    left["span"] = _spans(file.text, holes_by_kind, rng, num_holes)
     left = {kind: left[kind] for kind in KIND_WEIGHTS if left[kind]}
     for _ in range(num_holes):
         if not left:
             return
-        kind = luck.choices(list(left), [KIND_WEIGHTS[it] for it in left])[0]
+        kind = rng.choices(list(left), [KIND_WEIGHTS[kind] for kind in left])[0]
         holes = left[kind]
-        hole = holes.pop(luck.randrange(len(holes)))
+        hole = holes.pop(rng.randrange(len(holes)))
         if not holes:
             del left[kind]
-        if kind in _ENDS_WITH_LINE and luck.random() < SHARE_THAT_GOES_ON:
-            hole = _gone_on(file.text, hole, luck.randint(1, MAX_FURTHER_LINES))
+        if kind in _ENDS_WITH_LINE and rng.random() < SHARE_EXTENDED:
+            hole = _extended(file.text, hole, rng.randint(1, MAX_FURTHER_LINES))
         if hole.end - hole.start <= MAX_HOLE_CHARS:
             yield hole
 
 
 def _spans(
     text: str,
-    found: Mapping[CutHoleKind, Sequence[CutHole]],
-    luck: random.Random,
+    cut_holes: Mapping[CutHoleKind, Sequence[CutHole]],
+    rng: random.Random,
     num_spans: int,
 ) -> list[_Cut]:
-    """Draw different spans: between whole lines as a selection is, or from within a line, to where
-    others begin, within words too."""
-    within = sorted({hole.start for kind in _ENDS_WITH_LINE for hole in found[kind]})
+    """Draw different spans. They begin and end at line edges, as a selection does, or where other
+    holes begin, which may be within a word."""
+    within = sorted({hole.start for kind in _ENDS_WITH_LINE for hole in cut_holes[kind]})
     whole = sorted({edge for at in within for edge in (line_start(text, at), line_end(text, at))})
     spans: set[tuple[int, int]] = set()
     for _ in range(SPAN_TRIES * num_spans if within else 0):
         if len(spans) == num_spans:
             break
-        first = luck.choice(whole if luck.random() < SHARE_FROM_WHOLE_LINES else within)
+        first = rng.choice(whole if rng.random() < SHARE_FROM_WHOLE_LINES else within)
         furthest = first
-        for _ in range(luck.randint(1, MAX_SPAN_LINES)):
+        for _ in range(rng.randint(1, MAX_SPAN_LINES)):
             furthest = next_line_start(text, furthest)
-        edges = whole if luck.random() < SHARE_TO_WHOLE_LINES else within
+        edges = whole if rng.random() < SHARE_TO_WHOLE_LINES else within
         beyond = edges[bisect_right(edges, first) : bisect_right(edges, furthest)]
-        last = luck.choice(beyond) if beyond else first
+        last = rng.choice(beyond) if beyond else first
         if text[first:last].strip():
             spans.add((first, last))
     return [_Cut(kind="span", start=start, end=end) for start, end in sorted(spans)]
 
 
-def _gone_on(text: str, hole: _Cut, num_lines: int) -> _Cut:
-    """Let a hole run on over the lines below that are indented as its own, or deeper."""
+def _extended(text: str, hole: _Cut, num_lines: int) -> _Cut:
+    """Extend a hole over the lines below that are indented as its own line, or deeper."""
     own_columns = columns(line_at(text, hole.start))
     end = hole.end
     for _ in range(num_lines):
@@ -153,7 +152,7 @@ def _with_context(file: CorpusFile, hole: _Cut) -> TrainingHole:
 
 
 def _from_line_start(text: str, end: int) -> str:
-    """Return what stands before an offset, without the part of a line that it would begin with."""
+    """Return the text before an offset, cut to MAX_PREFIX_CHARS at a line start."""
     if end <= MAX_PREFIX_CHARS:
         return text[:end]
     start = text.find("\n", end - MAX_PREFIX_CHARS, end) + 1
@@ -161,7 +160,7 @@ def _from_line_start(text: str, end: int) -> str:
 
 
 def _to_line_end(text: str, start: int) -> str:
-    """Return what stands behind an offset, without the part of a line that it would end with."""
+    """Return the text after an offset, cut to MAX_SUFFIX_CHARS at a line end."""
     if len(text) - start <= MAX_SUFFIX_CHARS:
         return text[start:]
     end = text.rfind("\n", start, start + MAX_SUFFIX_CHARS) + 1

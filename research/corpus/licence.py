@@ -1,6 +1,6 @@
-"""What a package says of its licence → an SPDX expression of permissive licences, or none.
+"""Read a package's licence metadata as an SPDX expression of permissive licences.
 
-Knows words, no archives. What it does not know is refused: nobody's code is taken on a guess.
+An unknown licence counts as not permitted: no code is taken on a guess. Knows no archives.
 """
 
 import re
@@ -76,45 +76,45 @@ _TEXTS = (
 )
 
 
-def permitted(words: str) -> str | None:
-    """Return the permissive part of an SPDX expression (or of a usual name), if it has one.
+def permitted(wording: str) -> str | None:
+    """Return the permitted part of an SPDX expression or a common licence name, None for none.
 
-    Of alternatives the permitted ones are taken; of licences that all hold, all must be permitted.
+    Of alternatives (OR) the permitted ones remain; of licences joined by AND all must be permitted.
     """
-    known = _BY_NAME.get(words.strip().lower())
+    known = _BY_NAME.get(wording.strip().lower())
     if known is not None:
         return known
-    tokens = _EXPRESSION_WORD.findall(re.sub(r"\s*/\s*", " OR ", words))
-    licence, rest = _alternatives(tokens)
+    tokens = _EXPRESSION_WORD.findall(re.sub(r"\s*/\s*", " OR ", wording))
+    licence, rest = _parse_or(tokens)
     return licence if not rest else None
 
 
 def licence_of_python(metadata: str, licence_text: str = "") -> tuple[str | None, str]:
-    """Return what METADATA or PKG-INFO permits, and in what words it says so."""
+    """Return the permitted licence in METADATA or PKG-INFO, and its original wording."""
     header = metadata.partition("\n\n")[0]
     for name in ("License-Expression", "License"):
-        found = re.search(_FIELD.format(name), header, re.MULTILINE)
-        if found and (licence := permitted(found[1])):
-            return licence, found[1]
-        if found and name == "License-Expression":
-            return None, found[1]
+        field = re.search(_FIELD.format(name), header, re.MULTILINE)
+        if field and (licence := permitted(field[1])):
+            return licence, field[1]
+        if field and name == "License-Expression":
+            return None, field[1]
     classifiers = _CLASSIFIER.findall(header)
     return _of_classifiers(classifiers, licence_text)
 
 
 def licence_of_npm(package: object) -> tuple[str | None, str]:
-    """Return what a decoded package.json permits, and in what words it says so."""
+    """Return the permitted licence in a decoded package.json, and its original wording."""
     if not isinstance(package, dict):
         return None, "nothing"
-    said = package.get("license", package.get("licenses"))
-    if isinstance(said, list):  # as it was written long ago: a choice
-        said = " OR ".join(_npm_name(it) for it in said)
-    words = _npm_name(said)
-    return permitted(words), words or "nothing"
+    value = package.get("license", package.get("licenses"))
+    if isinstance(value, list):  # the old format: a choice of licences
+        value = " OR ".join(_npm_name(choice) for choice in value)
+    wording = _npm_name(value)
+    return permitted(wording), wording or "nothing"
 
 
 def licence_of_text(text: str) -> str | None:
-    """Return which permitted licence a licence's text is."""
+    """Return the name of the permitted licence with this text, None if it is another."""
     plain = " ".join(text.lower().split())
     if "gnu general public license" in plain or "gnu lesser general" in plain:
         return None
@@ -122,14 +122,15 @@ def licence_of_text(text: str) -> str | None:
 
 
 def _of_classifiers(classifiers: list[str], licence_text: str) -> tuple[str | None, str]:
-    """All classifiers must be permitted: that they are alternatives is nowhere said."""
-    names = [it for it in classifiers if it != "OSI Approved"]
+    """Require all classifiers to be permitted: they need not be alternatives."""
+    names = [classifier for classifier in classifiers if classifier != "OSI Approved"]
     if not names:
         return licence_of_text(licence_text), "its licence's text" if licence_text else "nothing"
-    words = ", ".join(names)
-    found = [_of_classifier(name, licence_text) for name in names]
-    known = [licence for licence in found if licence is not None]
-    return (_joined(known, "AND") if len(known) == len(found) else None), words
+    wording = ", ".join(names)
+    known = [
+        licence for name in names if (licence := _of_classifier(name, licence_text)) is not None
+    ]
+    return (_joined(known, "AND") if len(known) == len(names) else None), wording
 
 
 def _of_classifier(name: str, licence_text: str) -> str | None:
@@ -139,36 +140,37 @@ def _of_classifier(name: str, licence_text: str) -> str | None:
     return _BY_NAME.get(name.lower())
 
 
-def _npm_name(said: object) -> str:
-    if isinstance(said, dict):
-        said = said.get("type")
-    return said if isinstance(said, str) else ""
+def _npm_name(value: object) -> str:
+    if isinstance(value, dict):
+        value = value.get("type")
+    return value if isinstance(value, str) else ""
 
 
-def _alternatives(tokens: list[str]) -> tuple[str | None, list[str]]:
-    found, rest = _together(tokens)
-    licences = [found]
+def _parse_or(tokens: list[str]) -> tuple[str | None, list[str]]:
+    """Return what is permitted of the expression at the start of the tokens, and the rest."""
+    licence, rest = _parse_and(tokens)
+    licences = [licence]
     while rest and rest[0].upper() == "OR":
-        found, rest = _together(rest[1:])
-        licences.append(found)
-    return _joined((it for it in licences if it is not None), "OR"), rest
+        licence, rest = _parse_and(rest[1:])
+        licences.append(licence)
+    return _joined((each for each in licences if each is not None), "OR"), rest
 
 
-def _together(tokens: list[str]) -> tuple[str | None, list[str]]:
-    found, rest = _one(tokens)
-    licences = [found]
+def _parse_and(tokens: list[str]) -> tuple[str | None, list[str]]:
+    licence, rest = _parse_one(tokens)
+    licences = [licence]
     while rest and rest[0].upper() == "AND":
-        found, rest = _one(rest[1:])
-        licences.append(found)
-    known = [it for it in licences if it is not None]
+        licence, rest = _parse_one(rest[1:])
+        licences.append(licence)
+    known = [each for each in licences if each is not None]
     return (_joined(known, "AND") if len(known) == len(licences) else None), rest
 
 
-def _one(tokens: list[str]) -> tuple[str | None, list[str]]:
+def _parse_one(tokens: list[str]) -> tuple[str | None, list[str]]:
     if not tokens or tokens[0].upper() in _NO_NAMES:
-        return None, ["?"]  # what is left over spoils the whole expression
+        return None, ["?"]  # a rest that is left over makes the whole expression invalid
     if tokens[0] == "(":
-        licence, rest = _alternatives(tokens[1:])
+        licence, rest = _parse_or(tokens[1:])
         return licence, rest[1:] if rest[:1] == [")"] else ["?"]
     licence = _BY_NAME.get(tokens[0].lower())
     if tokens[1:2] and tokens[1].upper() == "WITH":
@@ -176,8 +178,8 @@ def _one(tokens: list[str]) -> tuple[str | None, list[str]]:
     return licence, tokens[1:]
 
 
-def _joined(licences: Iterable[str], word: str) -> str | None:
+def _joined(licences: Iterable[str], operator: str) -> str | None:
     names = sorted(set(licences))
-    if word == "AND" and any(" OR " in name for name in names) and len(names) > 1:
+    if operator == "AND" and any(" OR " in name for name in names) and len(names) > 1:
         names = [f"({name})" if " OR " in name else name for name in names]
-    return f" {word} ".join(names) or None
+    return f" {operator} ".join(names) or None

@@ -1,4 +1,4 @@
-"""What a corpus was made of, and of what it was not: ``manifest.json`` in its folder."""
+"""Read and write ``manifest.json``: what a corpus was built from, and what was left out."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ MANIFEST_NAME = "manifest.json"
 
 
 class Tally(msgspec.Struct, frozen=True, kw_only=True):
-    """So many files, and their bytes."""
+    """A number of files and their bytes."""
 
     num_files: int = 0
     num_bytes: int = 0
@@ -20,14 +20,14 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ReadArchive(msgspec.Struct, frozen=True, kw_only=True):
-    """An archive that was read. ``sha256`` is of what came, whatever digest the index gave."""
+    """An archive that was read. ``sha256`` is of its bytes, even if the index uses SHA-512."""
 
     url: str
     sha256: str
 
 
 class ReadPackage(msgspec.Struct, frozen=True, kw_only=True):
-    """A package that was read. ``licence`` is the whole package's; files may have others."""
+    """A package that was read. ``licence`` is the package's; single files may have others."""
 
     source: str
     name: str
@@ -39,7 +39,7 @@ class ReadPackage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RefusedPackage(msgspec.Struct, frozen=True, kw_only=True):
-    """A package of the list of which nothing was read."""
+    """A package of the list that was not read."""
 
     source: str
     name: str
@@ -48,22 +48,22 @@ class RefusedPackage(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MeasuredCheck(msgspec.Struct, frozen=True, kw_only=True):
-    """With what the files were compared, so that nothing measured is in them."""
+    """The evaluation texts that the files were compared with, and how."""
 
     sets: tuple[str, ...]
     num_words: int
     min_different_words: int
-    num_stretches: int
+    num_ngrams: int = msgspec.field(name="num_stretches")
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """``sha256`` is of all names and digests of the files, in order."""
+    """How a corpus was built, and its contents. ``sha256`` is of all files' names and digests."""
 
     format: int = 1
     builder: str
     seed: int
     max_mb: float
-    languages: tuple[str, ...]  # asked for; all where none is named
+    languages: tuple[str, ...]  # as requested; empty: all
     sha256: str
     kept: Tally
     by_language: dict[str, Tally]
@@ -76,19 +76,19 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
-    """Write the manifest for people and programs."""
+    """Write the manifest as indented JSON."""
     data = msgspec.json.format(msgspec.json.encode(manifest), indent=1)
     (folder / MANIFEST_NAME).write_bytes(data + b"\n")
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Return a corpus folder's manifest. Raises CorpusFault where there is none."""
+    """Return a corpus folder's manifest. Raises CorpusFault if it cannot be read."""
     file = folder / MANIFEST_NAME
     try:
         return msgspec.json.decode(file.read_bytes(), type=Manifest)
     except (OSError, msgspec.DecodeError) as error:
         raise CorpusFault(
-            f"{folder} is no corpus ({error}): make one with `intarsia corpus build`"
+            f"{folder} is not a corpus ({error}): make one with `intarsia corpus build`"
         ) from error
 
 
@@ -97,5 +97,5 @@ def tallied(sizes: list[tuple[str, int]]) -> dict[str, Tally]:
     tallies: dict[str, Tally] = {}
     for name, num_bytes in sizes:
         tallies[name] = tallies.get(name, Tally()).plus(num_bytes)
-    order = sorted(tallies.items(), key=lambda it: (-it[1].num_bytes, it[0]))
+    order = sorted(tallies.items(), key=lambda item: (-item[1].num_bytes, item[0]))
     return dict(order)

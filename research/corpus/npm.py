@@ -1,4 +1,4 @@
-"""A JavaScript package → its release in npm's registry: an archive, checked, never installed."""
+"""Find the release of a JavaScript package in npm's registry. Nothing is installed."""
 
 import base64
 import binascii
@@ -24,20 +24,20 @@ class _Version(msgspec.Struct, frozen=True):
 
 
 def find_release(row: PackageRow, read: ReadPage) -> Release:
-    """Return the row's version, or the newest. Raises NotThere where npm has no such archive."""
+    """Return the row's version, or the newest. Raises NotThere if npm has no such archive."""
     page = read(f"{REGISTRY}/{quote(row.name, safe='@')}/{quote(row.version or 'latest', safe='')}")
-    found = msgspec.json.decode(page, type=_Version)
-    digest = _sha512(found.dist.integrity)
+    release = msgspec.json.decode(page, type=_Version)
+    digest = _sha512(release.dist.integrity)
     if digest is None:
-        raise NotThere(f"npm gives no digest for {row.name} {found.version}")
-    link = ArchiveLink(url=found.dist.tarball, digest_name="sha512", digest=digest)
-    return Release(row=row, version=found.version, archive=link)
+        raise NotThere(f"npm gives no digest for {row.name} {release.version}")
+    link = ArchiveLink(url=release.dist.tarball, digest_name="sha512", digest=digest)
+    return Release(row=row, version=release.version, archive=link)
 
 
 def _sha512(integrity: str) -> str | None:
-    """Return the digest of ``sha512-<base64>``; there may be others before and behind it."""
-    for words in integrity.split():
-        name, _, value = words.partition("-")
+    """Return the hexadecimal digest of ``sha512-<base64>``, which may be among others."""
+    for digest in integrity.split():
+        name, _, value = digest.partition("-")
         if name == "sha512":
             try:
                 return base64.b64decode(value, validate=True).hex()

@@ -1,7 +1,7 @@
-"""The packages that a corpus is made of: a text with one package a line → rows, and back.
+"""Read the list of packages that a corpus is built from, one a line.
 
-A line is ``source name [version [sha256]]``: the first archive's digest pins what is read. Without
-a version the newest is taken. Knows nothing of networks.
+A line is ``source name [version [sha256]]``. The digest is the first archive's; without a version
+the newest is taken.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ HELD_OUT_LIST = Path(__file__).parent / "held_out.txt"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PackageRow:
-    """A package, and of what kind its archive is."""
+    """A package of the list, and the kind of archive it is read from."""
 
     source: Source
     name: str
@@ -32,13 +32,13 @@ class PackageRow:
 
     def line(self) -> str:
         """Return the row as a line of the list."""
-        words = (self.source, self.name, self.version, self.sha256)
-        return " ".join(word for word in words if word is not None)
+        fields = (self.source, self.name, self.version, self.sha256)
+        return " ".join(field for field in fields if field is not None)
 
 
 def read_packages(file: Path) -> list[PackageRow]:
     """Return the rows of a list, each package once, in order. Raises CorpusFault."""
-    rows = [_row(file, number, words) for number, words in _lines(file)]
+    rows = [_row(file, number, fields) for number, fields in _lines(file)]
     names = [(row.ecosystem, _plain_name(row.name)) for row in rows]
     for row, name in zip(rows, names, strict=True):
         if names.count(name) > 1:
@@ -47,15 +47,15 @@ def read_packages(file: Path) -> list[PackageRow]:
 
 
 def read_held_out(file: Path) -> frozenset[tuple[str, str]]:
-    """Return the ``(ecosystem, name)`` of packages that must not be read. Raises CorpusFault."""
-    return frozenset(_held_out(file, number, words) for number, words in _lines(file))
+    """Return ``(ecosystem, name)`` of the packages that must not be read. Raises CorpusFault."""
+    return frozenset(_held_out(file, number, fields) for number, fields in _lines(file))
 
 
-def held_out_name(words: str) -> tuple[str, str]:
-    """Return ``(ecosystem, name)`` of ``ecosystem:name``. Raises CorpusFault."""
-    ecosystem, colon, name = words.partition(":")
+def held_out_name(text: str) -> tuple[str, str]:
+    """Parse ``ecosystem:name`` as ``(ecosystem, name)``. Raises CorpusFault."""
+    ecosystem, colon, name = text.partition(":")
     if not colon or ecosystem not in get_args(Ecosystem) or not name:
-        raise CorpusFault(f"{words!r} names no package: write pypi:NAME, npm:NAME or debian:NAME")
+        raise CorpusFault(f"{text!r} is not a package: write pypi:NAME, npm:NAME or debian:NAME")
     return ecosystem, _plain_name(name)
 
 
@@ -64,20 +64,20 @@ def is_held_out(row: PackageRow, held_out: frozenset[tuple[str, str]]) -> bool:
     return (row.ecosystem, _plain_name(row.name)) in held_out
 
 
-def _held_out(file: Path, number: int, words: list[str]) -> tuple[str, str]:
-    if len(words) < 2:
-        raise CorpusFault(f"line {number} of {file} is no 'ecosystem name': see to that")
-    return words[0], _plain_name(words[1])
+def _held_out(file: Path, number: int, fields: list[str]) -> tuple[str, str]:
+    if len(fields) < 2:
+        raise CorpusFault(f"line {number} of {file} must be 'ecosystem name': correct it")
+    return fields[0], _plain_name(fields[1])
 
 
-def _row(file: Path, number: int, words: list[str]) -> PackageRow:
-    if not 2 <= len(words) <= 4 or words[0] not in get_args(Source):
+def _row(file: Path, number: int, fields: list[str]) -> PackageRow:
+    if not 2 <= len(fields) <= 4 or fields[0] not in get_args(Source):
         raise CorpusFault(
-            f"line {number} of {file} is no 'source name [version [sha256]]' with a source of "
-            f"{', '.join(get_args(Source))}: see to that"
+            f"line {number} of {file} must be 'source name [version [sha256]]' with a source of "
+            f"{', '.join(get_args(Source))}: correct it"
         )
-    name, version, sha256 = [*words[1:], None, None][:3]
-    return PackageRow(source=words[0], name=name, version=version, sha256=sha256)  # type: ignore[arg-type]
+    name, version, sha256 = [*fields[1:], None, None][:3]
+    return PackageRow(source=fields[0], name=name, version=version, sha256=sha256)  # type: ignore[arg-type]
 
 
 def _lines(file: Path) -> list[tuple[int, list[str]]]:
@@ -87,9 +87,9 @@ def _lines(file: Path) -> list[tuple[int, list[str]]]:
         raise CorpusFault(f"cannot read {file}: {error}; check the path") from error
     lines = enumerate(text.splitlines(), start=1)
     rows = [(number, line.partition("#")[0].split()) for number, line in lines]
-    return [(number, words) for number, words in rows if words]
+    return [(number, fields) for number, fields in rows if fields]
 
 
 def _plain_name(name: str) -> str:
-    """Names are the same in any case, and with any of the signs that PyPI takes for a hyphen."""
+    """Normalise a name: case does not matter, and PyPI reads ``_`` and ``.`` as a hyphen."""
     return name.lower().replace("_", "-").replace(".", "-")

@@ -1,6 +1,6 @@
-"""A Python package → its release on PyPI: a wheel, or the sources as an archive.
+"""Find the release of a Python package on PyPI: a wheel or a source archive.
 
-The wheel may be of any platform: its members are read, nothing is installed. No package is built.
+The wheel may be of any platform: only its files are read. No package is installed or built.
 """
 
 from urllib.parse import quote
@@ -12,7 +12,7 @@ from intarsia.research.corpus.package_list import PackageRow
 from intarsia.research.corpus.release import ArchiveLink, Release
 
 INDEX = "https://pypi.org/pypi"
-_FILES = "https://files.pythonhosted.org/packages/"  # mirrors give addresses of their own
+_FILES = "https://files.pythonhosted.org/packages/"  # a mirror's index has other addresses
 _PACKAGE_TYPES = {"wheel": "bdist_wheel", "sdist": "sdist"}
 
 
@@ -34,7 +34,7 @@ class _Project(msgspec.Struct, frozen=True):
 
 
 def find_release(row: PackageRow, read: ReadPage) -> Release:
-    """Return the row's version, or the newest. Raises NotThere where PyPI has no such archive."""
+    """Return the row's version, or the newest. Raises NotThere if PyPI has no such archive."""
     page = read(f"{INDEX}/{quote(row.name, safe='')}/json")
     project = msgspec.json.decode(page, type=_Project)
     version = row.version or project.info.version
@@ -56,5 +56,5 @@ def _pinned(files: list[_File], sha256: str | None) -> _File | None:
 
 
 def _preference(file: _File) -> tuple[bool, bool, str]:
-    """Prefer a wheel for every platform, then Linux; the Python sources are the same in all."""
+    """Prefer a wheel for every platform, then one for Linux: all have the same Python sources."""
     return not file.filename.endswith("none-any.whl"), "linux" not in file.filename, file.filename

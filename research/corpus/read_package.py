@@ -1,6 +1,6 @@
-"""A row of the list → its files, fetched and read; or why nothing of it is read.
+"""Fetch a package of the list and read its files, or raise why it cannot be read.
 
-What is fetched is kept in a folder. Knows no other package.
+Fetched archives are kept in a folder. Knows no other package.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from intarsia.research.errors import CorpusFault
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ReadRelease:
-    """A package that was read."""
+    """A package that was read, with its files."""
 
     release: Release
     archives: tuple[ReadArchive, ...]
@@ -29,23 +29,26 @@ class ReadRelease:
 
     @property
     def name(self) -> str:
-        """Name the package as its files do."""
+        """Return the package's name within the corpus, as ``CorpusFile.package_name``."""
         return f"{self.release.row.ecosystem}:{self.release.row.name}"
 
 
 class PackageRefused(Exception):
-    """Why nothing of a package is read, in a few words."""
+    """A package is not read. The message is the reason, in a few words."""
 
 
 def read_debian_index(rows: Sequence[PackageRow], read: ReadPage) -> debian.Index:
-    """Return what Debian has of these packages; nothing is asked where none is Debian's."""
+    """Return Debian's entries for these packages; nothing is fetched if none is Debian's.
+
+    Raises CorpusFault.
+    """
     names = frozenset(row.name for row in rows if row.source == "debian")
     if not names:
         return {}
     try:
         return debian.read_index(read, names=names)
     except NotThere as error:
-        raise CorpusFault(f"{error}: Debian's index is not where it was") from error
+        raise CorpusFault(f"{error}: Debian's index has moved") from error
 
 
 def read_package(
@@ -57,12 +60,15 @@ def read_package(
     languages: frozenset[str],
     seed: int,
 ) -> ReadRelease:
-    """Fetch a package and read its files. Raises PackageRefused, or CorpusFault without a net."""
+    """Fetch a package and read its files.
+
+    Raises PackageRefused, or CorpusFault if the network fails.
+    """
     try:
         release, files = _fetch(_find_releases(row, index, read), cache, read)
         archives = tuple(ReadArchive(url=link.url, sha256=sha256_of(file)) for link, file in files)
         if row.sha256 not in (None, archives[0].sha256):
-            raise PackageRefused("its archive is no longer the one that the list pins")
+            raise PackageRefused("its archive is not the one in the list: the digest differs")
         candidates = read_candidates(
             release,
             files[0][1],
@@ -90,7 +96,7 @@ def _find_releases(row: PackageRow, index: debian.Index, read: ReadPage) -> list
 def _fetch(
     releases: list[Release], cache: Path, read: ReadPage
 ) -> tuple[Release, list[tuple[ArchiveLink, Path]]]:
-    """Fetch the first release that lies where its index says. Raises NotThere where none does."""
+    """Fetch the first release with archives that exist. Raises NotThere if there is none."""
     for release in releases:
         links = [release.archive, *([release.notices] if release.notices else [])]
         try:

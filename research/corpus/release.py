@@ -1,4 +1,4 @@
-"""One release of a package, found but not fetched: what lies where, under which digest."""
+"""A release of a package that is not fetched yet: addresses and digests of its archives."""
 
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -10,7 +10,7 @@ DigestName: TypeAlias = Literal["sha256", "sha512"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ArchiveLink:
-    """An archive at an address. ``digest`` is what the index says, in hexadecimal."""
+    """An archive at an address. ``digest`` is the index's, in hexadecimal."""
 
     url: str
     digest_name: DigestName
@@ -23,7 +23,7 @@ class ArchiveLink:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Release:
-    """``notices`` is a second archive that tells the licence, where the first does not (Debian)."""
+    """``notices`` is a second archive with the licence, if the first does not have it (Debian)."""
 
     row: PackageRow
     version: str

@@ -1,7 +1,7 @@
-"""A repository of the user's own → files to learn from and files to measure the effect on.
+"""Read a user's own repository: files to train on, and held-out files to measure the effect on.
 
-Comes in: a folder on this disk; goes out: texts. Tests are taken along, as their author writes
-them too; licences do not matter, as nothing leaves the machine. Knows no holes.
+Tests are included, because the user writes them too. Licences are ignored, because nothing leaves
+the machine. Knows no holes.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ from intarsia.research.errors import CorpusFault
 MIN_FILES = 10
 MIN_BYTES = 20_000
 MAX_FILES = 2_000
-"""Of a larger repository so many are drawn: more than an hour's training gets to see."""
+"""The number of files drawn from a larger repository: more than an hour of training reaches."""
 
 HELD_OUT_SHARE = 0.15
 MIN_HELD_OUT = 2
@@ -36,7 +36,7 @@ _ECOSYSTEM = "repository"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RepositoryFiles:
-    """Files to learn from, and others that are only measured on. No text is in both."""
+    """Files to train on, and held-out files. No text is in both."""
 
     training: tuple[CorpusFile, ...]
     held_out: tuple[CorpusFile, ...]
@@ -49,29 +49,29 @@ class RepositoryFiles:
 def read_repository(
     root: Path, *, seed: int, is_excluded: Callable[[PurePath], bool]
 ) -> RepositoryFiles:
-    """Read and divide a repository's source files. Raises CorpusFault where they are too few.
+    """Read and split a repository's source files. Raises CorpusFault if there are too few.
 
-    On which side a file is depends on the seed, on its path, and on how many others there are.
-    ``is_excluded``: the user's word (by the whole path) on what must not be read.
+    The side of a file depends on the seed, its path, and the number of files. ``is_excluded`` gets
+    the absolute path of a file and says whether it must not be read.
     """
     if not root.is_dir():
-        raise CorpusFault(f"{root} is no folder: name the one that holds the code")
+        raise CorpusFault(f"{root} is not a folder: name the one with the code")
     root = root.resolve()
     paths = sorted(path.relative_to(root).as_posix() for path in walk_source_files(root))
     files: list[CorpusFile] = []
     digests: set[str] = set()
     left_out: Counter[str] = Counter()
-    for path in sorted(paths, key=lambda path: _luck(path, seed)):
+    for path in sorted(paths, key=lambda path: _draw_key(path, seed)):
         if len(files) == MAX_FILES:
             break
-        found = "excluded" if is_excluded(root / path) else _read(root, path)
-        if isinstance(found, CorpusFile) and found.sha256 in digests:
-            found = "duplicate"
-        if isinstance(found, str):
-            left_out[found] += 1
+        file = "excluded" if is_excluded(root / path) else _read(root, path)
+        if isinstance(file, CorpusFile) and file.sha256 in digests:
+            file = "duplicate"
+        if isinstance(file, str):
+            left_out[file] += 1
             continue
-        digests.add(found.sha256)
-        files.append(found)
+        digests.add(file.sha256)
+        files.append(file)
     _require_enough(files, root, left_out)
     num_held_out = max(MIN_HELD_OUT, round(HELD_OUT_SHARE * len(files)))
     return RepositoryFiles(
@@ -79,12 +79,12 @@ def read_repository(
     )
 
 
-def _luck(path: str, seed: int) -> bytes:
+def _draw_key(path: str, seed: int) -> bytes:
     return hashlib.sha256(f"{seed}:{path}".encode("utf-8", "surrogateescape")).digest()
 
 
 def _read(root: Path, path: str) -> CorpusFile | str:
-    """Return a file, or why it is left out."""
+    """Return a file, or the reason why it is left out."""
     language = language_for_path(path)
     if language.id in NOT_TAUGHT:
         return "no code"
@@ -93,10 +93,10 @@ def _read(root: Path, path: str) -> CorpusFile | str:
         data = b"" if reason else (root / path).read_bytes()
     except OSError:
         return "not readable"
-    return reason or _judge(data, path, language, root.name)
+    return reason or _decode(data, path, language, root.name)
 
 
-def _judge(data: bytes, path: str, language: Language, name: str) -> CorpusFile | str:
+def _decode(data: bytes, path: str, language: Language, name: str) -> CorpusFile | str:
     try:
         text = with_plain_newlines(data.decode("utf-8").removeprefix(BYTE_ORDER_MARK))
     except UnicodeDecodeError:
@@ -123,7 +123,7 @@ def _require_enough(files: list[CorpusFile], root: Path, left_out: Counter[str])
         return
     why = ", ".join(f"{num} {reason}" for reason, num in left_out.most_common())
     raise CorpusFault(
-        f"{root} has {len(files)} source files to learn from ({num_bytes / 1000:.0f} kB"
-        f"{f'; left out: {why}' if why else ''}), needed are {MIN_FILES} with "
-        f"{MIN_BYTES // 1000} kB: name a folder that holds more code"
+        f"{root} has {len(files)} usable source files ({num_bytes / 1000:.0f} kB"
+        f"{f'; left out: {why}' if why else ''}); at least {MIN_FILES} with "
+        f"{MIN_BYTES // 1000} kB are needed: name a folder with more code"
     )

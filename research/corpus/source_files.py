@@ -1,7 +1,6 @@
-"""Walks a folder for the source files that people work on there.
+"""Find the source files that people work on in a folder, by name; no file is read.
 
-Comes in: a folder; goes out: paths. Left out are folders of others, of tools, and hidden ones, and
-whatever is no plain file. Reads no file.
+Hidden folders, folders of vendored code and of tools, and links are left out.
 """
 
 import os
@@ -16,19 +15,19 @@ FOLDERS_OF_OTHERS = frozenset(
         *("third_party", "vendor"),
     }
 )
-_MARKS_OF_TOOLS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
-"""A folder with one of these was made by a tool: a cache, a build, a virtual environment."""
+_TOOL_MARKERS = frozenset({"CACHEDIR.TAG", "pyvenv.cfg"})
+"""Files that mark a folder as a tool's: a cache or a virtual environment."""
 
 
 def walk_source_files(
     folder: Path, *, skipped: Collection[str] = FOLDERS_OF_OTHERS
 ) -> Iterator[Path]:
-    """Yield the files whose names are of a known language, in no order."""
+    """Yield the files with the suffix of a known language, in no order."""
     for parent, folders, names in os.walk(folder):
-        if _MARKS_OF_TOOLS.intersection(names) and Path(parent) != folder:
+        if _TOOL_MARKERS.intersection(names) and Path(parent) != folder:
             folders.clear()
             continue
-        folders[:] = [it for it in folders if it not in skipped and it[0] != "."]
+        folders[:] = [name for name in folders if name not in skipped and name[0] != "."]
         for name in names:
             path = Path(parent, name)
             is_known = language_for_path(name) is not PLAIN_TEXT

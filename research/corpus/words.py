@@ -1,4 +1,4 @@
-"""A text → its words: what the comparisons of texts compare. Signs and blanks do not count."""
+"""Split a text into words, without punctuation and whitespace, for comparing texts."""
 
 import re
 
@@ -6,5 +6,5 @@ _WORD = re.compile(r"\w+")
 
 
 def words_of(text: str) -> list[str]:
-    """Return the names, keywords, numbers and words of a text in lower case, in order."""
+    """Return the identifiers, keywords, numbers and words of a text in lower case, in order."""
     return _WORD.findall(text.lower())

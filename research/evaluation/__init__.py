@@ -1,5 +1,5 @@
 """How good fills are: holes whose text is known, whoever can fill them, and figures with intervals.
 
 Asks as an editor does, through the language server, or straight; imports neither lsp nor torch
-(a peer that needs torch imports it when it is asked for).
+(a baseline that needs torch imports it when it is asked for).
 """

@@ -1,4 +1,4 @@
-"""Two runs, or two contestants of one, paired hole by hole: is the difference more than noise?
+"""Two runs, or two systems of one, paired hole by hole: is the difference more than noise?
 
 Comes in: the rows of each side; goes out: a Comparison. Only holes that both filled count.
 """
@@ -61,19 +61,19 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     exact: PairedShare
     pass_at_1: PairedShare | None
     similarity: PairedMean
-    passes: PairedMean | None
+    num_forwards: PairedMean | None
     ms: PairedMean | None
     discordant: tuple[Discordant, ...]
 
 
-def rows_of(run: Run, contestant: str | None) -> list[Row]:
-    """Return one contestant's rows; None: the first one's. Raises EvaluationFault."""
-    names = [info.name for info in run.contestants]
-    name = contestant or (names[0] if names else None)
-    rows = [row for row in run.rows if row.contestant == name]
+def rows_of(run: Run, system: str | None) -> list[Row]:
+    """Return one system's rows; None: the first one's. Raises EvaluationFault."""
+    names = [info.name for info in run.systems]
+    name = system or (names[0] if names else None)
+    rows = [row for row in run.rows if row.system == name]
     if not rows:
         raise EvaluationFault(
-            f"no rows of a contestant {name!r} in this run: it has {', '.join(names) or 'none'}"
+            f"no rows of a system {name!r} in this run: it has {', '.join(names) or 'none'}"
         )
     return rows
 
@@ -92,7 +92,7 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
     tested = [pair for pair in pairs if None not in map(_has_passed, pair)]
     exact = _paired_share(pairs, _is_exact)
     assert exact, "there is a pair"
-    similarity = _paired_mean(pairs, drawn, lambda row: row.verdict.similarity)
+    similarity = _paired_mean(pairs, drawn, lambda row: row.judgement.similarity)
     assert similarity, "every answer has one"
     return Comparison(
         pairs=len(pairs),
@@ -102,7 +102,7 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
         exact=exact,
         pass_at_1=_paired_share(tested, lambda row: bool(_has_passed(row))),
         similarity=similarity,
-        passes=_paired_mean(pairs, drawn, lambda row: row.passes),
+        num_forwards=_paired_mean(pairs, drawn, lambda row: row.num_forwards),
         ms=_paired_mean(pairs, drawn, lambda row: None if row.is_failure else row.ms),
         discordant=(
             *_discordant(pairs, "exact", _is_exact),
@@ -186,8 +186,8 @@ def _discordant(
 
 
 def _is_exact(row: Row) -> bool:
-    return row.verdict.is_exact and not row.is_failure
+    return row.judgement.is_exact and not row.is_failure
 
 
 def _has_passed(row: Row) -> bool | None:
-    return row.verdict.passed
+    return row.judgement.passed

@@ -1,6 +1,7 @@
-"""From rows to figures: per set, contestant, kind and language. Pure arithmetic."""
+"""Compute the figures of a run from its rows: per set, system, kind of hole and language."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
@@ -12,64 +13,64 @@ CaseKey = tuple[str, str]
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
-    """One contestant on some cases. None: there is nothing to work it out from.
+    """One system on some cases. None: no case has the value that the figure needs.
 
-    Shares are of all cases, a failure being neither exact nor passed, except where said.
+    Shares are of all cases, unless said otherwise; a failure is neither exact nor passed.
     """
 
     cases: int
-    failures: int  # no answer at all
+    failures: int  # cases without an answer
     exact: Estimate
     similarity: Estimate
     pass_at_1: Estimate | None  # of cases whose test was run
-    parse_clean: Estimate | None  # of answers with text, in files without an error of their own
+    parse_clean: Estimate | None  # of answers with text, in files without syntax errors
     suffix_duplicated: Estimate | None  # of answers with text
-    empty: Estimate | None  # of cases that were no failure
-    length_error: Estimate | None  # characters too many or too few, mean, of answers with text
-    length_error_median: float | None  # characters too many (or, negative, too few)
-    passes: int
-    passes_to_first: Estimate | None  # over those of the first contestant, of cases that both count
+    empty: Estimate | None  # of cases that did not fail
+    length_error: Estimate | None  # mean of characters too many or too few, of answers with text
+    length_error_median: float | None  # characters too many (negative: too few)
+    num_forwards: int
+    forwards_to_first: Estimate | None  # ratio to the first system's, of cases that both count
     tokens: int
-    tokens_per_pass: Estimate | None
-    same_as_first: Estimate | None  # the same text as the first contestant's
-    ms_p50: Estimate | None  # as the asker waited
+    tokens_per_forward: Estimate | None
+    same_as_first: Estimate | None  # the same text as the first system's
+    ms_p50: Estimate | None  # as the client waited
     ms_p95: Estimate | None
     engine_ms_p50: Estimate | None
     engine_ms_p95: Estimate | None
-    settling_ms_p50: Estimate | None  # the engine's, without what it read of the context
-    settling_ms_p95: Estimate | None
-    mean_entropy: Estimate | None  # nats a token
+    decode_ms_p50: Estimate | None  # the engine's time without the prefill
+    decode_ms_p95: Estimate | None
+    mean_entropy: Estimate | None  # nats per token
     num_languages: int
-    exact_by_language: Estimate | None  # mean over languages, each counting alike; None: only one
+    exact_by_language: Estimate | None  # unweighted mean over languages; None: only one language
     pass_at_1_by_language: Estimate | None
     similarity_by_language: Estimate | None
 
 
-class ContestantFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """One contestant on one set."""
+class SystemFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """One system on one set."""
 
-    contestant: str
+    system: str
     whole: Figures
     by_kind: dict[str, Figures]
     by_language: dict[str, Figures]
 
 
 class SetFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """All contestants on one set; ``set`` None: on all sets together."""
+    """All systems on one set; ``set`` None: all sets together."""
 
     set: str | None
     cases: int
-    contestants: tuple[ContestantFigures, ...]
+    systems: tuple[SystemFigures, ...]
 
 
 def figures_of(rows: Sequence[Row]) -> tuple[SetFigures, ...]:
-    """Return the figures of every set in the order of the rows, then of all if there are several.
+    """Return the figures of every set in the order of the rows, then of all sets together.
 
-    The contestant of the first row is the one that the others are compared with.
+    The other systems are compared with the system of the first row.
     """
     sets = list(dict.fromkeys(row.set for row in rows))
     scopes = [*sets, None] if len(sets) > 1 else sets
-    names = list(dict.fromkeys(row.contestant for row in rows))
+    names = list(dict.fromkeys(row.system for row in rows))
     return tuple(
         _set_figures(name, [row for row in rows if name in (None, row.set)], names)
         for name in scopes
@@ -77,30 +78,30 @@ def figures_of(rows: Sequence[Row]) -> tuple[SetFigures, ...]:
 
 
 def key_of(row: Row) -> CaseKey:
-    """Return what tells a row's case from all others."""
+    """Return the key of a row's case, unique in a run."""
     return row.set, row.case
 
 
 def group_of(row: Row) -> str:
-    """Return what a row shares with those that are not independent of it."""
+    """Return the key that a row shares with the rows that are not independent of it."""
     return f"{row.set}\n{row.group}"
 
 
-def _set_figures(name: str | None, rows: Sequence[Row], contestants: Sequence[str]) -> SetFigures:
-    by_contestant = _divided(rows, lambda row: row.contestant)
-    first = {key_of(row): row for row in by_contestant.get(contestants[0], ())}
+def _set_figures(name: str | None, rows: Sequence[Row], systems: Sequence[str]) -> SetFigures:
+    by_system = _divided(rows, lambda row: row.system)
+    first = {key_of(row): row for row in by_system.get(systems[0], ())}
     return SetFigures(
         set=name,
         cases=len({key_of(row) for row in rows}),
-        contestants=tuple(
-            ContestantFigures(
-                contestant=contestant,
+        systems=tuple(
+            SystemFigures(
+                system=system,
                 whole=_figures(own, first),
                 by_kind=_figures_by(own, first, lambda row: row.kind),
                 by_language=_figures_by(own, first, lambda row: row.language),
             )
-            for contestant in contestants
-            if (own := by_contestant.get(contestant))
+            for system in systems
+            if (own := by_system.get(system))
         ),
     )
 
@@ -118,53 +119,79 @@ def _divided(rows: Sequence[Row], part: Callable[[Row], str]) -> dict[str, list[
     return divided
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Sample:
+    """Some rows of one system, the first system's row for each, and a resampling of them."""
+
+    rows: Sequence[Row]
+    first: Sequence[Row | None]
+    resampling: Resampling
+
+    def share(self, flag: Callable[[Row], bool | None]) -> Estimate | None:
+        return self.resampling.share([flag(row) for row in self.rows])
+
+    def mean(self, value: Callable[[Row], float | None]) -> Estimate | None:
+        return self.resampling.mean([value(row) for row in self.rows])
+
+    def percentiles(self, value: Callable[[Row], float | None]) -> list[Estimate | None]:
+        """Return the 50th and the 95th percentile."""
+        return self.resampling.percentiles([value(row) for row in self.rows], (50, 95))
+
+    def tokens_per_forward(self) -> Estimate | None:
+        return self.resampling.ratio(
+            [row.num_tokens for row in self.rows], [row.num_forwards for row in self.rows]
+        )
+
+    def forwards_to_first(self) -> Estimate | None:
+        return self.resampling.ratio(
+            [row.num_forwards for row in self.rows],
+            [None if first is None else first.num_forwards for first in self.first],
+        )
+
+    def same_as_first(self) -> Estimate | None:
+        pairs = zip(self.rows, self.first, strict=True)
+        return self.resampling.share(
+            [None if first is None else _is_same(row, first) for row, first in pairs]
+        )
+
+
 def _figures(rows: Sequence[Row], first: Mapping[CaseKey, Row]) -> Figures:
-    drawn = Resampling([group_of(row) for row in rows])
-    firsts = [first.get(key_of(row)) for row in rows]
+    sample = _Sample(
+        rows=rows,
+        first=[first.get(key_of(row)) for row in rows],
+        resampling=Resampling([group_of(row) for row in rows]),
+    )
     languages = list(_divided(rows, lambda row: row.language).values())
-    errors = [_length_error(row) for row in rows]
-    ms = drawn.percentiles([None if row.is_failure else row.ms for row in rows], (50, 95))
-    engine_ms = drawn.percentiles([row.engine_ms for row in rows], (50, 95))
-    settling_ms = drawn.percentiles([_settling_ms(row) for row in rows], (50, 95))
-    exact = drawn.share([_is_exact(row) for row in rows])
-    similarity = drawn.mean([_similarity(row) for row in rows])
+    ms, engine_ms = sample.percentiles(_waited_ms), sample.percentiles(lambda row: row.engine_ms)
+    decode_ms = sample.percentiles(_decode_ms)
+    exact, similarity = sample.share(_is_exact), sample.mean(_similarity)
     assert exact and similarity, "a part of the rows is never empty"
     return Figures(
         cases=len(rows),
         failures=sum(row.is_failure for row in rows),
         exact=exact,
         similarity=similarity,
-        pass_at_1=drawn.share([row.verdict.passed for row in rows]),
-        parse_clean=drawn.share([row.verdict.parses for row in rows]),
-        suffix_duplicated=drawn.share(
-            [row.verdict.duplicates_suffix if _has_text(row) else None for row in rows]
-        ),
-        empty=drawn.share([None if row.is_failure else row.verdict.is_empty for row in rows]),
-        length_error=drawn.mean([None if error is None else abs(error) for error in errors]),
-        length_error_median=_median([error for error in errors if error is not None]),
-        passes=sum(row.passes or 0 for row in rows),
-        passes_to_first=drawn.ratio(
-            [row.passes for row in rows],
-            [None if before is None else before.passes for before in firsts],
-        ),
+        pass_at_1=sample.share(_has_passed),
+        parse_clean=sample.share(lambda row: row.judgement.parses),
+        suffix_duplicated=sample.share(_duplicates_suffix),
+        empty=sample.share(_is_empty),
+        length_error=sample.mean(_length_off),
+        length_error_median=_median(rows),
+        num_forwards=sum(row.num_forwards or 0 for row in rows),
+        forwards_to_first=sample.forwards_to_first(),
         tokens=sum(row.num_tokens or 0 for row in rows),
-        tokens_per_pass=drawn.ratio([row.num_tokens for row in rows], [row.passes for row in rows]),
-        same_as_first=drawn.share(
-            [
-                None if before is None else _is_same(row, before)
-                for row, before in zip(rows, firsts, strict=True)
-            ]
-        ),
+        tokens_per_forward=sample.tokens_per_forward(),
+        same_as_first=sample.same_as_first(),
         ms_p50=ms[0],
         ms_p95=ms[1],
         engine_ms_p50=engine_ms[0],
         engine_ms_p95=engine_ms[1],
-        settling_ms_p50=settling_ms[0],
-        settling_ms_p95=settling_ms[1],
-        mean_entropy=drawn.mean([row.mean_entropy for row in rows]),
+        decode_ms_p50=decode_ms[0],
+        decode_ms_p95=decode_ms[1],
+        mean_entropy=sample.mean(lambda row: row.mean_entropy),
         num_languages=len(languages),
         exact_by_language=_by_language(languages, _is_exact),
-        pass_at_1_by_language=_by_language(languages, lambda row: row.verdict.passed),
+        pass_at_1_by_language=_by_language(languages, _has_passed),
         similarity_by_language=_by_language(languages, _similarity),
     )
 
@@ -172,11 +199,11 @@ def _figures(rows: Sequence[Row], first: Mapping[CaseKey, Row]) -> Figures:
 def _by_language(
     languages: Sequence[Sequence[Row]], value: Callable[[Row], float | None]
 ) -> Estimate | None:
-    """Return the mean of the languages' means, of those that have any value."""
+    """Return the mean of the means of the languages that have a value; None if only one has."""
     drawn, means, num_cases = [], [], 0
     for rows in languages:
         values = [value(row) for row in rows]
-        known = [one for one in values if one is not None]
+        known = [number for number in values if number is not None]
         if known:
             drawn.append(Resampling([group_of(row) for row in rows]).drawn_means(values))
             means.append(sum(known) / len(known))
@@ -185,15 +212,27 @@ def _by_language(
 
 
 def _is_exact(row: Row) -> bool:
-    return row.verdict.is_exact and not row.is_failure
+    return row.judgement.is_exact and not row.is_failure
 
 
 def _similarity(row: Row) -> float:
-    return 0.0 if row.is_failure else row.verdict.similarity
+    return 0.0 if row.is_failure else row.judgement.similarity
+
+
+def _has_passed(row: Row) -> bool | None:
+    return row.judgement.passed
 
 
 def _has_text(row: Row) -> bool:
-    return not row.is_failure and not row.verdict.is_empty
+    return not row.is_failure and not row.judgement.is_empty
+
+
+def _duplicates_suffix(row: Row) -> bool | None:
+    return row.judgement.duplicates_suffix if _has_text(row) else None
+
+
+def _is_empty(row: Row) -> bool | None:
+    return None if row.is_failure else row.judgement.is_empty
 
 
 def _is_same(row: Row, first: Row) -> bool:
@@ -201,12 +240,22 @@ def _is_same(row: Row, first: Row) -> bool:
 
 
 def _length_error(row: Row) -> int | None:
-    return row.verdict.length_error if _has_text(row) else None
+    return row.judgement.length_error if _has_text(row) else None
 
 
-def _settling_ms(row: Row) -> float | None:
+def _length_off(row: Row) -> int | None:
+    error = _length_error(row)
+    return None if error is None else abs(error)
+
+
+def _median(rows: Sequence[Row]) -> float | None:
+    errors = [error for row in rows if (error := _length_error(row)) is not None]
+    return float(np.median(errors)) if errors else None
+
+
+def _waited_ms(row: Row) -> float | None:
+    return None if row.is_failure else row.ms
+
+
+def _decode_ms(row: Row) -> float | None:
     return None if row.engine_ms is None or row.read_ms is None else row.engine_ms - row.read_ms
-
-
-def _median(values: Sequence[int]) -> float | None:
-    return float(np.median(values)) if values else None

@@ -1,4 +1,4 @@
-"""From a case and an answer to a verdict. Runs nothing: ``passed`` is left to ``execute``."""
+"""From a case and an answer to a judgement. Runs nothing: ``passed`` is left to ``execute``."""
 
 import msgspec
 from rapidfuzz.distance import Indel

@@ -3,36 +3,40 @@
 One JSON object. Figures are worked out from it, never stored in it.
 """
 
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.judge import Judgement
 
-RUN_VERSION = 1
+RUN_VERSION = 2
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One case, one contestant."""
+    """One case, one system."""
 
     case: str
     set: str
     kind: str
     language: str
     group: str
-    contestant: str
+    system: str
     before: str  # the end of the prefix, to be shown
     after: str  # the beginning of the suffix
     truth: str
     text: str
     reason: str | None
     is_failure: bool
-    verdict: Judgement
+    judgement: Judgement
     ms: float
     engine_ms: float | None = None
     read_ms: float | None = None  # of them, to read what was not held of the context
-    passes: int | None = None
+    num_forwards: int | None = None
     num_tokens: int | None = None
     mean_entropy: float | None = None
     num_read: int | None = None
@@ -51,18 +55,58 @@ class SystemInfo(msgspec.Struct, frozen=True, kw_only=True):
 class Run(msgspec.Struct, frozen=True, kw_only=True):
     """All rows, in the order in which they were made."""
 
-    version: int = RUN_VERSION
+    version: int = RUN_VERSION  # older files have other fields
     started: str  # ISO 8601, UTC
     machine: str
     intarsia: str  # version
     settings: dict[str, Any]  # as the command line had them
-    contestants: tuple[SystemInfo, ...]
+    systems: tuple[SystemInfo, ...]
     rows: tuple[Row, ...]
 
 
+@dataclass(kw_only=True, slots=True)
+class Recording:
+    """A run in progress: whatever ends it, its rows so far can be saved."""
+
+    machine: str
+    settings: dict[str, Any]
+    started: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+    systems: list[SystemInfo] = field(default_factory=list)
+    rows: list[Row] = field(default_factory=list)
+
+    def as_run(self) -> Run:
+        """Return the run as recorded so far."""
+        return Run(
+            started=self.started,
+            machine=self.machine,
+            intarsia=version("intarsia"),
+            settings=self.settings,
+            systems=tuple(self.systems),
+            rows=tuple(self.rows),
+        )
+
+
+class _Version(msgspec.Struct):
+    """The one field that a run of any version has."""
+
+    version: int
+
+
 def read_run(path: Path) -> Run:
-    """Read a run file. Raises OSError, or msgspec.DecodeError where it is none."""
-    return msgspec.json.decode(path.read_bytes(), type=Run)
+    """Read a run file. Raise EvaluationFault if it is no run, or a run of another version."""
+    data = path.read_bytes()
+    try:
+        found_version = msgspec.json.decode(data, type=_Version).version
+        if found_version == RUN_VERSION:
+            return msgspec.json.decode(data, type=Run)
+    except msgspec.DecodeError as error:
+        raise EvaluationFault(
+            f"{path} is no run of `intarsia eval` ({error}): give a file that --save wrote"
+        ) from error
+    raise EvaluationFault(
+        f"{path} is a run of version {found_version}, this intarsia reads version {RUN_VERSION}: "
+        "run `intarsia eval --save` again"
+    )
 
 
 def write_run(run: Run, path: Path) -> None:

@@ -34,7 +34,7 @@ def comparison_table(comparison: Comparison, first: str, second: str) -> Table:
             table.add_row(share_name, *_share_cells(share))
     for mean_name, mean, factor in (
         ("similar", comparison.similarity, 100),
-        ("passes a hole", comparison.passes, None),
+        ("passes a hole", comparison.num_forwards, None),
         ("ms a hole", comparison.ms, None),
     ):
         if mean is not None:
@@ -91,10 +91,10 @@ def _share_cells(share: PairedShare) -> Iterator[str]:
     yield percent_change(share.difference)
     yield f"{share.only_first} / {share.only_second}"
     yield p_value(share.p)
-    is_told = share.p < _SIGNIFICANT and not _holds_nought(
+    is_significant = share.p < _SIGNIFICANT and not _holds_nought(
         share.difference.low, share.difference.high
     )
-    yield _verdict(is_told)
+    yield _difference_word(is_significant)
 
 
 def _mean_cells(mean: PairedMean, *, is_share: bool) -> Iterator[str]:
@@ -103,15 +103,15 @@ def _mean_cells(mean: PairedMean, *, is_share: bool) -> Iterator[str]:
     yield percent_change(mean.difference) if is_share else number_change(mean.difference)
     yield ""
     yield ""
-    yield _verdict(not _holds_nought(mean.difference.low, mean.difference.high))
+    yield _difference_word(not _holds_nought(mean.difference.low, mean.difference.high))
 
 
 def _holds_nought(low: float, high: float) -> bool:
     return low <= 0 <= high
 
 
-def _verdict(is_told: bool) -> str:
-    return "differs" if is_told else "noise"
+def _difference_word(is_significant: bool) -> str:
+    return "differs" if is_significant else "noise"
 
 
 def _short(text: str) -> str:

@@ -81,18 +81,18 @@ def shortened(text: str) -> str:
 
 def marks(row: Row) -> list[str]:
     """Return in words what is to be said of an answer."""
-    verdict = row.verdict
+    judgement = row.judgement
     if row.is_failure:
         return ["failed"]
     return [
         words
         for words, is_so in (
-            ("exact", verdict.is_exact),
-            ("passes its test", verdict.passed is True),
-            ("fails its test", verdict.passed is False),
-            ("empty", verdict.is_empty),
-            ("breaks the file", verdict.parses is False),
-            ("repeats what follows", verdict.duplicates_suffix),
+            ("exact", judgement.is_exact),
+            ("passes its test", judgement.passed is True),
+            ("fails its test", judgement.passed is False),
+            ("empty", judgement.is_empty),
+            ("breaks the file", judgement.parses is False),
+            ("repeats what follows", judgement.duplicates_suffix),
         )
         if is_so
     ]

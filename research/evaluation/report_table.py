@@ -15,14 +15,14 @@ from intarsia.research.evaluation.figure_text import (
     percent_with_interval,
     signed,
 )
-from intarsia.research.evaluation.figures import ContestantFigures, Figures, SetFigures
+from intarsia.research.evaluation.figures import Figures, SetFigures, SystemFigures
 from intarsia.research.evaluation.intervals import Estimate
 
 ALL_SETS = "all sets"
 EXPLANATION = (
     "below each figure, or in brackets behind it: its 95 % interval. exact, pass@1: of all holes; "
     "parses, repeats: of answers with text; length off: characters, mean (median); passes: after "
-    "the prefill (over those of the first row); ms: as the asker waited; settling: the engine's, "
+    "the prefill (over those of the first row); ms: as the client waited; settling: the engine's, "
     "without the reading of the context"
 )
 
@@ -42,17 +42,17 @@ _COST = (
 def set_tables(figures: SetFigures) -> Iterator[Table]:
     """Yield a set's tables: quality, cost, and where there are several, its kinds and languages."""
     name = f"{figures.set or ALL_SETS}, {figures.cases:,} holes"
-    rows = figures.contestants
+    rows = figures.systems
     yield _quality(rows, name)
     yield _cost(rows, f"{name}: what it took")
-    kinds = {row.contestant: row.by_kind for row in rows}
-    languages = {row.contestant: row.by_language for row in rows}
+    kinds = {row.system: row.by_kind for row in rows}
+    languages = {row.system: row.by_language for row in rows}
     for title, parts in (("kind of hole", kinds), ("language", languages)):
         if len({name for own in parts.values() for name in own}) > 1:
             yield _parts(parts, title, f"{name}: by {title}")
 
 
-def _quality(rows: Sequence[ContestantFigures], title: str) -> Table:
+def _quality(rows: Sequence[SystemFigures], title: str) -> Table:
     has_run = any(row.whole.pass_at_1 for row in rows)
     is_many = any(row.whole.exact_by_language for row in rows)
     table = _table(title, "filled by")
@@ -65,7 +65,7 @@ def _quality(rows: Sequence[ContestantFigures], title: str) -> Table:
     for row in rows:
         whole = row.whole
         table.add_row(
-            _name(row.contestant),
+            _name(row.system),
             _share(whole.exact),
             *([_share(whole.exact_by_language)] if is_many else []),
             *([_share(whole.pass_at_1)] if has_run else []),
@@ -79,21 +79,21 @@ def _quality(rows: Sequence[ContestantFigures], title: str) -> Table:
     return table
 
 
-def _cost(rows: Sequence[ContestantFigures], title: str) -> Table:
+def _cost(rows: Sequence[SystemFigures], title: str) -> Table:
     table = _table(title, "filled by")
     for name in _COST:
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         whole = row.whole
         table.add_row(
-            _name(row.contestant),
+            _name(row.system),
             _passes(whole),
-            _number(whole.tokens_per_pass),
+            _number(whole.tokens_per_forward),
             _share(whole.same_as_first),
             _number(whole.ms_p50),
             number(whole.ms_p95),
-            _number(whole.settling_ms_p50),
-            number(whole.settling_ms_p95),
+            _number(whole.decode_ms_p50),
+            number(whole.decode_ms_p95),
             number(whole.mean_entropy),
         )
     return table
@@ -110,10 +110,10 @@ def _parts(parts: Mapping[str, Mapping[str, Figures]], title: str, heading: str)
         table.add_column(column, justify="right", no_wrap=True)
     for name in names:
         of_name = {who: own[name] for who, own in parts.items() if name in own}
-        for index, (contestant, figures) in enumerate(of_name.items()):
+        for index, (system, figures) in enumerate(of_name.items()):
             table.add_row(
                 "" if index else name,
-                _name(contestant),
+                _name(system),
                 f"{figures.cases:,}",
                 percent_with_interval(figures.exact),
                 *([percent_with_interval(figures.pass_at_1)] if has_run else []),
@@ -139,9 +139,9 @@ def _table(title: str, first_column: str) -> Table:
     return table
 
 
-def _name(contestant: str) -> str:
+def _name(system: str) -> str:
     """Return the name in two lines where it has two parts."""
-    return contestant.replace("+", "\n+")
+    return system.replace("+", "\n+")
 
 
 def _share(share: Estimate | None) -> Text:
@@ -161,12 +161,12 @@ def _length(figures: Figures) -> Text:
 
 
 def _passes(figures: Figures) -> Text:
-    """Return the sum with its ratio to the first contestant's, and below it that one's interval."""
-    if not figures.passes:
+    """Return the sum with its ratio to the first system's, and below it that one's interval."""
+    if not figures.num_forwards:
         return Text(NONE)
-    ratio = figures.passes_to_first
+    ratio = figures.forwards_to_first
     beside = "" if ratio is None else f" ({number(ratio)})"
-    return _two_lines(f"{figures.passes:,}{beside}", number_between(ratio))
+    return _two_lines(f"{figures.num_forwards:,}{beside}", number_between(ratio))
 
 
 def _two_lines(value: str, below: str) -> Text:

@@ -1,6 +1,6 @@
 """The worst and the best answers of a run, to be looked at one by one.
 
-Comes in: rows; goes out: for every contestant, cases with all answers to them, worst first.
+Comes in: rows; goes out: for every system, cases with all answers to them, worst first.
 """
 
 from collections.abc import Sequence
@@ -15,17 +15,17 @@ NUM_BEST = 15
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShownCase:
-    """One hole, and what each contestant made of it, in the run's order."""
+    """One hole, and what each system made of it, in the run's order."""
 
-    row: Row  # of the contestant that it was chosen for
+    row: Row  # of the system that it was chosen for
     answers: tuple[Row, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gallery:
-    """What is shown of one contestant."""
+    """What is shown of one system."""
 
-    contestant: str
+    system: str
     worst: tuple[ShownCase, ...]
     best: tuple[ShownCase, ...]
 
@@ -33,23 +33,23 @@ class Gallery:
 def galleries(
     rows: Sequence[Row], *, num_worst: int = NUM_WORST, num_best: int = NUM_BEST
 ) -> list[Gallery]:
-    """Return one gallery a contestant, in the order of the rows."""
-    names = list(dict.fromkeys(row.contestant for row in rows))  # turns go round, names do not
+    """Return one gallery a system, in the order of the rows."""
+    names = list(dict.fromkeys(row.system for row in rows))  # turns go round, names do not
     answers: dict[CaseKey, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: names.index(row.contestant)):
+    for row in sorted(rows, key=lambda row: names.index(row.system)):
         answers.setdefault(key_of(row), []).append(row)
 
     def shown(row: Row) -> ShownCase:
         return ShownCase(row=row, answers=tuple(answers[key_of(row)]))
 
     found = []
-    for contestant in names:
-        own = [row for row in rows if row.contestant == contestant]
+    for system in names:
+        own = [row for row in rows if row.system == system]
         worst = sorted((row for row in own if not _is_right(row)), key=_badness)[:num_worst]
         best = sorted((row for row in own if _is_right(row)), key=_effort)[:num_best]
         found.append(
             Gallery(
-                contestant=contestant,
+                system=system,
                 worst=tuple(map(shown, worst)),
                 best=tuple(map(shown, best)),
             )
@@ -58,13 +58,13 @@ def galleries(
 
 
 def _is_right(row: Row) -> bool:
-    return not row.is_failure and (row.verdict.is_exact or row.verdict.passed is True)
+    return not row.is_failure and (row.judgement.is_exact or row.judgement.passed is True)
 
 
 def _badness(row: Row) -> tuple[int, float, int]:
     """Wrong text first, the least similar before the others; then nothing at all; then failures."""
-    rank = 2 if row.is_failure else 1 if row.verdict.is_empty else 0
-    return rank, row.verdict.similarity, -len(row.truth)
+    rank = 2 if row.is_failure else 1 if row.judgement.is_empty else 0
+    return rank, row.judgement.similarity, -len(row.truth)
 
 
 def _effort(row: Row) -> int:

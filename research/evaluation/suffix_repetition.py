@@ -1,6 +1,6 @@
 """Says whether a fill ends with what already stands behind its hole.
 
-Judges text alone, so that every contestant is measured by the same rule; cutting is
+Judges text alone, so that every system is measured by the same rule; cutting is
 ``infill.postprocess``'s matter.
 """
 

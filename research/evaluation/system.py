@@ -9,7 +9,7 @@ from intarsia.research.evaluation.record import SystemInfo
 
 
 class ReadySystem(Protocol):
-    """A contestant that is ready: its model is loaded, so that no fill's time holds the load."""
+    """A system that is ready: its model is loaded, so that no fill's time holds the load."""
 
     @property
     def info(self) -> SystemInfo: ...

@@ -1,1 +1,5 @@
-"""What a model costs at full size, measured with random weights: no released model is needed."""
+"""Measure what a model costs at full size: time of passes and fills, and memory.
+
+Programs: ``python -m intarsia.research.model_cost`` (DiffusionGemma's shape, random weights),
+``….fill_cost`` (single-line holes) and ``….pass_cost`` (one pass of a causal backbone).
+"""

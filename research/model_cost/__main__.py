@@ -1,7 +1,7 @@
-"""``python -m intarsia.research.model_cost.__main__``: what DiffusionGemma costs on this machine.
+"""Measure what DiffusionGemma costs on this machine, with random weights of its shape.
 
-Its numbers are random, so no released model is needed; each figure is a line of JSON, written when
-it is known. docs/gpu.md says what to run in which order.
+Run it with ``python -m intarsia.research.model_cost``. Each figure is a line of JSON, written as
+soon as it is measured. README.md beside this file says what to run in which order.
 """
 
 import argparse
@@ -12,33 +12,33 @@ from typing import get_args
 
 from intarsia.engine.service.native_libraries import spin_briefly
 from intarsia.research.model_cost.figure_lines import FigureLines
-from intarsia.research.model_cost.wanted import ShapeName, Wanted, Way, Weights
+from intarsia.research.model_cost.options import MeasureOptions, ShapeName, Way, Weights
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code."""
     parser = _parser()
-    found = parser.parse_args(arguments)
+    parsed = parser.parse_args(arguments)
     try:
-        wanted = Wanted(**vars(found))
+        options = MeasureOptions(**vars(parsed))
     except ValueError as error:
         parser.error(str(error))
-    spin_briefly()  # as in the engine
+    spin_briefly()  # as the engine does
     import torch
 
-    if wanted.device == "cuda" and not torch.cuda.is_available():
+    if options.device == "cuda" and not torch.cuda.is_available():
         parser.error("no CUDA device is usable here: see `nvidia-smi`, or try `--device cpu`")
     from intarsia.research.model_cost.measure_gemma import measure_gemma
 
-    measure_gemma(wanted, FigureLines(wanted.file))
+    measure_gemma(options, FigureLines(options.file))
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m intarsia.research.model_cost.__main__",
+        prog="python -m intarsia.research.model_cost",
         description=__doc__,
-        argument_default=argparse.SUPPRESS,  # what is not said is left to Wanted
+        argument_default=argparse.SUPPRESS,  # defaults are those of MeasureOptions
     )
     parser.add_argument("--shape", choices=get_args(ShapeName))
     parser.add_argument("--device", choices=("cuda", "cpu"))
@@ -48,13 +48,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--context", dest="contexts", type=_numbers, metavar="1024,8192,…")
     parser.add_argument("--batch", dest="batches", type=_numbers, metavar="1,4,…")
     parser.add_argument("--repeats", type=int)
-    parser.add_argument("--seconds", type=float, help="after so long nothing new is begun")
-    parser.add_argument("--json-lines", dest="file", type=Path, help="lines are added to this file")
+    parser.add_argument("--seconds", type=float, help="start no measurement after this time")
+    parser.add_argument("--json-lines", dest="file", type=Path, help="append lines to this file")
     return parser
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(word) for word in text.split(","))
+    return tuple(int(number) for number in text.split(","))
 
 
 def _names(text: str) -> tuple[str, ...]:

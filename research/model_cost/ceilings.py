@@ -1,6 +1,6 @@
-"""What a device does at best: bytes a second of a large copy, operations of a large product.
+"""Measure what a device reaches at best: copied bytes and matrix operations a second.
 
-Random numbers: products of zeros can be faster than those of real data.
+The data are random, because products of zeros can be faster than those of real data.
 """
 
 from dataclasses import dataclass
@@ -14,11 +14,13 @@ from intarsia.research.model_cost.work import Work
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ceilings:
+    """The measured rates of one device."""
+
     copy_bytes_per_s: float  # read and written bytes both count
     product_flops_per_s: float  # bfloat16
 
     def floor(self, work: Work) -> Floor:
-        """Return the least time of some work."""
+        """Return the least time that this work can take."""
         return Floor(
             bytes=work.bytes,
             flops=work.flops,
@@ -28,7 +30,7 @@ class Ceilings:
 
 
 def measure_ceilings(device: torch.device, *, repeats: int) -> Ceilings:
-    """Copy gigabytes and multiply large matrices; small ones on a CPU."""
+    """Copy gigabytes and multiply large matrices; on a CPU, smaller ones."""
     is_large = device.type == "cuda"
     return Ceilings(
         copy_bytes_per_s=_copy_rate(device, 2**31 if is_large else 2**25, repeats),

@@ -1,9 +1,8 @@
-"""DiffusionGemma's decoder passes with shapes that do not change while a context grows.
+"""Run DiffusionGemma's decoder passes with fixed shapes, so that CUDA graphs can capture them.
 
-Keys and values lie in buffers of a bucket's length, and a mask hides what is not filled: so a pass
-of a canvas length can be captured as a CUDA graph once, and replayed for every step of every hole.
-A pass launches some thousands of small kernels; a replay launches one graph. Without capture the
-same code runs anywhere, and gives the same numbers.
+Keys and values are in buffers of a fixed length, and a mask hides the unused part. So a pass of one
+canvas length is captured once and replayed for every step of every hole: one launch instead of
+thousands of small kernels. Without capture the same code runs on any device.
 """
 
 import copy
@@ -17,13 +16,13 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.passes import repeated
 
 _SMALLEST = 1024  # tokens of a bucket
-_MULTIPLE = 64  # tokens; the kernels of attention want lengths of round numbers
+_MULTIPLE = 64  # tokens; attention kernels are fastest at round lengths
 _NUM_WARM_UPS = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class _Inputs:
-    """What a captured pass reads; written anew before each run."""
+    """The buffers that a captured pass reads; written before each run."""
 
     ids: Tensor  # (canvases, length) long
     self_conditioning: Tensor  # (canvases, length, vocab)
@@ -36,17 +35,17 @@ class _Captured:
     logits: Tensor
 
 
-class FixedPasses:
+class FixedShapePasses:
     """Passes over padded contexts (the DecoderPasses protocol).
 
-    Buckets double, and only grow: ``smallest`` tokens, twice as many, and so on. A longer one makes
-    new buffers, and every captured pass is captured anew.
+    The buffers start at ``smallest`` tokens, double when a context is longer, and never shrink.
+    After they have grown, passes are captured again.
     """
 
     def __init__(self, model: Any, *, has_graphs: bool, smallest: int = _SMALLEST) -> None:
-        """Raises ModelError where graphs are wanted and cannot be had."""
+        """Raises ModelError if ``has_graphs`` and the model is not on an NVIDIA GPU."""
         if has_graphs and model.device.type != "cuda":
-            raise ModelError(f"graphs need an NVIDIA card, and the model is on {model.device.type}")
+            raise ModelError(f"graphs need an NVIDIA GPU, and the model is on {model.device.type}")
         self._model = model
         self._has_graphs = has_graphs
         config = model.config.get_text_config()
@@ -59,16 +58,16 @@ class FixedPasses:
         self._padded: Any = None
         self._inputs: dict[tuple[int, int], _Inputs] = {}
         self._captured: dict[tuple[int, int], _Captured] = {}
-        # passes of all shapes work in the same memory, one after the other
+        # passes of all shapes share one memory pool: they run one after the other
         self._pool = torch.cuda.graph_pool_handle() if has_graphs else None
 
     def hold(self, view: Any, num_context: int) -> None:
-        self._make_room(view, num_context)
+        self._reserve(view, num_context)
         for padded, layer in zip(self._padded.layers, view.layers, strict=True):
             length = layer.keys.shape[-2]
             padded.keys[..., :length, :].copy_(layer.keys)
             padded.values[..., :length, :].copy_(layer.values)
-            # a shorter context leaves what lay behind it: numbers, and hidden
+            # old numbers after a shorter context stay: the mask hides them
         self._num_context.fill_(num_context)
 
     def release(self) -> None:
@@ -85,14 +84,14 @@ class FixedPasses:
         captured.graph.replay()
         return captured.logits
 
-    def _make_room(self, view: Any, num_context: int) -> None:
+    def _reserve(self, view: Any, num_context: int) -> None:
         bucket = max(self._bucket, self._smallest)
         while bucket < num_context:
             bucket *= 2
         if bucket == self._bucket:
             return
         self._captured.clear()
-        self._padded, self._bucket = None, bucket  # the old buffers go before the new ones come
+        self._padded, self._bucket = None, bucket  # free the old buffers before the new ones
         padded = copy.copy(view)
         padded.layers = [copy.copy(layer) for layer in view.layers]
         for layer, kind in zip(padded.layers, self._kinds, strict=True):
@@ -102,7 +101,7 @@ class FixedPasses:
         self._padded = padded
 
     def _length_of(self, kind: str) -> int:
-        """Return how many context tokens a layer's buffer has room for."""
+        """Return the number of context tokens that fit in a layer's buffer."""
         if kind != "sliding_attention":
             return self._bucket
         return min(self._bucket, -(-self._window // _MULTIPLE) * _MULTIPLE)
@@ -142,23 +141,23 @@ class FixedPasses:
         return logits
 
     def _mask(self, kind: str, length: int) -> Tensor:
-        """Return which keys are seen, (1, 1, length, keys) bool: those that are filled, and the
-        canvas behind the buffer."""
-        room = self._length_of(kind)
-        num_seen = self._num_context
+        """Return which keys are visible, (1, 1, length, keys) bool: those that are filled, and the
+        canvas, which comes after the buffer."""
+        capacity = self._length_of(kind)
+        num_visible = self._num_context
         if kind == "sliding_attention":
-            num_seen = num_seen.clamp(max=self._window)
-        keys = torch.arange(room + length, dtype=torch.int32, device=num_seen.device)
-        return ((keys < num_seen) | (keys >= room)).expand(1, 1, length, -1)
+            num_visible = num_visible.clamp(max=self._window)
+        keys = torch.arange(capacity + length, dtype=torch.int32, device=num_visible.device)
+        return ((keys < num_visible) | (keys >= capacity)).expand(1, 1, length, -1)
 
     def _capture(self, inputs: _Inputs) -> _Captured:
-        """Run until all kernels are chosen and all workspaces made, then record one more run."""
-        aside = torch.cuda.Stream(device=self._model.device)  # type: ignore[no-untyped-call]
-        aside.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(aside):
+        """Run until kernels are chosen and workspaces allocated, then record one more run."""
+        stream = torch.cuda.Stream(device=self._model.device)  # type: ignore[no-untyped-call]
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
             for _ in range(_NUM_WARM_UPS):
                 self._pass(inputs)
-        torch.cuda.current_stream().wait_stream(aside)
+        torch.cuda.current_stream().wait_stream(stream)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self._pool):
             logits = self._pass(inputs)

@@ -1,5 +1,7 @@
-"""What is measured at scale: one JSON line a figure, written when it is known. So a run that is
-cut off keeps what it has. Times in milliseconds, memory in bytes. Imports no torch.
+"""The figures of a measurement: one JSON line each, written as soon as it is known.
+
+So a run that is cut off keeps its figures. Times are in milliseconds, memory is in bytes. Imports
+no torch.
 """
 
 import sys
@@ -10,7 +12,7 @@ import msgspec
 
 
 class Times(msgspec.Struct, frozen=True, kw_only=True):
-    """Of ``repeats`` runs after the warm-up, in milliseconds."""
+    """The times of ``repeats`` runs after the warm-up, in milliseconds."""
 
     median: float
     lowest: float
@@ -19,16 +21,16 @@ class Times(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Floor(msgspec.Struct, frozen=True, kw_only=True):
-    """The least time by two measured ceilings; the larger of both is what no version beats."""
+    """The least times by two measured rates; no implementation is faster than the larger one."""
 
-    bytes: int  # that must be read or written at least
+    bytes: int  # the least that must be read or written
     flops: int
     bytes_ms: float  # by the bandwidth of a large copy
     flops_ms: float  # by the rate of a large bfloat16 product
 
 
 class Machine(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="machine"):
-    """What was measured on, and its ceilings."""
+    """The machine of the measurement, and its best rates."""
 
     device: str
     torch: str
@@ -38,18 +40,18 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="
     product_flops_per_s: float
 
 
-class Loaded(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="loaded"):
-    """The model as it is held."""
+class LoadFigures(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="loaded"):
+    """A loaded model."""
 
     model: str
     weights: str  # bf16, fp8, int4, …
     seconds: float
     weight_bytes: int
-    peak_bytes: int  # while it was made
+    peak_bytes: int  # while it was loaded
 
 
 class Prefill(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="prefill"):
-    """Reading a context of which nothing was held."""
+    """Reading a context with an empty cache."""
 
     weights: str
     context: int
@@ -59,7 +61,7 @@ class Prefill(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="
 
 
 class FirstPass(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="first_pass"):
-    """Context read and one pass: ``num_held`` of its tokens were held from before."""
+    """Reading a context and one pass; ``num_held`` of its tokens were in the cache."""
 
     weights: str
     context: int
@@ -69,7 +71,7 @@ class FirstPass(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag
 
 
 class Pass(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="pass"):
-    """One pass over ``batch`` canvases behind one context, with self-conditioning."""
+    """One pass over ``batch`` canvases after one context, with self-conditioning."""
 
     weights: str
     way: str  # direct, fixed or graph
@@ -78,12 +80,12 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="pas
     batch: int
     times: Times
     floor: Floor
-    experts_touched: float  # of a layer, mean over the layers
+    experts_touched: float  # active experts of a layer, mean over the layers
     peak_bytes: int
 
 
 class Step(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="step"):
-    """One step of the engine's own loop: pass, sample, accept, renoise, draft, stop."""
+    """One denoising step of the engine's loop: pass, sample, accept, renoise, draft, stop."""
 
     weights: str
     way: str
@@ -93,7 +95,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="ste
 
 
 class Holes(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="holes"):
-    """Single-line holes through the filler, milliseconds of the whole fill."""
+    """Single-line holes through the filler, in milliseconds."""
 
     model: str
     device: str
@@ -101,7 +103,7 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="ho
     has_real_weights: bool
     context_is_held: bool
     num_holes: int
-    p50: float
+    p50: float  # of the whole fill
     p95: float
     prefill_p50: float
     pass_p50: float
@@ -109,13 +111,13 @@ class Holes(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="ho
 
 
 class Missing(msgspec.Struct, frozen=True, kw_only=True, tag_field="what", tag="missing"):
-    """A figure that could not be had, and why."""
+    """A figure that could not be measured, and why."""
 
     case: str
     reason: str
 
 
-Line: TypeAlias = Machine | Loaded | Prefill | FirstPass | Pass | Step | Holes | Missing
+Line: TypeAlias = Machine | LoadFigures | Prefill | FirstPass | Pass | Step | Holes | Missing
 
 
 class FigureLines:
@@ -125,7 +127,7 @@ class FigureLines:
         self._path = path
 
     def write(self, line: Line) -> None:
-        """Write at once: nothing waits in a buffer."""
+        """Write a line at once, without buffering."""
         encoded = msgspec.json.encode(line)
         sys.stdout.write(encoded.decode() + "\n")
         sys.stdout.flush()

@@ -2,8 +2,8 @@
 
 Run it with ``python -m intarsia.research.model_cost.fill_cost``.
 
-Where its weights cannot be had, `--tokenizer FILE` takes random ones of the same shape: what a pass
-costs is the same then, how many passes a hole takes means nothing.
+On a machine without the weights, `--tokenizer FILE` uses random weights of the same shape: a pass
+then costs the same, but the number of passes a hole means nothing.
 """
 
 import argparse
@@ -22,34 +22,34 @@ from intarsia.research.model_cost.figure_lines import FigureLines
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code."""
-    wanted = _parser().parse_args(arguments)
-    spin_briefly()  # as in the engine
+    parsed = _parser().parse_args(arguments)
+    spin_briefly()  # as the engine does
     try:
-        _measure(wanted, FigureLines(wanted.json_lines))
+        _measure(parsed, FigureLines(parsed.json_lines))
     except (ModelError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
 
 
-def _measure(wanted: argparse.Namespace, lines: FigureLines) -> None:
+def _measure(parsed: argparse.Namespace, lines: FigureLines) -> None:
     from intarsia.research.model_cost.measure_holes import measure_holes
     from intarsia.research.model_cost.random_backbone import write_random_backbone
 
-    config = EngineConfig(model=wanted.model, device=wanted.device, dtype=wanted.dtype)
-    if wanted.tokenizer is None:
-        measure_holes(config, lines, num_holes=wanted.holes, has_real_weights=True)
+    config = EngineConfig(model=parsed.model, device=parsed.device, dtype=parsed.dtype)
+    if parsed.tokenizer is None:
+        measure_holes(config, lines, num_holes=parsed.holes, has_real_weights=True)
         return
     row = find_model(DEFAULT_MODEL)
-    with tempfile.TemporaryDirectory() as place:
-        folder = write_random_backbone(Path(place) / f"random-{DEFAULT_MODEL}", wanted.tokenizer)
+    with tempfile.TemporaryDirectory() as parent:
+        folder = write_random_backbone(Path(parent) / f"random-{DEFAULT_MODEL}", parsed.tokenizer)
         config = EngineConfig(
             model=str(folder),
             adapter=row.adapter if row else None,
-            device=wanted.device,
-            dtype=wanted.dtype,
+            device=parsed.device,
+            dtype=parsed.dtype,
         )
-        measure_holes(config, lines, num_holes=wanted.holes, has_real_weights=False)
+        measure_holes(config, lines, num_holes=parsed.holes, has_real_weights=False)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -57,11 +57,11 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m intarsia.research.model_cost.fill_cost", description=__doc__
     )
     parser.add_argument("--model", default=DEFAULT_MODEL)
-    parser.add_argument("--tokenizer", type=Path, help="a tokenizer.json: take random weights")
+    parser.add_argument("--tokenizer", type=Path, help="a tokenizer.json: use random weights")
     parser.add_argument("--device", choices=get_args(Device), default="auto")
     parser.add_argument("--dtype", choices=get_args(Dtype), default="auto")
-    parser.add_argument("--holes", type=int, default=40, help="2 or more")
-    parser.add_argument("--json-lines", type=Path, help="lines are added to this file")
+    parser.add_argument("--holes", type=int, default=40, help="number of holes, 2 or more")
+    parser.add_argument("--json-lines", type=Path, help="append lines to this file")
     return parser
 
 

@@ -1,4 +1,4 @@
-"""The figures of one DiffusionGemma: each method measures one case and returns its line."""
+"""Measure one loaded DiffusionGemma: each method measures one case and returns its line."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,20 +15,20 @@ from intarsia.engine.families.diffusion_gemma.model import CHUNK, DiffusionGemma
 from intarsia.engine.families.diffusion_gemma.passes import DirectPasses
 from intarsia.research.model_cost.ceilings import Ceilings
 from intarsia.research.model_cost.figure_lines import FirstPass, Pass, Prefill, Step, Times
+from intarsia.research.model_cost.options import Way
 from intarsia.research.model_cost.routing import count_touched
 from intarsia.research.model_cost.stopwatch import Stopwatch, forget_peak, peak_bytes
-from intarsia.research.model_cost.wanted import Way
 from intarsia.research.model_cost.work import GemmaSizes, pass_work, prefill_work, read_sizes
 
 _NUM_STEPS = 8
-_NUM_TYPED = 16  # context tokens that differ from those held: what was typed since
-_LONG = 32_768  # context tokens from which on one reading says enough
-_FIRST_ID = 3  # those before it have a meaning
+_NUM_TYPED = 16  # context tokens that are not in the cache: what a user typed since
+_LONG = 32_768  # context tokens; longer contexts are read once only
+_FIRST_ID = 3  # ids before it are special tokens
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class GemmaBench:
-    """``weights`` is the name that the lines have."""
+    """``weights`` is their format's name in the lines."""
 
     model: Any
     backbone: DiffusionGemmaBackbone
@@ -37,7 +37,7 @@ class GemmaBench:
     repeats: int
 
     def prefill(self, context: int) -> Prefill:
-        """Read a context of which nothing is held; it is held afterwards."""
+        """Time reading a context with an empty cache; it is in the cache afterwards."""
         ids = self._ids(context)
         forget_peak(self._device)
         times = self._time(
@@ -54,23 +54,21 @@ class GemmaBench:
         )
 
     def first_pass(self, context: int, *, canvas: int, is_held: bool) -> FirstPass:
-        """Read a context, all but its newest tokens held or nothing, and pass once."""
+        """Time reading a context and one pass, with an empty cache or all but the newest tokens."""
         num_typed = min(_NUM_TYPED, context - 1)
-        before = self._ids(context)
-        now = before[: context - num_typed] + self._ids(num_typed, seed=1)
+        held = self._ids(context)
+        ids = held[: context - num_typed] + self._ids(num_typed, seed=1)
         free = random_canvas(
             [None] * canvas, vocab_size=self.backbone.vocab_size, generator=self._generator()
         )
 
         def read_and_pass() -> None:
-            self.backbone.prefill(now)
+            self.backbone.prefill(ids)
             self.backbone.predict(free, None)
 
         times = self._time(
             read_and_pass,
-            before_each=(lambda: self.backbone.prefill(before))
-            if is_held
-            else self.backbone.forget,
+            before_each=(lambda: self.backbone.prefill(held)) if is_held else self.backbone.forget,
             is_long=context >= _LONG and not is_held,
         )
         return FirstPass(
@@ -82,7 +80,7 @@ class GemmaBench:
         )
 
     def one_pass(self, way: Way, *, canvas: int, batch: int) -> Pass:
-        """Time a pass with self-conditioning behind the context that is held."""
+        """Time a pass with self-conditioning after the context in the cache."""
         context = self.backbone.cached_tokens()
         touched = self._touched(canvas, batch)
         forget_peak(self._device)
@@ -101,7 +99,7 @@ class GemmaBench:
         )
 
     def step(self, way: Way, *, canvas: int) -> Step:
-        """Time the loop that fills run, a step's share of it; nothing stops it early."""
+        """Time the engine's denoising loop, divided by its steps; it does not stop early."""
         policy = uniform_state_policy(
             vocab_size=self.backbone.vocab_size,
             max_steps=_NUM_STEPS,
@@ -134,15 +132,15 @@ class GemmaBench:
         )
 
     def _touched(self, canvas: int, batch: int) -> tuple[int, ...]:
-        """A graph would not tell what its routers chose, so direct passes are asked."""
+        """Return the active experts of each layer, by a direct pass: a graph runs no hooks."""
         key = (self.backbone.cached_tokens(), canvas, batch)
         if key not in self._known_touched:
-            before = self.backbone.use(DirectPasses(self.model))
+            previous = self.backbone.use(DirectPasses(self.model))
             try:
                 run = self._pass(canvas, batch)
                 self._known_touched[key] = tuple(count_touched(self.model, run))
             finally:
-                self.backbone.use(before)
+                self.backbone.use(previous)
         return self._known_touched[key]
 
     def _pass(self, canvas: int, batch: int) -> Callable[[], Tensor]:

@@ -1,19 +1,19 @@
 """DiffusionGemma's shapes: the published one, and a toy with the same kinds of layers.
 
-Sizes as google/diffusiongemma-26B-A4B-it publishes them; the defaults of transformers' config
-classes are another model's. Pictures are never read here, so the vision part is a stand-in.
+The sizes are those of google/diffusiongemma-26B-A4B-it; the defaults of transformers' config
+classes are another model's. No pictures are read, so the vision part is a tiny placeholder.
 """
 
 from collections.abc import Mapping
 from typing import Any
 
-from intarsia.research.model_cost.wanted import ShapeName
+from intarsia.research.model_cost.options import ShapeName
 
 _PUBLISHED = {
     "vocab_size": 262_144,
     "hidden_size": 2816,
     "intermediate_size": 2112,
-    "num_hidden_layers": 30,  # every sixth looks at the whole context
+    "num_hidden_layers": 30,  # every sixth has full attention
     "num_attention_heads": 16,
     "num_key_value_heads": 8,
     "head_dim": 256,
@@ -50,7 +50,7 @@ def gemma_config(shape: ShapeName) -> Any:
     from transformers import DiffusionGemmaConfig, DiffusionGemmaTextConfig
     from transformers.models.gemma4 import Gemma4VisionConfig
 
-    stand_in = Gemma4VisionConfig(
+    placeholder = Gemma4VisionConfig(
         hidden_size=16,
         intermediate_size=16,
         num_hidden_layers=1,
@@ -61,6 +61,6 @@ def gemma_config(shape: ShapeName) -> Any:
     )
     return DiffusionGemmaConfig(
         text_config=DiffusionGemmaTextConfig(**_SIZES[shape]),
-        vision_config=stand_in,
+        vision_config=placeholder,
         canvas_length=256,
     )

@@ -1,4 +1,4 @@
-"""Single-line holes in this package's own source, as requests: real code that is always at hand."""
+"""Single-line holes in the engine's own source, as requests: real code that is always there."""
 
 from collections.abc import Iterator
 from itertools import islice
@@ -13,7 +13,7 @@ _MAX_TOKENS = 32
 
 
 def line_holes(num_holes: int) -> list[Fill]:
-    """Return holes of different files, so that no context is a continuation of another's."""
+    """Return holes of different files, so that no context continues another one."""
     return list(islice(_holes(), num_holes))
 
 
@@ -27,7 +27,7 @@ def _holes() -> Iterator[Fill]:
         indent = len(lines[line]) - len(lines[line].lstrip())
         prefix = "".join(lines[:line]) + lines[line][:indent]
         if len(prefix) < _SUFFIX_CHARS:
-            continue  # hardly a context
+            continue  # too little context
         yield Fill(
             id=number,
             prefix=prefix[-_PREFIX_CHARS:],

@@ -1,6 +1,7 @@
-"""DiffusionGemma of random numbers, measured case by case; each figure is written when it is known.
+"""Measure a DiffusionGemma with random weights, case by case.
 
-A case that fails, for want of memory say, becomes a line too, and the next is measured.
+A case that fails, for example for lack of memory, becomes a line with the reason, and the next one
+is measured.
 """
 
 import gc
@@ -24,16 +25,22 @@ from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
     require_low_bit,
 )
 from intarsia.research.model_cost.ceilings import Ceilings, measure_ceilings
-from intarsia.research.model_cost.cuda_graph_passes import FixedPasses
-from intarsia.research.model_cost.figure_lines import FigureLines, Line, Loaded, Machine, Missing
+from intarsia.research.model_cost.cuda_graph_passes import FixedShapePasses
+from intarsia.research.model_cost.figure_lines import (
+    FigureLines,
+    Line,
+    LoadFigures,
+    Machine,
+    Missing,
+)
 from intarsia.research.model_cost.gemma_bench import GemmaBench
 from intarsia.research.model_cost.gemma_shape import gemma_config
+from intarsia.research.model_cost.options import MeasureOptions, Way, Weights
 from intarsia.research.model_cost.random_gemma import random_gemma
 from intarsia.research.model_cost.stopwatch import forget_peak, peak_bytes
-from intarsia.research.model_cost.wanted import Wanted, Way, Weights
 
 _FIRST_CANVAS = 64
-_FAULTS = (
+_CASE_ERRORS = (
     ArithmeticError,
     AttributeError,
     LookupError,
@@ -42,45 +49,45 @@ _FAULTS = (
     TypeError,
     ValueError,
 )
-"""Whatever one case meets must not cost the others: the machine is lent for minutes."""
+"""An error in one case must not end the run: the machine is lent for minutes."""
 
 
 class _TimeIsUp(Exception):
-    """Nothing new is begun."""
+    """No further case is started."""
 
 
-def measure_gemma(wanted: Wanted, lines: FigureLines) -> None:
-    """Measure all that is wanted, as far as time and memory reach."""
-    device = torch.device(wanted.device)
-    ceilings = measure_ceilings(device, repeats=wanted.repeats)
+def measure_gemma(options: MeasureOptions, lines: FigureLines) -> None:
+    """Measure all cases of the options, as far as time and memory allow."""
+    device = torch.device(options.device)
+    ceilings = measure_ceilings(device, repeats=options.repeats)
     lines.write(_machine(device, ceilings))
-    cases = _Cases(lines, device, until=time.monotonic() + wanted.seconds)
-    for weights in wanted.weights:
+    cases = _Cases(lines, device, until=time.monotonic() + options.seconds)
+    for weights in options.weights:
         try:
-            bench = _load(wanted, weights, device, ceilings, lines)
-        except (ModelError, *_FAULTS) as fault:
-            lines.write(Missing(case=f"{weights}, load", reason=_in_one_line(fault)))
+            bench = _load(options, weights, device, ceilings, lines)
+        except (ModelError, *_CASE_ERRORS) as error:
+            lines.write(Missing(case=f"{weights}, load", reason=_one_line(error)))
             continue
         try:
-            _measure(bench, wanted, cases)
+            _measure(bench, options, cases)
         except _TimeIsUp:
             lines.write(Missing(case=f"{weights}, all that follows", reason="the time is up"))
             return
-        del bench  # the next one needs its memory
+        del bench  # the next model needs its memory
         _free_memory(device)
 
 
 class _Cases:
-    """Measures one case after the other, and outlives those that fail."""
+    """Measures one case after the other; a failing case does not end the run."""
 
     def __init__(self, lines: FigureLines, device: torch.device, *, until: float) -> None:
         self._lines = lines
         self._device = device
         self._until = until
 
-    def skip(self, case: str, fault: BaseException) -> None:
-        """Write why there are no figures."""
-        self._lines.write(Missing(case=case, reason=_in_one_line(fault)))
+    def skip(self, case: str, error: BaseException) -> None:
+        """Write why a case has no figures."""
+        self._lines.write(Missing(case=case, reason=_one_line(error)))
 
     def run(self, case: str, measure: Callable[[], Line]) -> None:
         """Write the case's line, or why there is none. Raises _TimeIsUp."""
@@ -89,51 +96,53 @@ class _Cases:
         try:
             self._lines.write(measure())
             return
-        except _FAULTS as fault:
-            self._lines.write(Missing(case=case, reason=_in_one_line(fault)))
-        _free_memory(self._device)  # only here do the failed call's tensors go
+        except _CASE_ERRORS as error:
+            self._lines.write(Missing(case=case, reason=_one_line(error)))
+        _free_memory(self._device)  # the failed call's tensors are only freed here
 
 
-def _measure(bench: GemmaBench, wanted: Wanted, cases: _Cases) -> None:
-    for context in sorted(wanted.contexts):
-        named = f"{bench.weights}, context {context}"
+def _measure(bench: GemmaBench, options: MeasureOptions, cases: _Cases) -> None:
+    for context in sorted(options.contexts):
+        case = f"{bench.weights}, context {context}"
         bench.backbone.use(DirectPasses(bench.model))
-        cases.run(f"{named}, prefill", partial(bench.prefill, context))
+        cases.run(f"{case}, prefill", partial(bench.prefill, context))
         for is_held in (False, True):
             cases.run(
-                f"{named}, first pass, {'held' if is_held else 'cold'}",
+                f"{case}, first pass, {'held' if is_held else 'cold'}",
                 partial(bench.first_pass, context, canvas=_FIRST_CANVAS, is_held=is_held),
             )
         if bench.backbone.cached_tokens() != context:
-            continue  # it does not fit, which is written
-        for way, canvas in product(wanted.ways, wanted.canvases):
-            _measure_canvas(bench, way, canvas, sorted(wanted.batches), cases, named)
+            continue  # it does not fit in memory, as the line says
+        for way, canvas in product(options.ways, options.canvases):
+            _measure_canvas(bench, way, canvas, sorted(options.batches), cases, case)
             _free_memory(bench.backbone.device)
 
 
 def _measure_canvas(
-    bench: GemmaBench, way: Way, canvas: int, batches: list[int], cases: _Cases, named: str
+    bench: GemmaBench, way: Way, canvas: int, batches: list[int], cases: _Cases, case: str
 ) -> None:
-    """The largest batch comes last: what it leaves behind is let go of with its passes."""
+    """Measure batches in ascending order: the memory of the largest is freed with the passes."""
     try:
         bench.backbone.use(_passes(way, bench.model))
-    except (ModelError, *_FAULTS) as fault:
-        cases.skip(f"{named}, {way}, canvases of {canvas}", fault)
+    except (ModelError, *_CASE_ERRORS) as error:
+        cases.skip(f"{case}, {way}, canvases of {canvas}", error)
         return
-    cases.run(f"{named}, {way}, steps of {canvas}", partial(bench.step, way, canvas=canvas))
+    cases.run(f"{case}, {way}, steps of {canvas}", partial(bench.step, way, canvas=canvas))
     for batch in batches:
         cases.run(
-            f"{named}, {way}, {batch} canvases of {canvas}",
+            f"{case}, {way}, {batch} canvases of {canvas}",
             partial(bench.one_pass, way, canvas=canvas, batch=batch),
         )
 
 
 def _passes(way: Way, model: Any) -> DecoderPasses:
-    return DirectPasses(model) if way == "direct" else FixedPasses(model, has_graphs=way == "graph")
+    if way == "direct":
+        return DirectPasses(model)
+    return FixedShapePasses(model, has_graphs=way == "graph")
 
 
 def _load(
-    wanted: Wanted,
+    options: MeasureOptions,
     weights: Weights,
     device: torch.device,
     ceilings: Ceilings,
@@ -143,15 +152,15 @@ def _load(
     forget_peak(device)
     if weights != "bf16":
         require_low_bit(weights, device)
-    model = random_gemma(gemma_config(wanted.shape), device=device, dtype=torch.bfloat16)
+    model = random_gemma(gemma_config(options.shape), device=device, dtype=torch.bfloat16)
     fold_heads(model)
     if weights != "bf16":
         quantize_gemma(model, weights, device)
         _free_memory(device)
     tensors = {tensor.data_ptr(): tensor for tensor in (*model.parameters(), *model.buffers())}
     lines.write(
-        Loaded(
-            model=f"DiffusionGemma, {wanted.shape} shape, random",
+        LoadFigures(
+            model=f"DiffusionGemma, {options.shape} shape, random",
             weights=weights,
             seconds=time.monotonic() - started,
             weight_bytes=sum(tensor.nbytes for tensor in tensors.values()),
@@ -163,7 +172,7 @@ def _load(
         backbone=DiffusionGemmaBackbone(model),
         weights=weights,
         ceilings=ceilings,
-        repeats=wanted.repeats,
+        repeats=options.repeats,
     )
 
 
@@ -185,5 +194,5 @@ def _free_memory(device: torch.device) -> None:
         torch.cuda.empty_cache()
 
 
-def _in_one_line(fault: BaseException) -> str:
-    return " ".join(f"{type(fault).__name__}: {fault}".split())[:300]
+def _one_line(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]

@@ -1,4 +1,4 @@
-"""Single-line holes through the filler that the engine runs, on one device."""
+"""Time single-line holes through the engine's filler, on one device."""
 
 import time
 from pathlib import Path
@@ -17,7 +17,10 @@ _NUM_WARM_UPS = 3
 def measure_holes(
     config: EngineConfig, lines: FigureLines, *, num_holes: int, has_real_weights: bool
 ) -> None:
-    """Fill each hole with nothing held, then once more with its context held. Raises ModelError."""
+    """Fill each hole with an empty cache, then again with its context cached.
+
+    Raises ModelError.
+    """
     filler = load_filler(config, config.model, lambda stage, fraction: None)
     holes = line_holes(num_holes + _NUM_WARM_UPS)
     for hole in holes[:_NUM_WARM_UPS]:
@@ -37,7 +40,7 @@ def _fill(filler: Filler, hole: Fill) -> Filled:
 def _figures(
     filler: Filler, filled: list[Filled], *, is_held: bool, has_real_weights: bool
 ) -> Holes:
-    totals = [each.ms.total for each in filled]
+    totals = [fill.ms.total for fill in filled]
     return Holes(
         model=Path(filler.info.name).name,
         device=filler.info.device,
@@ -47,7 +50,7 @@ def _figures(
         num_holes=len(filled),
         p50=median(totals),
         p95=quantiles(totals, n=20)[-1],
-        prefill_p50=median(each.ms.prefill for each in filled),
-        pass_p50=median(each.ms.denoise / max(each.num_forwards, 1) for each in filled),
-        passes_p50=median(each.num_forwards for each in filled),
+        prefill_p50=median(fill.ms.prefill for fill in filled),
+        pass_p50=median(fill.ms.denoise / max(fill.num_forwards, 1) for fill in filled),
+        passes_p50=median(fill.num_forwards for fill in filled),
     )

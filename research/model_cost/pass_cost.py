@@ -1,4 +1,7 @@
-"""Time one pass over a canvas: ``python -m intarsia.research.model_cost.pass_cost``."""
+"""Time one pass of a causal backbone over a canvas.
+
+Run it with ``python -m intarsia.research.model_cost.pass_cost``.
+"""
 
 import argparse
 import sys
@@ -12,26 +15,26 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.service.native_libraries import spin_briefly
 from intarsia.research.model_cost.pass_figures import PassFigures
 
-FEWEST_REPEATS = 8
+MIN_REPEATS = 8
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code."""
-    wanted = _parser().parse_args(arguments)
-    spin_briefly()  # as in the engine
+    parsed = _parser().parse_args(arguments)
+    spin_briefly()  # as the engine does
     from intarsia.research.model_cost.time_passes import time_passes
 
     try:
-        figures = time_passes(wanted.model, wanted.dtype, max(FEWEST_REPEATS, wanted.repeats))
+        figures = time_passes(parsed.model, parsed.dtype, max(MIN_REPEATS, parsed.repeats))
     except ModelError as error:
         sys.stderr.write(f"{error}\n")
         return 1
-    shown = msgspec.json.encode(figures).decode() if wanted.json else _in_words(figures)
-    sys.stdout.write(f"{shown}\n")
+    text = msgspec.json.encode(figures).decode() if parsed.json else _as_text(figures)
+    sys.stdout.write(f"{text}\n")
     return 0
 
 
-def _in_words(figures: PassFigures) -> str:
+def _as_text(figures: PassFigures) -> str:
     lines = [f"{rows:3d} rows: {ms:.1f} ms" for rows, ms in figures.pass_ms.items()]
     lines += [f"load: {figures.load_s:.2f} s", f"memory: {figures.working_bytes / 1e9:.2f} GB"]
     return "\n".join(lines)
@@ -43,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--model", default=EngineConfig().model)
     parser.add_argument("--dtype", choices=get_args(Dtype), default=EngineConfig().dtype)
-    parser.add_argument("--repeats", type=int, default=FEWEST_REPEATS)
+    parser.add_argument("--repeats", type=int, default=MIN_REPEATS)
     parser.add_argument("--json", action="store_true")
     return parser
 

@@ -1,15 +1,15 @@
-"""What measure_passes finds: read by those who start it, so without torch."""
+"""The figures of ``pass_cost``. Imports no torch, because the benchmark reads them."""
 
 import msgspec
 
 
 class PassFigures(msgspec.Struct, frozen=True, kw_only=True):
-    """``pass_ms``: query rows → median milliseconds, layers and output matrix together."""
+    """``pass_ms``: median milliseconds by number of rows, for all layers and the output matrix."""
 
     model: str
     context_tokens: int
     repeats: int
     pass_ms: dict[int, float]
     load_s: float
-    loaded_bytes: int  # resident after the load, libraries and all
-    working_bytes: int  # resident after the passes: mapped weights are read when they are needed
+    loaded_bytes: int  # resident memory after the load, libraries included
+    working_bytes: int  # resident memory after the passes, which read the mapped weights

@@ -1,7 +1,7 @@
-"""The default model's shape with random numbers, as a folder that loads as the real one does.
+"""Write a model folder with the default model's shape and random weights.
 
-For machines that the weights cannot be brought to: what a pass costs does not hang on its numbers,
-what it says does. The tokenizer is the real one, from a folder of the converted model.
+It is for machines without the real weights: a pass costs the same, only its text is meaningless.
+The tokenizer is the real one, from a folder of the converted model.
 """
 
 import json
@@ -47,17 +47,16 @@ def write_random_backbone(
         else torch.empty(shape, dtype=torch.bfloat16).normal_(std=0.02, generator=random)
         for name, shape in _shapes(config).items()
     }
-    tensors["embed"][_marks(tokenizer)] = (
-        0  # never the likeliest: no fill ends before its first pass
-    )
+    # zero rows are never the likeliest token, so no fill ends before its first pass
+    tensors["embed"][_special_ids(tokenizer)] = 0
     save_file(tensors, folder / "model.safetensors", metadata={"format": FUSED_FORMAT})
     return folder
 
 
-def _marks(tokenizer: Path) -> list[int]:
-    """Return the ids of special tokens, which end a text."""
+def _special_ids(tokenizer: Path) -> list[int]:
+    """Return the ids of the special tokens, which end a text."""
     added = Tokenizer.from_file(str(tokenizer)).get_added_tokens_decoder()
-    return [token for token, mark in added.items() if mark.special]
+    return [token_id for token_id, token in added.items() if token.special]
 
 
 def _shapes(config: Mapping[str, Any]) -> dict[str, tuple[int, ...]]:

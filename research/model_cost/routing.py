@@ -1,4 +1,4 @@
-"""How many experts a pass really touches: the routers' choices, counted layer by layer."""
+"""Count the experts that a pass activates, layer by layer."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,13 +7,13 @@ import torch
 
 
 def count_touched(model: Any, run: Callable[[], object]) -> list[int]:
-    """Run once; return for each layer of the decoder how many experts any row chose."""
+    """Run once; return for each decoder layer how many experts any row was routed to."""
     touched: list[int] = []
 
-    def look(router: object, rows: object, outputs: tuple[torch.Tensor, ...]) -> None:
+    def count(router: object, rows: object, outputs: tuple[torch.Tensor, ...]) -> None:
         touched.append(int(torch.unique(outputs[2]).numel()))
 
-    hooks = [layer.router.register_forward_hook(look) for layer in model.model.decoder.layers]
+    hooks = [layer.router.register_forward_hook(count) for layer in model.model.decoder.layers]
     try:
         run()
     finally:

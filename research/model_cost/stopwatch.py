@@ -1,4 +1,4 @@
-"""Timing work on a device, warmed up and waited for; and the memory that it peaks at."""
+"""Time work on a device, after a warm-up and until it is done; and read its peak memory."""
 
 import time
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from intarsia.research.model_cost.figure_lines import Times
 
 
 class Stopwatch:
-    """Times work on one device. The clock stops when the device has done what it was told."""
+    """Times work on one device. The clock stops when the device has finished."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -23,7 +23,7 @@ class Stopwatch:
         warm_ups: int = 2,
         before_each: Callable[[], object] = lambda: None,
     ) -> Times:
-        """Run ``work`` so often; ``before_each`` is not timed."""
+        """Time ``repeats`` runs of ``work``; ``before_each`` is not timed."""
         measured = [self._once(work, before_each) for _ in range(warm_ups + repeats)][warm_ups:]
         return Times(
             median=median(measured), lowest=min(measured), highest=max(measured), repeats=repeats
@@ -43,11 +43,11 @@ class Stopwatch:
 
 
 def forget_peak(device: torch.device) -> None:
-    """Begin a new count of the most memory that is in use at once."""
+    """Reset the peak of the memory in use."""
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
 
 
 def peak_bytes(device: torch.device) -> int:
-    """Return the most that was in use since; 0 on a CPU, where nobody counts it."""
+    """Return the peak memory since the reset; 0 on a CPU, where it is not counted."""
     return torch.cuda.max_memory_allocated(device) if device.type == "cuda" else 0

@@ -1,6 +1,6 @@
-"""What a pass over a canvas costs here: a causal backbone is loaded without an engine round it.
+"""Time passes of a causal backbone, which is loaded without an engine.
 
-Imports torch; measure_passes.py is the program that comes before it.
+Imports torch; ``pass_cost.py`` is the program that calls it.
 """
 
 import time
@@ -49,7 +49,7 @@ def time_passes(model: str, dtype: Dtype, repeats: int) -> PassFigures:
 def _load(model: str, dtype: Dtype) -> CausalBackbone:
     folder = locate_model(model, lambda stage, fraction: None, rows_tuned_by=rows_tuned_by)
     if folder.family != "masked_causal":
-        raise ModelError(f"{folder.name} is no causal backbone: name one with `--model`")
+        raise ModelError(f"{folder.name} is not a causal backbone: name one with `--model`")
     device = choose_device("cpu" if dtype == "int8" else "auto")
     shape = read_shape(folder.config)
     mask_id = read_fim_tokenizer(folder.path).mask_id
@@ -59,16 +59,16 @@ def _load(model: str, dtype: Dtype) -> CausalBackbone:
 
 @torch.inference_mode()
 def _time_all(backbone: CausalBackbone, repeats: int) -> dict[int, float]:
-    """The sizes take turns, so that all meet the machine in the same state."""
+    """Alternate between the sizes, so that all meet the machine in the same state."""
     cache = _read_context(backbone)
     for num_rows in NUM_ROWS:
-        _time_pass(backbone, cache, num_rows)  # the first of a size also makes room
+        _time_pass(backbone, cache, num_rows)  # the first pass of a size also allocates
     times = [[_time_pass(backbone, cache, n) for n in NUM_ROWS] for _ in range(repeats)]
     return {n: median(row[i] for row in times) for i, n in enumerate(NUM_ROWS)}
 
 
 def _read_context(backbone: CausalBackbone) -> KvCache:
-    """What the tokens are costs nothing: any will do."""
+    """Fill a cache; any tokens cost the same."""
     cache = backbone.new_cache()
     for start in range(0, NUM_CONTEXT, _CHUNK):
         ids = list(range(start, start + _CHUNK))
@@ -78,12 +78,12 @@ def _read_context(backbone: CausalBackbone) -> KvCache:
 
 
 def _time_pass(backbone: CausalBackbone, cache: KvCache, num_rows: int) -> float:
-    """Return the milliseconds of a pass over one known token and masks behind it."""
+    """Return the milliseconds of a pass over one known token and the masks after it."""
     started = time.perf_counter()
     masks = [backbone.mask_id] * (num_rows - 1)
     rows = canvas_rows([0], masks, start=len(cache), device=backbone.device)
-    named = backbone.logits(backbone.forward(rows, cache)).argmax(dim=-1)
-    named.tolist()  # on a GPU, only this waits for the work
+    predicted = backbone.logits(backbone.forward(rows, cache)).argmax(dim=-1)
+    predicted.tolist()  # on a GPU, this waits for the work
     return (time.perf_counter() - started) * 1000
 
 

@@ -1,7 +1,7 @@
-"""The least work of a pass of DiffusionGemma: bytes to move and operations to do.
+"""Compute the least work of a DiffusionGemma pass: bytes to move and operations to do.
 
-Each weight counts once however many rows use it, an expert only where a row chose it; the context's
-keys and values once for all canvases behind it. What an implementation copies besides is its own.
+Each weight counts once for all rows, an expert only if a row is routed to it, and the context's
+keys and values once for all canvases. Further copies of an implementation do not count.
 """
 
 from collections.abc import Sequence
@@ -13,36 +13,40 @@ from torch import nn
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Work:
+    """Bytes to read or write, and floating-point operations."""
+
     bytes: int
     flops: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LayerSizes:
-    """One layer. Bytes as its weights are held, numbers as they are multiplied by."""
+    """One layer: bytes in the format of its weights, numbers of weights a row is multiplied by."""
 
     expert_bytes: int  # of one expert
     other_bytes: int
-    numbers_a_row: int  # of weights, chosen experts among them
+    numbers_a_row: int  # the active experts included
     kv_bytes_a_token: int
     attention_width: int  # query heads × head width
-    window: int | None  # context tokens that are seen; None: all
+    window: int | None  # visible context tokens; None: all
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GemmaSizes:
+    """All sizes that the work of a pass depends on."""
+
     layers: tuple[LayerSizes, ...]
     num_experts: int
     embed_bytes: int
     embed_numbers: int
-    conditioning_bytes: int  # of the layers that take in the last step's prediction
+    conditioning_bytes: int  # of the self-conditioning layers
     conditioning_numbers: int
     vocab_size: int
-    row_bytes: int  # of one number in a row of logits that are given back to the model
+    row_bytes: int  # of one logit for self-conditioning
 
 
 def read_sizes(model: Any) -> GemmaSizes:
-    """Read the sizes off a loaded model, quantised or not."""
+    """Read the sizes of a loaded model, quantised or not."""
     config = model.config.get_text_config()
     decoder = model.model.decoder
     item = decoder.embed_tokens.weight.element_size()
@@ -66,32 +70,32 @@ def pass_work(
 ) -> Work:
     """Return the work of a pass over canvases with self-conditioning.
 
-    ``touched``: for each layer, how many experts any row chose.
+    ``touched``: the number of active experts of each layer.
     """
     rows = canvas * batch
     num_bytes = 2 * sizes.embed_bytes + sizes.conditioning_bytes  # soft embeddings, and output
     num_bytes += rows * sizes.vocab_size * (sizes.row_bytes + 4)  # logits in, float32 logits out
     flops = 2 * rows * (2 * sizes.embed_numbers + sizes.conditioning_numbers)
     for layer, num_touched in zip(sizes.layers, touched, strict=True):
-        seen = context if layer.window is None else min(context, layer.window)
+        visible = context if layer.window is None else min(context, layer.window)
         num_bytes += layer.other_bytes + num_touched * layer.expert_bytes
-        num_bytes += (seen + rows) * layer.kv_bytes_a_token
+        num_bytes += (visible + rows) * layer.kv_bytes_a_token
         flops += 2 * rows * layer.numbers_a_row
-        flops += 4 * rows * (seen + canvas) * layer.attention_width
+        flops += 4 * rows * (visible + canvas) * layer.attention_width
     return Work(bytes=num_bytes, flops=flops)
 
 
 def prefill_work(sizes: GemmaSizes, *, context: int, chunk: int) -> Work:
-    """Return the work of reading a context in chunks: each reads all weights again."""
+    """Return the work of reading a context in chunks; each chunk reads all weights again."""
     num_bytes = flops = 0
     for start in range(0, context, chunk):
         rows = min(chunk, context - start)
         for layer in sizes.layers:
-            seen = start if layer.window is None else min(start, layer.window)
+            visible = start if layer.window is None else min(start, layer.window)
             num_bytes += layer.other_bytes + sizes.num_experts * layer.expert_bytes
-            num_bytes += (seen + rows) * layer.kv_bytes_a_token
+            num_bytes += (visible + rows) * layer.kv_bytes_a_token
             flops += 2 * rows * layer.numbers_a_row
-            flops += 4 * rows * (seen + rows // 2) * layer.attention_width
+            flops += 4 * rows * (visible + rows // 2) * layer.attention_width
     return Work(bytes=num_bytes, flops=flops)
 
 

@@ -1,4 +1,4 @@
-"""Numbers by name ↔ a safetensors file in bfloat16."""
+"""Read and write trained tensors by name, as a safetensors file in bfloat16."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,44 +11,49 @@ from torch import Tensor
 from intarsia.engine.errors import ModelError
 
 
-def save_numbers(numbers: Mapping[str, Tensor], path: Path, *, about: Mapping[str, str]) -> None:
-    """Write a file whole, or not at all. ``about`` goes into its header."""
-    tensors = {name: it.detach().to("cpu", torch.bfloat16) for name, it in numbers.items()}
+def save_tensors(tensors: Mapping[str, Tensor], path: Path, *, metadata: Mapping[str, str]) -> None:
+    """Write the file completely, or not at all. ``metadata`` goes into its header."""
+    converted = {name: t.detach().to("cpu", torch.bfloat16) for name, t in tensors.items()}
     partial = path.with_name(f"{path.name}.partial")
-    save_file({n: it.contiguous() for n, it in tensors.items()}, partial, metadata=dict(about))
+    save_file({n: t.contiguous() for n, t in converted.items()}, partial, metadata=dict(metadata))
     partial.replace(path)
 
 
 def save_tuning(
-    numbers: Mapping[str, Tensor], path: Path, *, about: Mapping[str, str], strength: float
+    tensors: Mapping[str, Tensor], path: Path, *, metadata: Mapping[str, str], strength: float
 ) -> None:
-    """Write so great a share of what low-rank pairs ``A.…``, ``B.…`` change. Less than all of it
-    keeps more of what the backbone knew (weight-space ensembles, arXiv 2109.01903)."""
-    weaker = {
-        name: number * strength if name.startswith("B.") else number
-        for name, number in numbers.items()
+    """Write low-rank pairs ``A.…``, ``B.…``; ``strength`` scales their change to the weights.
+
+    Below 1 the result keeps more of the plain backbone (weight-space ensembles, arXiv 2109.01903).
+    """
+    scaled = {
+        name: tensor * strength if name.startswith("B.") else tensor
+        for name, tensor in tensors.items()
     }
-    save_numbers(weaker, path, about={**about, "strength": str(strength)})
+    save_tensors(scaled, path, metadata={**metadata, "strength": str(strength)})
 
 
-def load_numbers(
-    numbers: Mapping[str, Tensor], path: Path, *, may_lack: tuple[str, ...] = ()
+def load_tensors(
+    tensors: Mapping[str, Tensor], path: Path, *, optional_prefixes: tuple[str, ...] = ()
 ) -> None:
-    """Put a file's numbers in place; those whose names begin as in ``may_lack`` may stay as they
-    are. Raises ModelError."""
+    """Copy a file's tensors into those given.
+
+    A tensor that the file lacks keeps its values if its name starts with an optional prefix.
+    Raises ModelError if the file is unreadable or belongs to another backbone or rank.
+    """
     try:
-        tensors = load_file(path)
+        stored_tensors = load_file(path)
     except (OSError, SafetensorError) as error:
         raise ModelError(f"the adapter {path} cannot be read ({error})") from error
-    for name, number in numbers.items():
-        found = tensors.get(name)
-        if found is None and name.startswith(may_lack):
+    for name, tensor in tensors.items():
+        stored = stored_tensors.get(name)
+        if stored is None and name.startswith(optional_prefixes):
             continue
-        if found is None or found.shape != number.shape:
+        if stored is None or stored.shape != tensor.shape:
             raise ModelError(
                 f"the adapter {path} is of another backbone or rank: {name} is "
-                f"{'missing' if found is None else tuple(found.shape)}, "
-                f"needed {tuple(number.shape)}"
+                f"{'missing' if stored is None else tuple(stored.shape)}, "
+                f"needed {tuple(tensor.shape)}"
             )
         with torch.no_grad():
-            number.copy_(found)
+            tensor.copy_(stored)

@@ -1,7 +1,7 @@
-"""A backbone over a batch of holes, with gradients for what is trained alone.
+"""A causal backbone over a batch of holes, with gradients for the trained weights only.
 
-The same arithmetic as ``families/causal_backbone.py``, which runs one hole in place and keeps no
-gradients; a test holds the two together.
+It computes what the engine's ``masked_causal/backbone`` computes for one hole in place, without
+gradients; a test compares the two.
 """
 
 from collections.abc import Sequence
@@ -24,15 +24,15 @@ KeysValues: TypeAlias = Sequence[tuple[Tensor, Tensor]]  # per layer, (holes, he
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class FrozenPass:
-    """What the backbone makes of the known text."""
+class Prefilled:
+    """Known text after a forward pass of the plain backbone."""
 
     hidden: Tensor  # (holes, length, hidden), after the last norm
     keys_values: KeysValues
 
 
 class BatchedBackbone:
-    """Frozen weights."""
+    """A backbone with frozen weights. Low-rank changes are arguments of its forward passes."""
 
     def __init__(self, shape: BackboneShape, weights: BackboneWeights, *, mask_id: int) -> None:
         self.shape = shape
@@ -43,74 +43,80 @@ class BatchedBackbone:
         self._frequencies = inverse_frequencies(shape).to(self.device)
 
     @torch.no_grad()
-    def read(self, ids: Tensor) -> FrozenPass:
-        """Run known text (holes, length) on the frozen, causal path."""
-        held: list[tuple[Tensor, Tensor]] = []
-        hidden = self._run_causally(ids, [None] * self.shape.num_layers, held)
-        return FrozenPass(hidden=hidden, keys_values=held)
+    def prefill(self, ids: Tensor) -> Prefilled:
+        """Run known text (holes, length) causally, without changes to the weights."""
+        keys_values: list[tuple[Tensor, Tensor]] = []
+        hidden = self._forward_causal(ids, [None] * self.shape.num_layers, keys_values)
+        return Prefilled(hidden=hidden, keys_values=keys_values)
 
-    def tuned(self, ids: Tensor, tuning: Sequence[LowRankLayer]) -> Tensor:
-        """Run text on the causal path with low-rank changes to all rows; return hidden states
+    def forward_tuned(self, ids: Tensor, tuning: Sequence[LowRankLayer]) -> Tensor:
+        """Run text (holes, length) causally with low-rank changes to all rows; return hidden states
         (holes, length, hidden)."""
-        return self._run_causally(ids, tuning, None)
+        return self._forward_causal(ids, tuning, None)
 
-    def _run_causally(
+    def _forward_causal(
         self,
         ids: Tensor,
         tuning: Sequence[LowRankLayer | None],
-        held: list[tuple[Tensor, Tensor]] | None,
+        keys_values: list[tuple[Tensor, Tensor]] | None,
     ) -> Tensor:
+        """Return hidden states; append each layer's keys and values to ``keys_values``."""
         x = F.embedding(ids, self.weights.embed)
-        turn = self._rotation(torch.arange(ids.shape[1], device=self.device)[None])
+        rotation = self._rotation(torch.arange(ids.shape[1], device=self.device)[None])
         groups = self.shape.num_groups
-        for layer, added in zip(self.weights.layers, tuning, strict=True):
-            q, k, v = self._qkv(x, layer, added.qkv if added else None, turn)
-            mixed = F.scaled_dot_product_attention(
+        for layer, lora in zip(self.weights.layers, tuning, strict=True):
+            q, k, v = self._qkv(x, layer, lora.qkv if lora else None, rotation)
+            attended = F.scaled_dot_product_attention(
                 q, k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1), is_causal=True
             )
-            x = x + _linear(_joined(mixed), layer.o, None, added.o if added else None)
-            x = x + self._feed_forward(x, layer, added)
-            if held is not None:
-                held.append((k, v))
+            x = x + _linear(_join_heads(attended), layer.o, None, lora.o if lora else None)
+            x = x + self._feed_forward(x, layer, lora)
+            if keys_values is not None:
+                keys_values.append((k, v))
         return self._norm(x, self.weights.norm)
 
-    def canvases(self, batch: CanvasBatch, read: FrozenPass, adapter: GatedAdapter) -> Tensor:
-        """Run the canvas rows on the adapted path; return hidden states (holes, rows, hidden)."""
+    def forward_canvases(
+        self, batch: CanvasBatch, prefilled: Prefilled, adapter: GatedAdapter
+    ) -> Tensor:
+        """Run the canvas rows with the adapter; return hidden states (holes, rows, hidden)."""
         x = F.embedding(batch.row_ids, self.weights.embed)
         is_mask = (batch.row_ids == self.mask_id)[..., None]
         x = torch.where(is_mask, x + adapter.mask, x)
-        turn = self._rotation(batch.row_positions)
+        rotation = self._rotation(batch.row_positions)
         bias = self._bias(batch)
-        for layer, held, added in zip(
-            self.weights.layers, read.keys_values, adapter.layers, strict=True
+        for layer, context, lora in zip(
+            self.weights.layers, prefilled.keys_values, adapter.layers, strict=True
         ):
-            x = x + self._attend(x, layer, added, held, bias, turn)
-            x = x + self._feed_forward(x, layer, added)
+            x = x + self._attend(x, layer, lora, _Visible(*context, bias), rotation)
+            x = x + self._feed_forward(x, layer, lora)
         return self._norm(x, self.weights.norm)
 
     def _attend(
         self,
         x: Tensor,
         layer: LayerWeights,
-        added: LowRankLayer,
-        held: tuple[Tensor, Tensor],
-        bias: Tensor,
-        turn: tuple[Tensor, Tensor],
+        lora: LowRankLayer,
+        visible: "_Visible",
+        rotation: tuple[Tensor, Tensor],
     ) -> Tensor:
         num_holes, num_rows = x.shape[:2]
-        q, k, v = self._qkv(x, layer, added.qkv, turn)
-        keys, values = torch.cat([held[0], k], dim=2), torch.cat([held[1], v], dim=2)
-        # A group's query heads are laid under each other as rows, as in causal_backbone.
+        q, k, v = self._qkv(x, layer, lora.qkv, rotation)
+        keys = torch.cat([visible.keys, k], dim=2)
+        values = torch.cat([visible.values, v], dim=2)
+        # The query heads of a group become rows, as in the engine's backbone: no key is copied.
         q = q.reshape(num_holes, self.shape.num_kv_heads, self.shape.num_groups * num_rows, -1)
-        mixed = F.scaled_dot_product_attention(q, keys, values, attn_mask=bias)
-        mixed = mixed.view(num_holes, self.shape.num_heads, num_rows, -1)
-        return _linear(_joined(mixed), layer.o, None, added.o)
+        attended = F.scaled_dot_product_attention(q, keys, values, attn_mask=visible.bias)
+        attended = attended.view(num_holes, self.shape.num_heads, num_rows, -1)
+        return _linear(_join_heads(attended), layer.o, None, lora.o)
 
     def _bias(self, batch: CanvasBatch) -> Tensor:
-        """Return (holes, 1, groups × rows, length + rows): rows see their anchor's text and each
-        other; a padding row sees the first token and its like, lest it see nothing."""
+        """Return the attention bias (holes, 1, groups × rows, length + rows).
+
+        A row sees the text before its canvas, and its canvas. A padding row sees the first token
+        and the other padding: a row that sees nothing would give NaN.
+        """
         length = batch.ids.shape[1]
-        sees_text = torch.arange(length, device=self.device) < batch.row_anchors[..., None]
+        sees_text = torch.arange(length, device=self.device) < batch.row_num_visible[..., None]
         sees_row = batch.row_canvases[:, :, None] == batch.row_canvases[:, None, :]
         visible = torch.cat([sees_text, sees_row], dim=-1)
         bias = torch.zeros(visible.shape, dtype=self.dtype, device=self.device)
@@ -121,25 +127,25 @@ class BatchedBackbone:
         self,
         x: Tensor,
         layer: LayerWeights,
-        added: LowRank | None,
-        turn: tuple[Tensor, Tensor],
+        lora: LowRank | None,
+        rotation: tuple[Tensor, Tensor],
     ) -> tuple[Tensor, Tensor, Tensor]:
         shape = self.shape
-        qkv = _linear(self._norm(x, layer.attn_norm), layer.qkv, layer.qkv_bias, added)
+        qkv = _linear(self._norm(x, layer.attn_norm), layer.qkv, layer.qkv_bias, lora)
         heads = qkv.view(*x.shape[:2], -1, shape.head_dim).transpose(1, 2)
         q, k, v = torch.split(
             heads, [shape.num_heads, shape.num_kv_heads, shape.num_kv_heads], dim=1
         )
         if layer.q_norm is not None and layer.k_norm is not None:
             q, k = self._norm(q, layer.q_norm), self._norm(k, layer.k_norm)
-        return _rotate(q, turn), _rotate(k, turn), v
+        return _rotate(q, rotation), _rotate(k, rotation), v
 
-    def _feed_forward(self, x: Tensor, layer: LayerWeights, added: LowRankLayer | None) -> Tensor:
+    def _feed_forward(self, x: Tensor, layer: LayerWeights, lora: LowRankLayer | None) -> Tensor:
         normed = self._norm(x, layer.mlp_norm)
-        gate, up = _linear(normed, layer.gate_up, None, added.gate_up if added else None).chunk(
+        gate, up = _linear(normed, layer.gate_up, None, lora.gate_up if lora else None).chunk(
             2, dim=-1
         )
-        return _linear(F.silu(gate) * up, layer.down, None, added.down if added else None)
+        return _linear(F.silu(gate) * up, layer.down, None, lora.down if lora else None)
 
     def _rotation(self, positions: Tensor) -> tuple[Tensor, Tensor]:
         angles = positions[..., None].float() * self._frequencies
@@ -149,18 +155,27 @@ class BatchedBackbone:
         return F.rms_norm(x, (x.shape[-1],), weight, self.shape.norm_eps)
 
 
-def _linear(x: Tensor, weight: Tensor, bias: Tensor | None, added: LowRank | None) -> Tensor:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Visible:
+    """What canvas rows attend to in one layer besides their own keys and values."""
+
+    keys: Tensor  # (holes, heads, length, dim)
+    values: Tensor  # (holes, heads, length, dim)
+    bias: Tensor  # (holes, 1, groups × rows, length + rows)
+
+
+def _linear(x: Tensor, weight: Tensor, bias: Tensor | None, lora: LowRank | None) -> Tensor:
     y = F.linear(x, weight, bias)
-    return y if added is None else y + F.linear(F.linear(x, added.down), added.up)
+    return y if lora is None else y + F.linear(F.linear(x, lora.down), lora.up)
 
 
-def _rotate(x: Tensor, turn: tuple[Tensor, Tensor]) -> Tensor:
-    """Rotate x (holes, heads, rows, head_dim)."""
-    cosine, sine = turn
+def _rotate(x: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
+    """Apply rotary positions to x (holes, heads, rows, head_dim)."""
+    cosine, sine = rotation
     first, second = x.chunk(2, dim=-1)
     return torch.cat([first * cosine - second * sine, second * cosine + first * sine], dim=-1)
 
 
-def _joined(mixed: Tensor) -> Tensor:
+def _join_heads(attended: Tensor) -> Tensor:
     """(holes, heads, rows, head_dim) → (holes, rows, heads × head_dim)."""
-    return mixed.transpose(1, 2).flatten(2)
+    return attended.transpose(1, 2).flatten(2)

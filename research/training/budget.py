@@ -1,4 +1,4 @@
-"""How long a run goes on: minutes, tokens, or whichever comes first."""
+"""How long a training run lasts: minutes, tokens, or whichever limit is reached first."""
 
 import time
 from dataclasses import dataclass
@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Budget:
-    """``tokens`` are canvas rows. A run by tokens alone is the same on every machine; one by
-    minutes is not."""
+    """``tokens`` counts the positions that the loss is computed at.
+
+    A run limited by tokens alone is the same on every machine; one limited by minutes is not.
+    """
 
     minutes: float | None = None
     tokens: int | None = None
@@ -20,7 +22,7 @@ class Budget:
 
 
 class Clock:
-    """What of a budget is spent. ``spent_s``: by earlier parts of an interrupted run."""
+    """Measures how much of a budget is spent; ``spent_s`` is the time of earlier parts of a run."""
 
     def __init__(self, budget: Budget, *, spent_s: float = 0.0) -> None:
         self._budget = budget
@@ -31,7 +33,7 @@ class Clock:
         return time.monotonic() - self._started_at
 
     def share_done(self, num_tokens: int) -> float:
-        """Return how much of the budget is spent, 1 or more at its end."""
+        """Return the share of the budget that is spent: 1 or more at its end."""
         budget = self._budget
         by_time = self.spent_s / (60 * budget.minutes) if budget.minutes else 0.0
         by_tokens = num_tokens / budget.tokens if budget.tokens else 0.0

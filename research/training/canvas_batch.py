@@ -1,9 +1,9 @@
-"""Canvases drawn over a few holes: ids in, tensors out, all from one random generator.
+"""Draws training canvases over a few holes: token ids in, padded tensors out.
 
-A canvas stands behind ``anchor`` context and hole tokens, which its rows see on the frozen path.
-Its first row is always masked; the others are masked or known. The row at position p names the
-token at p + 1, as it does when a hole is filled: the token at its own position it has to guess,
-unless it is known. Knows no model.
+A canvas starts at a position ``start`` of the text; its rows see the ``start`` tokens before it as
+plain backbone rows computed them. Its first row is always masked; the others are masked or known.
+The row at position p predicts the token at p + 1, as in a fill: a masked row does not know the
+token at its own position. Knows no model.
 """
 
 import random
@@ -21,15 +21,15 @@ from intarsia.research.training.packed_holes import HoleIds
 class CanvasMix:
     """How canvases are drawn.
 
-    ``share_proposals`` of them are short and all masked, as ``verified`` runs them; the others are
-    long, with masked runs between known ones, as ``entropy`` does: one run is a hole, several are
-    holes with given text between them. Where a hole is too short for its share of canvases, the
-    rest stands in what is given, then in the prefix: what follows there is known too.
+    ``share_drafts`` of the canvases are short and fully masked, as speculative decoding runs them.
+    The others are long, with masked runs between known ones, as decoding by entropy runs them: one
+    run is one hole, several runs are holes with known text between them. A hole that is too short
+    for its canvases leaves the rest to the known text before it, then to the prefix.
     """
 
     num_canvases: int = 40  # a hole
-    share_proposals: float = 0.75
-    max_proposed: int = 5
+    share_drafts: float = 0.75
+    max_draft: int = 5
     length: int = 12
     share_all_masked: float = 0.4  # of the long ones
     max_prefix: int = 144
@@ -39,18 +39,18 @@ class CanvasMix:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class CanvasBatch:
-    """Some holes, each with the rows of all its canvases. Padding rows belong to canvas -1."""
+    """A few holes, each with the rows of all its canvases. Padding rows belong to canvas -1."""
 
     ids: Tensor  # (holes, length) long: context and hole, padded at the end
     row_ids: Tensor  # (holes, rows) long: the mask id where masked
     row_positions: Tensor  # (holes, rows) long
     row_canvases: Tensor  # (holes, rows) long
-    row_anchors: Tensor  # (holes, rows) long: how many of ``ids`` the row sees
+    row_num_visible: Tensor  # (holes, rows) long: how many of ``ids`` the row sees
     row_depths: Tensor  # (holes, rows) long: masked rows before it in its canvas
-    targets: Tensor  # (holes, rows) long: the token that the row should name; -1 where known
+    targets: Tensor  # (holes, rows) long: the token to predict; -1 where it is known
     weights: Tensor  # (holes, rows) float
-    is_proposal: Tensor  # (holes, rows) bool
-    is_taught: Tensor  # (holes, rows) bool: what stands there is known, so the backbone can say too
+    is_draft: Tensor  # (holes, rows) bool
+    has_teacher: Tensor  # (holes, rows) bool: the true text is known, so the backbone predicts too
 
     def to(self, device: torch.device) -> "CanvasBatch":
         fields = {name: getattr(self, name).to(device) for name in self.__dataclass_fields__}
@@ -61,157 +61,166 @@ class CanvasBatch:
         return int((self.row_canvases >= 0).sum())
 
 
+def draw_batch(
+    holes: Sequence[HoleIds], mix: CanvasMix, fim: FimIds, rng: random.Random
+) -> CanvasBatch:
+    """Draw the canvases of these holes."""
+    texts = [_lay_out(hole, mix, fim) for hole in holes]
+    rows = [_draw_rows(text, mix, fim, rng) for text in texts]
+    return _stack([text.ids for text in texts], rows, fim)
+
+
+_DEPTH_WEIGHT = 0.85  # a draft's token only counts if all before it are accepted
+_BEYOND_END_WEIGHT = 0.05  # rows after the hole's end should predict the end, too
+_END_WEIGHT = 1.5  # where a hole ends matters more than any other token
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Text:
+    """A hole in the backbone's fill-in-the-middle order, and where its parts end."""
+
+    ids: list[int]
+    prefix_end: int  # with the mark before the prefix
+    context_end: int  # with the suffix and its marks
+    given_end: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Canvas:
+    """``known[i]``: whether the token at ``start + i`` is known. Text from ``text_end`` on is not
+    the canvas's."""
+
+    index: int
+    start: int
+    text_end: int
+    known: Sequence[bool]
+    is_draft: bool
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Row:
     token: int
     position: int
     canvas: int
-    anchor: int
+    num_visible: int
     depth: int
     target: int
     weight: float
-    is_proposal: bool
-    is_taught: bool
+    is_draft: bool
+    has_teacher: bool
 
 
-_DEPTH_WEIGHT = 0.85  # a proposal's token matters only where those before it are kept
-_BEYOND_END_WEIGHT = 0.05  # rows behind the hole's end: they should say "end" too
-_END_WEIGHT = 1.5  # where a hole ends matters more than any one of its tokens
-
-
-def draw_batch(
-    holes: Sequence[HoleIds], mix: CanvasMix, fim: FimIds, chosen: random.Random
-) -> CanvasBatch:
-    """Draw the canvases of these holes."""
-    lengths, texts, rows = [], [], []
-    for hole in holes:
-        middle = list(hole.middle[: mix.max_middle])
-        is_whole = len(middle) == len(hole.middle)
-        prefix = list(hole.prefix[-mix.max_prefix :])
-        context = [
-            fim.before_prefix,
-            *prefix,
-            fim.before_suffix,
-            *(hole.suffix[: mix.max_suffix]),
-            fim.before_middle,
-        ]
-        behind = [*hole.given, *middle, *([fim.end] if is_whole else [])]
-        texts.append([*context, *behind])
-        lengths.append(len(texts[-1]))
-        parts = _Parts(
-            prefix_end=len(prefix) + 1,
-            context_end=len(context),
-            given_end=len(context) + len(hole.given),
-        )
-        rows.append(_rows(texts[-1], parts, mix, fim, chosen))
-    width, num_rows = max(lengths), max(map(len, rows))
-    pad = _Row(
-        token=fim.mask,
-        position=0,
-        canvas=-1,
-        anchor=1,
-        depth=0,
-        target=-1,
-        weight=0.0,
-        is_proposal=False,
-        is_taught=False,
-    )
-    full = [[*those, *[pad] * (num_rows - len(those))] for those in rows]
-
-    def column(name: str) -> Tensor:
-        return torch.tensor([[getattr(row, name) for row in those] for those in full])
-
-    return CanvasBatch(
-        ids=torch.tensor([[*text, *[fim.end] * (width - len(text))] for text in texts]),
-        row_ids=column("token"),
-        row_positions=column("position"),
-        row_canvases=column("canvas"),
-        row_anchors=column("anchor"),
-        row_depths=column("depth"),
-        targets=column("target"),
-        weights=column("weight"),
-        is_proposal=column("is_proposal"),
-        is_taught=column("is_taught"),
+def _lay_out(hole: HoleIds, mix: CanvasMix, fim: FimIds) -> _Text:
+    middle = list(hole.middle[: mix.max_middle])
+    is_whole = len(middle) == len(hole.middle)
+    prefix = list(hole.prefix[-mix.max_prefix :])
+    suffix = list(hole.suffix[: mix.max_suffix])
+    context = [fim.before_prefix, *prefix, fim.before_suffix, *suffix, fim.before_middle]
+    return _Text(
+        ids=[*context, *hole.given, *middle, *([fim.end] if is_whole else [])],
+        prefix_end=len(prefix) + 1,
+        context_end=len(context),
+        given_end=len(context) + len(hole.given),
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Parts:
-    """Where the parts of a text end: prefix and mark, suffix and mark, what is given behind."""
-
-    prefix_end: int
-    context_end: int
-    given_end: int
-
-
-def _rows(
-    text: Sequence[int], parts: _Parts, mix: CanvasMix, fim: FimIds, chosen: random.Random
-) -> list[_Row]:
-    in_hole = list(range(parts.given_end + 1, len(text)))
-    in_given = list(range(parts.context_end + 1, parts.given_end + 1))
-    in_prefix = list(range(min(8, parts.prefix_end), parts.prefix_end - mix.max_proposed - 1))
-    for places in (in_hole, in_given, in_prefix):
-        chosen.shuffle(places)
-    anchors = [*in_hole, *in_given, *in_prefix][: mix.num_canvases]
+def _draw_rows(text: _Text, mix: CanvasMix, fim: FimIds, rng: random.Random) -> list[_Row]:
+    in_hole = list(range(text.given_end + 1, len(text.ids)))
+    in_given = list(range(text.context_end + 1, text.given_end + 1))
+    in_prefix = list(range(min(8, text.prefix_end), text.prefix_end - mix.max_draft - 1))
+    for positions in (in_hole, in_given, in_prefix):
+        rng.shuffle(positions)
+    starts = [*in_hole, *in_given, *in_prefix][: mix.num_canvases]
     rows: list[_Row] = []
-    for canvas, anchor in enumerate(anchors):
-        is_in_prefix = anchor < parts.context_end
-        last = parts.prefix_end if is_in_prefix else len(text)
-        is_proposal = is_in_prefix or chosen.random() < mix.share_proposals
-        if is_proposal:
-            known = [False] * chosen.randint(1, mix.max_proposed)
-        else:
-            known = _draw_known(mix, chosen)
-        rows += _canvas_rows(text, canvas, anchor, last, known, fim, is_proposal=is_proposal)
+    for index, start in enumerate(starts):
+        is_in_prefix = start < text.context_end
+        is_draft = is_in_prefix or rng.random() < mix.share_drafts
+        canvas = _Canvas(
+            index=index,
+            start=start,
+            text_end=text.prefix_end if is_in_prefix else len(text.ids),
+            known=[False] * rng.randint(1, mix.max_draft) if is_draft else _draw_known(mix, rng),
+            is_draft=is_draft,
+        )
+        rows += _rows_of(canvas, text.ids, fim)
     return rows
 
 
-def _draw_known(mix: CanvasMix, chosen: random.Random) -> list[bool]:
+def _draw_known(mix: CanvasMix, rng: random.Random) -> list[bool]:
     """Return which tokens of a long canvas are known: none, scattered ones, or runs."""
-    if chosen.random() < mix.share_all_masked:
+    if rng.random() < mix.share_all_masked:
         return [False] * mix.length
-    share = chosen.random()
-    if chosen.random() < 0.5:
-        return [False, *(chosen.random() < share for _ in range(mix.length - 1))]
+    share = rng.random()
+    if rng.random() < 0.5:
+        return [False, *(rng.random() < share for _ in range(mix.length - 1))]
     known: list[bool] = []
     while len(known) < mix.length:
-        known += [False] * chosen.randint(1, 5) + [True] * chosen.randint(1, 4)
+        known += [False] * rng.randint(1, 5) + [True] * rng.randint(1, 4)
     return known[: mix.length]
 
 
-def _canvas_rows(
-    text: Sequence[int],
-    canvas: int,
-    anchor: int,
-    last: int,
-    known: Sequence[bool],
-    fim: FimIds,
-    *,
-    is_proposal: bool,
-) -> list[_Row]:
+def _rows_of(canvas: _Canvas, ids: Sequence[int], fim: FimIds) -> list[_Row]:
     rows = []
     depth = 0
-    for i, is_known in enumerate(known):
-        at = anchor + i
-        is_next_known = i + 1 < len(known) and known[i + 1]
-        target = text[at + 1] if at + 1 < last else fim.end
-        weight = _DEPTH_WEIGHT**depth if is_proposal else 1.0
-        if at + 1 >= last:
-            weight = _BEYOND_END_WEIGHT if text[last - 1] == fim.end else 0.0
+    for i, is_known in enumerate(canvas.known):
+        position = canvas.start + i
+        is_next_known = i + 1 < len(canvas.known) and canvas.known[i + 1]
+        has_teacher = position + 1 < canvas.text_end
+        target = ids[position + 1] if has_teacher else fim.end
+        token = ids[position] if position < canvas.text_end else fim.end
+        weight = _DEPTH_WEIGHT**depth if canvas.is_draft else 1.0
+        if not has_teacher:
+            weight = _BEYOND_END_WEIGHT if ids[canvas.text_end - 1] == fim.end else 0.0
         elif target == fim.end:
             weight *= _END_WEIGHT
         rows.append(
             _Row(
-                token=(text[at] if at < last else fim.end) if is_known else fim.mask,
-                position=at,
-                canvas=canvas,
-                anchor=anchor,
+                token=token if is_known else fim.mask,
+                position=position,
+                canvas=canvas.index,
+                num_visible=canvas.start,
                 depth=depth,
                 target=-1 if is_next_known else target,
                 weight=weight,
-                is_proposal=is_proposal,
-                is_taught=at + 1 < last,
+                is_draft=canvas.is_draft,
+                has_teacher=has_teacher,
             )
         )
         depth += not is_known
     return rows
+
+
+def _padding(fim: FimIds) -> _Row:
+    return _Row(
+        token=fim.mask,
+        position=0,
+        canvas=-1,
+        num_visible=1,
+        depth=0,
+        target=-1,
+        weight=0.0,
+        is_draft=False,
+        has_teacher=False,
+    )
+
+
+def _stack(texts: list[list[int]], rows: list[list[_Row]], fim: FimIds) -> CanvasBatch:
+    length, num_rows = max(map(len, texts)), max(map(len, rows))
+    padding = _padding(fim)
+    padded = [[*of_hole, *[padding] * (num_rows - len(of_hole))] for of_hole in rows]
+
+    def column(name: str) -> Tensor:
+        return torch.tensor([[getattr(row, name) for row in of_hole] for of_hole in padded])
+
+    return CanvasBatch(
+        ids=torch.tensor([[*ids, *[fim.end] * (length - len(ids))] for ids in texts]),
+        row_ids=column("token"),
+        row_positions=column("position"),
+        row_canvases=column("canvas"),
+        row_num_visible=column("num_visible"),
+        row_depths=column("depth"),
+        targets=column("target"),
+        weights=column("weight"),
+        is_draft=column("is_draft"),
+        has_teacher=column("has_teacher"),
+    )

@@ -1,12 +1,12 @@
-"""What the gated adapter learns: to name, from a canvas, what the backbone would name.
+"""Trains the gated adapter: from a canvas, predict what the backbone would predict.
 
-The backbone's distributions are in the same pass for nothing: soft targets, mixed with what really
-stands there.
+The same forward pass yields the backbone's own distributions. They are soft targets, mixed with the
+true tokens.
 """
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -14,8 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
-from intarsia.research.training.adapter_file import load_numbers, save_numbers
-from intarsia.research.training.batched_backbone import BatchedBackbone, FrozenPass
+from intarsia.research.training.adapter_file import load_tensors, save_tensors
+from intarsia.research.training.batched_backbone import BatchedBackbone, Prefilled
 from intarsia.research.training.canvas_batch import CanvasBatch, CanvasMix, draw_batch
 from intarsia.research.training.packed_holes import HoleIds
 from intarsia.research.training.task import PassLoss
@@ -23,16 +23,26 @@ from intarsia.research.training.trainable_adapter import TrainableAdapter
 from intarsia.research.training.vocabulary import UsedVocabulary
 
 NUM_OFFSETS = 5
-"""Of a proposal: how far its rows are looked at for figures."""
+"""The first rows of a draft: each has its own accuracy among the figures."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Weighting:
-    """How much of the target is the backbone's distribution, and how much of the loss is that of
-    the rows as they are, before the serial head puts them right (which ranks its candidates)."""
+    """``soft``: share of the backbone's distribution in the target. ``before_head``: weight of the
+    loss before the sampler head is applied, because those logits rank the head's candidates."""
 
     soft: float = 0.7
     before_head: float = 0.4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CanvasTaskOptions:
+    """``rank`` of the low-rank matrices; ``seed`` of their initial values."""
+
+    rank: int
+    seed: int
+    mix: CanvasMix = field(default_factory=CanvasMix)
+    weighting: Weighting = field(default_factory=Weighting)
 
 
 class CanvasTask:
@@ -43,89 +53,107 @@ class CanvasTask:
         backbone: BatchedBackbone,
         fim: FimIds,
         vocabulary: UsedVocabulary,
-        *,
-        rank: int,
-        seed: int,
-        mix: CanvasMix,
-        weighting: Weighting,
+        options: CanvasTaskOptions,
     ) -> None:
-        self.module = TrainableAdapter(backbone.shape, rank=rank, seed=seed).to(backbone.device)
+        adapter = TrainableAdapter(backbone.shape, rank=options.rank, seed=options.seed)
+        self.module = adapter.to(backbone.device)
         self._backbone = backbone
         self._fim = fim
         self._vocabulary = vocabulary
-        self._mix = mix
-        self._weighting = weighting
+        self._mix = options.mix
+        self._weighting = options.weighting
 
     def start_from(self, path: Path) -> None:
-        """Go on from an adapter's file; a head that it lacks begins as nothing."""
-        load_numbers(self.module.named(), path, may_lack=("head.",))
+        """Load an adapter's file; a sampler head that it lacks keeps its initial values."""
+        load_tensors(self.module.named_tensors(), path, optional_prefixes=("head.",))
 
-    def save(self, path: Path, *, about: dict[str, str]) -> None:
+    def save(self, path: Path, *, metadata: dict[str, str]) -> None:
         """Write the adapter."""
-        save_numbers(self.module.named(), path, about=about)
+        save_tensors(self.module.named_tensors(), path, metadata=metadata)
 
-    def learn(self, holes: Sequence[HoleIds], chosen: random.Random) -> PassLoss:
+    def compute_loss(self, holes: Sequence[HoleIds], rng: random.Random) -> PassLoss:
         """Return the loss on canvases drawn over these holes."""
-        batch = draw_batch(holes, self._mix, self._fim, chosen).to(self._backbone.device)
-        said = self._say(batch)
-        return PassLoss(loss=said.loss, num_tokens=batch.num_rows)
+        batch = self._draw(holes, rng)
+        return PassLoss(loss=self._predict(batch).loss, num_tokens=batch.num_rows)
 
-    def judge(
-        self, batches: Sequence[Sequence[HoleIds]], chosen: random.Random
+    def evaluate(
+        self, batches: Sequence[Sequence[HoleIds]], rng: random.Random
     ) -> dict[str, float]:
-        """Return the loss, how often a proposal's rows name what the backbone would (by offset),
-        and how many tokens of a proposal would be kept."""
-        losses, kept, num_proposals = [], 0.0, 0
+        """Return the loss, ``accuracy_0`` … (how often the row at this offset of a draft agrees
+        with the backbone), and ``kept`` (accepted tokens a draft)."""
+        losses, num_accepted, num_drafts = [], 0.0, 0
         hits, rows = torch.zeros(NUM_OFFSETS), torch.zeros(NUM_OFFSETS)
         for holes in batches:
-            batch = draw_batch(holes, self._mix, self._fim, chosen).to(self._backbone.device)
-            said = self._say(batch)
-            losses.append(float(said.loss))
-            counted = batch.is_proposal[said.is_asked] & batch.is_taught[said.is_asked]
-            is_hit = (said.logits.argmax(-1) == said.wanted.argmax(-1))[counted]
-            depths = batch.row_depths[said.is_asked][counted]
+            batch = self._draw(holes, rng)
+            predictions = self._predict(batch)
+            losses.append(float(predictions.loss))
+            is_scored = predictions.is_scored
+            counted = batch.is_draft[is_scored] & batch.has_teacher[is_scored]
+            is_hit = (predictions.logits.argmax(-1) == predictions.teacher.argmax(-1))[counted]
+            depths = batch.row_depths[is_scored][counted]
             for offset in range(NUM_OFFSETS):
                 hits[offset] += is_hit[depths == offset].sum().cpu()
                 rows[offset] += (depths == offset).sum().cpu()
-            canvases = _canvas_keys(batch)[said.is_asked][counted]
-            num_kept, num_canvases = _kept(canvases.tolist(), is_hit.tolist())
-            kept, num_proposals = kept + num_kept, num_proposals + num_canvases
+            canvases = _canvas_keys(batch)[is_scored][counted]
+            accepted = _count_accepted(canvases.tolist(), is_hit.tolist())
+            num_accepted, num_drafts = num_accepted + accepted[0], num_drafts + accepted[1]
         accuracy = (hits / rows.clamp(min=1)).tolist()
         return {
             "loss": sum(losses) / len(losses),
-            "kept": kept / max(1, num_proposals),
+            "kept": num_accepted / max(1, num_drafts),
             **{f"accuracy_{offset}": share for offset, share in enumerate(accuracy)},
         }
 
-    def _say(self, batch: CanvasBatch) -> "_Said":
+    def _draw(self, holes: Sequence[HoleIds], rng: random.Random) -> CanvasBatch:
+        return draw_batch(holes, self._mix, self._fim, rng).to(self._backbone.device)
+
+    def _predict(self, batch: CanvasBatch) -> "_Predictions":
         backbone, output = self._backbone, self._vocabulary.output
-        adapter = self.module.in_use(backbone.dtype)
-        read = backbone.read(batch.ids)
-        hidden = backbone.canvases(batch, read, adapter)
-        is_asked = (batch.targets >= 0) & (batch.weights > 0)
-        asked, is_taught = hidden[is_asked], batch.is_taught[is_asked]
-        own = F.embedding(_own_tokens(batch)[is_asked], backbone.weights.embed)
+        adapter = self.module.as_adapter(backbone.dtype)
+        prefilled = backbone.prefill(batch.ids)
+        hidden = backbone.forward_canvases(batch, prefilled, adapter)
+        is_scored = (batch.targets >= 0) & (batch.weights > 0)
+        scored, has_teacher = hidden[is_scored], batch.has_teacher[is_scored]
+        own = F.embedding(_own_tokens(batch)[is_scored], backbone.weights.embed)
         assert adapter.head is not None, "an adapter in training has a head"
-        logits = F.linear(adapter.head(asked, own), output).float()
-        plain = F.linear(asked, output).float()
-        wanted = _wanted(batch, read, is_asked, output)
-        targets, soft = self._vocabulary.places(batch.targets[is_asked]), self._weighting.soft
-        before = self._weighting.before_head
-        losses = _cross_entropy(logits, wanted, is_taught, targets, soft)
-        losses = losses + before * _cross_entropy(plain, wanted, is_taught, targets, soft)
-        weights = batch.weights[is_asked]
-        loss = (losses * weights).sum() / weights.sum() / (1 + before)
-        return _Said(loss=loss, logits=logits.detach(), wanted=wanted, is_asked=is_asked)
+        logits = F.linear(adapter.head(scored, own), output).float()
+        before_head = F.linear(scored, output).float()
+        teacher = _teacher(batch, prefilled, is_scored, output)
+        targets = self._vocabulary.indexes_of(batch.targets[is_scored])
+        target = _MixedTarget(teacher, has_teacher, targets, self._weighting.soft)
+        extra = self._weighting.before_head
+        losses = target.cross_entropy(logits) + extra * target.cross_entropy(before_head)
+        weights = batch.weights[is_scored]
+        loss = (losses * weights).sum() / weights.sum() / (1 + extra)
+        return _Predictions(loss=loss, logits=logits.detach(), teacher=teacher, is_scored=is_scored)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class _Said:
-    """A batch's rows that were asked, and what they said."""
+class _Predictions:
+    """What the scored rows of a batch predict."""
 
     loss: Tensor  # ()
-    logits: Tensor  # (asked, used)
-    wanted: Tensor  # (asked, used): the backbone's distribution
-    is_asked: Tensor  # (holes, rows) bool
+    logits: Tensor  # (scored, used)
+    teacher: Tensor  # (scored, used): the backbone's distribution
+    is_scored: Tensor  # (holes, rows) bool
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _MixedTarget:
+    """The backbone's distribution (``soft`` of it, where it is known) and the true token."""
+
+    teacher: Tensor  # (rows, used)
+    has_teacher: Tensor  # (rows,) bool
+    targets: Tensor  # (rows,) long
+    soft: float
+
+    def cross_entropy(self, logits: Tensor) -> Tensor:
+        """Return the cross entropy of each row, (rows,)."""
+        log_p = F.log_softmax(logits, dim=-1)
+        hard = -log_p.gather(-1, self.targets[:, None]).squeeze(-1)
+        taught = -(self.teacher * log_p).sum(-1)
+        share = self.soft * self.has_teacher
+        return share * taught + (1 - share) * hard
 
 
 def _own_tokens(batch: CanvasBatch) -> Tensor:
@@ -134,27 +162,18 @@ def _own_tokens(batch: CanvasBatch) -> Tensor:
 
 
 @torch.no_grad()
-def _wanted(batch: CanvasBatch, read: FrozenPass, is_asked: Tensor, output: Tensor) -> Tensor:
-    """Return the backbone's distribution over the used tokens for each asked row (asked, used): the
-    frozen row at the same position sees the row's own token, and names the same."""
+def _teacher(batch: CanvasBatch, prefilled: Prefilled, is_scored: Tensor, output: Tensor) -> Tensor:
+    """Return the backbone's distribution over the used tokens for each scored row (scored, used).
+
+    The plain backbone row at the same position knows its own token and predicts the same one.
+    """
     length = batch.ids.shape[1]
     holes = torch.arange(len(batch.ids), device=batch.ids.device)[:, None]
-    places = (holes * length + batch.row_positions.clamp(max=length - 1))[is_asked]
-    # Several canvases ask about one row of text: its distribution is worked out once.
-    unique, inverse = torch.unique(places, return_inverse=True)
-    wanted = F.linear(read.hidden.flatten(0, 1)[unique], output).float().softmax(-1)
-    return wanted[inverse]
-
-
-def _cross_entropy(
-    logits: Tensor, wanted: Tensor, is_taught: Tensor, targets: Tensor, soft: float
-) -> Tensor:
-    """Return the cross entropy of each row (rows,) with its mixed target."""
-    log_p = F.log_softmax(logits, dim=-1)
-    hard = -log_p.gather(-1, targets[:, None]).squeeze(-1)
-    taught = -(wanted * log_p).sum(-1)
-    share = soft * is_taught
-    return share * taught + (1 - share) * hard
+    rows = (holes * length + batch.row_positions.clamp(max=length - 1))[is_scored]
+    # Several canvases share a row of text: its distribution is computed once.
+    unique, inverse = torch.unique(rows, return_inverse=True)
+    teacher = F.linear(prefilled.hidden.flatten(0, 1)[unique], output).float().softmax(-1)
+    return teacher[inverse]
 
 
 def _canvas_keys(batch: CanvasBatch) -> Tensor:
@@ -163,9 +182,9 @@ def _canvas_keys(batch: CanvasBatch) -> Tensor:
     return holes * (batch.row_canvases.max() + 1) + batch.row_canvases
 
 
-def _kept(canvases: list[int], is_hit: list[bool]) -> tuple[int, int]:
-    """Return how many rows are right before a canvas's first wrong one, in how many canvases."""
-    kept = 0
+def _count_accepted(canvases: list[int], is_hit: list[bool]) -> tuple[int, int]:
+    """Return how many rows are right before a canvas's first wrong one, and how many canvases."""
+    num_accepted = 0
     failed: set[int] = set()
     seen: set[int] = set()
     for canvas, hit in zip(canvases, is_hit, strict=True):
@@ -173,5 +192,5 @@ def _kept(canvases: list[int], is_hit: list[bool]) -> tuple[int, int]:
         if not hit:
             failed.add(canvas)
         elif canvas not in failed:
-            kept += 1
-    return kept, len(seen)
+            num_accepted += 1
+    return num_accepted, len(seen)

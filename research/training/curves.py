@@ -1,4 +1,4 @@
-"""The log of a run as a picture."""
+"""Draw the log of a training run as a picture."""
 
 import json
 from pathlib import Path
@@ -8,7 +8,10 @@ from intarsia.engine.errors import ModelError
 
 
 def draw_curves(log: Path, picture: Path) -> None:
-    """Draw the loss, and the figures on held-out holes, over the minutes. Raises ModelError."""
+    """Draw the loss and the held-out figures over the minutes.
+
+    Raises ModelError if matplotlib is missing.
+    """
     try:
         from matplotlib.figure import Figure
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Training holes as text → DiffusionGemma's token ids, as a fill of the same hole is encoded."""
+"""Encode training holes for DiffusionGemma as a fill of the same hole would be encoded."""
 
 import zlib
 from collections.abc import Iterable, Iterator
@@ -14,21 +14,25 @@ _SUFFIX_CHARS = 1_000
 
 
 def encode_gemma_holes(
-    holes: Iterable[TrainingHole], text: GemmaTokenizer, *, max_suffix: int, max_middle: int
+    holes: Iterable[TrainingHole], tokenizer: GemmaTokenizer, *, max_suffix: int, max_middle: int
 ) -> Iterator[HoleIds]:
-    """Return the ids of each hole of at most ``max_middle`` tokens; a suffix of more than
-    ``max_suffix`` is told before the prefix too. Holes of one package share a group."""
+    """Return the ids of each hole of at most ``max_middle`` tokens.
+
+    A suffix of more than ``max_suffix`` tokens is also shown before the prefix. Holes of one
+    package share a group.
+    """
     for hole in holes:
         start = given_start(hole.prefix, len(hole.prefix))
         prefix = with_plain_newlines(hole.prefix[:start][-_PREFIX_CHARS:])
         suffix = with_plain_newlines(hole.suffix[:_SUFFIX_CHARS])
-        middle, behind = text.encode(with_plain_newlines(hole.hole)), text.encode(suffix)
+        middle = tokenizer.encode(with_plain_newlines(hole.hole))
+        suffix_ids = tokenizer.encode(suffix)
         if not 1 <= len(middle) <= max_middle:
             continue
         yield HoleIds(
-            prefix=text.context(prefix, suffix if len(behind) > max_suffix else ""),
-            given=text.encode(with_plain_newlines(hole.prefix[start:])),
+            prefix=tokenizer.context(prefix, suffix if len(suffix_ids) > max_suffix else ""),
+            given=tokenizer.encode(with_plain_newlines(hole.prefix[start:])),
             middle=middle,
-            suffix=behind,
+            suffix=suffix_ids,
             group=zlib.crc32(hole.package.encode()) & 0x7FFFFFFF,
         )

@@ -1,4 +1,4 @@
-"""Training holes as text → token ids, as a fill of the same hole would be encoded."""
+"""Encode training holes as token ids, as a fill of the same hole would be encoded."""
 
 import random
 import zlib
@@ -15,51 +15,52 @@ from intarsia.research.corpus.holes import TrainingHole
 from intarsia.research.training.packed_holes import HoleIds
 
 LAYOUT = "anchored"
-"""How holes are laid out: a run that began with another way does not go on."""
+"""The name of the layout of holes: a run that started with another layout is not resumed."""
 
 _PREFIX_CHARS = 1_200  # more than the tokens that a training canvas sees
 _SUFFIX_CHARS = 700
-_FEWEST_TOKENS = 2
-_MOST_GIVEN = 192  # tokens: signs of several tokens each would make a whole pass as long
-_ANCHOR_WEIGHTS = {0: 0.2, 1: 0.6, 2: 0.2}
-"""How often a context ends at the hole, at the anchor that a first request sets, or at one above
-that, as of a user who has typed on since."""
+_MIN_TOKENS = 2
+_MAX_GIVEN = 192  # tokens: one hole with many would make its whole batch as long
+_BOUNDARY_WEIGHTS = {0: 0.2, 1: 0.6, 2: 0.2}
+"""How often a context ends at the hole, at the boundary that a first request sets, or at the one
+above that, as after a user has typed more lines."""
 
 
 def encode_holes(
     holes: Iterable[TrainingHole],
-    text: FimTokenizer,
+    tokenizer: FimTokenizer,
     *,
     grouped_by: Literal["package", "file"] = "package",
 ) -> Iterator[HoleIds]:
     """Return the ids of each hole; holes of one package, or of one file, share a group."""
-    text.mark_ids()  # a model that lacks one fails before the work
+    tokenizer.mark_ids()  # a model without the marks fails before the work
     for hole in holes:
         start = given_start(hole.prefix, len(hole.prefix))
         before = with_plain_newlines(hole.prefix[:start][-_PREFIX_CHARS:])
         typed = with_plain_newlines(hole.prefix[start:])
         suffix = with_plain_newlines(hole.suffix[:_SUFFIX_CHARS]) or "\n"
-        anchor = _anchor(before)
-        behind = before[anchor:]
-        ids = text.encode(behind + typed + with_plain_newlines(hole.hole))
-        num_given = common_prefix_length(split_behind(text, behind, typed)[0], ids)
-        if len(ids) - num_given < _FEWEST_TOKENS or num_given > _MOST_GIVEN:
+        boundary = _draw_boundary(before)
+        after_boundary = before[boundary:]
+        ids = tokenizer.encode(after_boundary + typed + with_plain_newlines(hole.hole))
+        given = split_behind(tokenizer, after_boundary, typed)[0]
+        num_given = common_prefix_length(given, ids)
+        if len(ids) - num_given < _MIN_TOKENS or num_given > _MAX_GIVEN:
             continue
         source = hole.path if grouped_by == "file" else hole.package
         yield HoleIds(
-            prefix=text.encode(before[:anchor]),
+            prefix=tokenizer.encode(before[:boundary]),
             given=ids[:num_given],
             middle=ids[num_given:],
-            suffix=text.encode(suffix),
+            suffix=tokenizer.encode(suffix),
             group=zlib.crc32(source.encode()) & 0x7FFFFFFF,
         )
 
 
-def _anchor(prefix: str) -> int:
-    """Draw where the context ends; the same prefix draws the same."""
-    luck = random.Random(zlib.crc32(prefix.encode("utf-8", "surrogatepass")))
+def _draw_boundary(prefix: str) -> int:
+    """Draw the offset where the context ends; the same prefix always draws the same."""
+    rng = random.Random(zlib.crc32(prefix.encode("utf-8", "surrogatepass")))
     offset = len(prefix)
-    for _ in range(luck.choices(list(_ANCHOR_WEIGHTS), list(_ANCHOR_WEIGHTS.values()))[0]):
+    for _ in range(rng.choices(list(_BOUNDARY_WEIGHTS), list(_BOUNDARY_WEIGHTS.values()))[0]):
         above = anchor_offset(prefix[:offset])
         if above is None or len(prefix) - above > MAX_CHARS_BEHIND:
             break

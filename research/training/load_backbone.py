@@ -1,6 +1,5 @@
-"""A causal backbone as training needs it: what the user calls a model → weights, text, ids."""
+"""Load a causal backbone for training, by the model name that a user gives."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,33 +12,35 @@ from intarsia.engine.families.masked_causal.backbone.weights import read_weights
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer, read_fim_tokenizer
 from intarsia.engine.model_store.locate import locate_model
 from intarsia.research.training.batched_backbone import BatchedBackbone
+from intarsia.research.training.progress import ReportProgress
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainingBackbone:
-    """``adapter``: the one that is bundled with the model, if there is one."""
+    """A loaded model: its display name, weights and tokenizer."""
 
     name: str
     backbone: BatchedBackbone
-    text: FimTokenizer
-    adapter: Path | None
+    tokenizer: FimTokenizer
 
 
 def load_backbone(
     model: str,
-    on_progress: Callable[[str, float | None], None],
+    on_progress: ReportProgress,
     *,
     device: Device = "auto",
     dtype: Dtype = "auto",
     tuning: Path | None = None,
 ) -> TrainingBackbone:
-    """Load a model of the masked causal family, with a tuning if one is named. Raises
-    ModelError."""
+    """Load a model of the masked causal family, with the tunings its name and ``tuning`` give.
+
+    Raises ModelError.
+    """
     folder = locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)
     if folder.family != "masked_causal":
-        raise ModelError(f"{folder.name} is no causal backbone: it trains by another objective")
+        raise ModelError(f"{folder.name} is not a causal backbone: its training differs")
     on_device = choose_device(device)
-    shape, text = read_shape(folder.config), read_fim_tokenizer(folder.path)
+    shape, tokenizer = read_shape(folder.config), read_fim_tokenizer(folder.path)
     weights = read_weights(
         folder.weights,
         shape,
@@ -49,5 +50,5 @@ def load_backbone(
     )
     for path in (*folder.tunings, *([tuning] if tuning else [])):
         weights = tune(weights, shape, path)
-    backbone = BatchedBackbone(shape, weights, mask_id=text.mask_id)
-    return TrainingBackbone(name=folder.name, backbone=backbone, text=text, adapter=folder.adapter)
+    backbone = BatchedBackbone(shape, weights, mask_id=tokenizer.mask_id)
+    return TrainingBackbone(name=folder.name, backbone=backbone, tokenizer=tokenizer)

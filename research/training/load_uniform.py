@@ -1,6 +1,5 @@
-"""A DiffusionGemma as training needs it: a checked folder → model and text, on this machine."""
+"""Load a DiffusionGemma for training from its folder."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 from intarsia.engine.config import Device, Dtype
@@ -8,20 +7,23 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.diffusion_gemma.load import LoadedGemma, load_gemma
 from intarsia.engine.model_store.locate import ModelFolder
+from intarsia.research.training.progress import ReportProgress
 
 
 def load_uniform(
     folder: ModelFolder,
-    on_progress: Callable[[str, float | None], None],
+    on_progress: ReportProgress,
     *,
     device: Device = "auto",
     dtype: Dtype = "auto",
     tuning: Path | None = None,
 ) -> LoadedGemma:
-    """Load a model of the DiffusionGemma family, with the tunings that its name or the order names.
-    Raises ModelError."""
+    """Load a model of the DiffusionGemma family, with the tunings its name and ``tuning`` give.
+
+    Raises ModelError.
+    """
     if folder.family != "diffusion_gemma":
-        raise ModelError(f"{folder.name} is no DiffusionGemma: it trains by another objective")
+        raise ModelError(f"{folder.name} is not a DiffusionGemma: its training differs")
     on_progress(f"loading {folder.name}", None)
     on_device = choose_device(device)
     return load_gemma(

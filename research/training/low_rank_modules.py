@@ -1,7 +1,7 @@
-"""Low-rank matrices beside linear layers of somebody else's model, while they are trained.
+"""Trainable low-rank matrices beside the linear layers of a transformers model (LoRA).
 
-The layers stay where they are and as they are: what a pair adds is added to what they say. Float32
-numbers inside; a pass uses them in the layer's own format, and gradients flow back.
+The model is not changed: forward hooks add each pair's output to its layer's. Parameters are
+float32; a forward pass uses them in the layer's own format.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,14 +10,17 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.utils.hooks import RemovableHandle
 
 from intarsia.engine.families.lora import SCALE
-from intarsia.research.training.low_rank_pairs import drawn
+from intarsia.research.training.low_rank_pairs import random_matrix
 
 
 class LowRankModules(nn.Module):
-    """One pair a name; layers of one name share weights, and the pair. They begin as nothing: the
-    second of each pair is zero."""
+    """One pair a name; layers under one name share their weights and the pair.
+
+    The pairs start as a zero change: every ``up`` is zero.
+    """
 
     def __init__(
         self,
@@ -28,32 +31,33 @@ class LowRankModules(nn.Module):
     ) -> None:
         super().__init__()
         self._names = tuple(layers)
-        self.first = nn.ParameterList()
-        self.second = nn.ParameterList()
-        self._hooks: list[Any] = []
+        self.down = nn.ParameterList()
+        self.up = nn.ParameterList()
+        self._hooks: list[RemovableHandle] = []
         for linears in layers.values():
-            into, out = linears[0].in_features, linears[0].out_features
-            self.first.append(drawn(rank, into, generator))
-            self.second.append(nn.Parameter(torch.zeros(out, rank)))
-        for number, linears in enumerate(layers.values()):
-            self._hooks += [it.register_forward_hook(self._adding(number)) for it in linears]
+            num_in, num_out = linears[0].in_features, linears[0].out_features
+            self.down.append(random_matrix(rank, num_in, generator))
+            self.up.append(nn.Parameter(torch.zeros(num_out, rank)))
+        for index, linears in enumerate(layers.values()):
+            hook = self._make_hook(index)
+            self._hooks += [linear.register_forward_hook(hook) for linear in linears]
 
-    def named(self) -> dict[str, Tensor]:
-        """Return all numbers by their names in a file."""
-        firsts = {f"A.{name}": it for name, it in zip(self._names, self.first, strict=True)}
-        seconds = {f"B.{name}": it for name, it in zip(self._names, self.second, strict=True)}
-        return firsts | seconds
+    def named_tensors(self) -> dict[str, Tensor]:
+        """Return all tensors by their names in the file."""
+        downs = {f"A.{name}": down for name, down in zip(self._names, self.down, strict=True)}
+        ups = {f"B.{name}": up for name, up in zip(self._names, self.up, strict=True)}
+        return downs | ups
 
-    def let_go(self) -> None:
-        """Leave the model as it was."""
+    def remove_hooks(self) -> None:
+        """Restore the model as it was before."""
         for hook in self._hooks:
             hook.remove()
         self._hooks.clear()
 
-    def _adding(self, number: int) -> Callable[[nn.Module, Any, Tensor], Tensor]:
-        def add(layer: nn.Module, arguments: Any, said: Tensor) -> Tensor:
+    def _make_hook(self, index: int) -> Callable[[nn.Module, Any, Tensor], Tensor]:
+        def add(layer: nn.Module, arguments: Any, output: Tensor) -> Tensor:
             (x,) = arguments
-            first, second = self.first[number].to(x.dtype), self.second[number].to(x.dtype)
-            return said + SCALE * F.linear(F.linear(x, first), second)
+            down, up = self.down[index].to(x.dtype), self.up[index].to(x.dtype)
+            return output + SCALE * F.linear(F.linear(x, down), up)
 
         return add

@@ -1,6 +1,6 @@
-"""Low-rank matrices for every part of every layer, while they are trained (LoRA, arXiv 2106.09685).
+"""Trainable low-rank matrices for every part of every backbone layer (LoRA, arXiv 2106.09685).
 
-Float32 numbers inside; what a pass uses is in the backbone's own format, and gradients flow back.
+Parameters are float32; a forward pass uses them in the backbone's own format.
 """
 
 import math
@@ -17,29 +17,30 @@ from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
 
 class LowRankPairs(nn.Module):
-    """They begin as nothing: the second of each pair is zero."""
+    """One pair of matrices a part. They start as a zero change: every ``up`` is zero."""
 
     def __init__(self, shape: BackboneShape, *, rank: int, generator: torch.Generator) -> None:
         super().__init__()
         self._shape = shape
-        self.first = nn.ParameterDict()
-        self.second = nn.ParameterDict()
+        self.down = nn.ParameterDict()
+        self.up = nn.ParameterDict()
         for layer in range(shape.num_layers):
-            for part, (into, out) in part_sizes(shape).items():
-                self.first[f"{part}{layer}"] = drawn(rank, into, generator)
-                self.second[f"{part}{layer}"] = nn.Parameter(torch.zeros(out, rank))
+            for part, (num_in, num_out) in part_sizes(shape).items():
+                self.down[f"{part}{layer}"] = random_matrix(rank, num_in, generator)
+                self.up[f"{part}{layer}"] = nn.Parameter(torch.zeros(num_out, rank))
 
-    def in_use(self, dtype: torch.dtype) -> tuple[LowRankLayer, ...]:
-        """Return the pairs of each layer, scaled."""
-        numbers = {name: number.to(dtype) for name, number in self.named().items()}
-        return low_rank_layers(numbers, self._shape, "in training")
+    def as_layers(self, dtype: torch.dtype) -> tuple[LowRankLayer, ...]:
+        """Return the scaled pairs of each layer; gradients flow back."""
+        tensors = {name: tensor.to(dtype) for name, tensor in self.named_tensors().items()}
+        return low_rank_layers(tensors, self._shape, "in training")
 
-    def named(self) -> dict[str, Tensor]:
-        """Return all numbers by their names in a file."""
-        firsts = {f"A.{name}": parameter for name, parameter in self.first.items()}
-        return firsts | {f"B.{name}": parameter for name, parameter in self.second.items()}
+    def named_tensors(self) -> dict[str, Tensor]:
+        """Return all tensors by their names in the file."""
+        downs = {f"A.{name}": parameter for name, parameter in self.down.items()}
+        return downs | {f"B.{name}": parameter for name, parameter in self.up.items()}
 
 
-def drawn(rows: int, columns: int, generator: torch.Generator) -> nn.Parameter:
-    """Return a matrix of normal numbers that keeps the size of what goes through it."""
-    return nn.Parameter(torch.randn(rows, columns, generator=generator) / math.sqrt(columns))
+def random_matrix(num_rows: int, num_columns: int, generator: torch.Generator) -> nn.Parameter:
+    """Return a normal random matrix that keeps the variance of what it multiplies."""
+    numbers = torch.randn(num_rows, num_columns, generator=generator)
+    return nn.Parameter(numbers / math.sqrt(num_columns))

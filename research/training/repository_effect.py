@@ -1,6 +1,6 @@
-"""What a tuning changes: the same held-out holes filled without it and with it."""
+"""Measure what a tuning changes: fill the same held-out holes without it and with it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from intarsia.infill.filling.options import FillOptions
@@ -9,15 +9,16 @@ from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.compare import Comparison, compare
 from intarsia.research.evaluation.judge import judge
 from intarsia.research.evaluation.record import Row
-from intarsia.research.evaluation.run import Progress, run
+from intarsia.research.evaluation.run import RunProgress, run
 from intarsia.research.evaluation.sets.repository import repository_cases
 from intarsia.research.evaluation.systems.direct import Direct
+from intarsia.research.training.progress import ReportProgress
 
 WITHOUT, WITH = "without", "with"
 
 
 def held_out_cases(root: Path, files: RepositoryFiles, *, limit: int, seed: int) -> list[Case]:
-    """Cut holes out of the held-out files. Raises EvaluationFault where they have none."""
+    """Cut holes out of the held-out files. Raises EvaluationFault if there is none to cut."""
     paths = [root.resolve() / file.path for file in files.held_out]
     return repository_cases(paths, languages=None, kinds=None, limit=limit, seed=seed)
 
@@ -27,19 +28,20 @@ async def measure(
     *,
     model: str,
     tuning: Path,
-    on_progress: Callable[[str, float | None], None],
+    on_progress: ReportProgress,
 ) -> Comparison:
-    """Fill through the user's engine, first without the tuning. Raises EvaluationFault.
+    """Fill the cases through the user's engine, first without the tuning, and compare.
 
-    An engine holds one model, so the sides do not take turns: times are not compared.
+    An engine holds one model, so the two sides do not alternate and times are not comparable.
+    Raises EvaluationFault.
     """
     sides: list[Sequence[Row]] = []
     for name, full_model in ((WITHOUT, model), (WITH, f"{model}+{tuning}")):
 
-        def tell(progress: Progress, *, before: int = len(sides)) -> None:
-            on_progress(progress.in_words, (before + progress.share) / 2)
+        def report(progress: RunProgress, *, num_before: int = len(sides)) -> None:
+            on_progress(progress.in_words, (num_before + progress.share) / 2)
 
-        contestant = Direct(FillOptions(model=full_model), name=name)
-        sides.append(await run(cases, [contestant], judge=judge, on_progress=tell))
-    first, second = sides
-    return compare(first, second)
+        system = Direct(FillOptions(model=full_model), name=name)
+        sides.append(await run(cases, [system], judge=judge, on_progress=report))
+    without_tuning, with_tuning = sides
+    return compare(without_tuning, with_tuning)

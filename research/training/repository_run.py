@@ -1,16 +1,14 @@
-"""The training run on a repository: its files → holes → a tuning's file.
+"""Trains a tuning on a user's repository: its files, to training holes, to a weight file.
 
-A run that was interrupted goes on, as long as the files and the order are the same.
+An interrupted run is resumed if the files and the options are the same.
 """
 
 import gc
 import hashlib
 import shutil
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 import torch
@@ -25,24 +23,28 @@ from intarsia.research.training.budget import Budget
 from intarsia.research.training.encode_holes import LAYOUT, encode_holes
 from intarsia.research.training.load_backbone import load_backbone
 from intarsia.research.training.packed_holes import PackedHoles, pack, read_packed
+from intarsia.research.training.progress import ReportProgress
 from intarsia.research.training.run_folder import RunFolder, RunState
-from intarsia.research.training.train_loop import LoopOptions, Progress, train
-from intarsia.research.training.tuning_task import TuningMix, TuningTask
+from intarsia.research.training.train_loop import (
+    LoopOptions,
+    TrainingPlan,
+    TrainingProgress,
+    train,
+)
+from intarsia.research.training.tuning_task import TuningTask, TuningTaskOptions
 from intarsia.research.training.vocabulary import UsedVocabulary
 
-if TYPE_CHECKING:
-    OnProgress = Callable[[str, float | None], None]
-
 MAX_HOLES = 24_000
-"""Of many files fewer holes each are drawn: more than an hour's training gets to see."""
+"""More holes than an hour of training reaches: larger repositories draw fewer holes a file."""
 
-_USUAL_TOKENS = 32_768
-"""The likeliest tokens can be named, too: what the repository never says is to be unlearnt."""
+_COMMON_TOKENS = 32_768
+"""The tokenizer's first tokens are always predictable, so that the tuning also unlearns those that
+the repository never uses."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class RepositoryOrder:
-    """What to train on, from which model, for how long: minutes, tokens or what comes first."""
+class RepositoryOptions:
+    """What to train on, from which model, and for how long: minutes, tokens or both limits."""
 
     root: Path
     model: str
@@ -57,7 +59,7 @@ class RepositoryOrder:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainedTuning:
-    """What came out. ``path`` is in the run's folder."""
+    """A finished run. ``path`` is the weight file in the run's folder."""
 
     path: Path
     num_holes: int
@@ -67,12 +69,12 @@ class TrainedTuning:
 
 
 def train_on(
-    order: RepositoryOrder, files: RepositoryFiles, on_progress: "OnProgress"
+    options: RepositoryOptions, files: RepositoryFiles, on_progress: ReportProgress
 ) -> TrainedTuning:
-    """Train a tuning that begins as nothing. Raises ModelError."""
-    folder = RunFolder(_folder_of(order, files))
-    num_holes = _learn(order, files, folder, on_progress)
-    gc.collect()  # the model's memory is the engine's next
+    """Train a new tuning, or resume its run. Raises ModelError."""
+    folder = RunFolder(_run_path(options, files))
+    num_holes = _train(options, files, folder, on_progress)
+    gc.collect()  # the engine needs the model's memory next
     state = msgspec.json.decode((folder.path / "state.json").read_bytes(), type=RunState)
     return TrainedTuning(
         path=folder.adapter,
@@ -84,73 +86,79 @@ def train_on(
 
 
 def forget_run(root: Path) -> None:
-    """Delete what a repository's runs have left."""
-    shutil.rmtree(_runs_of(root), ignore_errors=True)
+    """Delete the folders of a repository's runs."""
+    shutil.rmtree(_runs_path(root), ignore_errors=True)
 
 
-def _learn(
-    order: RepositoryOrder, files: RepositoryFiles, folder: RunFolder, on_progress: "OnProgress"
+def _train(
+    options: RepositoryOptions,
+    files: RepositoryFiles,
+    folder: RunFolder,
+    on_progress: ReportProgress,
 ) -> int:
-    """Return the number of holes."""
-    model = load_backbone(order.model, on_progress)
-    holes = _packed(order, files, folder, model.text, on_progress)
-    fim = model.text.mark_ids()
-    usual = torch.arange(min(_USUAL_TOKENS, model.backbone.shape.vocab_size))
-    named = torch.cat([holes.used_ids(), torch.tensor([fim.end]), usual])
-    task = TuningTask(
-        model.backbone,
-        fim,
-        UsedVocabulary(model.backbone, named),
-        rank=order.rank,
-        seed=order.seed,
-        mix=TuningMix(),
-    )
+    """Run the training loop; return the number of holes."""
+    model = load_backbone(options.model, on_progress)
+    holes = _packed_holes(options, files, folder, model.tokenizer, on_progress)
+    fim = model.tokenizer.mark_ids()
+    common = torch.arange(min(_COMMON_TOKENS, model.backbone.shape.vocab_size))
+    used = torch.cat([holes.used_ids(), torch.tensor([fim.end]), common])
+    vocabulary = UsedVocabulary(model.backbone, used)
+    task_options = TuningTaskOptions(rank=options.rank, seed=options.seed)
 
-    def tell(progress: Progress) -> None:
-        words = f"learning {order.root.name}: step {progress.step}, loss {progress.loss:.3f}"
-        on_progress(words, min(1.0, progress.share_done))
+    def report(progress: TrainingProgress) -> None:
+        text = f"learning {options.root.name}: step {progress.step}, loss {progress.loss:.3f}"
+        on_progress(text, min(1.0, progress.share_done))
 
     train(
-        task,
+        TuningTask(model.backbone, fim, vocabulary, task_options),
         holes,
         folder,
-        Budget(minutes=order.minutes, tokens=order.tokens),
-        LoopOptions(seed=order.seed, peak_rate=order.rate, holes_per_pass=order.holes_per_pass),
-        settings={"what": "repository tuning", "model": model.name, "rank": order.rank},
-        about={"kind": "tuning", "backbone": model.name, "seed": str(order.seed)},
-        on_step=tell,
+        _plan(options, model.name),
+        on_step=report,
     )
     return len(holes)
 
 
-def _packed(
-    order: RepositoryOrder,
+def _plan(options: RepositoryOptions, model: str) -> TrainingPlan:
+    return TrainingPlan(
+        budget=Budget(minutes=options.minutes, tokens=options.tokens),
+        options=LoopOptions(
+            seed=options.seed, peak_rate=options.rate, holes_per_pass=options.holes_per_pass
+        ),
+        settings={"what": "repository tuning", "model": model, "rank": options.rank},
+        metadata={"kind": "tuning", "backbone": model, "seed": str(options.seed)},
+    )
+
+
+def _packed_holes(
+    options: RepositoryOptions,
     files: RepositoryFiles,
     folder: RunFolder,
-    text: FimTokenizer,
-    on_progress: "OnProgress",
+    tokenizer: FimTokenizer,
+    on_progress: ReportProgress,
 ) -> PackedHoles:
+    """Draw and encode the holes, or read those of a resumed run."""
     path = folder.path / "holes.safetensors"
     if path.exists():
         return read_packed(path)
     on_progress("drawing holes", None)
-    per_file = max(1, min(order.holes_per_file, MAX_HOLES // len(files.training)))
-    holes = draw_holes(files.training, seed=order.seed, per_file=per_file)
-    return pack(encode_holes(holes, text, grouped_by="file"), path, about={})
+    per_file = max(1, min(options.holes_per_file, MAX_HOLES // len(files.training)))
+    holes = draw_holes(files.training, seed=options.seed, per_file=per_file)
+    return pack(encode_holes(holes, tokenizer, grouped_by="file"), path, metadata={})
 
 
-def _folder_of(order: RepositoryOrder, files: RepositoryFiles) -> Path:
-    """Return the run's folder; runs of other files or another order are deleted."""
-    said = f"{version('intarsia')} {LAYOUT} {digest_of(files.training)} {order}"
-    mark = hashlib.sha256(said.encode("utf-8", "surrogateescape")).hexdigest()[:16]
-    runs = _runs_of(order.root)
+def _run_path(options: RepositoryOptions, files: RepositoryFiles) -> Path:
+    """Return the run's folder; runs of other files or with other options are deleted."""
+    key = f"{version('intarsia')} {LAYOUT} {digest_of(files.training)} {options}"
+    name = hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    runs = _runs_path(options.root)
     for other in runs.glob("*"):
-        if other.name != mark:
+        if other.name != name:
             shutil.rmtree(other, ignore_errors=True)
-    return runs / mark
+    return runs / name
 
 
-def _runs_of(root: Path) -> Path:
+def _runs_path(root: Path) -> Path:
     return cache_folder() / "repository-runs" / key_of(root)
 
 

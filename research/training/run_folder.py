@@ -1,7 +1,7 @@
-"""What a training run leaves on the disk, and goes on from: weights, optimiser, log.
+"""The folder of a training run: weights, the state to resume from, and the log.
 
-``adapter.safetensors`` is ready for use at any time; ``state.safetensors`` and ``state.json`` let
-the run go on; ``log.jsonl`` has one line for every few steps.
+``adapter.safetensors`` is usable at any time. ``state.safetensors`` and ``state.json`` are what a
+run is resumed from. ``log.jsonl`` has a line every few steps.
 """
 
 import json
@@ -17,12 +17,12 @@ from intarsia.engine.errors import ModelError
 
 
 class RunState(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a run is."""
+    """How far a run is. A resumed run must have the same ``settings``."""
 
     step: int
     num_tokens: int
     spent_s: float
-    settings: dict[str, Any]  # of the run: one that goes on must have the same
+    settings: dict[str, Any]
 
 
 class RunFolder:
@@ -40,14 +40,14 @@ class RunFolder:
     def log(self) -> Path:
         return self.path / "log.jsonl"
 
-    def note(self, **figures: Any) -> None:
-        """Write a line of the log."""
+    def append_log(self, **figures: Any) -> None:
+        """Append a line to the log."""
         with self.log.open("a", encoding="utf-8") as file:
             file.write(json.dumps(figures) + "\n")
 
     def save(self, state: RunState, module: nn.Module, optimiser: torch.optim.Optimizer) -> None:
-        """Keep all that the run needs to go on; the state last, as it says that the rest is
-        whole."""
+        """Write what the run is resumed from. ``state.json`` is written last: if it is there, the
+        tensors are complete."""
         tensors = {f"parameter.{n}": p.detach() for n, p in module.named_parameters()}
         for name, parameter in module.named_parameters():
             for key, value in optimiser.state.get(parameter, {}).items():
@@ -60,7 +60,10 @@ class RunFolder:
     def resume(
         self, module: nn.Module, optimiser: torch.optim.Optimizer, settings: dict[str, Any]
     ) -> RunState | None:
-        """Put a run back to where it was saved; None where there is none. Raises ModelError."""
+        """Restore module and optimiser; return the saved state, None if there is none.
+
+        Raises ModelError if the state is unreadable or was saved with other settings.
+        """
         path = self.path / "state.json"
         if not path.exists():
             return None
@@ -69,11 +72,11 @@ class RunFolder:
             tensors = load_file(self.path / "state.safetensors")
         except (OSError, ValueError) as error:
             raise ModelError(
-                f"the run in {self.path} cannot go on ({error}): name another folder"
+                f"the run in {self.path} cannot be resumed ({error}): name another folder"
             ) from error
         if state.settings != settings:
             raise ModelError(
-                f"the run in {self.path} was begun with other settings: name another folder"
+                f"the run in {self.path} was started with other settings: name another folder"
             )
         for name, parameter in module.named_parameters():
             with torch.no_grad():

@@ -1,4 +1,4 @@
-"""What is trained, as the loop sees it: a module, its loss on some holes, its figures on others."""
+"""The interface between the training loop and what is trained (``TrainingTask``)."""
 
 import random
 from collections.abc import Sequence
@@ -13,28 +13,28 @@ from intarsia.research.training.packed_holes import HoleIds
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class PassLoss:
-    """One pass over some holes. ``num_tokens``: places that something was learnt at."""
+    """The loss of one forward pass. ``num_tokens``: positions that it counts for the budget."""
 
     loss: Tensor  # ()
     num_tokens: int
 
 
 class TrainingTask(Protocol):
-    """One kind of weights and how they are learnt."""
+    """One kind of weights and its objective."""
 
     @property
     def module(self) -> nn.Module: ...
 
-    def learn(self, holes: Sequence[HoleIds], chosen: random.Random) -> PassLoss:
-        """Return the loss with its gradients; all chance comes from ``chosen``."""
+    def compute_loss(self, holes: Sequence[HoleIds], rng: random.Random) -> PassLoss:
+        """Return the loss with its graph; everything random is drawn from ``rng``."""
         ...
 
-    def judge(
-        self, batches: Sequence[Sequence[HoleIds]], chosen: random.Random
+    def evaluate(
+        self, batches: Sequence[Sequence[HoleIds]], rng: random.Random
     ) -> dict[str, float]:
-        """Return figures on holes that are not trained on."""
+        """Return figures on held-out holes by name; ``loss`` is always one."""
         ...
 
-    def save(self, path: Path, *, about: dict[str, str]) -> None:
-        """Write the weights as the engine reads them."""
+    def save(self, path: Path, *, metadata: dict[str, str]) -> None:
+        """Write the weights in the engine's format."""
         ...

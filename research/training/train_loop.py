@@ -1,7 +1,7 @@
-"""The training loop: a task and packed holes in, weights and a log out.
+"""The training loop: it trains a task on packed holes, and writes weights and a log.
 
-The same on CPU and GPU; step s of a seed always draws the same holes, so that a run can be
-interrupted anywhere and go on. Knows neither text nor what is learnt.
+It runs the same on CPU and GPU. Step s of a seed always draws the same holes, so an interrupted run
+can be resumed at any step. The loop knows neither text nor the objective.
 """
 
 import math
@@ -33,21 +33,35 @@ def learning_rate(peak: float, *, step: int, share_done: float) -> float:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoopOptions:
-    """``holes_per_pass`` go through the model at once, ``passes_per_step`` make one step."""
+    """A forward pass takes ``holes_per_pass``; gradients of ``passes_per_step`` are one step."""
 
     seed: int = 0
     peak_rate: float = 5e-4
     holes_per_pass: int = 4
     passes_per_step: int = 1
     held_out_share: float = 0.02  # of the groups
-    judged_passes: int = 20
+    held_out_passes: int = 20
     steps_per_note: int = 10
     steps_per_save: int = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Progress:
-    """One step, for whoever watches."""
+class TrainingPlan:
+    """How long and how to train, and what the run is.
+
+    ``settings`` are everything else that determines the result: a resumed run must have the same.
+    ``metadata`` goes into the header of the weight file.
+    """
+
+    budget: Budget
+    options: LoopOptions
+    settings: dict[str, Any]
+    metadata: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrainingProgress:
+    """The state of a run after a step."""
 
     step: int
     num_tokens: int
@@ -59,96 +73,132 @@ def train(
     task: TrainingTask,
     holes: PackedHoles,
     folder: RunFolder,
-    budget: Budget,
-    options: LoopOptions,
+    plan: TrainingPlan,
     *,
-    settings: dict[str, Any],
-    about: dict[str, str],
-    on_step: Callable[[Progress], None],
+    on_step: Callable[[TrainingProgress], None],
 ) -> dict[str, float]:
-    """Train until the budget is spent, or until the user interrupts: what there is, is kept.
+    """Train until the budget is spent or the user interrupts; return the held-out figures.
 
-    ``settings``: what else makes the run what it is; one that goes on must have the same. Returns
-    the figures on held-out holes. Raises ModelError.
+    A run that is in the folder already is resumed. Raises ModelError if it cannot be.
     """
-    optimiser = torch.optim.AdamW(
-        task.module.parameters(), lr=options.peak_rate, betas=(0.9, 0.98), weight_decay=0.0
-    )
-    settings = {**settings, **asdict(options), "holes": len(holes)}
-    state = folder.resume(task.module, optimiser, settings)
-    step, num_tokens = (state.step, state.num_tokens) if state else (0, 0)
-    clock = Clock(budget, spent_s=state.spent_s if state else 0.0)
-    training, held_out = _split(holes, options.held_out_share)
+    run = _Run(task, holes, folder, plan)
+    figures = run.save() if run.is_new else None
+    with _Interruption() as interruption:
+        while (done := run.share_done()) < 1 and not interruption.is_requested:
+            on_step(run.take_step(done))
+            figures = run.save() if run.is_save_due() else figures
+    return run.save() if figures is None or not run.is_save_due() else figures
 
-    def keep() -> dict[str, float]:
-        chosen = random.Random(options.seed)
-        batches = [_draw(holes, held_out, chosen, options) for _ in range(options.judged_passes)]
+
+class _Run:
+    """A run between two steps: what it trains, and how far it is."""
+
+    def __init__(
+        self, task: TrainingTask, holes: PackedHoles, folder: RunFolder, plan: TrainingPlan
+    ) -> None:
+        options = plan.options
+        self._task, self._holes, self._folder = task, holes, folder
+        self._options, self._metadata = options, plan.metadata
+        self._settings = {**plan.settings, **asdict(options), "holes": len(holes)}
+        self._optimiser = torch.optim.AdamW(
+            task.module.parameters(), lr=options.peak_rate, betas=(0.9, 0.98), weight_decay=0.0
+        )
+        state = folder.resume(task.module, self._optimiser, self._settings)
+        self.is_new = state is None
+        self._step, self._num_tokens = (state.step, state.num_tokens) if state else (0, 0)
+        self._clock = Clock(plan.budget, spent_s=state.spent_s if state else 0.0)
+        self._training, self._held_out = _split(holes, options.held_out_share)
+
+    def share_done(self) -> float:
+        return self._clock.share_done(self._num_tokens)
+
+    def is_save_due(self) -> bool:
+        return self._step % self._options.steps_per_save == 0
+
+    def take_step(self, share_done: float) -> TrainingProgress:
+        options, parameters = self._options, self._task.module.parameters()
+        rate = learning_rate(options.peak_rate, step=self._step, share_done=share_done)
+        for group in self._optimiser.param_groups:
+            group["lr"] = rate
+        loss = self._backward()
+        torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+        self._optimiser.step()
+        self._optimiser.zero_grad(set_to_none=True)
+        self._step += 1
+        if self._step % options.steps_per_note == 0:
+            self._folder.append_log(**self._position(), loss=loss, rate=rate)
+        return TrainingProgress(
+            step=self._step, num_tokens=self._num_tokens, share_done=share_done, loss=loss
+        )
+
+    def save(self) -> dict[str, float]:
+        """Evaluate on held-out holes, write weights and state, and return the figures."""
+        rng = random.Random(self._options.seed)
+        num_batches = self._options.held_out_passes
+        batches = [self._draw(self._held_out, rng) for _ in range(num_batches)]
         with torch.no_grad():
-            figures = task.judge(batches, chosen)
-        folder.note(step=step, tokens=num_tokens, seconds=clock.spent_s, held_out=figures)
-        task.save(folder.adapter, about={**about, "steps": str(step)})
-        now = RunState(step=step, num_tokens=num_tokens, spent_s=clock.spent_s, settings=settings)
-        folder.save(now, task.module, optimiser)
+            figures = self._task.evaluate(batches, rng)
+        self._folder.append_log(**self._position(), held_out=figures)
+        metadata = {**self._metadata, "steps": str(self._step)}
+        self._task.save(self._folder.adapter, metadata=metadata)
+        state = RunState(
+            step=self._step,
+            num_tokens=self._num_tokens,
+            spent_s=self._clock.spent_s,
+            settings=self._settings,
+        )
+        self._folder.save(state, self._task.module, self._optimiser)
         return figures
 
-    figures = keep() if state is None else None
-    with _Interruption() as interruption:
-        while (done := clock.share_done(num_tokens)) < 1 and not interruption.has_come:
-            rate = learning_rate(options.peak_rate, step=step, share_done=done)
-            for group in optimiser.param_groups:
-                group["lr"] = rate
-            chosen, loss = random.Random(f"{options.seed}/{step}"), 0.0
-            for _ in range(options.passes_per_step):
-                learnt = task.learn(_draw(holes, training, chosen, options), chosen)
-                share = learnt.loss / options.passes_per_step
-                share.backward()  # type: ignore[no-untyped-call]
-                loss += share.item()
-                num_tokens += learnt.num_tokens
-            torch.nn.utils.clip_grad_norm_(task.module.parameters(), 1.0)
-            optimiser.step()
-            optimiser.zero_grad(set_to_none=True)
-            step += 1
-            on_step(Progress(step=step, num_tokens=num_tokens, share_done=done, loss=loss))
-            if step % options.steps_per_note == 0:
-                folder.note(
-                    step=step, tokens=num_tokens, seconds=clock.spent_s, loss=loss, rate=rate
-                )
-            if step % options.steps_per_save == 0:
-                figures = keep()
-    return keep() if figures is None or step % options.steps_per_save else figures
+    def _backward(self) -> float:
+        """Accumulate the gradients of a step; return its mean loss."""
+        options = self._options
+        rng, loss = random.Random(f"{options.seed}/{self._step}"), 0.0
+        for _ in range(options.passes_per_step):
+            computed = self._task.compute_loss(self._draw(self._training, rng), rng)
+            share = computed.loss / options.passes_per_step
+            share.backward()  # type: ignore[no-untyped-call]
+            loss += share.item()
+            self._num_tokens += computed.num_tokens
+        return loss
 
+    def _position(self) -> dict[str, Any]:
+        return {
+            "step": self._step,
+            "tokens": self._num_tokens,
+            "seconds": self._clock.spent_s,
+        }
 
-def _draw(
-    holes: PackedHoles, numbers: Sequence[int], chosen: random.Random, options: LoopOptions
-) -> list[HoleIds]:
-    return [holes[number] for number in chosen.choices(numbers, k=options.holes_per_pass)]
+    def _draw(self, indexes: Sequence[int], rng: random.Random) -> list[HoleIds]:
+        drawn = rng.choices(indexes, k=self._options.holes_per_pass)
+        return [self._holes[index] for index in drawn]
 
 
 def _split(holes: PackedHoles, share: float) -> tuple[list[int], list[int]]:
-    """Return the numbers of the holes to train on and of those held out, by whole groups."""
+    """Return the indexes of training and of held-out holes; a group is never divided."""
     groups = sorted(set(holes.groups.tolist()))
     if len(groups) < 2:
         raise ModelError("the holes come from one source only: nothing could be held out")
-    held = set(random.Random(0).sample(groups, max(1, round(len(groups) * share))))
-    numbers: tuple[list[int], list[int]] = ([], [])
-    for number, group in enumerate(holes.groups.tolist()):
-        numbers[group in held].append(number)
-    return numbers
+    held_out = set(random.Random(0).sample(groups, max(1, round(len(groups) * share))))
+    indexes: tuple[list[int], list[int]] = ([], [])
+    for index, group in enumerate(holes.groups.tolist()):
+        indexes[group in held_out].append(index)
+    return indexes
 
 
 class _Interruption:
-    """Lets the user's first Ctrl-C end a run in good order."""
+    """Turns the user's first Ctrl-C into a request to stop after the current step."""
 
     def __init__(self) -> None:
-        self.has_come = False
+        self.is_requested = False
 
     def __enter__(self) -> "_Interruption":
-        self._before = signal.signal(signal.SIGINT, self._note)
+        self._previous = signal.signal(signal.SIGINT, self._request)
         return self
 
     def __exit__(self, *_: object) -> None:
-        signal.signal(signal.SIGINT, self._before)
+        signal.signal(signal.SIGINT, self._previous)
 
-    def _note(self, _signal: int, _frame: FrameType | None) -> None:
-        self.has_come = True
-        signal.signal(signal.SIGINT, self._before)  # a second one ends at once
+    def _request(self, _signal: int, _frame: FrameType | None) -> None:
+        self.is_requested = True
+        signal.signal(signal.SIGINT, self._previous)  # a second Ctrl-C stops at once

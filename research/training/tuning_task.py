@@ -1,12 +1,12 @@
-"""What a tuning of the backbone learns: to fill holes as editors have them, and where they end.
+"""Trains a tuning of a causal backbone: fill holes as editors have them, and end where they end.
 
-Low-rank changes to every row of the causal path; the loss is on the hole's own tokens and on its
-end, which a backbone that was never shown an editor's holes runs past.
+Low-rank changes act on every row. The loss is on the hole's own tokens and on its end: a backbone
+that never saw an editor's holes writes past their end.
 """
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import torch
@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
-from intarsia.research.training.adapter_file import load_numbers, save_tuning
+from intarsia.research.training.adapter_file import load_tensors, save_tuning
 from intarsia.research.training.batched_backbone import BatchedBackbone
 from intarsia.research.training.low_rank_pairs import LowRankPairs
 from intarsia.research.training.packed_holes import HoleIds
@@ -24,11 +24,22 @@ from intarsia.research.training.vocabulary import UsedVocabulary
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TuningMix:
-    """What of a hole is shown, in tokens."""
+    """How much of a hole and its context is shown, in tokens."""
 
     max_prefix: int = 144
     max_suffix: int = 64
     max_middle: int = 128
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TuningTaskOptions:
+    """``rank`` of the low-rank matrices; ``seed`` of their initial values; ``strength``: the share
+    of the changes that is written."""
+
+    rank: int
+    seed: int
+    mix: TuningMix = field(default_factory=TuningMix)
+    strength: float = 1.0
 
 
 class TuningTask:
@@ -39,45 +50,41 @@ class TuningTask:
         backbone: BatchedBackbone,
         fim: FimIds,
         vocabulary: UsedVocabulary,
-        *,
-        rank: int,
-        seed: int,
-        mix: TuningMix,
-        strength: float = 1.0,
+        options: TuningTaskOptions,
     ) -> None:
-        """``strength``: what share of the changes is written."""
-        generator = torch.Generator().manual_seed(seed)
-        self.module = LowRankPairs(backbone.shape, rank=rank, generator=generator)
+        generator = torch.Generator().manual_seed(options.seed)
+        self.module = LowRankPairs(backbone.shape, rank=options.rank, generator=generator)
         self.module.to(backbone.device)
         self._backbone = backbone
         self._fim = fim
         self._vocabulary = vocabulary
-        self._mix = mix
-        self._strength = strength
+        self._mix = options.mix
+        self._strength = options.strength
 
     def start_from(self, path: Path) -> None:
-        """Go on from a tuning's file."""
-        load_numbers(self.module.named(), path)
+        """Load a tuning's file."""
+        load_tensors(self.module.named_tensors(), path)
 
-    def save(self, path: Path, *, about: dict[str, str]) -> None:
+    def save(self, path: Path, *, metadata: dict[str, str]) -> None:
         """Write the tuning."""
-        save_tuning(self.module.named(), path, about=about, strength=self._strength)
+        tensors = self.module.named_tensors()
+        save_tuning(tensors, path, metadata=metadata, strength=self._strength)
 
-    def learn(self, holes: Sequence[HoleIds], chosen: random.Random) -> PassLoss:
-        """Return the loss on these holes; nothing is left to chance."""
-        said = self._say(holes)
-        return PassLoss(loss=said.losses.mean(), num_tokens=len(said.losses))
+    def compute_loss(self, holes: Sequence[HoleIds], rng: random.Random) -> PassLoss:
+        """Return the loss on these holes; ``rng`` is not used."""
+        predictions = self._predict(holes)
+        return PassLoss(loss=predictions.losses.mean(), num_tokens=len(predictions.losses))
 
-    def judge(
-        self, batches: Sequence[Sequence[HoleIds]], chosen: random.Random
+    def evaluate(
+        self, batches: Sequence[Sequence[HoleIds]], rng: random.Random
     ) -> dict[str, float]:
-        """Return the loss a token, the share of tokens and of ends that are named rightly, and the
-        share of holes that are right as a whole, each token after the true ones."""
-        all_said = [self._say(holes) for holes in batches]
-        losses = torch.cat([said.losses for said in all_said])
-        is_hit = torch.cat([said.is_hit for said in all_said])
-        is_end = torch.cat([said.is_end for said in all_said])
-        wrong = [set(said.holes[~said.is_hit].tolist()) for said in all_said]
+        """Return the mean loss a token, the accuracy of all tokens and of ends, and ``whole``: the
+        share of holes with no wrong token. Each token is predicted after the true ones."""
+        predictions = [self._predict(holes) for holes in batches]
+        losses = torch.cat([each.losses for each in predictions])
+        is_hit = torch.cat([each.is_hit for each in predictions])
+        is_end = torch.cat([each.is_end for each in predictions])
+        wrong = [set(each.holes[~each.is_hit].tolist()) for each in predictions]
         num_holes = sum(len(holes) for holes in batches)
         return {
             "loss": float(losses.mean()),
@@ -86,23 +93,23 @@ class TuningTask:
             "whole": 1 - sum(map(len, wrong)) / num_holes,
         }
 
-    def _say(self, holes: Sequence[HoleIds]) -> "_Said":
-        ids, is_asked = self._laid_out(holes)
-        hidden = self._backbone.tuned(ids, self.module.in_use(self._backbone.dtype))
-        logits = F.linear(hidden[:, :-1][is_asked], self._vocabulary.output).float()
-        tokens = ids[:, 1:][is_asked]
-        targets = self._vocabulary.places(tokens)
-        numbers = torch.arange(len(ids), device=ids.device)[:, None].expand_as(is_asked)
-        return _Said(
+    def _predict(self, holes: Sequence[HoleIds]) -> "_Predictions":
+        ids, is_scored = self._lay_out(holes)
+        hidden = self._backbone.forward_tuned(ids, self.module.as_layers(self._backbone.dtype))
+        logits = F.linear(hidden[:, :-1][is_scored], self._vocabulary.output).float()
+        tokens = ids[:, 1:][is_scored]
+        targets = self._vocabulary.indexes_of(tokens)
+        indexes = torch.arange(len(ids), device=ids.device)[:, None].expand_as(is_scored)
+        return _Predictions(
             losses=F.cross_entropy(logits, targets, reduction="none"),
             is_hit=logits.argmax(-1) == targets,
             is_end=tokens == self._fim.end,
-            holes=numbers[is_asked],
+            holes=indexes[is_scored],
         )
 
-    def _laid_out(self, holes: Sequence[HoleIds]) -> tuple[Tensor, Tensor]:
-        """Return the ids (holes, length), and which of them, but the last, name a token of the hole
-        or its end (holes, length - 1)."""
+    def _lay_out(self, holes: Sequence[HoleIds]) -> tuple[Tensor, Tensor]:
+        """Return the ids (holes, length), and which positions predict a token of the hole or its
+        end (holes, length - 1)."""
         mix, fim = self._mix, self._fim
         texts, spans = [], []
         for hole in holes:
@@ -120,16 +127,16 @@ class TuningTask:
             spans.append((len(context) - 1, len(texts[-1]) - 1))
         length = max(map(len, texts))
         ids = torch.tensor([[*text, *[fim.end] * (length - len(text))] for text in texts])
-        places = torch.arange(length - 1)
-        is_asked = torch.stack([(places >= first) & (places < last) for first, last in spans])
-        return ids.to(self._backbone.device), is_asked.to(self._backbone.device)
+        positions = torch.arange(length - 1)
+        is_scored = torch.stack([(positions >= start) & (positions < end) for start, end in spans])
+        return ids.to(self._backbone.device), is_scored.to(self._backbone.device)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class _Said:
-    """What is asked of the holes' tokens, (asked,) each."""
+class _Predictions:
+    """What is predicted at the holes' tokens, (scored,) each."""
 
     losses: Tensor
     is_hit: Tensor
     is_end: Tensor
-    holes: Tensor  # the number of the hole
+    holes: Tensor  # the hole's index in its batch

@@ -1,7 +1,7 @@
-"""DiffusionGemma over a batch of holes, with gradients for what is added to it.
+"""DiffusionGemma over a batch of holes, with gradients for the trained weights only.
 
-The same arithmetic as ``families/diffusion_gemma.py``, which runs one hole and keeps no gradients;
-a test holds the two together. Knows no text.
+It computes what the engine's ``diffusion_gemma/model.py`` computes for one hole, without gradients;
+a test compares the two. Knows no text.
 """
 
 from typing import Any
@@ -28,10 +28,10 @@ class UniformBackbone:
         device: torch.device = self.model.device
         return device
 
-    def read(self, batch: UniformBatch) -> Any:
-        """Return the keys and values of the contexts."""
+    def prefill(self, batch: UniformBatch) -> Any:
+        """Run the encoder over the contexts; return their keys and values."""
         cache = DynamicCache()
-        # Padding stands behind a context, so no token of it sees any: causal masks are enough.
+        # Padding comes after a context, so causal masks already hide it from every context token.
         positions = torch.arange(batch.context.shape[1], device=self.device)[None]
         self.model.model.encoder(
             input_ids=batch.context,
@@ -40,42 +40,44 @@ class UniformBackbone:
         )
         return cache
 
-    def hidden(
+    def forward(
         self,
         batch: UniformBatch,
-        read: Any,
+        keys_values: Any,
         self_conditioning: Tensor | None,
         is_conditioned: Tensor | None,
     ) -> Tensor:
         """Run the noisy canvases; return hidden states (holes, length, hidden).
 
-        ``self_conditioning`` (holes, length, vocab) goes to the holes of ``is_conditioned``
-        (holes,) alone.
+        Only holes where ``is_conditioned`` (holes,) is true get ``self_conditioning``
+        (holes, length, vocab).
         """
-        places = torch.arange(batch.noisy.shape[1], device=self.device)
+        positions = torch.arange(batch.noisy.shape[1], device=self.device)
         out = self.model.model.decoder(
             decoder_input_ids=batch.noisy,
-            past_key_values=read,
+            past_key_values=keys_values,
             self_conditioning_logits=self_conditioning,
             self_conditioning_mask=is_conditioned,
             decoder_attention_mask=self._masks(batch),
-            decoder_position_ids=batch.num_context[:, None] + places,
+            decoder_position_ids=batch.num_context[:, None] + positions,
         )
         hidden: Tensor = out.last_hidden_state
         return hidden
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Return logits (..., vocab), float32, of hidden states (..., hidden)."""
+        """Return the float32 logits (..., vocab) of hidden states (..., hidden)."""
         limit: float = self.model.final_logit_softcapping
         logits: Tensor = self.model.lm_head(hidden).float()
         return torch.tanh(logits / limit) * limit
 
     def _masks(self, batch: UniformBatch) -> dict[str, Tensor]:
-        """Return what a canvas sees, for both kinds of layers (holes, 1, length, context + length):
-        its context, or the last of it, and all of itself."""
-        places = torch.arange(batch.context.shape[1], device=self.device)
-        is_context = places < batch.num_context[:, None]
-        is_near = is_context & (places >= batch.num_context[:, None] - self._num_visible)
+        """Return the attention masks of both kinds of layers (holes, 1, length, context + length).
+
+        A canvas sees itself and its context, or the end of it in a sliding window.
+        """
+        positions = torch.arange(batch.context.shape[1], device=self.device)
+        is_context = positions < batch.num_context[:, None]
+        is_near = is_context & (positions >= batch.num_context[:, None] - self._num_visible)
         own = torch.arange(batch.noisy.shape[1], device=self.device)
         is_own = own < batch.num_ids[:, None]
         return {
@@ -83,8 +85,8 @@ class UniformBackbone:
             "sliding_attention": self._mask(is_near, is_own),
         }
 
-    def _mask(self, is_seen: Tensor, is_own: Tensor) -> Tensor:
-        visible = torch.cat([is_seen, is_own], dim=1)
+    def _mask(self, is_visible: Tensor, is_own: Tensor) -> Tensor:
+        visible = torch.cat([is_visible, is_own], dim=1)
         mask = torch.zeros(visible.shape, dtype=self.model.dtype, device=self.device)
         mask = mask.masked_fill_(~visible, -torch.inf)
         return mask[:, None, None].expand(-1, 1, is_own.shape[1], -1)

@@ -1,4 +1,4 @@
-"""Some canvases with their noise as tensors, padded at their ends. Knows no model."""
+"""Stack noisy canvases of several holes into padded tensors. Knows no model."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from intarsia.research.training.uniform_canvas import CleanCanvas
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class UniformBatch:
-    """One row a hole. Padding behind a context or a canvas is the padding token."""
+    """One row a hole; the padding token fills up contexts and canvases."""
 
     context: Tensor  # (holes, context) long
     num_context: Tensor  # (holes,) long
@@ -19,7 +19,7 @@ class UniformBatch:
     noisy: Tensor  # (holes, length) long: xt
     num_ids: Tensor  # (holes,) long
     is_hole: Tensor  # (holes, length) bool
-    is_needed: Tensor  # (holes, length) bool: of the hole, up to its end
+    is_needed: Tensor  # (holes, length) bool: the hole's tokens, and its end
 
     def to(self, device: torch.device) -> "UniformBatch":
         fields = {name: getattr(self, name).to(device) for name in self.__dataclass_fields__}
@@ -29,8 +29,8 @@ class UniformBatch:
 def batch_of(
     canvases: Sequence[CleanCanvas], noisy: Sequence[Sequence[int]], *, pad_id: int
 ) -> UniformBatch:
-    """Lay canvases over each other; ``noisy`` has the noised ids of each."""
-    places = torch.arange(max(len(canvas.ids) for canvas in canvases))
+    """Stack canvases; ``noisy`` has the noised ids of each."""
+    positions = torch.arange(max(len(canvas.ids) for canvas in canvases))
     starts, ends = _column(c.start for c in canvases), _column(c.end for c in canvases)
     needed = _column(c.start + c.num_needed for c in canvases)
     return UniformBatch(
@@ -39,8 +39,8 @@ def batch_of(
         clean=_padded([canvas.ids for canvas in canvases], pad_id),
         noisy=_padded(noisy, pad_id),
         num_ids=torch.tensor([len(canvas.ids) for canvas in canvases]),
-        is_hole=(places >= starts) & (places < ends),
-        is_needed=(places >= starts) & (places < needed),
+        is_hole=(positions >= starts) & (positions < ends),
+        is_needed=(positions >= starts) & (positions < needed),
     )
 
 

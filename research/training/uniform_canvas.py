@@ -1,8 +1,8 @@
-"""A hole → the canvas that a fill would lay out for it, and its noise. Ids in, ids out.
+"""Lays out a hole as the canvas that a fill would denoise, and adds noise to it.
 
-Behind the hole's own tokens stand an end and padding, as the filler reads them, up to the number of
-free positions, which is one that the filler would try. Noise falls on the hole alone: given text
-and suffix stay clean. Knows no model.
+The hole's tokens are followed by an end token and padding, as the filler expects them. The number
+of free positions is one that the filler would try. Only the hole gets noise: given text and suffix
+stay clean. Knows no model.
 """
 
 import random
@@ -16,19 +16,22 @@ from intarsia.research.training.packed_holes import HoleIds
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class UniformMix:
-    """How canvases are drawn: with the shortest length the filler tries that holds the hole, with
-    the next longer one, or with the hole's own length, which a draft's canvas has."""
+    """How canvases are drawn.
+
+    Most have the shortest length that the filler tries and that fits the hole. ``share_longer``
+    have the next length, ``share_exact`` the hole's own, as when existing text is rewritten.
+    """
 
     max_free: int = 128
     share_longer: float = 0.2
     share_exact: float = 0.2
-    least_noise: float = 1e-3
-    share_conditioned: float = 0.5  # of the holes: a second pass, which sees what the first said
+    min_noise: float = 1e-3
+    share_conditioned: float = 0.5  # of the holes: a second pass sees the first one's logits
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CanvasRules:
-    """The model's side of it."""
+    """What a canvas depends on in the model."""
 
     sizes: CanvasSizes
     end_id: int
@@ -38,8 +41,8 @@ class CanvasRules:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CleanCanvas:
-    """``ids[start:end]`` are the hole; of these, ``num_needed`` decide what a fill says: its own
-    tokens, and the end where it has one."""
+    """A canvas without noise. ``ids[start:end]`` is the hole; its first ``num_needed`` tokens
+    determine the fill's text: the hole's own, and the end token if there is one."""
 
     context: tuple[int, ...]
     ids: tuple[int, ...]
@@ -49,16 +52,18 @@ class CleanCanvas:
 
 
 def draw_canvas(
-    hole: HoleIds, mix: UniformMix, rules: CanvasRules, chosen: random.Random
+    hole: HoleIds, mix: UniformMix, rules: CanvasRules, rng: random.Random
 ) -> CleanCanvas:
-    """Lay a hole of at most ``max_free`` tokens out as a fill does. Of one that takes several
-    canvases, any one is drawn."""
+    """Lay out a hole of at most ``max_free`` tokens as a fill does.
+
+    If it takes several canvases, one of the canvases is drawn.
+    """
     if len(hole.middle) > mix.max_free:
-        raise ValueError(f"a hole has {len(hole.middle)} tokens, at most {mix.max_free} are drawn")
+        raise ValueError(f"a hole has {len(hole.middle)} tokens, at most {mix.max_free} fit")
     num_early = max(len(hole.given) - rules.sizes.max_given, 0)
     places = lay_out(
         hole.given[num_early:],
-        _num_free(len(hole.middle), mix, chosen),
+        _num_free(len(hole.middle), mix, rng),
         hole.suffix,
         sizes=rules.sizes,
         end_id=rules.end_id,
@@ -70,7 +75,7 @@ def draw_canvas(
     for place in places:
         num_before = num_free - len(text)
         if num_before > len(hole.middle):
-            break  # the text has ended before this canvas
+            break  # the hole ended before this canvas
         num_written = place.end - place.start
         written, text = text[:num_written], text[num_written:]
         canvases.append(
@@ -83,15 +88,15 @@ def draw_canvas(
             )
         )
         context += canvases[-1].ids
-    return chosen.choice(canvases)
+    return rng.choice(canvases)
 
 
 def noised(
-    canvas: CleanCanvas, noise: float, rules: CanvasRules, chosen: random.Random
+    canvas: CleanCanvas, noise: float, rules: CanvasRules, rng: random.Random
 ) -> tuple[int, ...]:
-    """Return the canvas's ids with each of the hole's replaced, with this probability, by any."""
+    """Return the ids; each of the hole's is replaced by a random token with this probability."""
     hole = (
-        chosen.randrange(rules.vocab_size) if chosen.random() < noise else token
+        rng.randrange(rules.vocab_size) if rng.random() < noise else token
         for token in canvas.ids[canvas.start : canvas.end]
     )
     return (*canvas.ids[: canvas.start], *hole, *canvas.ids[canvas.end :])
@@ -102,10 +107,10 @@ def _with_text(place: LaidOut, written: Sequence[int]) -> tuple[int, ...]:
     return tuple(next(text) if token is None else token for token in place.ids)
 
 
-def _num_free(num_tokens: int, mix: UniformMix, chosen: random.Random) -> int:
-    luck = chosen.random()
-    if luck < mix.share_exact:
+def _num_free(num_tokens: int, mix: UniformMix, rng: random.Random) -> int:
+    drawn = rng.random()
+    if drawn < mix.share_exact:
         return num_tokens
     fitting = [length for length in candidate_lengths(mix.max_free) if length >= num_tokens]
-    is_longer = luck < mix.share_exact + mix.share_longer
+    is_longer = drawn < mix.share_exact + mix.share_longer
     return fitting[min(int(is_longer), len(fitting) - 1)]

@@ -7,7 +7,7 @@ import pytest
 from command_line import run
 
 from intarsia.cli.errors import MEANINGS, ExitCode
-from intarsia.cli.main import COMMANDS
+from intarsia.cli.main import COMMANDS, FORMER_NAMES
 
 
 def test_every_exit_code_is_documented_in_the_help():
@@ -24,6 +24,24 @@ def test_every_command_is_found_and_has_help(name: str):
     assert result.exit_code == 0, result.stderr
     assert result.stdout.startswith(f"Usage: intarsia {name} ")
     assert "--debug" in result.stdout
+
+
+@pytest.mark.parametrize(("former", "current"), FORMER_NAMES.items())
+def test_a_former_name_is_the_same_command_and_is_not_shown(former: str, current: str):
+    shown = run(former, "--help").stdout
+    assert shown == run(current, "--help").stdout.replace(
+        f"intarsia {current}", f"intarsia {former}"
+    )
+    assert former not in run("--help").stdout
+
+
+def test_the_help_imports_no_command():
+    program = (
+        "import sys; from intarsia.cli.main import cli, COMMANDS; from contextlib import suppress\n"
+        "with suppress(SystemExit): cli.main(['--help'])\n"
+        "sys.exit(any(row.module in sys.modules for row in COMMANDS.values()))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True).returncode == 0
 
 
 def test_the_version_is_the_package_s():

@@ -14,7 +14,9 @@ pytestmark = pytest.mark.model
 def test_the_demo_fills_every_hole():
     result = run("demo")
     assert result.exit_code == 0, result.stdout + result.stderr
-    assert result.stdout.count(" steps · ") + result.stdout.count(" step · ") == len(read_samples())
+    assert result.stdout.count(" forward passes · ") + result.stdout.count(
+        " forward pass · "
+    ) == len(read_samples())
     assert "no suggestion" not in result.stdout
 
 

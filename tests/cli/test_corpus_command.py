@@ -45,7 +45,7 @@ def test_a_corpus_is_built_and_shown(folder: Path):
     [
         (("--language", "klingon"), "no language 'klingon'"),
         (("--language", "json"), "no language 'json'"),
-        (("--hold-out", "first"), "names no package"),
+        (("--hold-out", "first"), "is not a package"),
         (("--packages", "none.txt"), "cannot read none.txt"),
         (("--measured", "none.jsonl.gz"), "cannot read none.jsonl.gz"),
         (("--max-mb", "0"), "max-mb"),

@@ -47,9 +47,9 @@ def test_ctrl_c_cancels_the_fill_in_the_engine(
     assert source.read_text() == "x = \n"
 
 
-def test_ctrl_c_ends_a_door_with_open_requests_without_a_traceback(start_engine, address: Address):
+def test_ctrl_c_ends_the_api_with_open_requests_without_a_traceback(start_engine, address: Address):
     start_engine(text="1", num_steps=1_000_000, step_seconds=0.001)
-    process = spawn("door", "--port", "0")
+    process = spawn("api", "--port", "0")
     assert process.stderr is not None
     port = int(process.stderr.readline().split(b":")[2].partition(b"/")[0])
     body = b'{"prompt": "x = "}'

@@ -28,7 +28,7 @@ def test_an_address_of_this_machine_is_taken(word: str, address: tuple[str, int]
 def test_an_address_that_others_can_reach_is_refused(word: str):
     result = run("serve", "--tcp", word)
     assert result.exit_code == ExitCode.BAD_INPUT
-    assert "is not this machine alone" in result.stderr
+    assert "is reachable from other machines" in result.stderr
 
 
 @pytest.mark.parametrize("word", ["", "0", "65536", "port", "127.0.0.1:", "１"])

@@ -101,7 +101,7 @@ def test_figures_decide_unless_the_user_does(
 ):
     assert is_to_be_kept(compared(num_better=num_better, num_worse=num_worse), wish) is is_kept
     is_told = num_worse > num_better and wish is None
-    assert ("--keep would keep it" in capsys.readouterr().err) is is_told
+    assert ("--keep to keep it anyway" in capsys.readouterr().err) is is_told
 
 
 @pytest.mark.parametrize("answer", [True, False])
@@ -134,10 +134,10 @@ def test_where_nothing_is_kept_that_is_told(tmp_path: Path, asked: str):
     [
         (("--repo", "/nowhere"), "/nowhere is no folder"),
         (("--repo", "."), "source files to learn from"),
-        (("--repo", ".", "--model", "a+/b/c.safetensors"), "has a tuning already"),
-        (("--repo", ".", "--show", "--remove"), "give one of them"),
+        (("--repo", ".", "--model", "a+/b/c.safetensors"), "already has a tuning"),
+        (("--repo", ".", "--show", "--remove"), "give --show or --remove, not both"),
         (("--repo",), "missing argument"),
-        (("adapter", "--corpus", ".", "--out", "x"), "name --minutes or --tokens"),
+        (("adapter", "--corpus", ".", "--out", "x"), "give --minutes or --tokens"),
         (("boat",), "no such command 'boat'"),
     ],
 )

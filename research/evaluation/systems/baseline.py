@@ -1,6 +1,6 @@
-"""Another program with the same backbone, as two contestants: its own text, and that text cleaned.
+"""Another program with the same backbone, as two systems: its own text, and that text cleaned.
 
-Comes in: a program that can be started; goes out: contestants. It sees of a file what our engine
+Comes in: a program that can be started; goes out: systems. It sees of a file what our engine
 sees, but its text before the cursor is whole: holding back a half-typed word is our own doing. Its
 own text ends at the hole's stop texts; what else ends a hole (indentation) is the cleaning's.
 """
@@ -36,7 +36,7 @@ class _Timed:
 
 
 class Baseline:
-    """One program for its contestants: started for the first that is made ready, ended after the
+    """One program for its systems: started for the first that is made ready, ended after the
     last, and asked once for a hole that both fill (it is greedy)."""
 
     def __init__(
@@ -57,9 +57,9 @@ class Baseline:
         self._last: tuple[Prompt, _Timed] | None = None
         self._lock = asyncio.Lock()
 
-    def contestant(self, *, cleans: bool) -> "PeerContestant":
+    def system(self, *, cleans: bool) -> "BaselineSystem":
         """Return the one that gives the program's own text, or the one that cleans it."""
-        return PeerContestant(peer=self, cleans=cleans)
+        return BaselineSystem(baseline=self, cleans=cleans)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Program]:
@@ -78,7 +78,7 @@ class Baseline:
 
     async def write(self, prompt: Prompt) -> _Timed:
         """Ask the running program, unless this was the last thing that it was asked."""
-        assert self._program is not None, "a contestant is ready while it is asked"
+        assert self._program is not None, "a system is ready while it is asked"
         async with self._lock:
             if self._last is None or self._last[0] != prompt:
                 self._last = prompt, await _ask(self._program, prompt)
@@ -96,33 +96,33 @@ async def _ask(program: Program, prompt: Prompt) -> _Timed:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PeerContestant:
-    """One way to read a peer's text (the System protocol)."""
+class BaselineSystem:
+    """One way to read a baseline's text (the System protocol)."""
 
-    peer: Baseline
+    baseline: Baseline
     cleans: bool
 
     @property
     def name(self) -> str:
-        return f"{self.peer.name}+cleaning" if self.cleans else self.peer.name
+        return f"{self.baseline.name}+cleaning" if self.cleans else self.baseline.name
 
     @asynccontextmanager
-    async def ready(self) -> AsyncIterator["PeerAsker"]:
-        async with self.peer.running() as program:
+    async def ready(self) -> AsyncIterator["BaselineClient"]:
+        async with self.baseline.running() as program:
             info = SystemInfo(
                 name=self.name,
-                way=self.peer.way,
-                model=self.peer.model,
+                way=self.baseline.way,
+                model=self.baseline.model,
                 details={**program.details, "cleaning": "ours" if self.cleans else "none"},
             )
-            yield PeerAsker(peer=self.peer, cleans=self.cleans, info=info)
+            yield BaselineClient(baseline=self.baseline, cleans=self.cleans, info=info)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class PeerAsker:
+class BaselineClient:
     """One that is ready (the ReadySystem protocol)."""
 
-    peer: Baseline
+    baseline: Baseline
     cleans: bool
     info: SystemInfo
     _failures: Failures = field(default_factory=Failures, init=False)
@@ -137,7 +137,7 @@ class PeerAsker:
             return Answer(text="", reason=plan.reason, ms=_ms_since(started))
         prompt = prompt_of(plan.canvas)
         own_ms = _ms_since(started)
-        timed = await self.peer.write(prompt)
+        timed = await self.baseline.write(prompt)
         if isinstance(timed.written, NoAnswer):
             return failed(str(timed.written), own_ms + timed.ms)
         return self._read(timed.written, plan, waited_ms=own_ms + timed.ms)
@@ -152,7 +152,7 @@ class PeerAsker:
             ms=waited_ms + _ms_since(started),
             engine_ms=written.ms,
             read_ms=written.read_ms,
-            passes=written.passes,
+            num_forwards=written.num_forwards,
             num_tokens=written.num_tokens,
             num_read=written.num_read,
             num_reused=written.num_reused,

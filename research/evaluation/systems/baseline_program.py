@@ -1,4 +1,4 @@
-"""What a peer's program is asked, and what it answers: plain values that may cross a process."""
+"""Messages to and from a baseline's program: plain values that can cross a process."""
 
 from collections.abc import AsyncGenerator, Mapping
 from typing import Protocol, runtime_checkable
@@ -26,7 +26,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, tag="written"):
     text: str
     ms: float  # as the program saw it
     read_ms: float  # of them, until the context was read
-    passes: int  # after the prefill
+    num_forwards: int  # after the prefill
     num_tokens: int  # of the text, without what ended it
     num_read: int | None = None  # context tokens computed for it
     num_reused: int | None = None

@@ -49,7 +49,7 @@ class Direct:
         self.name = name or self._options.decoding
 
     @asynccontextmanager
-    async def ready(self) -> AsyncIterator["DirectAsker"]:
+    async def ready(self) -> AsyncIterator["DirectClient"]:
         """Start the engine where none runs, and have the model loaded. Raises EvaluationFault."""
         async with EngineClient(name="eval", address=self._address) as client:
             try:
@@ -63,10 +63,10 @@ class Direct:
                 model=loaded.model,
                 details=described(self._options) | engine,
             )
-            yield DirectAsker(client, self._options, info)
+            yield DirectClient(client, self._options, info)
 
 
-class DirectAsker:
+class DirectClient:
     """Asks through one connection."""
 
     def __init__(self, client: EngineClient, options: FillOptions, info: SystemInfo) -> None:
@@ -124,7 +124,7 @@ def _answer(found: Suggestion | NoSuggestion, work: EngineCost, ms: float) -> An
         ms=ms,
         engine_ms=work.ms,
         read_ms=work.read_ms,
-        passes=work.num_forwards,
+        num_forwards=work.num_forwards,
         num_tokens=work.num_written,
         mean_entropy=work.mean_entropy,
         num_read=work.num_read,

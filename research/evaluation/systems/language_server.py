@@ -66,18 +66,18 @@ class LanguageServer:
         self.name = name or self._options.decoding
 
     @asynccontextmanager
-    async def ready(self) -> AsyncIterator["LanguageServerAsker"]:
+    async def ready(self) -> AsyncIterator["LanguageServerClient"]:
         """Start a server, which starts the engine. Raises EvaluationFault where it cannot."""
         started = _StartedServer(self._command, self._address, self._sent)
         try:
             status = await started.start()
-            asker = LanguageServerAsker(
+            client = LanguageServerClient(
                 started,
                 await self._info(status["model"]),
                 trigger=_INVOKED if self._is_invoked else _AUTOMATIC,
                 limit_s=self._slack_s + self._sent["deadlineMs"] / 1000,
             )
-            yield asker
+            yield client
         finally:
             await started.end()
 
@@ -95,7 +95,7 @@ class LanguageServer:
         )
 
 
-class LanguageServerAsker:
+class LanguageServerClient:
     """Asks one server, one request at a time."""
 
     def __init__(
@@ -233,7 +233,7 @@ def _answer(result: Any, last: Message, cursor: dict[str, int], ms: float) -> An
         ms=ms,
         engine_ms=last["ms"],
         read_ms=last["readMs"],
-        passes=last["passes"],
+        num_forwards=last["passes"],
         num_tokens=last["tokensWritten"],
         mean_entropy=last["meanEntropy"],
         num_read=last["tokensRead"],

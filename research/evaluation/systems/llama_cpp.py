@@ -1,7 +1,6 @@
 """The backbone alone by llama.cpp's own server, at its ``/infill``, on the same GGUF file.
 
-Comes in: the server program and a GGUF file; goes out: a peer. The server is started on loopback,
-and ended with the last contestant. https://github.com/ggml-org/llama.cpp/tree/master/tools/server
+Starts the server on loopback for the first system that uses it, and ends it with the last one. https://github.com/ggml-org/llama.cpp/tree/master/tools/server
 """
 
 import asyncio
@@ -58,7 +57,7 @@ class _Infilled(msgspec.Struct, frozen=True):
 
 
 def llama_cpp(server: Path, gguf: Path, *, model: str | None = None) -> Baseline:
-    """Return the peer that runs this GGUF file; ``model`` is how reports call it."""
+    """Return the baseline that runs this GGUF file; ``model`` is how reports call it."""
     return Baseline(
         name="llama.cpp", way="llama.cpp", model=model, start=lambda: _started(server, gguf)
     )
@@ -180,7 +179,7 @@ class _Server:
         if code is not None:
             raise EvaluationFault(
                 f"llama-server ended (exit code {code}): {self.last_words()}: "
-                "leave this peer out, or see to its program and the model"
+                "leave this baseline out, or see to its program and the model"
             )
 
     def last_words(self) -> str:
@@ -219,7 +218,7 @@ def _written(answer: bytes) -> Written:
         text=said.content,
         ms=said.timings.prompt_ms + said.timings.predicted_ms,
         read_ms=said.timings.prompt_ms,
-        passes=max(0, said.tokens_predicted - 1),  # the first token comes with the prefill
+        num_forwards=max(0, said.tokens_predicted - 1),  # the first token comes with the prefill
         num_tokens=max(0, said.tokens_predicted - is_ended),
         num_read=said.timings.prompt_n,
         num_reused=said.tokens_evaluated - said.timings.prompt_n,

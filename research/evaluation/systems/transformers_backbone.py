@@ -1,6 +1,6 @@
 """The backbone alone, one token after the other, by transformers in a process of its own.
 
-Comes in: a GGUF file; goes out: a peer. Imports no torch: transformers_process.py does.
+Comes in: a GGUF file; goes out: a baseline. Imports no torch: transformers_process.py does.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _ENVIRONMENT = {
 
 
 def transformers_backbone(gguf: Path, *, model: str | None = None) -> Baseline:
-    """Return the peer that runs the model of this GGUF file; ``model`` is how reports call it."""
+    """Return the baseline that runs this GGUF file; ``model`` is its name in reports."""
     path = gguf.absolute()  # the process has a working folder of its own
     return Baseline(
         name="transformers", way="transformers", model=model, start=lambda: _started(path)
@@ -105,7 +105,7 @@ class _TransformersProcess:
             code = await self._process.wait()
             raise EvaluationFault(
                 f"the transformers process ended (exit code {code}): {self._last_words()}: "
-                "leave this peer out, or free some memory"
+                "leave this baseline out, or free some memory"
             )
         said: Said = msgspec.json.decode(line, type=Said)
         return said

@@ -69,7 +69,7 @@ class Backbone:
             text=text[:end],
             ms=(time.perf_counter() - started) * 1000,
             read_ms=(stop.first_at - started) * 1000,
-            passes=len(written) - 1,  # the first token comes with the prefill
+            num_forwards=len(written) - 1,  # the first token comes with the prefill
             num_tokens=self._num_tokens(ids_of_text, end),
             num_read=len(context) - num_reused,
             num_reused=num_reused,

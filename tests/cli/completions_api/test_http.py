@@ -1,4 +1,4 @@
-"""The completions door: real HTTP over a real socket, to an engine that fills by rules."""
+"""The completions API: real HTTP over a real socket, to an engine that fills by rules."""
 
 import asyncio
 import contextlib
@@ -16,8 +16,8 @@ from rule_filler import RuleFiller
 
 from intarsia.cli.completions_api import http
 from intarsia.cli.completions_api.command import HOST, command
-from intarsia.cli.completions_api.completions import Completions, write_fault
-from intarsia.cli.completions_api.http import Answer, HttpDoor, Request
+from intarsia.cli.completions_api.completions import Completions, write_error
+from intarsia.cli.completions_api.http import HttpServer, Request, Response
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
@@ -40,7 +40,7 @@ class Reply:
 
 @dataclass
 class Desk:
-    """An open door, and what reached the engine behind it."""
+    """A running API, and what reached the engine."""
 
     port: int
     client: EngineClient
@@ -72,11 +72,11 @@ class Desk:
         return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-OpenDoor = Callable[..., contextlib.AbstractAsyncContextManager[Desk]]
+StartApi = Callable[..., contextlib.AbstractAsyncContextManager[Desk]]
 
 
 @pytest.fixture
-def open_door(address: Address) -> OpenDoor:
+def start_api(address: Address) -> StartApi:
     @contextlib.asynccontextmanager
     async def opened(write: Callable[[Fill], str] = lambda _: "a + b", **options: Any):
         fills: list[Fill] = []
@@ -87,18 +87,18 @@ def open_door(address: Address) -> OpenDoor:
 
         async with (
             in_process_engine(address, always(RuleFiller(rules, **options))),
-            EngineClient(name="door", start=False, address=address) as client,
+            EngineClient(name="api", start=False, address=address) as client,
         ):
             completions = Completions(client)
             left = asyncio.Event()
 
-            async def handle(request: Request) -> Answer:
+            async def handle(request: Request) -> Response:
                 try:
                     return await completions.handle(request)
                 finally:
                     left.set()
 
-            server = await asyncio.start_server(HttpDoor(handle, write_fault).accept, HOST, 0)
+            server = await asyncio.start_server(HttpServer(handle, write_error).accept, HOST, 0)
             async with server:
                 port = server.sockets[0].getsockname()[1]
                 yield Desk(port=port, client=client, fills=fills, left=left)
@@ -107,8 +107,8 @@ def open_door(address: Address) -> OpenDoor:
 
 
 @pytest.fixture
-async def desk(open_door: OpenDoor) -> AsyncIterator[Desk]:
-    async with open_door() as desk:
+async def desk(start_api: StartApi) -> AsyncIterator[Desk]:
+    async with start_api() as desk:
         yield desk
 
 
@@ -147,9 +147,9 @@ async def test_a_prompt_without_marks_is_all_prefix(desk: Desk):
     assert (desk.fills[0].prefix + desk.fills[0].given, desk.fills[0].suffix) == (PREFIX, "")
 
 
-async def test_the_answer_is_cleaned(open_door: OpenDoor):
+async def test_the_answer_is_cleaned(start_api: StartApi):
     """What stands behind the hole is not said again, and no second line is begun."""
-    async with open_door(lambda _: "a + b)\nprint(1)") as desk:
+    async with start_api(lambda _: "a + b)\nprint(1)") as desk:
         reply = await desk.complete(prompt="x = (", suffix=")\n")
         assert reply.json["choices"][0]["text"] == "a + b"
 
@@ -166,21 +166,21 @@ async def test_stop_texts_and_limits_reach_the_engine(desk: Desk):
     assert desk.fills[2].max_tokens == 512
 
 
-async def test_a_cut_answer_says_so(open_door: OpenDoor):
-    async with open_door(lambda _: "a + b + c + d") as desk:
+async def test_a_cut_answer_says_so(start_api: StartApi):
+    async with start_api(lambda _: "a + b + c + d") as desk:
         reply = await desk.complete(prompt=QWEN, max_tokens=2)
         assert reply.json["choices"][0]["finish_reason"] == "length"
 
 
-async def test_a_language_opens_the_body_behind_a_header(open_door: OpenDoor):
-    async with open_door(lambda _: "    return a\n    # and more") as desk:
+async def test_a_language_opens_the_body_behind_a_header(start_api: StartApi):
+    async with start_api(lambda _: "    return a\n    # and more") as desk:
         await desk.complete(prompt="def f(a):\n", language="python")
         await desk.complete(prompt="def f(a):\n")
         assert desk.fills[0].max_tokens > desk.fills[1].max_tokens
 
 
-async def test_where_nothing_fits_the_text_is_empty(open_door: OpenDoor):
-    async with open_door(lambda _: "") as desk:
+async def test_where_nothing_fits_the_text_is_empty(start_api: StartApi):
+    async with start_api(lambda _: "") as desk:
         reply = await desk.complete(prompt=QWEN)
         assert (reply.status, reply.json["choices"][0]["text"]) == (200, "")
 
@@ -204,7 +204,7 @@ async def test_the_model_is_named(desk: Desk):
     assert [model["id"] for model in reply.json["data"]] == ["rules"]
 
 
-async def test_closing_the_connection_cancels_the_fill(open_door: OpenDoor):
+async def test_closing_the_connection_cancels_the_fill(start_api: StartApi):
     loop, begun, released = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
     steps: list[int] = []
 
@@ -213,7 +213,7 @@ async def test_closing_the_connection_cancels_the_fill(open_door: OpenDoor):
         loop.call_soon_threadsafe(begun.set)
         released.wait(30)
 
-    async with open_door(between_steps=between_steps) as desk:
+    async with start_api(between_steps=between_steps) as desk:
         _, writer = await asyncio.open_connection(HOST, desk.port)
         body = json.dumps({"prompt": QWEN}).encode()
         writer.write(desk.request("POST", "/v1/completions", body))
@@ -229,8 +229,8 @@ async def test_closing_the_connection_cancels_the_fill(open_door: OpenDoor):
 @pytest.mark.parametrize(
     ("body", "says"),
     [
-        (b"{", "no completion request"),
-        (b"[]", "no completion request"),
+        (b"{", "not a completion request"),
+        (b"[]", "not a completion request"),
         (b"{}", "prompt"),
         (b'{"prompt": 1}', "prompt"),
         (b'{"prompt": "x", "max_tokens": 0}', "max_tokens"),
@@ -238,7 +238,7 @@ async def test_closing_the_connection_cancels_the_fill(open_door: OpenDoor):
         (b'{"prompt": "x", "seed": 18446744073709551616}', "seed"),
         (b'{"prompt": "x", "seed": -9223372036854775809}', "seed"),
         (b'{"x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", "recursion"),
-        (b'{"prompt": "\xff"}', "no completion request"),
+        (b'{"prompt": "\xff"}', "not a completion request"),
     ],
 )
 async def test_a_body_that_is_none_is_refused_in_one_line(desk: Desk, body: bytes, says: str):
@@ -302,7 +302,7 @@ async def test_the_answer_to_a_head_request_has_no_body(
 ):
     reply = await desk.ask("HEAD", "/v1/models")
     assert (reply.status, reply.body) == (405, b"")
-    assert not caplog.records, "nothing went wrong in the door"
+    assert not caplog.records, "nothing went wrong in the server"
 
 
 async def test_a_body_that_is_too_long_is_refused(desk: Desk, monkeypatch: pytest.MonkeyPatch):
@@ -310,7 +310,7 @@ async def test_a_body_that_is_too_long_is_refused(desk: Desk, monkeypatch: pytes
     assert (await desk.complete(prompt="x" * 2000)).status == 413
 
 
-async def test_what_is_no_http_is_refused_and_the_door_stays_open(desk: Desk):
+async def test_what_is_no_http_is_refused_and_the_server_stays_up(desk: Desk):
     assert (await desk.send(b"\x16\x03\x01 hello\r\n\r\n")).status == 400
     assert (await desk.send(b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 9000 + b"\r\n")).status in (
         400,
@@ -330,9 +330,9 @@ async def test_too_many_requests_at_once_are_refused(desk: Desk, monkeypatch: py
 
 
 async def test_without_an_engine_the_reason_is_told(address: Address):
-    async with EngineClient(name="door", start=False, address=address) as client:
-        door = HttpDoor(Completions(client).handle, write_fault)
-        server = await asyncio.start_server(door.accept, HOST, 0)
+    async with EngineClient(name="api", start=False, address=address) as client:
+        http = HttpServer(Completions(client).handle, write_error)
+        server = await asyncio.start_server(http.accept, HOST, 0)
         async with server:
             port = server.sockets[0].getsockname()[1]
             reply = await Desk(port=port, client=client).complete(prompt=QWEN)
@@ -345,7 +345,7 @@ def test_a_port_that_is_taken_is_named(address: Address):
         port = taken.getsockname()[1]
         result = CliRunner().invoke(command, ["--port", str(port)])
     assert isinstance(result.exception, CliError)
-    assert f"port {port} cannot be had" in str(result.exception)
+    assert f"port {port} is unavailable" in str(result.exception)
     assert result.exception.code == ExitCode.BAD_INPUT
 
 

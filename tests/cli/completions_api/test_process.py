@@ -1,4 +1,4 @@
-"""``intarsia door`` as a process, and before the real engine."""
+"""``intarsia api`` as a process, and with the real engine."""
 
 import asyncio
 import json
@@ -13,18 +13,18 @@ from typing import Any
 import pytest
 
 from intarsia.cli.completions_api.command import HOST
-from intarsia.cli.completions_api.completions import Completions, write_fault
-from intarsia.cli.completions_api.http import HttpDoor
+from intarsia.cli.completions_api.completions import Completions, write_error
+from intarsia.cli.completions_api.http import HttpServer
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 
 
 @pytest.fixture
-def door(start_engine: Any) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+def api(start_engine: Any) -> Iterator[tuple[str, subprocess.Popen[str]]]:
     """Its address, and its process."""
     start_engine(text="a + b")
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "intarsia.cli", "door", "--port", "0"],
+        [sys.executable, "-P", "-m", "intarsia.cli", "api", "--port", "0"],
         stderr=subprocess.PIPE,
         text=True,
     )
@@ -46,8 +46,8 @@ def ask(url: str, fields: dict[str, Any]) -> Any:
         return json.load(reply)
 
 
-def test_it_says_where_it_is_and_answers_there(door: tuple[str, subprocess.Popen[str]]):
-    url, _ = door
+def test_it_says_where_it_is_and_answers_there(api: tuple[str, subprocess.Popen[str]]):
+    url, _ = api
     assert ask(url, {"prompt": "return "})["choices"][0]["text"] == "a + b"
     with pytest.raises(urllib.error.HTTPError, match="400"):
         ask(url, {"prompt": None})
@@ -56,9 +56,9 @@ def test_it_says_where_it_is_and_answers_there(door: tuple[str, subprocess.Popen
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_it_in_good_order(
-    door: tuple[str, subprocess.Popen[str]], number: signal.Signals
+    api: tuple[str, subprocess.Popen[str]], number: signal.Signals
 ):
-    url, process = door
+    url, process = api
     ask(url, {"prompt": "return "})
     process.send_signal(number)
     assert process.wait(30) == 0
@@ -74,9 +74,9 @@ async def test_the_real_engine_completes_what_zed_sends(real_engine_runtime: Add
         "\n\n\nprint(mean([1, 2, 3]))\n<|fim_middle|>"
     )
     fields = {"model": "any", "prompt": prompt, "max_tokens": 64, "stop": ["<|endoftext|>"]}
-    async with EngineClient(name="door", start=False, address=real_engine_runtime) as client:
+    async with EngineClient(name="api", start=False, address=real_engine_runtime) as client:
         server = await asyncio.start_server(
-            HttpDoor(Completions(client).handle, write_fault).accept, HOST, 0
+            HttpServer(Completions(client).handle, write_error).accept, HOST, 0
         )
         async with server:
             url = f"http://{HOST}:{server.sockets[0].getsockname()[1]}/v1/completions"

@@ -11,6 +11,7 @@ from intarsia.cli.doctor import machine
 from intarsia.cli.doctor.command import CHECKS
 from intarsia.cli.doctor.engine import check_engine, check_runtime_folder
 from intarsia.cli.doctor.machine import TorchProbe, probe_torch
+from intarsia.cli.doctor.model import check_model
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
@@ -49,7 +50,7 @@ def test_a_damaged_model_is_found_out(empty_cache: Path):
     assert model is not None
     (empty_cache / "models").mkdir()
     (empty_cache / "models" / model.file_name).write_bytes(b"GGUF")
-    finding = model.check_model()
+    finding = check_model()
     assert finding.state == "missing"
     assert "damaged" in finding.found
 

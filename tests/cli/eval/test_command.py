@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import run, spawn
-from scripted_system import ScriptedContestant
+from scripted_system import ScriptedSystem
 
 from intarsia.cli.errors import ExitCode
 from intarsia.engine.ipc.address import Address
@@ -57,11 +57,11 @@ Script = Callable[[Callable[[Case], str]], None]
 
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> Script:
-    """Have one contestant, called scripted, that answers by rule."""
+    """Have one system, called scripted, that answers by rule."""
 
     def use(answer: Callable[[Case], str]) -> None:
-        contestant = ScriptedContestant("scripted", [], answer)
-        monkeypatch.setattr("intarsia.cli.eval.command.contestants_of", lambda asked: [contestant])
+        system = ScriptedSystem("scripted", [], answer)
+        monkeypatch.setattr("intarsia.cli.eval.command.systems_of", lambda asked: [system])
 
     return use
 
@@ -70,7 +70,7 @@ def write_sum(case: Case) -> str:
     return "    return a + b"
 
 
-def test_the_figures_of_every_contestant_are_told(start_engine, toy: Path):
+def test_the_figures_of_every_system_are_told(start_engine, toy: Path):
     start_engine(text="    return a + b")
     words = (
         "--decoding",
@@ -83,12 +83,12 @@ def test_the_figures_of_every_contestant_are_told(start_engine, toy: Path):
     result = run("eval", "--set", toy, *words, "--direct", "--exec", "--json")
     assert result.exit_code == 0, result.stderr
     told = json.loads(result.stdout)
-    assert [info["name"] for info in told["contestants"]] == ["autoregressive", "speculative"]
-    assert {info["way"] for info in told["contestants"]} == {"direct"}
+    assert [info["name"] for info in told["systems"]] == ["autoregressive", "speculative"]
+    assert {info["way"] for info in told["systems"]} == {"direct"}
     (one,) = told["sets"]
     assert (one["set"], one["cases"]) == ("humaneval-single-line", 3)
-    for contestant in one["contestants"]:
-        whole = contestant["whole"]
+    for system in one["systems"]:
+        whole = system["whole"]
         assert whole["exact"]["value"] == pytest.approx(1 / 3)
         assert whole["pass_at_1"]["value"] == pytest.approx(2 / 3)
         assert whole["exact"]["low"] < 1 / 3 < whole["exact"]["high"]
@@ -103,14 +103,14 @@ def test_an_editor_s_way_is_the_usual_one(start_engine, source: Path):
     result = run("eval", "--repo", source, "--kind", "line", "--json")
     assert result.exit_code == 0, result.stderr
     told = json.loads(result.stdout)
-    assert told["contestants"][0]["way"] == "language server"
-    whole = told["sets"][0]["contestants"][0]["whole"]
+    assert told["systems"][0]["way"] == "language server"
+    whole = told["sets"][0]["systems"][0]["whole"]
     assert (whole["cases"], whole["exact"]["value"], whole["failures"]) == (4, 0.25, 0)
     assert whole["pass_at_1"] is None
     assert result.stderr == ""
 
 
-def test_the_table_names_sets_contestants_and_figures(script: Script, toy: Path, source: Path):
+def test_the_table_names_sets_systems_and_figures(script: Script, toy: Path, source: Path):
     script(write_sum)
     words = ("--set", toy, "--repo", source.parent, "--kind", "line", "--no-exec")
     result = run("eval", *words)
@@ -135,21 +135,21 @@ def test_a_run_is_kept_and_shown_again_with_the_same_figures(
     assert shown.exit_code == 0, shown.stderr
     assert json.loads(shown.stdout) == json.loads(made.stdout)
     assert "humaneval-single-line, 2 holes" in page.read_text()
-    assert [row.verdict.passed is None for row in read_run(kept).rows] == [False, False]
+    assert [row.judgement.passed is None for row in read_run(kept).rows] == [False, False]
 
 
 def test_a_hole_without_an_answer_is_told_and_has_its_exit_code(
     script: Script, toy: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    async def fill(self: ScriptedContestant, case: Case) -> Answer:
+    async def fill(self: ScriptedSystem, case: Case) -> Answer:
         return failed("the engine went away: try again", 1.0)
 
-    monkeypatch.setattr(ScriptedContestant, "fill", fill)
+    monkeypatch.setattr(ScriptedSystem, "fill", fill)
     script(write_sum)
     result = run("eval", "--set", toy, "--exec", "--json")
     assert result.exit_code == ExitCode.NOTHING
     assert result.stderr.count("no answer: ") == 3
-    whole = json.loads(result.stdout)["sets"][0]["contestants"][0]["whole"]
+    whole = json.loads(result.stdout)["sets"][0]["systems"][0]["whole"]
     assert (whole["failures"], whole["pass_at_1"]["value"], whole["empty"]) == (3, 0, None)
 
 
@@ -209,7 +209,7 @@ def test_the_default_is_the_builtin_set(script: Script):
     assert result.exit_code == 0, result.stderr
     (one,) = json.loads(result.stdout)["sets"]
     assert (one["set"], one["cases"]) == ("builtin", 6)
-    assert one["contestants"][0]["whole"]["exact"]["value"] == 1
+    assert one["systems"][0]["whole"]["exact"]["value"] == 1
 
 
 def test_languages_and_kinds_choose_of_any_set(script: Script):
@@ -232,9 +232,9 @@ def test_verified_writes_what_the_backbone_writes_in_no_more_passes(
     result = run("eval", *words, "--decoding", "autoregressive", "--decoding", "speculative")
     assert result.exit_code == 0, result.stderr
     told = json.loads(result.stdout)
-    assert {info["model"] for info in told["contestants"]} == {"qwen2.5-coder-0.5b"}
-    first, second = (one["whole"] for one in told["sets"][0]["contestants"])
+    assert {info["model"] for info in told["systems"]} == {"qwen2.5-coder-0.5b"}
+    first, second = (one["whole"] for one in told["sets"][0]["systems"])
     assert second["same_as_first"]["value"] == 1
-    assert second["passes"] <= first["passes"]
+    assert second["num_forwards"] <= first["num_forwards"]
     assert first["exact"] == second["exact"]
     assert all(row.read_ms is not None for row in read_run(kept).rows)

@@ -31,11 +31,11 @@ def test_two_runs_are_paired_hole_by_hole(kept):
     assert "1 holes of the first side and 1 of the second" in result.stdout
 
 
-def test_two_contestants_of_one_run_are_paired(kept):
+def test_two_systems_of_one_run_are_paired(kept):
     path = kept("run", row("1", "speculative"), exact("1", "entropy"))
-    words = ("--compare", path, path, "--contestant", "speculative", "--contestant", "entropy")
+    words = ("--compare", path, path, "--system", "speculative", "--system", "entropy")
     told = json.loads(run("eval", *words, "--json").stdout)
-    assert (told["first"]["contestant"]["name"], told["second"]["contestant"]["name"]) == (
+    assert (told["first"]["system"]["name"], told["second"]["system"]["name"]) == (
         "speculative",
         "entropy",
     )
@@ -46,7 +46,7 @@ def test_two_contestants_of_one_run_are_paired(kept):
 def test_one_name_is_for_both_sides(kept):
     first = kept("before", row("1", "speculative"), exact("1", "entropy"))
     second = kept("after", row("1", "speculative"), exact("1", "entropy"))
-    words = ("--compare", first, second, "--contestant", "entropy", "--json")
+    words = ("--compare", first, second, "--system", "entropy", "--json")
     told = json.loads(run("eval", *words).stdout)
     assert told["exact"]["first"] == told["exact"]["second"] == 1
     assert told["discordant"] == []
@@ -58,8 +58,8 @@ def test_runs_without_a_common_hole_are_refused(kept):
     assert "no hole in common" in result.stderr
 
 
-def test_a_contestant_that_is_not_there_is_one_line(kept):
+def test_a_system_that_is_not_there_is_one_line(kept):
     path = kept("a", row("1"))
-    result = run("eval", "--compare", path, path, "--contestant", "nobody")
+    result = run("eval", "--compare", path, path, "--system", "nobody")
     assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
     assert "'nobody'" in result.stderr and "speculative" in result.stderr

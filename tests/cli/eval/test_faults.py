@@ -30,8 +30,8 @@ def test_things_that_do_not_go_together_are_refused(kept: Path, tmp_path: Path):
     check("--compare", kept, kept, "--html", new, said="--compare prints")
     check("--compare", kept, kept, "--show", kept, said="--compare prints")
     check("--show", kept, "--save", new, said="leave --save out")
-    check("--contestant", "speculative", said="goes with --compare")
-    three = ("--contestant", "a") * 3
+    check("--system", "speculative", said="goes with --compare")
+    three = ("--system", "a") * 3
     check("--compare", kept, kept, *three, said="twice at most")
     check("--direct", "--invoked", said="without --direct")
     assert not new.exists()
@@ -49,8 +49,18 @@ def test_a_file_that_is_no_run_is_told(tmp_path: Path, kept: Path, data: bytes, 
 
 
 def test_a_run_of_another_version_is_told(kept: Path):
-    kept.write_text(kept.read_text().replace('"version":1', '"version":99'))
-    check("--show", kept, said="version 99")
+    kept.write_text('{"version":1,"contestants":[],"rows":[]}')
+    check("--show", kept, said="a run of version 1, this intarsia reads version 2")
+    check("--compare", kept, kept, said="a run of version 1, this intarsia reads version 2")
+
+
+def test_the_former_name_of_an_option_is_still_accepted(kept: Path):
+    words = ("--compare", kept, kept, "--json")
+    result = run("eval", *words, "--contestant", "speculative")
+    assert result.exit_code == ExitCode.OK
+    assert result.stderr == ("intarsia: --contestant is deprecated: write --system speculative\n")
+    assert result.stdout == run("eval", *words, "--system", "speculative").stdout
+    assert "--contestant" not in run("eval", "--help").stdout
 
 
 def test_a_file_that_is_not_there_is_told(tmp_path: Path, kept: Path):
@@ -93,11 +103,11 @@ def test_languages_and_kinds_that_are_none_are_told(tmp_path: Path):
     check("--repo", tmp_path, said="no hole in these files")
 
 
-def test_a_peer_that_cannot_be_is_told(tmp_path: Path):
+def test_a_baseline_that_cannot_be_is_told(tmp_path: Path):
     none = tmp_path / "llama-server"
     check("--limit", "1", "--against", "llama.cpp", "--llama-server", none, said="no program")
     words = ("--limit", "1", "--against", "transformers", "--model", "owner/name")
-    check(*words, said="peers run GGUF files")
+    check(*words, said="baselines run GGUF files")
 
 
 def test_a_model_that_is_none_has_the_model_s_exit_code(start_engine, tmp_path: Path):

@@ -9,7 +9,7 @@ from command_line import run
 KEYS = {
     "text",
     "range",
-    "steps",
+    "num_forwards",
     "ms",
     "mean_entropy",
     "finish_reason",
@@ -36,7 +36,7 @@ def test_a_fill_is_shown_before_and_after_and_the_file_is_left_alone(start_engin
     assert f"{source}:2:12" in result.stdout
     assert "-     2 │     return ░░░" in result.stdout
     assert "+     2 │     return a + b" in result.stdout
-    assert "3 steps" in result.stdout
+    assert "3 forward passes" in result.stdout
     assert " ms " in result.stdout
     assert result.stderr == ""
     assert source.read_bytes() == before
@@ -136,7 +136,7 @@ def test_the_options_reach_the_engine(start_engine, source: Path):
     limited = json.loads(run("fill", source, "--at", "2:12", "--max-tokens", 3, "--json").stdout)
     assert limited["finish_reason"] == "max_tokens"
     stopped = json.loads(run("fill", source, "--at", "2:12", "--max-steps", 1, "--json").stdout)
-    assert (stopped["finish_reason"], stopped["steps"]) == ("max_steps", 1)
+    assert (stopped["finish_reason"], stopped["num_forwards"]) == ("max_steps", 1)
 
 
 def test_watch_changes_nothing_where_there_is_no_terminal(start_engine, source: Path):

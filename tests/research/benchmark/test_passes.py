@@ -6,7 +6,8 @@ import sys
 import msgspec
 import pytest
 
-from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.errors import ExitCode, as_fault
+from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.address import resolve_address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
@@ -42,9 +43,9 @@ async def test_a_model_that_is_none_is_one_line():
     bench = Bench(
         client=client, address=resolve_address(), options=FillOptions(model="none"), repeats=1
     )
-    with pytest.raises(CliError, match=r"passes could not be measured: no model 'none'") as found:
+    with pytest.raises(ModelError, match=r"passes could not be measured: no model 'none'") as found:
         await measure_passes(bench)
-    assert found.value.code is ExitCode.MODEL
+    assert as_fault(found.value).code is ExitCode.MODEL
     assert "\n" not in str(found.value)
 
 

@@ -1,4 +1,4 @@
-"""Contestants take turns at real holes; the peer is a small program that speaks as one."""
+"""Systems take turns at real holes; the baseline is a small program that speaks as one."""
 
 from pathlib import Path
 
@@ -15,13 +15,15 @@ from intarsia.research.benchmark.figures import Bench
 from intarsia.research.benchmark.hole_lengths import NUM_LINES, measure_hole_lengths, plan_body
 from intarsia.research.benchmark.side_by_side import measure_side_by_side, plan_line
 from intarsia.research.benchmark.sources import cut_bodies, cut_lines
-from intarsia.research.benchmark.systems import contestants
+from intarsia.research.benchmark.systems import start_systems
 from intarsia.research.evaluation.systems.llama_cpp import llama_cpp
 
 
 def bench_of(client: EngineClient, address: Address, folder: Path) -> Bench:
-    peer = llama_cpp(write_program(folder), folder / "good.gguf")
-    return Bench(client=client, address=address, options=FillOptions(), repeats=2, peers=(peer,))
+    baseline = llama_cpp(write_program(folder), folder / "good.gguf")
+    return Bench(
+        client=client, address=address, options=FillOptions(), repeats=2, baselines=(baseline,)
+    )
 
 
 async def test_everyone_is_asked_for_the_same_hole_with_the_same_stop(
@@ -29,18 +31,18 @@ async def test_everyone_is_asked_for_the_same_hole_with_the_same_stop(
 ):
     launch = rule_engine_launch(text="return value\nmore")
     async with EngineClient(name="test", launch=launch, address=address) as client:
-        async with contestants(bench_of(client, address, tmp_path)) as (ours, peer):
+        async with start_systems(bench_of(client, address, tmp_path)) as (ours, baseline):
             plan = plan_line(cut_lines(1)[0], FillOptions())
             assert (await ours.fill(plan)).text == "return value"
             # The small program gives back what it was asked.
-            asked = (await peer.fill(plan)).text
+            asked = (await baseline.fill(plan)).text
             assert plan.canvas.stop == ("\n",)
             assert '"stop": ["\\n"]' in asked
             assert f'"n_predict": {plan.canvas.max_tokens}' in asked
             short = plan_line(cut_lines(1)[0], FillOptions(max_tokens=1))
             assert (await ours.fill(short)).text == "return"
-            assert '"n_predict": 1,' in (await peer.fill(short)).text
-        assert ours.pid != peer.pid
+            assert '"n_predict": 1,' in (await baseline.fill(short)).text
+        assert ours.pid != baseline.pid
 
 
 async def test_holes_are_filled_in_turns_and_paired(address: Address, tmp_path: Path):
@@ -59,7 +61,7 @@ async def test_holes_are_filled_in_turns_and_paired(address: Address, tmp_path: 
     assert plotted_lines(figures) == {"bench-warm.svg": both, "bench-cold.svg": both}
 
 
-async def test_without_peers_there_is_nothing_to_pair(address: Address):
+async def test_without_baselines_there_is_nothing_to_pair(address: Address):
     client = EngineClient(name="test", start=False, address=address)
     alone = Bench(client=client, address=address, options=FillOptions(), repeats=1)
     assert await measure_side_by_side(alone) == []

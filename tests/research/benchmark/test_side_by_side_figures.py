@@ -14,9 +14,15 @@ from intarsia.research.evaluation.answer import Answer
 from intarsia.research.evaluation.systems.failures import failed
 
 
-def answer(text: str, ms: float, *, passes: int = 4) -> Answer:
+def answer(text: str, ms: float, *, num_forwards: int = 4) -> Answer:
     return Answer(
-        text=text, reason=None, ms=ms, engine_ms=ms, read_ms=ms / 4, passes=passes, num_tokens=8
+        text=text,
+        reason=None,
+        ms=ms,
+        engine_ms=ms,
+        read_ms=ms / 4,
+        num_forwards=num_forwards,
+        num_tokens=8,
     )
 
 

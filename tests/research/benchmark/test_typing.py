@@ -14,7 +14,7 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.research.benchmark.figures import Bench
 from intarsia.research.benchmark.sources import cut_lines
 from intarsia.research.benchmark.typing import has_text, measure_typing, settled_text
-from intarsia.research.benchmark.typing_baseline import measure_typing_peer
+from intarsia.research.benchmark.typing_baseline import measure_typing_baseline
 from intarsia.research.benchmark.typing_figures import KeyFates, figures_of
 from intarsia.research.benchmark.typing_keys import keys_of, typed_lines, typing_places
 from intarsia.research.evaluation.systems.llama_cpp import llama_cpp
@@ -61,12 +61,14 @@ async def test_a_draft_is_something_to_see_before_the_whole_answer(address: Addr
     assert (figures["typing_shown_p50_ms"] or 0) > 0
 
 
-async def test_the_same_keys_are_typed_to_a_peer(address: Address, tmp_path: Path):
-    peer = llama_cpp(write_program(tmp_path), tmp_path / "good.gguf")
+async def test_the_same_keys_are_typed_to_a_baseline(address: Address, tmp_path: Path):
+    baseline = llama_cpp(write_program(tmp_path), tmp_path / "good.gguf")
     client = EngineClient(name="test", start=False, address=address)
-    bench = Bench(client=client, address=address, options=FillOptions(), repeats=1, peers=(peer,))
+    bench = Bench(
+        client=client, address=address, options=FillOptions(), repeats=1, baselines=(baseline,)
+    )
     places = typing_places(1, pace=4)
-    figures = {it.name: it for it in await measure_typing_peer(bench, places)}
+    figures = {it.name: it for it in await measure_typing_baseline(bench, places)}
     assert plotted_lines(list(figures.values())) == {"bench-typing.svg": ["llama.cpp"]}
     await client.close()
     assert f"{len(places[0].keys)} keys" in figures["typing_llama_cpp_prompt_share"].method

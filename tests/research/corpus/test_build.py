@@ -143,7 +143,7 @@ def test_the_manifest_counts_what_was_left_out_and_why(net: SmallNet, tmp_path: 
     assert sum(it.kept.num_files for it in manifest.packages) == 6
     assert sum(it.num_bytes for it in manifest.by_language.values()) == manifest.kept.num_bytes
     assert manifest.by_licence["BSD-3-Clause"].num_files == 2
-    assert manifest.measured.num_stretches == 1
+    assert manifest.measured.num_ngrams == 1
 
 
 def test_the_same_list_gives_the_same_bytes_in_any_order(net: SmallNet, tmp_path: Path):
@@ -167,13 +167,13 @@ def test_another_archive_than_the_pinned_one_is_refused(net: SmallNet, tmp_path:
     rows = (PackageRow(source="wheel", name="first", version="1.0", sha256="0" * 64), *ROWS[1:])
     manifest = build(net, tmp_path / "out", rows)
     assert [(it.name, it.reason) for it in manifest.refused] == [
-        ("first", "its archive is no longer the one that the list pins")
+        ("first", "its archive is not the one in the list: the digest differs")
     ]
 
 
 def test_an_archive_that_is_not_what_the_index_says_stops_the_build(net: SmallNet, tmp_path: Path):
     net.pages["https://files.pythonhosted.org/packages/first-py3-none-any.whl"] += b"more"
-    with pytest.raises(CorpusFault, match="is not what its index says"):
+    with pytest.raises(CorpusFault, match="is not the archive of the index"):
         build(net, tmp_path / "out")
 
 
@@ -202,7 +202,7 @@ def test_a_package_of_another_licence_is_refused_with_its_words(net: SmallNet, t
     )
     reasons = {it.name: it.reason for it in build(net, tmp_path / "out", rows).refused}
     assert reasons["fifth"] == "its licence is not permitted (GPL-3.0)"
-    assert "no format that can be read" in reasons["sixth"]
+    assert "not in the machine-readable format" in reasons["sixth"]
     assert "404" in reasons["nowhere"]
 
 
@@ -277,5 +277,5 @@ def test_a_folder_that_is_no_corpus_is_a_fault(tmp_path: Path):
     (tmp_path / FILES_NAME).write_bytes(gzip.compress(b"{}\n"))
     (tmp_path / MANIFEST_NAME).write_text("{}", encoding="utf-8")
     for read in (read_manifest, lambda folder: list(read_corpus(folder))):
-        with pytest.raises(CorpusFault, match="is no corpus"):
+        with pytest.raises(CorpusFault, match="is not a corpus"):
             read(tmp_path)

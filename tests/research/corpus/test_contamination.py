@@ -50,13 +50,13 @@ def test_our_own_sources_share_nothing_with_it(measured: MeasuredTexts):
 
 def test_a_stretch_of_few_different_words_is_not_looked_for():
     text = "if x is none return none if x is none return none if x is none"
-    assert MeasuredTexts([text]).num_stretches == 0
+    assert MeasuredTexts([text]).num_ngrams == 0
     assert MeasuredTexts([text], min_different_words=4).shared_with(text) is not None
 
 
 def test_a_shorter_stretch_is_no_sign():
     words = "alpha beta gamma delta epsilon zeta eta theta iota kappa"
     measured = MeasuredTexts([words])
-    assert measured.num_stretches == 1
+    assert measured.num_ngrams == 1
     assert measured.shared_with(f"before {words.replace(' ', ', ')} after") == words
     assert measured.shared_with(words.removesuffix(" kappa")) is None

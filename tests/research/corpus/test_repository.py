@@ -96,9 +96,9 @@ def test_a_pipe_with_a_source_file_s_name_is_not_waited_for(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("num_files", "text", "words"),
     [
-        (0, "", "has 0 source files to learn from (0 kB), needed are 10 with 20 kB"),
-        (9, CODE * 60, "has 9 source files"),
-        (12, CODE * 5, "has 12 source files to learn from (3 kB)"),
+        (0, "", "has 0 usable source files (0 kB); at least 10 with 20 kB are needed"),
+        (9, CODE * 60, "has 9 usable source files"),
+        (12, CODE * 5, "has 12 usable source files (3 kB)"),
         (12, "x = 1\n", "left out: 12 too small"),
     ],
 )
@@ -110,11 +110,11 @@ def test_a_small_repository_is_refused(
     with pytest.raises(CorpusFault) as caught:
         read(tmp_path)
     assert words in str(caught.value)
-    assert str(caught.value).endswith("name a folder that holds more code")
+    assert str(caught.value).endswith("name a folder with more code")
 
 
 def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(CorpusFault, match="is no folder"):
+    with pytest.raises(CorpusFault, match="is not a folder"):
         read(tmp_path / "nowhere")
 
 

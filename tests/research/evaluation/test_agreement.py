@@ -41,7 +41,7 @@ async def both(address: Address, options: FillOptions, cases: list[Case]) -> lis
 def assert_same(one: Answer, other: Answer) -> None:
     assert (one.text, one.reason) == (other.text, other.reason)
     assert (one.is_failure, other.is_failure) == (False, False)
-    assert (one.passes, one.num_tokens) == (other.passes, other.num_tokens)
+    assert (one.num_forwards, one.num_tokens) == (other.num_forwards, other.num_tokens)
     assert one.mean_entropy == pytest.approx(other.mean_entropy)
     assert (one.num_read or 0) + (one.num_reused or 0) == (other.num_read or 0) + (
         other.num_reused or 0

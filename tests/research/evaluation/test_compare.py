@@ -52,14 +52,17 @@ def test_pass_at_1_is_compared_where_both_tests_were_run():
 
 
 def test_numbers_are_compared_where_both_sides_have_them():
-    first = [row("1", passes=4, ms=100.0), row("2", passes=2, ms=50.0), failure("3")]
-    second = [row("1", passes=2, ms=90.0), row("2", ms=40.0), row("3")]
+    first = [row("1", num_forwards=4, ms=100.0), row("2", num_forwards=2, ms=50.0), failure("3")]
+    second = [row("1", num_forwards=2, ms=90.0), row("2", ms=40.0), row("3")]
     found = compare(first, second)
-    assert found.passes and (found.passes.of, found.passes.difference.value) == (1, -2)
+    assert found.num_forwards and (found.num_forwards.of, found.num_forwards.difference.value) == (
+        1,
+        -2,
+    )
     assert found.ms and (found.ms.of, found.ms.first, found.ms.second) == (2, 75, 65)
     assert found.ms.difference.value == -10
     assert found.similarity.difference.value == pytest.approx(0.5 / 3)
-    assert compare([row("1")], [row("1")]).passes is None
+    assert compare([row("1")], [row("1")]).num_forwards is None
 
 
 def test_a_difference_that_is_the_same_everywhere_has_a_narrow_interval():
@@ -82,11 +85,11 @@ def test_the_same_id_in_another_set_is_another_hole():
         compare([row("1", set="a")], [row("1", set="b")])
 
 
-def test_a_contestant_is_chosen_by_name_or_is_the_first():
+def test_a_system_is_chosen_by_name_or_is_the_first():
     run = run_of(row("1", "speculative"), row("1", "entropy"))
-    assert [one.contestant for one in rows_of(run, None)] == ["speculative"]
-    assert [one.contestant for one in rows_of(run, "entropy")] == ["entropy"]
-    with pytest.raises(EvaluationFault, match=r"'none'.*verified, entropy"):
+    assert [one.system for one in rows_of(run, None)] == ["speculative"]
+    assert [one.system for one in rows_of(run, "entropy")] == ["entropy"]
+    with pytest.raises(EvaluationFault, match=r"'none'.*speculative, entropy"):
         rows_of(run, "none")
     with pytest.raises(EvaluationFault, match="none"):
         rows_of(run_of(), None)

@@ -8,7 +8,7 @@ from intarsia.research.evaluation.record import Row
 
 
 def whole(*rows: Row) -> Figures:
-    return figures_of(rows)[0].contestants[0].whole
+    return figures_of(rows)[0].systems[0].whole
 
 
 def test_shares_are_of_all_holes_and_a_failure_is_neither_exact_nor_empty():
@@ -41,30 +41,32 @@ def test_what_is_said_of_text_is_of_answers_with_text():
 
 
 def test_tokens_and_passes_are_summed():
-    found = whole(row("1", passes=2, num_tokens=8), row("2", passes=3, num_tokens=2), row("3"))
-    assert (found.passes, found.tokens) == (5, 10)
-    assert found.tokens_per_pass and found.tokens_per_pass.value == 2
+    found = whole(
+        row("1", num_forwards=2, num_tokens=8), row("2", num_forwards=3, num_tokens=2), row("3")
+    )
+    assert (found.num_forwards, found.tokens) == (5, 10)
+    assert found.tokens_per_forward and found.tokens_per_forward.value == 2
 
 
 def test_the_others_are_compared_with_the_first_on_the_same_holes():
     first, second = figures_of(
         [
-            row("1", "autoregressive", passes=6, text="a"),
-            row("1", "speculative", passes=3, text="a"),
-            row("2", "autoregressive", passes=2, text="b"),
-            row("2", "speculative", passes=1, text="c"),
-            row("3", "autoregressive", passes=50),
+            row("1", "autoregressive", num_forwards=6, text="a"),
+            row("1", "speculative", num_forwards=3, text="a"),
+            row("2", "autoregressive", num_forwards=2, text="b"),
+            row("2", "speculative", num_forwards=1, text="c"),
+            row("3", "autoregressive", num_forwards=50),
         ]
-    )[0].contestants
-    assert first.whole.passes_to_first and first.whole.passes_to_first.value == 1
-    assert second.whole.passes_to_first and second.whole.passes_to_first.value == 0.5
+    )[0].systems
+    assert first.whole.forwards_to_first and first.whole.forwards_to_first.value == 1
+    assert second.whole.forwards_to_first and second.whole.forwards_to_first.value == 0.5
     assert second.whole.same_as_first and second.whole.same_as_first.value == 0.5
     assert (first.whole.cases, second.whole.cases) == (3, 2)
 
 
 def test_a_failure_is_not_the_same_as_an_empty_answer():
     rows = [row("1", "a", text="", is_empty=True), failure("1", "b")]
-    same = figures_of(rows)[0].contestants[1].whole.same_as_first
+    same = figures_of(rows)[0].systems[1].whole.same_as_first
     assert same and same.value == 0
 
 
@@ -74,10 +76,10 @@ def test_times_leave_failures_out_and_settling_leaves_reading_out():
         row("2", ms=300.0, engine_ms=200.0, read_ms=10.0),
         failure("3", ms=9999.0),
     )
-    assert found.ms_p50 and found.ms_p95 and found.engine_ms_p95 and found.settling_ms_p50
+    assert found.ms_p50 and found.ms_p95 and found.engine_ms_p95 and found.decode_ms_p50
     assert (found.ms_p50.value, found.ms_p95.value) == (100, 300)
     assert found.engine_ms_p95.value == 200
-    assert found.settling_ms_p50.value == 30
+    assert found.decode_ms_p50.value == 30
 
 
 def test_every_kind_and_language_has_figures_of_its_own():
@@ -87,7 +89,7 @@ def test_every_kind_and_language_has_figures_of_its_own():
             row("2", kind="line", language="go"),
             exact("3", kind="block", language="go"),
         ]
-    )[0].contestants[0]
+    )[0].systems[0]
     assert {name: own.exact.value for name, own in found.by_kind.items()} == {
         "block": 1,
         "line": 0.5,
@@ -110,7 +112,7 @@ def test_sets_are_told_apart_and_taken_together_where_there_are_several():
     rows = [exact("1", set="a"), row("1", set="b"), row("2", set="b")]
     found = figures_of(rows)
     assert [(one.set, one.cases) for one in found] == [("a", 1), ("b", 2), (None, 3)]
-    assert [one.contestants[0].whole.exact.value for one in found] == [1, 0, pytest.approx(1 / 3)]
+    assert [one.systems[0].whole.exact.value for one in found] == [1, 0, pytest.approx(1 / 3)]
     assert [one.set for one in figures_of(rows[:1])] == ["a"]
 
 
@@ -118,10 +120,10 @@ def test_no_row_gives_no_figures():
     assert figures_of([]) == ()
 
 
-def test_the_first_contestant_is_the_run_s_whoever_had_the_first_turn_in_a_set():
+def test_the_first_system_is_the_run_s_whoever_had_the_first_turn_in_a_set():
     rows = [
-        *(row("1", name, set="a", passes=4) for name in ("autoregressive", "speculative")),
-        *(row("1", name, set="b", passes=2) for name in ("speculative", "autoregressive")),
+        *(row("1", name, set="a", num_forwards=4) for name in ("autoregressive", "speculative")),
+        *(row("1", name, set="b", num_forwards=2) for name in ("speculative", "autoregressive")),
     ]
     for one in figures_of(rows):
-        assert [own.contestant for own in one.contestants] == ["autoregressive", "speculative"]
+        assert [own.system for own in one.systems] == ["autoregressive", "speculative"]

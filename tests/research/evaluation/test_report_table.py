@@ -33,12 +33,12 @@ def drawn_figures(*rows: Row) -> str:
     return drawn(*(table for one in figures_of(rows) for table in set_tables(one)))
 
 
-def many(contestant: str) -> list[Row]:
-    about = {"passes": 1234, "num_tokens": 5678, "engine_ms": 7345.6, "read_ms": 2345.6}
+def many(system: str) -> list[Row]:
+    about = {"num_forwards": 1234, "num_tokens": 5678, "engine_ms": 7345.6, "read_ms": 2345.6}
     return [
         (exact if number % 3 else row)(
             f"{kind} {number}",
-            contestant,
+            system,
             kind=kind,
             language=language,
             ms=8765.4,

@@ -7,7 +7,7 @@ import pytest
 from engine_watch import engine_once
 from rule_server import rule_server_command
 from sample_cases import case
-from scripted_system import ScriptedContestant
+from scripted_system import ScriptedSystem
 
 from intarsia.engine.ipc.address import Address
 from intarsia.research.errors import EvaluationFault
@@ -15,7 +15,7 @@ from intarsia.research.evaluation.answer import Answer
 from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.judge import Judgement
 from intarsia.research.evaluation.record import Row, SystemInfo
-from intarsia.research.evaluation.run import FIRST_CASE, Progress, run
+from intarsia.research.evaluation.run import FIRST_CASE, RunProgress, run
 from intarsia.research.evaluation.systems.direct import Direct
 from intarsia.research.evaluation.systems.language_server import LanguageServer
 
@@ -34,16 +34,16 @@ def judge(case: Case, answer: Answer) -> Judgement:
     )
 
 
-def trio(diary: list[str]) -> list[ScriptedContestant]:
-    return [ScriptedContestant(name, diary, lambda case: "1") for name in "abc"]
+def trio(diary: list[str]) -> list[ScriptedSystem]:
+    return [ScriptedSystem(name, diary, lambda case: "1") for name in "abc"]
 
 
-async def test_the_contestants_take_turns_and_the_first_goes_round() -> None:
+async def test_the_systems_take_turns_and_the_first_goes_round() -> None:
     diary: list[str] = []
     rows = await run(CASES, trio(diary), judge=judge)
     asked = [entry[0] for entry in diary if " case " in entry]
     assert "".join(asked) == "abc" + "bca" + "cab" + "abc"
-    assert [(row.contestant, row.case) for row in rows[:4]] == [
+    assert [(row.system, row.case) for row in rows[:4]] == [
         ("a", "case 0"),
         ("b", "case 0"),
         ("c", "case 0"),
@@ -58,7 +58,7 @@ async def test_everyone_fills_one_hole_beforehand_that_is_not_in_the_rows() -> N
     assert {row.case for row in rows} == {"case 0"}
 
 
-async def test_a_row_says_all_of_case_answer_and_verdict() -> None:
+async def test_a_row_says_all_of_case_answer_and_judgement() -> None:
     long = case("a" * 700 + "b", "1", "c" + "d" * 400, kind="line", path="x.go", language="go")
     (row,) = await run([long], trio([])[:1], judge=judge)
     assert row == Row(
@@ -67,21 +67,21 @@ async def test_a_row_says_all_of_case_answer_and_verdict() -> None:
         kind="line",
         language="go",
         group=long.group,
-        contestant="a",
+        system="a",
         before="a" * 599 + "b",
         after="c" + "d" * 299,
         truth="1",
         text="1",
         reason=None,
         is_failure=False,
-        verdict=judge(long, Answer(text="1", reason=None, ms=1.0)),
+        judgement=judge(long, Answer(text="1", reason=None, ms=1.0)),
         ms=1.0,
         num_read=7,
     )
 
 
 async def test_progress_goes_from_none_to_nearly_all() -> None:
-    told: list[Progress] = []
+    told: list[RunProgress] = []
     await run(CASES, trio([]), judge=judge, on_progress=told.append)
     assert [progress.in_words for progress in told[:4]] == [
         "getting a ready",
@@ -99,11 +99,11 @@ async def test_what_was_done_before_a_fault_has_been_handed_out_and_all_are_clos
         return "1"
 
     diary: list[str] = []
-    contestants = [trio(diary)[0], ScriptedContestant("fails", diary, fail)]
+    systems = [trio(diary)[0], ScriptedSystem("fails", diary, fail)]
     infos: list[SystemInfo] = []
     rows: list[Row] = []
     with pytest.raises(EvaluationFault, match="out of memory"):
-        await run(CASES, contestants, judge=judge, on_ready=infos.append, on_row=rows.append)
+        await run(CASES, systems, judge=judge, on_ready=infos.append, on_row=rows.append)
     assert [info.name for info in infos] == ["a", "fails"]
     assert [row.case for row in rows] == ["case 0"] * 2 + ["case 1"] * 2 + ["case 2"]
     assert diary[-2:] == ["fails closed", "a closed"]
@@ -112,7 +112,7 @@ async def test_what_was_done_before_a_fault_has_been_handed_out_and_all_are_clos
 async def test_a_cancelled_run_closes_all_and_loses_no_row() -> None:
     diary: list[str] = []
     rows: list[Row] = []
-    contestants = trio(diary)
+    systems = trio(diary)
     task: asyncio.Task[tuple[Row, ...]]
 
     def take(row: Row) -> None:
@@ -124,8 +124,8 @@ async def test_a_cancelled_run_closes_all_and_loses_no_row() -> None:
         await asyncio.sleep(0)  # where a cancel is met
         return Answer(text="1", reason=None, ms=1.0)
 
-    contestants[0].fill = fill  # type: ignore[method-assign]
-    task = asyncio.create_task(run(CASES, contestants, judge=judge, on_row=take))
+    systems[0].fill = fill  # type: ignore[method-assign]
+    task = asyncio.create_task(run(CASES, systems, judge=judge, on_row=take))
     with pytest.raises(asyncio.CancelledError):
         await task
     assert len(rows) == 5
@@ -142,8 +142,8 @@ async def test_a_run_cancelled_in_the_middle_of_a_fill_leaves_no_server(runtime:
         await engine_once(runtime, lambda status: status.state == "filling")
         task.cancel()
 
-    def follow(progress: Progress) -> None:
-        if progress.in_words == "case 2 of 4, verified":
+    def follow(progress: RunProgress) -> None:
+        if progress.in_words == "case 2 of 4, speculative":
             cancelling.append(asyncio.create_task(cancel_once_it_fills()))
 
     cancelling: list[asyncio.Task[None]] = []
@@ -162,7 +162,7 @@ def _command(process: psutil.Process) -> str:
 
 
 async def test_one_that_cannot_be_made_ready_leaves_no_other_open() -> None:
-    class Missing(ScriptedContestant):
+    class Missing(ScriptedSystem):
         def ready(self):  # type: ignore[no-untyped-def]
             raise EvaluationFault("no model")
 
@@ -174,11 +174,11 @@ async def test_one_that_cannot_be_made_ready_leaves_no_other_open() -> None:
 
 
 async def test_names_are_unique() -> None:
-    with pytest.raises(EvaluationFault, match="two contestants are named 'a'"):
+    with pytest.raises(EvaluationFault, match="two systems are named 'a'"):
         await run(CASES, trio([])[:1] * 2, judge=judge)
 
 
-async def test_no_contestant_and_no_case_are_no_row() -> None:
+async def test_no_system_and_no_case_are_no_row() -> None:
     assert await run(CASES, [], judge=judge) == ()
     assert await run([], trio([]), judge=judge) == ()
 
@@ -189,7 +189,7 @@ async def test_of_those_who_share_an_engine_the_first_one_has_the_context_read(
     served = LanguageServer(name="served", address=runtime, command=rule_server_command(text="1"))
     straight = Direct(name="straight", address=runtime)
     rows = await run(CASES[:2], [served, straight], judge=judge)
-    read = [(row.contestant, bool(row.num_read), row.read_ms) for row in rows]
+    read = [(row.system, bool(row.num_read), row.read_ms) for row in rows]
     assert read == [
         ("served", True, 0.0),
         ("straight", False, 0.0),

@@ -31,12 +31,12 @@ def test_the_best_are_right_the_longest_first():
     assert names(galleries(rows)[0].worst) == ["wrong"]
 
 
-def test_so_many_are_shown_of_each_contestant_with_everyone_s_answers():
+def test_so_many_are_shown_of_each_system_with_everyone_s_answers():
     rows = [row(str(case), name) for case in range(9) for name in ("speculative", "entropy")]
     found = galleries(rows, num_worst=4, num_best=2)
-    assert [one.contestant for one in found] == ["speculative", "entropy"]
+    assert [one.system for one in found] == ["speculative", "entropy"]
     assert [len(one.worst) for one in found] == [4, 4]
-    assert [one.contestant for one in found[1].worst[0].answers] == ["speculative", "entropy"]
+    assert [one.system for one in found[1].worst[0].answers] == ["speculative", "entropy"]
     assert found[1].best == ()
 
 
@@ -48,4 +48,4 @@ def test_cases_of_one_name_in_two_sets_are_not_mixed():
 def test_answers_stand_in_one_order_whoever_had_the_first_turn():
     rows = [row("1", "a"), row("1", "b"), row("2", "b"), row("2", "a")]
     for case in galleries(rows)[0].worst:
-        assert [answer.contestant for answer in case.answers] == ["a", "b"]
+        assert [answer.system for answer in case.answers] == ["a", "b"]

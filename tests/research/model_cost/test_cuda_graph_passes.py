@@ -10,7 +10,7 @@ from tiny_diffusion_gemma import SLIDING_WINDOW, VOCAB_SIZE, tiny_model
 from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
-from intarsia.research.model_cost.cuda_graph_passes import FixedPasses
+from intarsia.research.model_cost.cuda_graph_passes import FixedShapePasses
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
@@ -28,7 +28,7 @@ def canvas_of(length: int, seed: int = 0) -> TokenCanvas:
 
 def fixed(model: Any, *, smallest: int = 16) -> DiffusionGemmaBackbone:
     backbone = DiffusionGemmaBackbone(model)
-    backbone.use(FixedPasses(model, has_graphs=False, smallest=smallest))
+    backbone.use(FixedShapePasses(model, has_graphs=False, smallest=smallest))
     return backbone
 
 
@@ -104,5 +104,5 @@ def test_several_canvases_at_once_say_what_each_says_alone(model: Any, is_fixed:
 
 
 def test_graphs_are_refused_where_there_is_no_card(model: Any) -> None:
-    with pytest.raises(ModelError, match="graphs need an NVIDIA card"):
-        FixedPasses(model, has_graphs=True)
+    with pytest.raises(ModelError, match="graphs need an NVIDIA GPU"):
+        FixedShapePasses(model, has_graphs=True)

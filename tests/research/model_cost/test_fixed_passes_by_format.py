@@ -11,10 +11,10 @@ from torch import Tensor
 from intarsia.engine.families.diffusion_gemma.attention import fold_heads
 from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.quantized.quantize import quantize_gemma
-from intarsia.research.model_cost.cuda_graph_passes import FixedPasses
+from intarsia.research.model_cost.cuda_graph_passes import FixedShapePasses
 from intarsia.research.model_cost.gemma_shape import gemma_config
+from intarsia.research.model_cost.options import Weights
 from intarsia.research.model_cost.random_gemma import random_gemma
-from intarsia.research.model_cost.wanted import Weights
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
@@ -43,8 +43,8 @@ def test_fixed_passes_follow_context_canvas_and_self_conditioning(
 ) -> None:
     model = toy(weights, torch.device(device))
     plain, fixed, replayed = (DiffusionGemmaBackbone(model) for _ in range(3))
-    fixed.use(FixedPasses(model, has_graphs=False, smallest=64))
-    replayed.use(FixedPasses(model, has_graphs=device == "cuda", smallest=64))
+    fixed.use(FixedShapePasses(model, has_graphs=False, smallest=64))
+    replayed.use(FixedShapePasses(model, has_graphs=device == "cuda", smallest=64))
     for number, length in enumerate((20, 50, 130, 40)):  # the third outgrows its bucket
         random = torch.Generator().manual_seed(number)
         context = torch.randint(3, 512, (length,), generator=random).tolist()

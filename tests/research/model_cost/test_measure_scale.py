@@ -9,7 +9,7 @@ from intarsia.engine.families.diffusion_gemma.passes import DirectPasses
 from intarsia.research.model_cost import __main__
 from intarsia.research.model_cost.figure_lines import (
     FirstPass,
-    Loaded,
+    LoadFigures,
     Machine,
     Missing,
     Pass,
@@ -32,7 +32,7 @@ def measure(path: Path, *more: str) -> list[object]:
 def test_every_case_has_its_line(tmp_path: Path) -> None:
     lines = measure(tmp_path / "figures.jsonl")
     kinds = [type(line) for line in lines]
-    assert kinds[:5] == [Machine, Loaded, Prefill, FirstPass, FirstPass]
+    assert kinds[:5] == [Machine, LoadFigures, Prefill, FirstPass, FirstPass]
     passes = [line for line in lines if isinstance(line, Pass)]
     assert [(line.canvas, line.batch) for line in passes] == [(4, 1), (4, 2), (8, 1), (8, 2)]
     assert all(line.context == 40 and 4 <= line.experts_touched <= 16 for line in passes)

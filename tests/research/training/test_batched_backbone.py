@@ -9,7 +9,7 @@ from toy_causal import KINDS, Kind, save_toy, toy_causal_model, toy_masked_causa
 from toy_training import MIX, toy_batched
 
 from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
-from intarsia.research.training.adapter_file import save_numbers
+from intarsia.research.training.adapter_file import save_tensors
 from intarsia.research.training.canvas_batch import CanvasBatch, draw_batch
 from intarsia.research.training.packed_holes import HoleIds
 from intarsia.research.training.trainable_adapter import TrainableAdapter
@@ -25,9 +25,9 @@ def random_adapter(folder: Path, path: Path) -> Path:
     adapter = TrainableAdapter(toy_batched(folder).shape, rank=4, seed=1)
     generator = torch.Generator().manual_seed(2)
     with torch.no_grad():
-        for number in adapter.named().values():
+        for number in adapter.named_tensors().values():
             number.copy_(torch.randn(number.shape, generator=generator) * 0.1)
-    save_numbers(adapter.named(), path, about={})
+    save_tensors(adapter.named_tensors(), path, metadata={})
     return path
 
 
@@ -42,22 +42,22 @@ def test_canvas_rows_say_in_training_what_they_say_in_a_fill(kind: Kind, tmp_pat
     path = random_adapter(folder, tmp_path / "adapter.safetensors")
     backbone, batch = toy_batched(folder), drawn(folder)
     adapter = read_adapter(path, backbone.shape, dtype=backbone.dtype, device=backbone.device)
-    read = backbone.read(batch.ids)
-    hidden = backbone.canvases(batch, read, adapter)
+    prefilled = backbone.prefill(batch.ids)
+    hidden = backbone.forward_canvases(batch, prefilled, adapter)
     num_seen = 0
     for hole in range(len(batch.ids)):
         for canvas in range(int(batch.row_canvases[hole].max()) + 1):
             rows = (batch.row_canvases[hole] == canvas).nonzero().flatten()
-            if not bool(batch.is_proposal[hole, rows].all()):
+            if not bool(batch.is_draft[hole, rows].all()):
                 continue
-            anchor = int(batch.row_anchors[hole, rows[0]])
+            anchor = int(batch.row_num_visible[hole, rows[0]])
             filling = toy_masked_causal(folder, path)
             filling.prefill(batch.ids[hole, : anchor - 1].tolist())
             said = filling.verify([int(batch.ids[hole, anchor - 1])], [len(rows)])
             mine = torch.nn.functional.linear(hidden[hole, rows], backbone.weights.output)
             torch.testing.assert_close(mine, said.proposals[0], atol=2e-4, rtol=2e-4)
             frozen = torch.nn.functional.linear(
-                read.hidden[hole, anchor - 1], backbone.weights.output
+                prefilled.hidden[hole, anchor - 1], backbone.weights.output
             )
             torch.testing.assert_close(frozen, said.causal[0], atol=2e-4, rtol=2e-4)
             num_seen += 1
@@ -100,11 +100,11 @@ def _proposal_hidden(folder: Path, adapter: Path, context: list[int], num: int) 
         row_ids=torch.full((1, num), backbone.mask_id),
         row_positions=positions,
         row_canvases=torch.zeros(1, num, dtype=torch.long),
-        row_anchors=torch.full((1, num), len(context)),
+        row_num_visible=torch.full((1, num), len(context)),
         row_depths=positions - len(context),
         targets=positions,
         weights=nothing,
-        is_proposal=nothing > 0,
-        is_taught=nothing > 0,
+        is_draft=nothing > 0,
+        has_teacher=nothing > 0,
     )
-    return backbone.canvases(batch, backbone.read(batch.ids), gated)[0]
+    return backbone.forward_canvases(batch, backbone.prefill(batch.ids), gated)[0]

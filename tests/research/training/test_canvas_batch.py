@@ -35,12 +35,12 @@ def test_every_row_is_asked_for_what_stands_behind_it(holes: list[HoleIds], seed
             if batch.row_canvases[number, row] < 0:
                 assert batch.weights[number, row] == 0
                 continue
-            at, anchor = batch.row_positions[number, row], batch.row_anchors[number, row]
+            at, anchor = batch.row_positions[number, row], batch.row_num_visible[number, row]
             assert at >= anchor, "a canvas stands behind what it sees"
             assert text[anchor - 1] not in (_FIM.before_prefix, _FIM.before_suffix)
             if at == anchor:
                 assert batch.row_ids[number, row] == _FIM.mask, "its first row is masked"
-            if batch.is_taught[number, row]:
+            if batch.has_teacher[number, row]:
                 target = batch.targets[number, row]
                 assert target in (-1, text[at + 1])
                 assert batch.row_ids[number, row] in (_FIM.mask, text[at])
@@ -63,7 +63,7 @@ def test_a_hole_that_is_cut_teaches_no_end() -> None:
 def test_where_a_hole_ends_weighs_more() -> None:
     hole = HoleIds(prefix=[10], middle=[20] * 8, suffix=[30], group=0)
     batch = draw_batch([hole], MIX, _FIM, random.Random(0))
-    is_end = (batch.targets == _FIM.end) & batch.is_taught & (batch.row_depths == 0)
+    is_end = (batch.targets == _FIM.end) & batch.has_teacher & (batch.row_depths == 0)
     is_other = (batch.targets == 20) & (batch.row_depths == 0)
     assert bool(is_end.any())
     assert batch.weights[is_end].min() > batch.weights[is_other].max()

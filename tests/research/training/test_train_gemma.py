@@ -15,7 +15,7 @@ from intarsia.engine.service.load_filler import load_filler
 from intarsia.research.corpus.corpus_file import write_files
 from intarsia.research.corpus.holes import TrainingHole
 from intarsia.research.training.encode_gemma_holes import encode_gemma_holes
-from intarsia.research.training.run import TrainingOrder, run_training
+from intarsia.research.training.run import TrainingOptions, run_training
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
@@ -26,8 +26,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save_tiny_checkpoint(tmp_path_factory.mktemp("tiny-gemma"))
 
 
-def order(corpus: Path, model: Path, what: str = "tuning") -> TrainingOrder:
-    return TrainingOrder(
+def order(corpus: Path, model: Path, what: str = "tuning") -> TrainingOptions:
+    return TrainingOptions(
         what=what,  # type: ignore[arg-type]
         corpus=corpus,
         model=str(model),

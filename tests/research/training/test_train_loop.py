@@ -37,16 +37,16 @@ def test_a_run_that_was_interrupted_goes_on_as_if_it_had_not(
     straight = toy_canvas_task(toy, holes)
     train_toy(straight, holes, tmp_path / "straight", tokens=3_000)
     broken = toy_canvas_task(toy, holes)
-    learn, num_steps = broken.learn, 0
+    compute_loss, num_steps = broken.compute_loss, 0
 
     def learn_and_interrupt(*args: object) -> object:
         nonlocal num_steps
         num_steps += 1
         if num_steps == 4:
             signal.raise_signal(signal.SIGINT)
-        return learn(*args)  # type: ignore[arg-type]
+        return compute_loss(*args)  # type: ignore[arg-type]
 
-    broken.learn = learn_and_interrupt  # type: ignore[method-assign, assignment]
+    broken.compute_loss = learn_and_interrupt  # type: ignore[method-assign, assignment]
     train_toy(broken, holes, tmp_path / "broken", tokens=3_000)
     assert not torch.equal(numbers(broken), numbers(straight))
     again = toy_canvas_task(toy, holes)
@@ -89,5 +89,5 @@ def test_packed_holes_come_back_as_they_were(toy: Path, holes: PackedHoles, tmp_
 def test_a_file_that_holds_no_holes_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "holes.safetensors"
     path.write_bytes(b"nothing")
-    with pytest.raises(ModelError, match="pack the corpus again"):
+    with pytest.raises(ModelError, match="delete it and train again"):
         read_packed(path)

@@ -46,9 +46,9 @@ def test_weights_with_a_tuning_say_what_the_tuning_said_while_it_was_trained(
     backbone, task = toy_batched(toy), toy_tuning_task(toy, holes)
     task.start_from(tuning)
     ids = torch.arange(20, 50)[None]
-    expected = backbone.tuned(ids, task.module.in_use(torch.float32))
+    expected = backbone.forward_tuned(ids, task.module.as_layers(torch.float32))
     backbone.weights = tune(backbone.weights, backbone.shape, tuning)
-    torch.testing.assert_close(backbone.read(ids).hidden, expected, atol=1e-3, rtol=1e-3)
+    torch.testing.assert_close(backbone.prefill(ids).hidden, expected, atol=1e-3, rtol=1e-3)
 
 
 def test_a_weaker_tuning_changes_the_weights_by_its_share(
@@ -56,7 +56,7 @@ def test_a_weaker_tuning_changes_the_weights_by_its_share(
 ) -> None:
     task = toy_tuning_task(toy, holes, strength=0.25)
     task.start_from(tuning)
-    task.save(tmp_path / "weaker.safetensors", about={})
+    task.save(tmp_path / "weaker.safetensors", metadata={})
     plain = toy_batched(toy).weights
 
     def change(file: Path) -> torch.Tensor:
@@ -86,7 +86,7 @@ def test_a_run_that_is_done_is_written_at_another_strength(
 def test_given_text_is_shown_and_not_asked_for(toy: Path, holes: PackedHoles) -> None:
     task, fim = toy_tuning_task(toy, holes), toy_text(toy).mark_ids()
     hole = HoleIds(prefix=[20, 21], given=[30, 31], middle=[40, 41], suffix=[50], group=0)
-    ids, is_asked = task._laid_out([hole])
+    ids, is_asked = task._lay_out([hole])
     shown = [fim.before_prefix, 20, 21, fim.before_suffix, 50, fim.before_middle, 30, 31]
     assert ids[0].tolist() == [*shown, 40, 41, fim.end]
     assert ids[0, 1:][is_asked[0]].tolist() == [40, 41, fim.end]

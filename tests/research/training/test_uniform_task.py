@@ -73,7 +73,7 @@ def test_a_batch_says_in_training_what_its_holes_say_in_a_fill(toy: LoadedGemma)
     seen = torch.randn(2, 9, training.vocab_size, generator=torch.Generator().manual_seed(0))
     is_conditioned = torch.tensor([True, False])
     several = batch()
-    hidden = training.hidden(several, training.read(several), seen, is_conditioned)
+    hidden = training.forward(several, training.prefill(several), seen, is_conditioned)
     for number, canvas in enumerate(canvases()):
         ids = torch.tensor(canvas.ids[::-1])
         nothing = torch.zeros_like(ids, dtype=torch.bool)
@@ -90,9 +90,9 @@ def test_gradients_reach_the_tuning_alone_and_all_of_it(
 ) -> None:
     task = toy_uniform_task(toy)
     some = [holes[number] for number in range(8)]
-    task.learn(some, random.Random(0)).loss.backward()  # type: ignore[no-untyped-call]
+    task.compute_loss(some, random.Random(0)).loss.backward()  # type: ignore[no-untyped-call]
     assert all(it.grad is None for it in toy.model.parameters())
-    names = task.module.named()
+    names = task.module.named_tensors()
     assert len(names) == 2 * (3 * 7 - 1), "a layer that sees the whole context has no values"
     for name, number in names.items():
         assert number.grad is not None, name
@@ -102,7 +102,7 @@ def test_gradients_reach_the_tuning_alone_and_all_of_it(
 def test_the_loss_is_on_the_hole_alone(toy: LoadedGemma, holes: PackedHoles) -> None:
     task = toy_uniform_task(toy)
     some = [holes[number] for number in range(4)]
-    learnt = task.learn(some, random.Random(3))
+    learnt = task.compute_loss(some, random.Random(3))
     drawn = task._draw(some, random.Random(3))
     assert learnt.num_tokens == sum(canvas.end - canvas.start for canvas in drawn)
 
@@ -112,10 +112,12 @@ def test_the_same_chance_gives_the_same_loss_and_figures(
 ) -> None:
     task = toy_uniform_task(toy)
     some = [holes[number] for number in range(4)]
-    losses = {float(task.learn(some, random.Random(seed)).loss.detach()) for seed in (1, 1, 2)}
+    losses = {
+        float(task.compute_loss(some, random.Random(seed)).loss.detach()) for seed in (1, 1, 2)
+    }
     assert len(losses) == 2
     with torch.no_grad():
-        one, same = (task.judge([some], random.Random(0)) for _ in range(2))
+        one, same = (task.evaluate([some], random.Random(0)) for _ in range(2))
     assert one == same
     assert set(one) >= {"loss", "loss_at_0.25", "accuracy_at_0.5", "accuracy_at_1.0", "whole"}
 
@@ -130,7 +132,7 @@ def test_weights_with_a_tuning_say_what_the_tuning_said_while_it_was_trained(
     task.start_from(path)
     expected = logits_of(unmerged)
     torch.testing.assert_close(logits_of(load_toy(folder, path)), expected, atol=1e-3, rtol=1e-3)
-    task.module.let_go()
+    task.module.remove_hooks()
     plain = logits_of(unmerged)
     assert not torch.allclose(plain, expected, atol=0.1)
     torch.testing.assert_close(plain, logits_of(load_toy(folder)))
@@ -139,15 +141,15 @@ def test_weights_with_a_tuning_say_what_the_tuning_said_while_it_was_trained(
 def random_tuning(task: UniformTask, path: Path) -> Path:
     generator = torch.Generator().manual_seed(5)
     with torch.no_grad():
-        for number in task.module.named().values():
+        for number in task.module.named_tensors().values():
             number.copy_(torch.randn(number.shape, generator=generator) * 0.1)
-    task.save(path, about={"kind": "tuning"})
+    task.save(path, metadata={"kind": "tuning"})
     return path
 
 
 def logits_of(toy: LoadedGemma) -> torch.Tensor:
     backbone, some = UniformBackbone(toy.model), batch()
-    return backbone.logits(backbone.hidden(some, backbone.read(some), None, None))
+    return backbone.logits(backbone.forward(some, backbone.prefill(some), None, None))
 
 
 def test_the_files_names_say_the_modules_paths(toy: LoadedGemma, tmp_path: Path) -> None:

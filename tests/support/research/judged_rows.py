@@ -5,7 +5,7 @@ from typing import Any
 from intarsia.research.evaluation.judge import Judgement
 from intarsia.research.evaluation.record import Row, Run, SystemInfo
 
-_VERDICT = {
+_JUDGEMENT = {
     "is_exact": False,
     "similarity": 0.5,
     "is_empty": False,
@@ -16,9 +16,9 @@ _VERDICT = {
 }
 
 
-def row(case: str, contestant: str = "speculative", **changes: Any) -> Row:
+def row(case: str, system: str = "speculative", **changes: Any) -> Row:
     """Return a row; changes are fields of Row or of Judgement. The case is its own group."""
-    verdict = {name: changes.pop(name, value) for name, value in _VERDICT.items()}
+    judgement = {name: changes.pop(name, value) for name, value in _JUDGEMENT.items()}
     usual = {
         "set": "toy",
         "kind": "line",
@@ -33,15 +33,15 @@ def row(case: str, contestant: str = "speculative", **changes: Any) -> Row:
         "ms": 100.0,
     }
     fields = usual | changes
-    return Row(case=case, contestant=contestant, verdict=Judgement(**verdict), **fields)
+    return Row(case=case, system=system, judgement=Judgement(**judgement), **fields)
 
 
-def exact(case: str, contestant: str = "speculative", **changes: Any) -> Row:
+def exact(case: str, system: str = "speculative", **changes: Any) -> Row:
     """Return a row whose answer is what stood there."""
-    return row(case, contestant, **{"is_exact": True, "similarity": 1.0, "text": "x = 1"} | changes)
+    return row(case, system, **{"is_exact": True, "similarity": 1.0, "text": "x = 1"} | changes)
 
 
-def failure(case: str, contestant: str = "speculative", **changes: Any) -> Row:
+def failure(case: str, system: str = "speculative", **changes: Any) -> Row:
     """Return a row of a hole that got no answer."""
     usual = {
         "is_failure": True,
@@ -51,18 +51,18 @@ def failure(case: str, contestant: str = "speculative", **changes: Any) -> Row:
         "similarity": 0.0,
         "length_error": -5,
     }
-    return row(case, contestant, **usual | changes)
+    return row(case, system, **usual | changes)
 
 
 def run_of(*rows: Row) -> Run:
     """Return a run of these rows."""
-    names = dict.fromkeys(row.contestant for row in rows)
+    names = dict.fromkeys(row.system for row in rows)
     return Run(
         started="2026-01-01T00:00:00+00:00",
         machine="a toy",
         intarsia="0.0.0",
         settings={"set": ["toy"], "seed": 7},
-        contestants=tuple(
+        systems=tuple(
             SystemInfo(name=name, way="direct", model="toy", details={"decoding": name})
             for name in names
         ),

@@ -1,4 +1,4 @@
-"""A peer's program that answers from a table, and counts how often it was started and asked."""
+"""A baseline's program that answers from a table, and counts how often it was started and asked."""
 
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -30,7 +30,12 @@ class ScriptedProgram:
     async def write(self, prompt: Prompt) -> Written:
         self.prompts.append(prompt)
         return Written(
-            text=self._answer(prompt), ms=7.0, read_ms=2.0, passes=3, num_tokens=4, num_read=50
+            text=self._answer(prompt),
+            ms=7.0,
+            read_ms=2.0,
+            num_forwards=3,
+            num_tokens=4,
+            num_read=50,
         )
 
 

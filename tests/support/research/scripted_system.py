@@ -1,4 +1,4 @@
-"""Contestants that answer by rule, and keep a diary of what was asked of them."""
+"""Systems that answer by rule, and keep a diary of what was asked of them."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -8,7 +8,7 @@ from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.record import SystemInfo
 
 
-class ScriptedContestant:
+class ScriptedSystem:
     """``answer`` may raise. The diary is shared: what happened to whom, in order."""
 
     def __init__(self, name: str, diary: list[str], answer: Callable[[Case], str]) -> None:
@@ -18,7 +18,7 @@ class ScriptedContestant:
         self._answer = answer
 
     @asynccontextmanager
-    async def ready(self) -> AsyncIterator["ScriptedContestant"]:
+    async def ready(self) -> AsyncIterator["ScriptedSystem"]:
         self.diary.append(f"{self.name} opened")
         try:
             yield self

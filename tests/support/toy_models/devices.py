@@ -1,4 +1,7 @@
-"""Where a test of numbers runs: here, and on an NVIDIA card where there is one (docs/gpu.md)."""
+"""Where a test of numbers runs: on the CPU, and on an NVIDIA GPU if there is one.
+
+research/model_cost/README.md says how to run these tests on a lent GPU.
+"""
 
 import pytest
 import torch

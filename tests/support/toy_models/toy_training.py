@@ -15,12 +15,12 @@ from intarsia.engine.model_store.checkpoint import read_config
 from intarsia.research.training.batched_backbone import BatchedBackbone
 from intarsia.research.training.budget import Budget
 from intarsia.research.training.canvas_batch import CanvasMix
-from intarsia.research.training.canvas_task import CanvasTask, Weighting
+from intarsia.research.training.canvas_task import CanvasTask, CanvasTaskOptions
 from intarsia.research.training.packed_holes import HoleIds, PackedHoles, pack
 from intarsia.research.training.run_folder import RunFolder
 from intarsia.research.training.task import TrainingTask
-from intarsia.research.training.train_loop import LoopOptions, train
-from intarsia.research.training.tuning_task import TuningMix, TuningTask
+from intarsia.research.training.train_loop import LoopOptions, TrainingPlan, train
+from intarsia.research.training.tuning_task import TuningTask, TuningTaskOptions
 from intarsia.research.training.vocabulary import UsedVocabulary
 
 MIX = CanvasMix(num_canvases=12, max_prefix=24, max_suffix=12, max_middle=24, length=6)
@@ -58,7 +58,7 @@ def toy_holes(folder: Path, path: Path, *, num_holes: int = 64) -> PackedHoles:
         )
         for number, (prefix, hole, suffix) in enumerate(toy_lines(num_holes))
     )
-    return pack(ids, path, about={})
+    return pack(ids, path, metadata={})
 
 
 def toy_canvas_task(
@@ -68,13 +68,13 @@ def toy_canvas_task(
     backbone, *others = _parts(folder, holes)
     if tuning is not None:
         backbone.weights = tune(backbone.weights, backbone.shape, tuning)
-    return CanvasTask(backbone, *others, rank=rank, seed=0, mix=MIX, weighting=Weighting())
+    return CanvasTask(backbone, *others, CanvasTaskOptions(rank=rank, seed=0, mix=MIX))
 
 
 def toy_tuning_task(folder: Path, holes: PackedHoles, *, strength: float = 1.0) -> TuningTask:
     """Return the task of a tuning."""
-    parts = _parts(folder, holes)
-    return TuningTask(*parts, rank=8, seed=0, mix=TuningMix(), strength=strength)
+    options = TuningTaskOptions(rank=8, seed=0, strength=strength)
+    return TuningTask(*_parts(folder, holes), options)
 
 
 def train_toy(
@@ -82,18 +82,12 @@ def train_toy(
 ) -> dict[str, float]:
     """Train so many places, quietly."""
     loop = LoopOptions(
-        **({"held_out_share": 0.25, "judged_passes": 4, "steps_per_note": 1} | options)
+        **({"held_out_share": 0.25, "held_out_passes": 4, "steps_per_note": 1} | options)
     )
-    return train(
-        task,
-        holes,
-        RunFolder(folder),
-        Budget(tokens=tokens),
-        loop,
-        settings={},
-        about={"kind": "toy"},
-        on_step=lambda progress: None,
+    plan = TrainingPlan(
+        budget=Budget(tokens=tokens), options=loop, settings={}, metadata={"kind": "toy"}
     )
+    return train(task, holes, RunFolder(folder), plan, on_step=lambda progress: None)
 
 
 def _parts(folder: Path, holes: PackedHoles) -> Sequence[Any]:

@@ -47,7 +47,7 @@ def toy_letter_holes(
         )
         for number, (prefix, hole, suffix) in enumerate(lines)
     )
-    return pack(ids, path, about={})
+    return pack(ids, path, metadata={})
 
 
 def toy_uniform_task(toy: LoadedGemma, *, rank: int = 16) -> UniformTask:

@@ -1,22 +1,11 @@
-"""Toy checkpoints, made once; one thread for them, the machine's own number for the real model."""
+"""Toy checkpoints, made once for all tests of this folder."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 from toy_causal import KINDS, save_adapter, save_toy, toy_causal_model
 
 from intarsia.engine.families.masked_causal.backbone import choose_format
-
-
-@pytest.fixture(autouse=True)
-def one_thread(request: pytest.FixtureRequest) -> Iterator[None]:
-    num_threads = torch.get_num_threads()
-    if request.node.get_closest_marker("model") is None:
-        torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(num_threads)
 
 
 @pytest.fixture(autouse=True)

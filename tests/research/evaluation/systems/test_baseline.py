@@ -1,4 +1,4 @@
-"""A peer's text as two contestants: its own, and cleaned by us."""
+"""A baseline's text as two systems: its own, and cleaned by us."""
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -29,7 +29,7 @@ def case_of(prefix: str, suffix: str, *, path: str = "a.py") -> Case:
 CASE = case_of("def f(a):\n    b = a\n    ", "\n\nprint(f(1))\n")
 
 
-def peer_of(program: ScriptedProgram) -> Baseline:
+def baseline_of(program: ScriptedProgram) -> Baseline:
     return Baseline(name="scripted", way="a table", model="none", start=program.started)
 
 
@@ -38,11 +38,11 @@ async def fills(
 ) -> tuple[ScriptedProgram, list[Answer]]:
     """Fill one case with the program's own text, then cleaned."""
     program = ScriptedProgram(answer)
-    peer = peer_of(program)
-    contestants: list[System] = [peer.contestant(cleans=it) for it in (False, True)]
+    baseline = baseline_of(program)
+    systems: list[System] = [baseline.system(cleans=it) for it in (False, True)]
     async with AsyncExitStack() as stack:
-        askers = [await stack.enter_async_context(it.ready()) for it in contestants]
-        return program, [await asker.fill(case) for asker in askers]
+        clients = [await stack.enter_async_context(it.ready()) for it in systems]
+        return program, [await client.fill(case) for client in clients]
 
 
 async def test_it_sees_the_text_round_the_hole_whole_and_what_ends_it():
@@ -62,7 +62,7 @@ async def test_its_own_text_ends_at_a_stop_text():
     assert own.text == "return a  "
 
 
-async def test_the_other_contestant_cleans_the_text():
+async def test_the_other_system_cleans_the_text():
     _, (own, cleaned) = await fills(lambda prompt: "return a  <|fim_pad|>", CASE)
     assert own.text == "return a  <|fim_pad|>"
     assert cleaned.text == "return a"
@@ -107,33 +107,33 @@ async def test_both_share_one_program_and_one_answer():
     program, (own, cleaned) = await fills(lambda prompt: "return a", CASE)
     assert (program.num_starts, len(program.prompts)) == (1, 1)
     assert not program.is_running
-    assert own.passes == cleaned.passes == 3
+    assert own.num_forwards == cleaned.num_forwards == 3
     assert own.engine_ms == cleaned.engine_ms == 7.0
     assert own.read_ms == cleaned.read_ms == 2.0
     assert (own.num_tokens, own.num_read) == (4, 50)
 
 
-async def test_it_runs_until_the_last_contestant_is_done_and_can_run_again():
+async def test_it_runs_until_the_last_system_is_done_and_can_run_again():
     program = ScriptedProgram(lambda prompt: "return a")
-    peer = peer_of(program)
-    async with peer.contestant(cleans=True).ready() as first:
-        async with peer.contestant(cleans=False).ready():
+    baseline = baseline_of(program)
+    async with baseline.system(cleans=True).ready() as first:
+        async with baseline.system(cleans=False).ready():
             pass
         assert program.is_running
         await first.fill(CASE)
     assert not program.is_running
-    async with peer.contestant(cleans=True).ready() as again:
+    async with baseline.system(cleans=True).ready() as again:
         await again.fill(CASE)
     assert program.num_starts == 2
 
 
 async def test_names_and_details_tell_the_two_apart():
-    peer = peer_of(ScriptedProgram(lambda prompt: ""))
-    own, cleaned = peer.contestant(cleans=False), peer.contestant(cleans=True)
+    baseline = baseline_of(ScriptedProgram(lambda prompt: ""))
+    own, cleaned = baseline.system(cleans=False), baseline.system(cleans=True)
     assert (own.name, cleaned.name) == ("scripted", "scripted+cleaning")
-    async with own.ready() as asker:
-        assert asker.info.details == {"version": "1", "cleaning": "none"}
-        assert (asker.info.way, asker.info.model) == ("a table", "none")
+    async with own.ready() as client:
+        assert client.info.details == {"version": "1", "cleaning": "none"}
+        assert (client.info.way, client.info.model) == ("a table", "none")
 
 
 def test_the_first_stop_text_cuts():

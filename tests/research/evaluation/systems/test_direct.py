@@ -20,11 +20,11 @@ async def start(address: Address, **options: object) -> None:
 async def test_options_that_no_editor_has_are_used_and_told(runtime: Address) -> None:
     await start(runtime, text="a + b + c", num_steps=4)
     direct = Direct(FillOptions(max_steps=2, seed=3), name="short", address=runtime)
-    async with direct.ready() as asker:
-        answer = await asker.fill(case("y = "))
-    assert answer.passes == 2 * 2  # what is cut short does not hold: a second look is taken
-    assert (asker.info.name, asker.info.way) == ("short", "direct")
-    assert {"max_steps": "2", "seed": "3"}.items() <= asker.info.details.items()
+    async with direct.ready() as client:
+        answer = await client.fill(case("y = "))
+    assert answer.num_forwards == 2 * 2  # what is cut short does not hold: a second look is taken
+    assert (client.info.name, client.info.way) == ("short", "direct")
+    assert {"max_steps": "2", "seed": "3"}.items() <= client.info.details.items()
 
 
 async def test_a_model_that_is_none_ends_the_evaluation(runtime: Address) -> None:
@@ -43,8 +43,8 @@ async def test_a_model_without_memory_ends_the_evaluation(runtime: Address) -> N
 
 async def test_a_hole_that_the_engine_refuses_is_a_failure(runtime: Address) -> None:
     await start(runtime, text="1")
-    async with Direct(FillOptions(max_tokens=-1), address=runtime).ready() as asker:
-        answer = await asker.fill(case("y = "))
+    async with Direct(FillOptions(max_tokens=-1), address=runtime).ready() as client:
+        answer = await client.fill(case("y = "))
     assert (answer.text, answer.is_failure) == ("", True)
     assert answer.reason is not None
     assert "max_tokens must be 1 or more" in answer.reason

@@ -15,8 +15,8 @@ PROMPT = Prompt(prefix="def f(a):\n    ret", suffix="\n", stop=("\n",), max_toke
 
 async def pieces_of(folder: Path, behaviour: str, most: int = 100) -> list[str]:
     """Take so many pieces at most, then ask once more: the program must still answer."""
-    peer = llama_cpp(write_program(folder), folder / f"{behaviour}.gguf")
-    async with peer.running() as program:
+    baseline = llama_cpp(write_program(folder), folder / f"{behaviour}.gguf")
+    async with baseline.running() as program:
         assert isinstance(program, StreamingProgram)
         taken: list[str] = []
         async with aclosing(program.stream(PROMPT)) as pieces:

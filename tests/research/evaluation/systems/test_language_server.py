@@ -40,20 +40,20 @@ def test_the_triggers_have_the_protocols_numbers() -> None:
 
 async def test_an_answer_holds_what_the_server_says_of_it(runtime: Address) -> None:
     server = LanguageServer(address=runtime, command=rule_server_command(text="a + b", num_steps=2))
-    async with server.ready() as asker:
-        answer = await asker.fill(GOOD)
+    async with server.ready() as client:
+        answer = await client.fill(GOOD)
     assert (answer.text, answer.reason, answer.is_failure) == ("a + b", None, False)
     assert answer.engine_ms is not None
     assert answer.ms > answer.engine_ms > 0
-    assert (answer.read_ms, answer.passes, answer.num_tokens) == (0.0, 2, 3)
+    assert (answer.read_ms, answer.num_forwards, answer.num_tokens) == (0.0, 2, 3)
     assert (answer.mean_entropy, answer.num_read, answer.num_reused) == (0.0, 3, 0)
 
 
 async def test_who_fills_and_how_is_told(runtime: Address) -> None:
     options = FillOptions(decoding="entropy", deadline_ms=5_000, budget=Budget(hole_tokens=64))
     server = LanguageServer(options, address=runtime, command=rule_server_command(text="1"))
-    async with server.ready() as asker:
-        info = asker.info
+    async with server.ready() as client:
+        info = client.info
     assert (server.name, info.name, info.way) == ("entropy", "entropy", "language server")
     assert info.model is not None
     wanted = {
@@ -70,10 +70,10 @@ async def test_who_fills_and_how_is_told(runtime: Address) -> None:
 async def test_an_invoked_request_is_told_as_all_its_candidates(runtime: Address) -> None:
     command = rule_server_command(text="a{alternative}", num_steps=1)
     server = LanguageServer(name="key", is_invoked=True, address=runtime, command=command)
-    async with server.ready() as asker:
-        answer = await asker.fill(GOOD)
-        assert asker.info.details["trigger"] == "invoked"
-    assert (answer.text, answer.passes) == ("a0", 3)
+    async with server.ready() as client:
+        answer = await client.fill(GOOD)
+        assert client.info.details["trigger"] == "invoked"
+    assert (answer.text, answer.num_forwards) == ("a0", 3)
 
 
 @pytest.mark.parametrize(
@@ -94,32 +94,32 @@ async def test_a_fault_at_one_case_is_its_failure_and_the_next_is_filled(
         command=faulty_server_command(text="1"),
         slack_s=9,
     )
-    async with server.ready() as asker:
-        failed = await asker.fill(case(f"x = '{fault}' + "))
+    async with server.ready() as client:
+        failed = await client.fill(case(f"x = '{fault}' + "))
         assert (failed.text, failed.is_failure) == ("", True)
         assert failed.reason is not None
         assert reason in failed.reason
-        assert (await asker.fill(GOOD)).text == "1"
+        assert (await client.fill(GOOD)).text == "1"
 
 
 async def test_a_fault_of_the_engine_is_a_failure_and_no_empty_answer(runtime: Address) -> None:
     command = rule_server_command(text="1", rules=[("crash =", "!crash")])
-    async with LanguageServer(address=runtime, command=command).ready() as asker:
-        failed = await asker.fill(case("crash = "))
+    async with LanguageServer(address=runtime, command=command).ready() as client:
+        failed = await client.fill(case("crash = "))
         assert (failed.text, failed.is_failure, failed.engine_ms) == ("", True, None)
         assert failed.reason is not None
         assert "the engine gave no answer" in failed.reason
-        assert (await asker.fill(GOOD)).text == "1"
+        assert (await client.fill(GOOD)).text == "1"
 
 
 async def test_a_server_that_always_dies_ends_the_evaluation(runtime: Address) -> None:
     server = LanguageServer(address=runtime, command=faulty_server_command(text="1"))
     bad = case("x = '!die' + ")
     asked = itertools.count()
-    async with server.ready() as asker:
+    async with server.ready() as client:
         with pytest.raises(EvaluationFault, match=f"{MAX_IN_A_ROW} holes in a row got no answer"):
             while next(asked) < 2 * MAX_IN_A_ROW:
-                assert (await asker.fill(bad)).is_failure
+                assert (await client.fill(bad)).is_failure
     assert next(asked) == MAX_IN_A_ROW
 
 
@@ -133,8 +133,8 @@ async def test_a_model_that_is_none_is_the_engines_own_line(runtime: Address) ->
 
 async def test_a_cursor_within_a_crlf_cannot_be_asked_for(runtime: Address) -> None:
     server = LanguageServer(address=runtime, command=rule_server_command(text="1"))
-    async with server.ready() as asker:
-        answer = await asker.fill(case("x = \r", suffix="\ny = 2\n"))
+    async with server.ready() as client:
+        answer = await client.fill(case("x = \r", suffix="\ny = 2\n"))
     assert answer.is_failure
     assert answer.reason == "LSP knows no position between the CR and the LF of a line end"
 

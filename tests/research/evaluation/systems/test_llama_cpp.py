@@ -1,4 +1,4 @@
-"""llama.cpp's server as a peer: how it is started and asked, and what goes wrong."""
+"""llama.cpp's server as a baseline: how it is started and asked, and what goes wrong."""
 
 import json
 from pathlib import Path
@@ -31,10 +31,10 @@ CASE = Case(
 
 
 async def fill(folder: Path, behaviour: str) -> Answer:
-    peer = llama_cpp(write_program(folder), folder / f"{behaviour}.gguf", model="toy")
-    async with peer.contestant(cleans=False).ready() as asker:
-        assert asker.info.details["build"] == "b1-stand-in"
-        return await asker.fill(CASE)
+    baseline = llama_cpp(write_program(folder), folder / f"{behaviour}.gguf", model="toy")
+    async with baseline.system(cleans=False).ready() as client:
+        assert client.info.details["build"] == "b1-stand-in"
+        return await client.fill(CASE)
 
 
 def children() -> set[int]:
@@ -54,16 +54,16 @@ async def test_it_is_asked_for_the_likeliest_fill_of_the_same_text(tmp_path: Pat
         "temperature": 0,
         "cache_prompt": True,
     }
-    assert (answer.passes, answer.num_tokens) == (4, 4)
+    assert (answer.num_forwards, answer.num_tokens) == (4, 4)
     assert (answer.num_read, answer.num_reused) == (30, 10)
     assert (answer.engine_ms, answer.read_ms) == (5.0, 2.0)
     assert not answer.is_failure
 
 
-async def test_the_server_ends_with_the_contestant(tmp_path: Path):
+async def test_the_server_ends_with_the_system(tmp_path: Path):
     before = children()
-    peer = llama_cpp(write_program(tmp_path), tmp_path / "good.gguf")
-    async with peer.contestant(cleans=True).ready():
+    baseline = llama_cpp(write_program(tmp_path), tmp_path / "good.gguf")
+    async with baseline.system(cleans=True).ready():
         assert len(children() - before) == 1
     assert children() <= before
 
@@ -106,9 +106,9 @@ async def test_a_file_that_is_no_program_is_a_fault(tmp_path: Path):
     program = tmp_path / "llama-server"
     program.write_bytes(b"\x7fELF no more")
     program.chmod(0o755)
-    peer = llama_cpp(program, tmp_path / "good.gguf")
+    baseline = llama_cpp(program, tmp_path / "good.gguf")
     with pytest.raises(EvaluationFault, match="cannot be started"):
-        async with peer.contestant(cleans=True).ready():
+        async with baseline.system(cleans=True).ready():
             pass
 
 

@@ -1,4 +1,4 @@
-"""The backbone by transformers as a peer: toys of random numbers, and the real one."""
+"""The backbone by transformers as a baseline: toys of random numbers, and the real one."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -66,7 +66,7 @@ def test_it_writes_the_likeliest_token_each_time(varied: Backbone):
     expected = greedy(varied, context_of(varied, PROMPT.prefix, PROMPT.suffix), 24)
     written = endless.write(PROMPT)
     assert written.text == varied.decode(expected)
-    assert (written.passes, written.num_tokens) == (23, 24)
+    assert (written.num_forwards, written.num_tokens) == (23, 24)
     assert written.num_read == len(context_of(varied, PROMPT.prefix, PROMPT.suffix))
 
 
@@ -75,7 +75,7 @@ def test_an_end_token_ends_it_and_is_no_text(varied: Backbone):
     end = next(i for i in range(1, 24) if ids[i] not in ids[:i])
     written = replace(varied, end_ids=(ids[end],)).write(PROMPT)
     assert written.text == varied.decode(ids[:end])
-    assert (written.passes, written.num_tokens) == (end, end)
+    assert (written.num_forwards, written.num_tokens) == (end, end)
 
 
 def test_a_stop_text_ends_it_and_is_no_text(varied: Backbone):
@@ -86,8 +86,8 @@ def test_a_stop_text_ends_it_and_is_no_text(varied: Backbone):
         Prompt(prefix=PROMPT.prefix, suffix=PROMPT.suffix, stop=(text[at],), max_tokens=24)
     )
     assert written.text == text[:at]
-    assert written.passes < 23
-    assert written.num_tokens <= written.passes + 1
+    assert written.num_forwards < 23
+    assert written.num_tokens <= written.num_forwards + 1
 
 
 def test_every_mark_of_the_model_ends_it(backbone: Backbone):
@@ -136,19 +136,19 @@ async def test_it_runs_in_a_process_of_its_own_and_its_end_is_a_fault(
         truth="",
         suffix=PROMPT.suffix,
     )
-    peer = transformers_backbone(toy_file, model="toy")
+    baseline = transformers_backbone(toy_file, model="toy")
     before = set(psutil.Process().children())
-    async with peer.contestant(cleans=False).ready() as asker:
-        assert asker.info.details["embedding"] == "tied"
-        answer = await asker.fill(case)
+    async with baseline.system(cleans=False).ready() as client:
+        assert client.info.details["embedding"] == "tied"
+        answer = await client.fill(case)
         expected = backbone.write(
             Prompt(prefix=PROMPT.prefix, suffix=PROMPT.suffix, stop=("\n",), max_tokens=48)
         )
-        assert (answer.text, answer.passes) == (expected.text, expected.passes)
+        assert (answer.text, answer.num_forwards) == (expected.text, expected.num_forwards)
         (process,) = set(psutil.Process().children()) - before
         process.kill()
         with pytest.raises(EvaluationFault, match=r"process ended \(exit code -9\)"):
-            await asker.fill(replace(case, prefix="x = "))
+            await client.fill(replace(case, prefix="x = "))
     assert set(psutil.Process().children()) <= before
 
 
@@ -156,7 +156,7 @@ async def test_a_file_that_is_no_model_is_a_fault_in_one_line(tmp_path: Path):
     path = tmp_path / "broken.gguf"
     path.write_bytes(b"GGUF, or nearly")
     with pytest.raises(EvaluationFault, match=r"transformers cannot load .*broken\.gguf") as caught:
-        async with transformers_backbone(path).contestant(cleans=True).ready():
+        async with transformers_backbone(path).system(cleans=True).ready():
             pass
     assert "\n" not in str(caught.value)
 
@@ -167,7 +167,7 @@ def test_a_context_that_is_kept_is_not_read_again_and_gives_the_same_text(varied
     for prompt in (kept, kept, longer, kept):
         own = varied.write(msgspec.structs.replace(prompt, keeps_context=False))
         again = varied.write(prompt)
-        assert (again.text, again.passes) == (own.text, own.passes)
+        assert (again.text, again.num_forwards) == (own.text, own.num_forwards)
         assert (again.num_read or 0) + (again.num_reused or 0) == own.num_read
     assert varied.write(kept).num_read == 1
 

@@ -1,0 +1,48 @@
+// Fourth place: the extension's own environment. It is complete only with the mark written last.
+
+import { existsSync } from "node:fs";
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { programOfPython, type ServerProgram } from "../serverProgram";
+import type { Bundle } from "../setup/bundle";
+
+const MARK = "intarsia-ready.json";
+
+/** Return the folder of the environment for exactly this build of the server. */
+export function environmentFolder(storage: string, bundle: Bundle): string {
+  return join(storage, "server", `${bundle.version}-${bundle.sha256.slice(0, 12)}`);
+}
+
+export function pythonOf(folder: string): string {
+  return process.platform === "win32"
+    ? join(folder, "Scripts", "python.exe")
+    : join(folder, "bin", "python");
+}
+
+export async function fromPrivateEnvironment(
+  storage: string,
+  bundle: Bundle,
+): Promise<ServerProgram | null> {
+  const folder = environmentFolder(storage, bundle);
+  try {
+    const mark = JSON.parse(await readFile(join(folder, MARK), "utf8")) as { sha256?: string };
+    if (mark.sha256 !== bundle.sha256) {
+      return null;
+    }
+  } catch {
+    return null;
+  }
+  return programOfPython(pythonOf(folder), "the extension's own environment");
+}
+
+/** Whether the extension has made an environment here before, of any version. */
+export async function hasAnyEnvironment(storage: string): Promise<boolean> {
+  const parent = join(storage, "server");
+  const names = await readdir(parent).catch(() => []);
+  return names.some((name) => existsSync(join(parent, name, MARK)));
+}
+
+/** Mark the environment as complete. */
+export async function markComplete(folder: string, bundle: Bundle): Promise<void> {
+  await writeFile(join(folder, MARK), JSON.stringify({ sha256: bundle.sha256 }));
+}

@@ -1,0 +1,64 @@
+"""Run the tests of filled programs in a sandbox, several at once."""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+import msgspec
+
+from intarsia.research.evaluation.case import Case
+from intarsia.research.evaluation.execute import Sandbox
+from intarsia.research.evaluation.record import Row
+
+MAX_AT_ONCE = 4
+
+
+def run_tests(
+    rows: Sequence[Row],
+    cases: Sequence[Case],
+    sandbox: Sandbox,
+    on_progress: Callable[[str, float], None],
+) -> list[Row]:
+    """Return the rows with their test results; equal programs run once.
+
+    A failure counts as not passed.
+    """
+    tested = {(case.set, case.id): case for case in cases if case.test is not None}
+    programs = {
+        row_program: None
+        for row in rows
+        if not row.is_failure and (row_program := _program(row, tested)) is not None
+    }
+    passed = _passed(list(programs), sandbox, on_progress)
+    return [_with_test_result(row, _program(row, tested), passed) for row in rows]
+
+
+def _program(row: Row, tested: dict[tuple[str, str], Case]) -> str | None:
+    case = tested.get((row.set, row.case))
+    return None if case is None else f"{case.filled(row.text)}\n{case.test}"
+
+
+def _passed(
+    programs: Sequence[str], sandbox: Sandbox, on_progress: Callable[[str, float], None]
+) -> dict[str, bool]:
+    passed: dict[str, bool] = {}
+    with ThreadPoolExecutor(max_workers=min(MAX_AT_ONCE, os.cpu_count() or 1)) as pool:
+        running = {pool.submit(sandbox.passes, program): program for program in programs}
+        try:
+            for done in as_completed(running):
+                passed[running[done]] = done.result()
+                stage = f"program {len(passed)} of {len(programs)}"
+                on_progress(stage, len(passed) / len(programs))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return passed
+
+
+def _with_test_result(row: Row, program: str | None, passed: dict[str, bool]) -> Row:
+    if program is None:
+        return row
+    has_passed = not row.is_failure and passed[program]
+    return msgspec.structs.replace(
+        row, judgement=msgspec.structs.replace(row.judgement, passed=has_passed)
+    )
