@@ -65,7 +65,7 @@ def placeholder_holes(syntax: Syntax) -> Iterator[MarkedHole]:
             meant.update(body.statements)
         elif (hole := _hole_in(syntax, block, body, captures.anywhere)) is not None:
             yield hole
-    for byte_range in sorted(captures.anywhere - meant, key=lambda it: (it.start, -it.end)):
+    for byte_range in sorted(captures.anywhere - meant, key=lambda each: (each.start, -each.end)):
         yield at_statement(syntax, byte_range)
 
 

@@ -15,7 +15,7 @@ from intarsia.infill.filling.fill_all import OnFillProgress, fill_all
 from intarsia.infill.filling.fill_in_order import fill_selection, rewrite_selection
 from intarsia.infill.filling.options import AskEngine, FillContext, OnStep
 from intarsia.infill.filling.outcome import FilledPlace
-from intarsia.infill.filling.places import Stretch
+from intarsia.infill.filling.places import Selection
 from intarsia.infill.filling.replacement import Replacement
 from intarsia.infill.holes.find_holes import find_holes, holes_within
 from intarsia.infill.holes.hole_rules import is_stub
@@ -110,13 +110,13 @@ async def _fill(
             return await fill_all(context, document.text, selected, others, on_progress=on_progress)
 
 
-def _selection(document: Document, arguments: EditArguments) -> Stretch:
+def _selection(document: Document, arguments: EditArguments) -> Selection:
     """Return the range as offsets: without one the whole document; empty where it is reversed."""
     where = arguments.lsp_range
     if where is None:
-        return Stretch(start=0, end=len(document.text))
+        return Selection(start=0, end=len(document.text))
     start = document.offset_at(where.start)
-    return Stretch(start=start, end=max(start, document.offset_at(where.end)))
+    return Selection(start=start, end=max(start, document.offset_at(where.end)))
 
 
 def _ask_while_current(session: Session, document: Document) -> AskEngine:

@@ -12,9 +12,9 @@ from typing import Literal, TypeAlias
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.lines import columns, line_at, line_end, line_start, next_line_start
 from intarsia.research.corpus.corpus_file import CorpusFile
-from intarsia.research.holes.cut_holes import KnownHole, KnownHoleKind, known_holes
+from intarsia.research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
 
-TrainingHoleKind: TypeAlias = KnownHoleKind | Literal["span"]
+TrainingHoleKind: TypeAlias = CutHoleKind | Literal["span"]
 """A span begins and ends anywhere in the code, within words and over several lines."""
 
 KIND_WEIGHTS: dict[TrainingHoleKind, float] = {
@@ -44,7 +44,7 @@ MAX_PREFIX_CHARS = 6_000
 MAX_SUFFIX_CHARS = 2_500
 MAX_HOLE_CHARS = 1_200
 
-_ENDS_WITH_LINE: frozenset[KnownHoleKind] = frozenset({"line", "rest_of_line", "inside_word"})
+_ENDS_WITH_LINE: frozenset[CutHoleKind] = frozenset({"line", "rest_of_line", "inside_word"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,12 +78,12 @@ class _Cut:
 
 
 def _drawn(file: CorpusFile, rng: random.Random, num_holes: int) -> Iterator[_Cut]:
-    cut_holes = known_holes(file.text, language_for_id(file.language))
+    holes_by_kind = cut_holes(file.text, language_for_id(file.language))
     left: dict[TrainingHoleKind, list[_Cut]] = {
         kind: [_Cut(kind=kind, start=hole.start, end=hole.end) for hole in holes]
-        for kind, holes in cut_holes.items()
+        for kind, holes in holes_by_kind.items()
     }
-    left["span"] = _spans(file.text, cut_holes, rng, num_holes)
+    left["span"] = _spans(file.text, holes_by_kind, rng, num_holes)
     left = {kind: left[kind] for kind in KIND_WEIGHTS if left[kind]}
     for _ in range(num_holes):
         if not left:
@@ -101,7 +101,7 @@ def _drawn(file: CorpusFile, rng: random.Random, num_holes: int) -> Iterator[_Cu
 
 def _spans(
     text: str,
-    cut_holes: Mapping[KnownHoleKind, Sequence[KnownHole]],
+    cut_holes: Mapping[CutHoleKind, Sequence[CutHole]],
     rng: random.Random,
     num_spans: int,
 ) -> list[_Cut]:
