@@ -1,4 +1,4 @@
-"""The engine's settings, resolved and frozen."""
+"""The settings of one engine process: checked, complete and frozen."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -6,18 +6,18 @@ from typing import Literal, TypeAlias, get_args
 
 Device: TypeAlias = Literal["auto", "cpu", "cuda", "mps"]
 Dtype: TypeAlias = Literal["auto", "int8", "bfloat16", "float32"]
-"""The format of a model's matrices. int8: on a CPU, for causal backbones."""
+"""Number format of a model's matrices. int8 runs on a CPU, with causal backbones only."""
 Quantize: TypeAlias = Literal["none", "fp8", "int4"]
-"""Fewer bits for DiffusionGemma's large matrices; the rest keeps its format."""
+"""Number format of DiffusionGemma's large matrices; the other weights keep ``Dtype``."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EngineConfig:
-    """What one engine process is told at its start.
+    """The settings that an engine process starts with.
 
-    ``model``: a name of the catalog, a folder, or a hub id. ``adapter``: a safetensors file, None
-    for the one bundled with the model (if there is one). ``cache_tokens``: context tokens whose
-    keys and values are held across requests.
+    ``model`` is a name of the catalog, a folder or a hub id. ``adapter`` is a safetensors file;
+    None takes the adapter bundled with the model, if there is one. ``cache_tokens`` is the number
+    of context tokens that the KV caches hold across requests.
     """
 
     model: str = "qwen2.5-coder-0.5b"

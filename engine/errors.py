@@ -1,9 +1,9 @@
-"""What can go wrong with a model or a fill: the errors that every part of the engine may raise."""
+"""The errors that any part of the engine may raise about a model or a fill."""
 
 
 class ModelError(Exception):
-    """A model cannot be found, read or held. The message is one line: what, and what to do."""
+    """A model cannot be found, read or loaded. The message is one line: what, and what to do."""
 
 
 class Cancelled(Exception):
-    """The fill was cancelled between two denoising steps."""
+    """The fill was cancelled between two forward passes."""

@@ -1,16 +1,19 @@
-"""One fill: text → token ids → denoise → text. Used by the service, on its worker thread."""
+"""The protocol of a loaded model: one fill turns text into token ids, decodes, and returns text.
 
-from collections.abc import Callable
+The service calls a Filler on its worker thread.
+"""
+
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
-from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, Step
+from intarsia.engine.fill_control import FillControl
+from intarsia.engine.ipc.messages import Fill, Filled, Prefetch
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelInfo:
-    """What ``status`` says of the loaded model."""
+    """The loaded model as ``intarsia status`` shows it."""
 
     name: str
     family: str
@@ -24,34 +27,25 @@ class Filler(Protocol):
 
     info: ModelInfo
 
-    def fill(
-        self,
-        request: Fill,
-        *,
-        received_at: float,  # time.monotonic() when the request arrived
-        is_cancelled: Callable[[], bool],
-        on_step: Callable[[Step], None] | None,
-    ) -> Filled:
-        """Fill one hole. Raises Cancelled, ValueError (a field out of range), MemoryError.
-
-        ``is_cancelled`` is asked between two passes and nowhere else: other fills may be made
-        before it answers, within ``suspended``.
-        """
+    def fill(self, request: Fill, control: FillControl) -> Filled:
+        """Fill one hole. Raises Cancelled, ValueError (a field out of range), MemoryError."""
         ...
 
     def suspended(self) -> AbstractContextManager[None]:
-        """Let another fill be made between two passes of the one that runs, which finds everything
-        as it was."""
+        """Suspend the running fill, so that another one can run within this context.
+
+        Afterwards the suspended fill finds its context and its hole unchanged.
+        """
         ...
 
     def cached_tokens(self) -> int:
-        """Context tokens whose keys and values are held now."""
+        """Return the number of context tokens in the KV caches."""
         ...
 
-    def prepare(self, is_cancelled: Callable[[], bool]) -> None:
+    def prepare(self, control: FillControl) -> None:
         """Use idle time for what the next request will need. Raises Cancelled, MemoryError."""
         ...
 
-    def prefetch(self, place: Prefetch, is_cancelled: Callable[[], bool]) -> None:
-        """Read what a fill at this place would read first. Raises Cancelled, MemoryError."""
+    def prefetch(self, place: Prefetch, control: FillControl) -> None:
+        """Read the context of a fill at this place. Raises Cancelled, MemoryError."""
         ...

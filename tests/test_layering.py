@@ -18,7 +18,7 @@ ALLOWED = {
     "infill": {"intarsia.engine.ipc.messages"},  # of it, infill/filling alone: see below
     "engine": set(),
     "engine/ipc": set(),
-    "engine/diffusion": {"intarsia.engine.errors"},
+    "engine/diffusion": {"intarsia.engine.fill_control"},
     "lsp": {"intarsia.infill", "intarsia.engine.ipc"},
     "research": {"intarsia.infill", "intarsia.engine", "intarsia.lsp"},
     "research/corpus": {"intarsia.infill", "intarsia.research.errors", "intarsia.research.holes"},

@@ -1,30 +1,40 @@
-"""Settle a hole by the entropy bound alone: canvas after canvas through the denoising loop.
+"""Entropy-bounded unmasking (arXiv 2505.24857): decode a hole canvas after canvas.
 
-The masked family's second way. Each canvas begins with the last known token; the hole ends where
-its settled tokens say so. Knows ids, no text.
+Each canvas begins with the last known token and goes through the denoising loop. The hole ends
+where its accepted tokens do. Knows ids, no text.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from intarsia.engine.decoding.tokens import FindEnd, OnRound, ScoredToken, Settled, cut
+from intarsia.engine.decoding.hole_request import HoleRequest
+from intarsia.engine.decoding.tokens import HoleTokens, OnRound
 from intarsia.engine.diffusion.acceptance import AcceptAmongMasked, AcceptFromLeft
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
-from intarsia.engine.diffusion.denoise import denoise, ignore_step
+from intarsia.engine.diffusion.denoise import (
+    Denoised,
+    DenoisingPolicy,
+    OnStep,
+    denoise,
+    ignore_step,
+)
 from intarsia.engine.diffusion.draft import Draft
+from intarsia.engine.diffusion.hole_end import EndPosition
 from intarsia.engine.diffusion.policies import masked_policy
+from intarsia.engine.diffusion.renewal import Remask
+from intarsia.engine.fill_control import FillControl
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntropyPolicy:
-    """``num_free``: open positions of a canvas.
+    """How a hole is unmasked; ``num_free`` is the number of masked positions of a canvas.
 
-    Settling from the left is what the bundled adapter carries: the surest first, anywhere in the
-    canvas, cost 1 of 6 exact lines at any bound (HumanEval single-line, 18 problems).
+    Accepting from the left suits the bundled adapter. Accepting the surest positions anywhere in
+    the canvas cost 1 of 6 exact lines at any bound (HumanEval single-line, 18 problems).
     """
 
     num_free: int = 12
@@ -38,121 +48,104 @@ class EntropyPolicy:
             raise ValueError(f"a canvas needs an open position, got {self.num_free}")
 
 
-class CanvasWriter(Protocol):
-    """A causal backbone that predicts canvases behind its context and the hole's earlier tokens."""
+class CanvasPredictor(Protocol):
+    """A causal backbone that predicts canvases after its context and the hole's earlier tokens."""
+
+    mask_id: int
+
+    def open_canvas(self, written: Sequence[int]) -> None:
+        """Set the hole tokens between the context and the next canvas."""
+        ...
 
     def predict(self, canvas: TokenCanvas, self_conditioning: Tensor | None) -> Tensor:
         """Return logits (length, vocab) of each canvas position."""
         ...
 
-    def open_canvas(self, written: Sequence[int]) -> None:
-        """Say which tokens stand between the context and the next canvas."""
-        ...
-
 
 def decode_by_entropy(
-    writer: CanvasWriter,
-    mask_id: int,
-    named: Sequence[ScoredToken],
+    predictor: CanvasPredictor,
+    hole: HoleRequest,
     policy: EntropyPolicy,
     *,
     generator: torch.Generator,
-    find_end: FindEnd,
-    max_tokens: int,
-    max_forwards: int | None,
-    is_cancelled: Callable[[], bool],
-    deadline: float | None,  # time.monotonic()
+    control: FillControl,
     on_round: OnRound | None,
-) -> Settled:
-    """Write the hole behind a context whose next tokens are already named; the writer holds all of
-    them but the last. Raises Cancelled."""
-    num_held = len(named) - 1
-    text = Settled(
-        ids=[t.id for t in named],
-        confidences=[t.confidence for t in named],
-        entropies=[t.entropy for t in named],
-        num_committed=len(named),
-    )
-    while (end := find_end(text.ids)) is None and len(text.ids) < max_tokens:
-        left = policy.num_free if max_forwards is None else max_forwards - text.num_forwards
-        if left < 1:
-            return cut(text, max_tokens, "max_steps")
-        before = text.ids[:-1]
-        writer.open_canvas(before[num_held:])
-        num_free = min(policy.num_free, max_tokens - len(text.ids))
-        block = denoise(
-            writer.predict,
+) -> HoleTokens:
+    """Decode one hole after the open context. Raises Cancelled between two passes."""
+    num_held = len(hole.first) - 1
+    text = HoleTokens().then_committed(hole.first)
+    while (end := hole.num_until_end(text.ids)) is None and len(text.ids) < hole.max_tokens:
+        if _is_spent(text, hole):
+            return text.cut(hole.max_tokens, "max_steps")
+        predictor.open_canvas(text.ids[num_held:-1])
+        num_free = min(policy.num_free, hole.max_tokens - len(text.ids))
+        denoised = denoise(
+            predictor.predict,
             masked_canvas(
-                [text.ids[-1], *[None] * num_free], mask_id=mask_id, device=generator.device
+                [text.ids[-1], *[None] * num_free],
+                mask_id=predictor.mask_id,
+                device=generator.device,
             ),
-            masked_policy(
-                mask_id=mask_id,
-                max_steps=min(left, policy.num_free),
-                entropy_bound=policy.entropy_bound,
-                min_confidence=policy.min_confidence,
-                temperature=policy.temperature,
-                accept=policy.accept,
-                find_end=_within(find_end, before),
-            ),
+            _canvas_policy(text, hole, policy, predictor.mask_id),
             generator=generator,
-            is_cancelled=is_cancelled,
-            deadline=deadline,
-            on_step=_show(on_round, text),
+            control=control,
+            on_step=_report(on_round, text),
         )
-        num_sure = len(text.ids)
-        text = _then(
-            text,
-            block.ids.tolist(),
-            block.confidences.tolist(),
-            block.entropies.tolist(),
-            block.num_steps,
-        )
-        if block.finish_reason == "deadline" or (
-            block.finish_reason == "max_steps" and text.num_forwards == max_forwards
-        ):
-            text.num_committed = num_sure  # which of the last canvas had settled is not told
-            return cut(text, find_end(text.ids) or max_tokens, block.finish_reason)
-    return cut(text, end or max_tokens, "max_tokens" if end is None else "end")
+        text = _then_canvas(text, denoised, denoised.num_forwards)
+        reason = denoised.finish_reason
+        if reason == "deadline" or (reason == "max_steps" and _is_spent(text, hole)):
+            # nothing of the last canvas is committed: the loop does not return what it accepted
+            return text.cut(hole.num_until_end(text.ids) or hole.max_tokens, reason)
+        text = text.all_committed()
+    return text.cut(end or hole.max_tokens, "max_tokens" if end is None else "end")
 
 
-def _within(find_end: FindEnd, before: list[int]) -> Callable[[Tensor], int | None]:
-    """Ask for the hole's end as a position within a canvas."""
+def _is_spent(text: HoleTokens, hole: HoleRequest) -> bool:
+    return hole.max_forwards is not None and text.num_forwards >= hole.max_forwards
 
-    def find(ids: Tensor) -> int | None:
-        end = find_end([*before, *ids.tolist()])
+
+def _canvas_policy(
+    text: HoleTokens, hole: HoleRequest, policy: EntropyPolicy, mask_id: int
+) -> DenoisingPolicy:
+    """Return the policy of the next canvas, within the forward passes that are left."""
+    max_steps = policy.num_free
+    if hole.max_forwards is not None:
+        max_steps = min(max_steps, hole.max_forwards - text.num_forwards)
+    return masked_policy(
+        renew=Remask(mask_id=mask_id, min_confidence=policy.min_confidence),
+        max_steps=max_steps,
+        entropy_bound=policy.entropy_bound,
+        temperature=policy.temperature,
+        accept=policy.accept,
+        end_position=_end_position(hole, text.ids[:-1]),
+    )
+
+
+def _end_position(hole: HoleRequest, before: list[int]) -> EndPosition:
+    """Return a function that finds the hole's end as a position in a canvas after ``before``."""
+
+    def end_position(ids: Tensor) -> int | None:
+        end = hole.num_until_end([*before, *ids.tolist()])
         return None if end is None else max(0, end - 1 - len(before))
 
-    return find
+    return end_position
 
 
-def _show(on_round: OnRound | None, text: Settled) -> Callable[[int, TokenCanvas, Draft], None]:
+def _report(on_round: OnRound | None, text: HoleTokens) -> OnStep:
+    """Return a function that reports the whole hole after each step of a canvas."""
     if on_round is None:
         return ignore_step
 
-    def show(step: int, canvas: TokenCanvas, draft: Draft) -> None:
-        whole = _then(
-            text, draft.ids.tolist(), draft.confidences.tolist(), draft.entropies.tolist(), step
-        )
-        is_known = (canvas.is_fixed | canvas.is_settled).tolist()
-        whole.num_committed = len(text.ids) - 1 + [*is_known, False].index(False)
-        on_round(whole.num_forwards, whole)
+    def on_step(step: int, canvas: TokenCanvas, draft: Draft) -> None:
+        is_known = (canvas.is_fixed | canvas.is_accepted).tolist()
+        num_committed = len(text.ids) - 1 + [*is_known, False].index(False)
+        on_round(replace(_then_canvas(text, draft, step), num_committed=num_committed))
 
-    return show
+    return on_step
 
 
-def _then(
-    text: Settled,
-    ids: list[int],
-    confidences: list[float],
-    entropies: list[float],
-    num_forwards: int,
-) -> Settled:
-    """Put a canvas behind the text; its first token is the text's last."""
-    whole = [*text.ids, *ids[1:]]
-    return Settled(
-        ids=whole,
-        confidences=[*text.confidences, *confidences[1:]],
-        entropies=[*text.entropies, *entropies[1:]],
-        num_committed=len(whole),
-        num_forwards=text.num_forwards + num_forwards,
-    )
+def _then_canvas(text: HoleTokens, canvas: Draft | Denoised, num_forwards: int) -> HoleTokens:
+    """Return the text followed by a canvas; the canvas's first token is the text's last."""
+    return text.then(
+        canvas.ids.tolist()[1:], canvas.confidences.tolist()[1:], canvas.entropies.tolist()[1:]
+    ).after_forwards(num_forwards)

@@ -1,20 +1,21 @@
-"""A free proposal: how earlier text went on where its tokens were the last two of the hole.
+"""Prompt lookup decoding: propose what followed the hole's last two tokens earlier in the text.
 
-Found by a search for bytes, as that costs microseconds in a context of any length.
+A byte search costs microseconds in a context of any length. See
+https://github.com/apoorvumang/prompt-lookup-decoding.
 """
 
 from array import array
 from collections.abc import Sequence
 
-_KEY = 2  # tokens that must agree
-_WIDTH = array("I").itemsize
+_KEY_TOKENS = 2  # tokens that must agree
+_ID_BYTES = array("I").itemsize
 
 
-class EarlierText:
-    """Rows of token ids that may be continued alike; of the places that fit, the last one counts.
+class PromptLookup:
+    """Rows of token ids that a hole may repeat; the last match counts.
 
-    ``others`` stand for themselves: none continues another. They are looked at before ``context``,
-    which the hole's own tokens follow.
+    Each row of ``others`` is independent: none continues another. These are searched, the last row
+    first, before ``context``, which the hole's own tokens follow.
     """
 
     def __init__(self, context: Sequence[int], others: Sequence[Sequence[int]] = ()) -> None:
@@ -24,21 +25,20 @@ class EarlierText:
     def continue_from(
         self, written: Sequence[int], num_tokens: int, first: int | None
     ) -> list[int]:
-        """Return up to ``num_tokens`` ids that followed where the last two tokens before the hole's
-        next one stood.
+        """Return up to ``num_tokens`` ids that followed the last two tokens before.
 
-        A continuation must begin with ``first`` where one is named: the model's own proposal vetoes
+        If ``first`` is given, a continuation must begin with it: the model's own proposal rejects
         a chance repetition.
         """
         own = self._context + _as_bytes(written)
-        if not num_tokens or len(own) < _KEY * _WIDTH:
+        if not num_tokens or len(own) < _KEY_TOKENS * _ID_BYTES:
             return []
-        key = own[-_KEY * _WIDTH :] + (b"" if first is None else _as_bytes([first]))
-        for held in (*self._others, own):
-            at = _last_place(held, key)
+        key = own[-_KEY_TOKENS * _ID_BYTES :] + (b"" if first is None else _as_bytes([first]))
+        for row in (*self._others, own):
+            at = _last_match(row, key)
             if at is not None:
-                start = at + _KEY * _WIDTH
-                return list(array("I", held[start : start + num_tokens * _WIDTH]))
+                start = at + _KEY_TOKENS * _ID_BYTES
+                return list(array("I", row[start : start + num_tokens * _ID_BYTES]))
         return []
 
 
@@ -46,10 +46,10 @@ def _as_bytes(ids: Sequence[int]) -> bytes:
     return array("I", ids).tobytes()
 
 
-def _last_place(held: bytes, key: bytes) -> int | None:
-    """Return where the key stands last with a token behind its first two."""
-    end = len(held) if len(key) > _KEY * _WIDTH else len(held) - _WIDTH
-    at = held.rfind(key, 0, max(0, end))
-    while at > 0 and at % _WIDTH:  # it fits only across tokens
-        at = held.rfind(key, 0, at + len(key) - 1)
+def _last_match(row: bytes, key: bytes) -> int | None:
+    """Return the last offset of the key that has a token after its first two."""
+    end = len(row) if len(key) > _KEY_TOKENS * _ID_BYTES else len(row) - _ID_BYTES
+    at = row.rfind(key, 0, max(0, end))
+    while at > 0 and at % _ID_BYTES:  # a match across the borders of ids
+        at = row.rfind(key, 0, at + len(key) - 1)
     return None if at < 0 else at

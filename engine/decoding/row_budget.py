@@ -1,21 +1,21 @@
-"""How the rows of one pass are shared out: more masks behind the outcomes that are likely.
+"""Share out the rows of one pass: more masks after the outcomes that are likely.
 
-A pass over a few query rows costs what a pass over one costs, as reading the weights bounds both;
-beyond that each row costs. Confidences of a proposal come in, masks per outcome go out.
+A pass over a few query rows costs the same as a pass over one, because reading the weights bounds
+both. Beyond that each row costs.
 """
 
 from collections.abc import Sequence
 
-_DEPTH_DECAY = 0.6  # chance that a proposed token is kept, given that those before it were
+_DEPTH_DECAY = 0.6  # chance that a proposed token is accepted, given that those before it were
 
 
 def share_masks(
     confidences: Sequence[float], *, num_rows: int, max_masks: int, is_whole: bool = False
 ) -> list[int]:
-    """Return the masks behind each outcome (0, 1, … all proposed tokens kept).
+    """Return the number of masks after each outcome (0, 1, … all proposed tokens accepted).
 
-    ``num_rows`` bounds the anchor row, the proposal's rows and all masks together. ``is_whole``:
-    with all proposed tokens kept nothing is left to do.
+    ``num_rows`` bounds all rows: the last committed token, the proposal and the masks. ``is_whole``
+    means that the proposal completes the hole, so no masks follow if all of it is accepted.
     """
     likelihoods = _outcomes(confidences)
     masks = [0] * len(likelihoods)
@@ -32,9 +32,9 @@ def share_masks(
 
 
 def _outcomes(confidences: Sequence[float]) -> list[float]:
-    """Return the chance that exactly 0, 1, … all tokens are kept."""
-    outcomes, kept = [], 1.0
+    """Return the probability that exactly 0, 1, … all tokens are accepted."""
+    outcomes, accepted = [], 1.0
     for confidence in confidences:
-        outcomes.append(kept * (1 - confidence))
-        kept *= confidence
-    return [*outcomes, kept]
+        outcomes.append(accepted * (1 - confidence))
+        accepted *= confidence
+    return [*outcomes, accepted]

@@ -1,53 +1,19 @@
-"""The tokens of a hole as values: what is proposed, what is committed, and where a hole may end.
-
-Logits come in, ids with confidence and entropy go out. Knows no text.
-"""
+"""The tokens of a hole as frozen values: scored, drafted and committed. Knows no text."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 import torch
 from torch import Tensor
 
-FindEnd: TypeAlias = Callable[[Sequence[int]], int | None]
-"""Hole ids → how many of them the hole needs, None while it has not ended."""
-
-
-def ends_anywhere(ids: Sequence[int]) -> bool:
-    """A hole may end behind any of its tokens."""
-    return True
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Ends:
-    """Tokens that end a hole, and whether one may stand behind these tokens of it."""
-
-    ids: frozenset[int] = frozenset()
-    may_follow: Callable[[Sequence[int]], bool] = ends_anywhere
-
-
-ANYWHERE = Ends()
-
-
-@dataclass(kw_only=True, slots=True)
-class Settled:
-    """Hole tokens in order; the first ``num_committed`` are the backbone's own."""
-
-    ids: list[int]
-    confidences: list[float] = field(default_factory=list)
-    entropies: list[float] = field(default_factory=list)
-    num_committed: int = 0
-    num_forwards: int = 0
-    finish_reason: Literal["end", "max_tokens", "max_steps", "deadline"] = "end"
-
-
-OnRound: TypeAlias = Callable[[int, Settled], None]
+EndReason: TypeAlias = Literal["end", "max_tokens", "max_steps", "deadline"]
+"""Why a hole ends after its last token; "end" is an end token or a stop text."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ScoredToken:
-    """A token with the distribution that it was taken from."""
+    """A token with figures of the distribution that it was taken from."""
 
     id: int
     confidence: float  # its probability
@@ -55,7 +21,7 @@ class ScoredToken:
 
 
 def score_tokens(logits: Tensor, ids: Sequence[int]) -> list[ScoredToken]:
-    """Return the ids with probability and entropy under their rows of logits (rows, vocab)."""
+    """Return each id with its probability and entropy under its row of logits (rows, vocab)."""
     log_p = torch.log_softmax(logits.float(), dim=-1)
     p = log_p.exp()
     entropies = -(p * log_p).sum(dim=-1)
@@ -66,15 +32,61 @@ def score_tokens(logits: Tensor, ids: Sequence[int]) -> list[ScoredToken]:
     ]
 
 
-def cut(
-    text: Settled, length: int, reason: Literal["end", "max_tokens", "max_steps", "deadline"]
-) -> Settled:
-    """Return the first ``length`` tokens of a hole, and why it ends there."""
-    return Settled(
-        ids=text.ids[:length],
-        confidences=text.confidences[:length],
-        entropies=text.entropies[:length],
-        num_committed=min(text.num_committed, length),
-        num_forwards=text.num_forwards,
-        finish_reason=reason,
-    )
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HoleTokens:
+    """The tokens of a hole in order; the first ``num_committed`` are final, the others drafted."""
+
+    ids: list[int] = field(default_factory=list)
+    confidences: list[float] = field(default_factory=list)
+    entropies: list[float] = field(default_factory=list)  # nats; drafted tokens may have none
+    num_committed: int = 0
+    num_forwards: int = 0
+    finish_reason: EndReason = "end"
+
+    def then(
+        self, ids: Sequence[int], confidences: Sequence[float], entropies: Sequence[float] = ()
+    ) -> "HoleTokens":
+        """Return these tokens followed by drafted ones."""
+        return replace(
+            self,
+            ids=[*self.ids, *ids],
+            confidences=[*self.confidences, *confidences],
+            entropies=[*self.entropies, *entropies],
+        )
+
+    def then_committed(self, tokens: Sequence[ScoredToken]) -> "HoleTokens":
+        """Return these tokens followed by others, all committed."""
+        return self.then(
+            [token.id for token in tokens],
+            [token.confidence for token in tokens],
+            [token.entropy for token in tokens],
+        ).all_committed()
+
+    def scored(self, start: int = 0, end: int | None = None) -> list[ScoredToken]:
+        """Return the tokens from ``start`` up to ``end``, as far as their entropies are known."""
+        columns = zip(self.ids, self.confidences, self.entropies, strict=False)
+        scored = [ScoredToken(id=i, confidence=c, entropy=e) for i, c, e in columns]
+        return scored[start:end]
+
+    def all_committed(self) -> "HoleTokens":
+        """Return the same tokens, all committed."""
+        return replace(self, num_committed=len(self.ids))
+
+    def after_forwards(self, num_forwards: int) -> "HoleTokens":
+        """Return the same tokens with more forward passes counted."""
+        return replace(self, num_forwards=self.num_forwards + num_forwards)
+
+    def cut(self, length: int, reason: EndReason) -> "HoleTokens":
+        """Return the first ``length`` tokens, and why the hole ends there."""
+        return replace(
+            self,
+            ids=self.ids[:length],
+            confidences=self.confidences[:length],
+            entropies=self.entropies[:length],
+            num_committed=min(self.num_committed, length),
+            finish_reason=reason,
+        )
+
+
+OnRound: TypeAlias = Callable[[HoleTokens], None]
+"""Receives the whole hole, drafted tokens included, before each forward pass and at the end."""

@@ -1,7 +1,6 @@
-"""The canvas: the token ids of one block in its present noisy state (xt), and which are given text.
+"""The canvas: the token ids of one block in its present noisy state (xt).
 
-Ids come in, None where the model is to write; a frozen value goes out, which each denoising step
-replaces by a new one. Knows nothing of text, of models or of steps.
+A canvas is a frozen value that each denoising step replaces. Knows no text, models or steps.
 """
 
 from collections.abc import Sequence
@@ -17,10 +16,10 @@ class TokenCanvas:
 
     ids: Tensor  # (length,) long: xt
     is_fixed: Tensor  # (length,) bool: given text, never changed
-    is_settled: Tensor  # (length,) bool: accepted (uniform-state) or unmasked (masked diffusion)
+    is_accepted: Tensor  # (length,) bool: accepted by the last step, or unmasked (masked)
 
     def __post_init__(self) -> None:
-        shapes = {tuple(t.shape) for t in (self.ids, self.is_fixed, self.is_settled)}
+        shapes = {tuple(t.shape) for t in (self.ids, self.is_fixed, self.is_accepted)}
         if len(shapes) != 1 or self.ids.dim() != 1:
             raise ValueError(
                 f"a canvas needs three rows of one length, got shapes {sorted(shapes)}"
@@ -42,9 +41,9 @@ def random_canvas(
     generator: torch.Generator,
     start: Sequence[int | None] | None = None,
 ) -> TokenCanvas:
-    """Return a canvas with uniform noise where no id is given (uniform-state diffusion).
+    """Return a canvas with uniform noise where ``ids`` has None (uniform-state diffusion).
 
-    ``start`` has ids to begin with at some free positions, where there is a draft.
+    ``start`` may hold ids of a draft for some free positions; the others get noise.
     """
     given, is_fixed = _given(ids, generator.device)
     noise = torch.randint(vocab_size, given.shape, generator=generator, device=generator.device)
@@ -54,19 +53,19 @@ def random_canvas(
     return TokenCanvas(
         ids=torch.where(is_fixed, given, noise),
         is_fixed=is_fixed,
-        is_settled=torch.zeros_like(is_fixed),
+        is_accepted=torch.zeros_like(is_fixed),
     )
 
 
 def masked_canvas(
     ids: Sequence[int | None], *, mask_id: int, device: torch.device | str = "cpu"
 ) -> TokenCanvas:
-    """Return a canvas with the mask where no id is given (masked diffusion)."""
+    """Return a canvas with the mask where ``ids`` has None (masked diffusion)."""
     given, is_fixed = _given(ids, torch.device(device))
     return TokenCanvas(
         ids=torch.where(is_fixed, given, mask_id),
         is_fixed=is_fixed,
-        is_settled=torch.zeros_like(is_fixed),
+        is_accepted=torch.zeros_like(is_fixed),
     )
 
 

@@ -1,14 +1,13 @@
 """The denoising loop: predict, sample, accept, renoise or remask, draft, stop.
 
-A canvas and a policy come in, the denoised ids go out. It knows neither text nor any model: the
-model is ``predict``, everything else is a part of the policy that can be swapped by itself.
+The model is the function ``predict``; everything else is a part of the policy that can be
+replaced on its own. Knows no text.
 
     canvas xt ──predict──▶ logits ──temperature, sample──▶ prediction x0 ──accept──▶ is_accepted
         ▲                    │ self-conditioning of the next step               │
         └────────────────────┴───────────────── renew ◀─────────────────────────┘
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
@@ -22,23 +21,23 @@ from intarsia.engine.diffusion.draft import Draft, WriteDraft
 from intarsia.engine.diffusion.prediction import Sample, read_logits
 from intarsia.engine.diffusion.renewal import Renew
 from intarsia.engine.diffusion.stopping import Stop
-from intarsia.engine.errors import Cancelled
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 OnStep: TypeAlias = Callable[[int, TokenCanvas, Draft], None]
-"""(step, counted from 1; the canvas after it; the whole answer so far)."""
+"""(step, counted from 1; canvas after it; draft of the whole answer) → None."""
 
 
 class Predict(Protocol):
-    """One model pass."""
+    """One forward pass of a model."""
 
     def __call__(self, canvas: TokenCanvas, self_conditioning: Tensor | None) -> Tensor:
-        """Return logits (length, vocab); ``self_conditioning`` holds the last step's, tempered."""
+        """Return logits (length, vocab); ``self_conditioning`` has those of the last step."""
         ...
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DenoisingPolicy:
-    """The parts of one denoising; ``policies.py`` has a set for each kind of diffusion."""
+    """The parts of the loop; ``policies.py`` has a set for each kind of diffusion."""
 
     max_steps: int
     temperature: Callable[[int], float]
@@ -60,17 +59,12 @@ class Denoised:
     ids: Tensor  # (length,) long
     confidences: Tensor  # (length,)
     entropies: Tensor  # (length,) nats
-    num_steps: int
-    finish_reason: Literal["settled", "max_steps", "deadline"]
-
-
-def never_cancelled() -> bool:
-    """Say that nobody cancels."""
-    return False
+    num_forwards: int
+    finish_reason: Literal["done", "max_steps", "deadline"]
 
 
 def ignore_step(step: int, canvas: TokenCanvas, draft: Draft) -> None:
-    """Show nobody."""
+    """Report nothing."""
 
 
 @torch.inference_mode()
@@ -80,16 +74,17 @@ def denoise(
     policy: DenoisingPolicy,
     *,
     generator: torch.Generator,
-    is_cancelled: Callable[[], bool] = never_cancelled,
-    deadline: float | None = None,  # time.monotonic(); one step is always made
+    control: FillControl = NO_CONTROL,
     on_step: OnStep = ignore_step,
 ) -> Denoised:
-    """Denoise one canvas. Raises Cancelled between two steps."""
+    """Denoise one canvas; a deadline ends it after the first step at the earliest.
+
+    Raises Cancelled between two steps.
+    """
     drafts: list[Draft] = []
     self_conditioning: Tensor | None = None
     for step in range(1, policy.max_steps + 1):
-        if is_cancelled():
-            raise Cancelled
+        control.checkpoint()
         prediction = read_logits(
             predict(canvas, self_conditioning),
             canvas,
@@ -104,20 +99,20 @@ def denoise(
         )
         on_step(step, canvas, drafts[-1])
         if policy.stop(canvas, drafts):
-            return _denoised(drafts, "settled")
-        if deadline is not None and time.monotonic() >= deadline:
+            return _denoised(drafts, "done")
+        if control.is_late:
             return _denoised(drafts, "deadline")
     return _denoised(drafts, "max_steps")
 
 
 def _denoised(
-    drafts: list[Draft], finish_reason: Literal["settled", "max_steps", "deadline"]
+    drafts: list[Draft], finish_reason: Literal["done", "max_steps", "deadline"]
 ) -> Denoised:
     last = drafts[-1]
     return Denoised(
         ids=last.ids,
         confidences=last.confidences,
         entropies=last.entropies,
-        num_steps=len(drafts),
+        num_forwards=len(drafts),
         finish_reason=finish_reason,
     )

@@ -1,7 +1,6 @@
-"""The whole answer as it stands after a step, at every position, settled or not.
+"""The draft of the whole answer after each denoising step, accepted or not.
 
-Canvas before and after the step and the step's prediction come in; ids with their confidence and
-entropy go out. A deadline can so return a whole hole at any step.
+With a draft at every step, a deadline can return a whole hole at any time.
 """
 
 from collections.abc import Callable
@@ -17,7 +16,7 @@ from intarsia.engine.diffusion.prediction import Prediction
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Draft:
-    """One whole answer."""
+    """The whole answer, every position of the canvas."""
 
     ids: Tensor  # (length,) long
     confidences: Tensor  # (length,) probability of each id when it was chosen
@@ -25,7 +24,7 @@ class Draft:
 
 
 WriteDraft: TypeAlias = Callable[[TokenCanvas, TokenCanvas, Prediction, Draft | None], Draft]
-"""(canvas before the step, canvas after it, prediction, the draft before) → the draft now."""
+"""(canvas before the step, canvas after it, prediction, last draft) → the next draft."""
 
 
 def draft_likeliest(
@@ -36,15 +35,18 @@ def draft_likeliest(
     return Draft(ids=ids, confidences=prediction.confidence_of(ids), entropies=prediction.entropies)
 
 
-def draft_settled(
+def draft_accepted(
     before: TokenCanvas, after: TokenCanvas, prediction: Prediction, previous: Draft | None
 ) -> Draft:
-    """Keep what is settled as it was settled; the likeliest token elsewhere (masked diffusion)."""
-    is_known = after.is_fixed | after.is_settled
+    """Keep accepted tokens, take the likeliest token elsewhere (masked diffusion).
+
+    A token keeps the confidence and entropy under which it was accepted.
+    """
+    is_known = after.is_fixed | after.is_accepted
     ids = torch.where(is_known, after.ids, prediction.likeliest)
     confidences, entropies = prediction.confidence_of(ids), prediction.entropies
     if previous is not None:
-        is_kept = before.is_settled & after.is_settled
+        is_kept = before.is_accepted & after.is_accepted
         confidences = torch.where(is_kept, previous.confidences, confidences)
         entropies = torch.where(is_kept, previous.entropies, entropies)
     return Draft(ids=ids, confidences=confidences, entropies=entropies)

@@ -1,4 +1,4 @@
-"""Where the hole ends within a canvas: whole drafts of ids come in, a position goes out."""
+"""Where the hole ends within a canvas, as a position."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import TypeAlias
 import torch
 from torch import Tensor
 
-FindEnd: TypeAlias = Callable[[Tensor], int | None]
-"""ids (length,) → the position of the token that ends the hole, None where none does."""
+EndPosition: TypeAlias = Callable[[Tensor], int | None]
+"""ids (length,) → the position of the token that ends the hole, None if none does."""
 
 
 def no_end(ids: Tensor) -> int | None:
@@ -26,8 +26,8 @@ class EndTokens:
         return next((i for i, token in enumerate(ids.tolist()) if token in self.ids), None)
 
 
-def is_before_end(ids: Tensor, find_end: FindEnd) -> Tensor:
-    """Mark the positions up to the end, the end included; all of them where there is none."""
-    end = find_end(ids)
+def is_before_end(ids: Tensor, end_position: EndPosition) -> Tensor:
+    """Mark the positions up to the end, the end included; all positions if there is no end."""
+    end = end_position(ids)
     positions = torch.arange(ids.shape[0], device=ids.device)
     return positions <= (ids.shape[0] if end is None else end)

@@ -1,15 +1,13 @@
-"""How long the hole is: one first pass for each candidate length, the best fit of the suffix wins.
+"""Choose the length of a hole: one forward pass per candidate, the best fit of the suffix wins.
 
-A way to lay out a canvas of a given length comes in, the length goes out. CAL
-(https://arxiv.org/abs/2602.00476) takes the entropy of the first prediction over the masks. In
-uniform-state diffusion nothing is marked as a mask, so the model judges the given tokens too: at a
-wrong length it wants to overwrite the suffix. On a toy that was trained to count, this found the
-length in 32 of 32 cases, the entropy over the free positions in 4 of 32 (by chance: 6). Not
-measured on released weights.
+CAL (https://arxiv.org/abs/2602.00476) compares the entropy of the first prediction over the masks.
+In uniform-state diffusion no position is marked as a mask, so the model predicts the given tokens
+too: at a wrong length it would overwrite the suffix. On a toy that was trained to count, this found
+the length in 32 of 32 cases; the entropy over the free positions did in 4 of 32 (by chance: 6).
+Not measured on released weights.
 """
 
 import math
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -18,21 +16,21 @@ from torch import Tensor
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.denoise import Predict
-from intarsia.engine.errors import Cancelled
+from intarsia.engine.fill_control import FillControl
 
-_NUM_JUDGED = 8  # suffix tokens: far ones say little of the hole, and all candidates show these
+_NUM_SCORED = 8  # suffix tokens: farther ones depend little on the hole
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LengthChoice:
-    """The chosen length, and the passes that it took to choose."""
+    """The chosen length, and the forward passes that choosing took."""
 
     num_tokens: int
     num_forwards: int
 
 
 def candidate_lengths(max_tokens: int, *, shortest: int = 4) -> tuple[int, ...]:
-    """Return lengths that double from ``shortest`` on; the longest is ``max_tokens``."""
+    """Return lengths that double, from ``shortest`` up to ``max_tokens``."""
     if max_tokens < 1:
         raise ValueError(f"max_tokens must be 1 or more, got {max_tokens}")
     lengths = []
@@ -49,32 +47,33 @@ def choose_length(
     candidates: Sequence[int],
     canvas_of: Callable[[int], TokenCanvas],
     *,
-    is_cancelled: Callable[[], bool],
-    deadline: float | None,  # time.monotonic(); the candidates tried until then compete
+    control: FillControl,
 ) -> LengthChoice:
-    """Try the candidates in order. Raises Cancelled between two passes."""
+    """Try the candidates in order; at the deadline, the best of those tried wins.
+
+    Raises Cancelled between two passes.
+    """
     if len(candidates) == 1:
         return LengthChoice(num_tokens=candidates[0], num_forwards=0)
     surprises: dict[int, float] = {}
     for length in candidates:
-        if is_cancelled():
-            raise Cancelled
+        control.checkpoint()
         canvas = canvas_of(length)
         surprises[length] = suffix_surprise(predict(canvas, None), canvas)
-        if deadline is not None and time.monotonic() >= deadline:
+        if control.is_late:
             break
     first_best = min(surprises, key=lambda length: surprises[length])
     return LengthChoice(num_tokens=first_best, num_forwards=len(surprises))
 
 
 def suffix_surprise(logits: Tensor, canvas: TokenCanvas) -> float:
-    """Return the mean surprise in nats at the given tokens right behind the last free position.
+    """Return the mean surprise (nats) at the given tokens right after the last free position.
 
-    A canvas without any, a hole longer than one canvas, counts as a blind guess: it wins only where
-    every shown suffix is less likely than that.
+    A canvas without a suffix (the hole is longer than one canvas) scores as a uniform guess: it
+    wins only if the suffix is less likely than that at every other length.
     """
     start = int(canvas.is_free.nonzero().max()) + 1
-    ids = canvas.ids[start : start + _NUM_JUDGED]
+    ids = canvas.ids[start : start + _NUM_SCORED]
     if len(ids) == 0:
         return math.log(logits.shape[-1])
     log_probabilities = torch.log_softmax(logits[start : start + len(ids)].float(), dim=-1)

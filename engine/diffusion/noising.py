@@ -1,7 +1,6 @@
-"""Which tokens of a draft lose their place: a share is masked or noised, the others stay.
+"""Choose which tokens of a draft are masked or noised before it is rewritten.
 
-The number of tokens and a share come in (or how sure each token is), positions go out. Knows no ids
-and no model.
+Works on positions and probabilities. Knows no ids and no model.
 """
 
 import torch
@@ -9,7 +8,7 @@ from torch import Tensor
 
 
 def num_noised(num_tokens: int, noise: float) -> int:
-    """Return how many tokens this share is: at least one, as a rewriting must do something."""
+    """Return the number of tokens in this share: at least one, so that a rewrite may change it."""
     return min(num_tokens, max(1, round(noise * num_tokens)))
 
 
@@ -18,7 +17,7 @@ def least_sure(
 ) -> set[int]:
     """Return the positions of the least likely tokens (log_probabilities: (length,)).
 
-    ``temperature`` 0 takes just these; above it, Gumbel noise of that scale draws others, too.
+    Above ``temperature`` 0, Gumbel noise of that scale is added to the log-probabilities.
     """
     ranks = log_probabilities + temperature * gumbel(len(log_probabilities), generator)
     count = num_noised(len(log_probabilities), noise)
@@ -26,13 +25,15 @@ def least_sure(
 
 
 def any_of(num_tokens: int, noise: float, generator: torch.Generator) -> set[int]:
-    """Return this share of the positions, at random (uniform-state: nothing marks the unsure)."""
+    """Return this share of the positions, drawn at random (for uniform-state diffusion)."""
     order = torch.randperm(num_tokens, generator=generator, device=generator.device)
     return set(order[: num_noised(num_tokens, noise)].tolist())
 
 
 def gumbel(length: int, generator: torch.Generator) -> Tensor:
-    """Return Gumbel noise (length,) on the CPU: added to log-probabilities, the largest is a draw
-    from them."""
+    """Return Gumbel noise (length,) on the CPU.
+
+    The argmax of log-probabilities with this noise added is a sample from them.
+    """
     uniform = torch.rand(length, generator=generator, dtype=torch.float64)
     return -(-uniform.clamp(1e-12, 1 - 1e-12).log()).log().float()

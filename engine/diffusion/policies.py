@@ -1,4 +1,4 @@
-"""Two ready sets of parts for the denoising loop: one for each kind of discrete diffusion."""
+"""Ready policies for the denoising loop, one for each kind of discrete diffusion."""
 
 from intarsia.engine.diffusion.acceptance import (
     AcceptAmongFree,
@@ -6,12 +6,14 @@ from intarsia.engine.diffusion.acceptance import (
     AcceptFromLeft,
 )
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
-from intarsia.engine.diffusion.draft import draft_likeliest, draft_settled
-from intarsia.engine.diffusion.hole_end import FindEnd, no_end
+from intarsia.engine.diffusion.draft import draft_accepted, draft_likeliest
+from intarsia.engine.diffusion.hole_end import EndPosition, no_end
 from intarsia.engine.diffusion.prediction import draw, take_likeliest
 from intarsia.engine.diffusion.renewal import Remask, Renoise
 from intarsia.engine.diffusion.schedule import ConstantTemperature, LinearTemperature
-from intarsia.engine.diffusion.stopping import AllSettled, StableAndConfident
+from intarsia.engine.diffusion.stopping import AllAccepted, StableAndConfident, Stop
+
+_STABLE = StableAndConfident(stability_threshold=1, confidence_threshold=0.005)
 
 
 def uniform_state_policy(
@@ -21,10 +23,9 @@ def uniform_state_policy(
     entropy_bound: float = 0.1,
     t_min: float = 0.4,
     t_max: float = 0.8,
-    stability_threshold: int = 1,
-    confidence_threshold: float = 0.005,
+    stop: Stop = _STABLE,
 ) -> DenoisingPolicy:
-    """Return DiffusionGemma's own way; the defaults are its generation config's."""
+    """Return DiffusionGemma's own policy; the defaults are those of its generation config."""
     return DenoisingPolicy(
         max_steps=max_steps,
         temperature=LinearTemperature(t_min=t_min, t_max=t_max, num_steps=max_steps),
@@ -32,29 +33,26 @@ def uniform_state_policy(
         accept=AcceptAmongFree(entropy_bound=entropy_bound),
         renew=Renoise(vocab_size=vocab_size),
         write_draft=draft_likeliest,
-        stop=StableAndConfident(
-            stability_threshold=stability_threshold, confidence_threshold=confidence_threshold
-        ),
+        stop=stop,
     )
 
 
 def masked_policy(
     *,
-    mask_id: int,
+    renew: Remask,
     max_steps: int,
     entropy_bound: float = 0.1,
-    min_confidence: float = 0.0,
     temperature: float = 0.0,
-    find_end: FindEnd = no_end,
+    end_position: EndPosition = no_end,
     accept: type[AcceptAmongMasked] | type[AcceptFromLeft] = AcceptAmongMasked,
 ) -> DenoisingPolicy:
-    """Return the masked family's ``entropy`` mode; temperature 0 takes the likeliest token."""
+    """Return the policy of ``entropy`` decoding; temperature 0 takes the likeliest token."""
     return DenoisingPolicy(
         max_steps=max_steps,
         temperature=ConstantTemperature(temperature=temperature or 1.0),
         sample=draw if temperature else take_likeliest,
-        accept=accept(entropy_bound=entropy_bound, find_end=find_end),
-        renew=Remask(mask_id=mask_id, min_confidence=min_confidence),
-        write_draft=draft_settled,
-        stop=AllSettled(find_end=find_end),
+        accept=accept(entropy_bound=entropy_bound, end_position=end_position),
+        renew=renew,
+        write_draft=draft_accepted,
+        stop=AllAccepted(end_position=end_position),
     )

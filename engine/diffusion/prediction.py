@@ -1,8 +1,7 @@
-"""What one model pass says of every canvas position.
+"""The prediction of one forward pass at every canvas position, sampled at a temperature.
 
-Raw logits come in; tempered logits, probabilities, entropies and one sample a position go out.
-Given text is certain here: its logits are one-hot, so its entropy is 0 and the self-conditioning
-agrees with it.
+Given text is certain: its logits are one-hot, so its entropy is 0 and the self-conditioning agrees
+with it.
 """
 
 from collections.abc import Callable
@@ -16,12 +15,12 @@ from intarsia.engine.diffusion.canvas import TokenCanvas
 
 
 def draw(probabilities: Tensor, generator: torch.Generator) -> Tensor:
-    """Draw one id at each position at random."""
+    """Sample one id at each position."""
     return torch.multinomial(probabilities, num_samples=1, generator=generator).squeeze(-1)
 
 
 def take_likeliest(probabilities: Tensor, generator: torch.Generator) -> Tensor:
-    """Take the likeliest id at each position; the generator is left untouched."""
+    """Take the likeliest id at each position; the generator is not used."""
     return probabilities.argmax(dim=-1)
 
 
@@ -31,7 +30,7 @@ Sample: TypeAlias = Callable[[Tensor, torch.Generator], Tensor]
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Prediction:
-    """The model's x0, as distributions and as ids."""
+    """The predicted x0, as distributions and as ids."""
 
     logits: Tensor  # (length, vocab) float32, after temperature: the next step's self-conditioning
     probabilities: Tensor  # (length, vocab)
@@ -40,7 +39,7 @@ class Prediction:
     likeliest: Tensor  # (length,) long
 
     def confidence_of(self, ids: Tensor) -> Tensor:
-        """Return the probability of one id a position."""
+        """Return the probability of one id at each position, (length,)."""
         return self.probabilities.gather(-1, ids[:, None]).squeeze(-1)
 
 
@@ -52,7 +51,7 @@ def read_logits(
     sample: Sample,
     generator: torch.Generator,
 ) -> Prediction:
-    """Turn the logits of one pass into a Prediction."""
+    """Return the prediction of logits (length, vocab)."""
     logits = logits.float() / temperature
     fixed = canvas.is_fixed.nonzero().squeeze(-1)
     logits[fixed] = -torch.inf

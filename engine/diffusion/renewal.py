@@ -1,7 +1,6 @@
 """The next canvas: accepted tokens are written, the rest is renoised or stays masked.
 
-Canvas, prediction and acceptance come in, the canvas of the next step goes out. Given text is
-asserted anew each time.
+Given text is written into every new canvas.
 """
 
 from collections.abc import Callable
@@ -20,7 +19,7 @@ Renew: TypeAlias = Callable[[TokenCanvas, Prediction, Tensor, torch.Generator], 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Renoise:
-    """Uniform noise at every free position not accepted now, accepted earlier or not."""
+    """Put uniform noise at every free position that this step did not accept."""
 
     vocab_size: int
 
@@ -38,16 +37,16 @@ class Renoise:
         return TokenCanvas(
             ids=torch.where(canvas.is_fixed, canvas.ids, xt),
             is_fixed=canvas.is_fixed,
-            is_settled=is_accepted & canvas.is_free,
+            is_accepted=is_accepted & canvas.is_free,
         )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Remask:
-    """The mask again at settled tokens whose probability fell below ``min_confidence``.
+    """Unmask accepted tokens; remask earlier ones that fell below ``min_confidence``.
 
-    Fewer are remasked than were accepted in the same step: each step leaves fewer masks than it
-    found, so the loop ends. ``min_confidence`` 0 remasks nothing.
+    A step remasks fewer tokens than it accepts: the number of masks falls, so the loop ends.
+    ``min_confidence`` 0 remasks nothing.
     """
 
     mask_id: int
@@ -64,23 +63,23 @@ class Remask:
         is_accepted: Tensor,
         generator: torch.Generator,
     ) -> TokenCanvas:
-        is_unmasked = is_accepted & canvas.is_free & ~canvas.is_settled
+        is_unmasked = is_accepted & canvas.is_free & ~canvas.is_accepted
         num_remasks = max(int(is_unmasked.sum()) - 1, 0)
-        is_settled = (canvas.is_settled | is_unmasked) & ~self._lost(
+        is_now_accepted = (canvas.is_accepted | is_unmasked) & ~self._lost(
             canvas, prediction, num_remasks
         )
         xt = torch.where(is_unmasked, prediction.sampled, canvas.ids)
-        is_masked = canvas.is_free & ~is_settled
+        is_masked = canvas.is_free & ~is_now_accepted
         return TokenCanvas(
             ids=torch.where(is_masked, self.mask_id, xt),
             is_fixed=canvas.is_fixed,
-            is_settled=is_settled,
+            is_accepted=is_now_accepted,
         )
 
-    def _lost(self, canvas: TokenCanvas, prediction: Prediction, at_most: int) -> Tensor:
+    def _lost(self, canvas: TokenCanvas, prediction: Prediction, max_lost: int) -> Tensor:
         confidences = prediction.confidence_of(canvas.ids)
-        is_unsure = canvas.is_settled & canvas.is_free & (confidences < self.min_confidence)
+        is_unsure = canvas.is_accepted & canvas.is_free & (confidences < self.min_confidence)
         unsure = is_unsure.nonzero().squeeze(-1)
         is_lost = torch.zeros_like(is_unsure)
-        is_lost[unsure[confidences[unsure].argsort()[:at_most]]] = True
+        is_lost[unsure[confidences[unsure].argsort()[:max_lost]]] = True
         return is_lost

@@ -1,4 +1,4 @@
-"""Temperature of each denoising step: a step number comes in (from 1), a temperature goes out."""
+"""The temperature of each denoising step; steps are counted from 1."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ import torch
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConstantTemperature:
-    """The same temperature at every step; 1 leaves the model's distribution as it is."""
+    """The same temperature at every step; 1 keeps the model's distribution."""
 
     temperature: float = 1.0
 
@@ -22,7 +22,7 @@ class ConstantTemperature:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LinearTemperature:
-    """From near ``t_max`` down to near ``t_min`` in ``num_steps`` steps; cold from there on."""
+    """Fall from near ``t_max`` to near ``t_min`` in ``num_steps`` steps, then stay there."""
 
     t_min: float
     t_max: float
@@ -42,7 +42,7 @@ class LinearTemperature:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FromStep:
-    """A schedule entered later: its first steps are left out, as a draft needs less noise."""
+    """A schedule without its first steps, for a draft that needs less noise."""
 
     schedule: Callable[[int], float]
     num_skipped: int

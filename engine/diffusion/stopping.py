@@ -1,7 +1,4 @@
-"""When a canvas is done: the canvas and all drafts so far come in, yes or no goes out.
-
-Only free positions are asked. Deadline and cancel are the loop's own, not here.
-"""
+"""When a canvas is done. Only free positions count; the loop itself handles the deadline."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,10 +8,10 @@ import torch
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.draft import Draft
-from intarsia.engine.diffusion.hole_end import FindEnd, is_before_end, no_end
+from intarsia.engine.diffusion.hole_end import EndPosition, is_before_end, no_end
 
 Stop: TypeAlias = Callable[[TokenCanvas, Sequence[Draft]], bool]
-"""(canvas after the step, drafts of all steps, this one last) → is it done."""
+"""(canvas after the step, drafts of all steps, the last one included) → whether it is done."""
 
 
 def never_stop(canvas: TokenCanvas, drafts: Sequence[Draft]) -> bool:
@@ -24,7 +21,7 @@ def never_stop(canvas: TokenCanvas, drafts: Sequence[Draft]) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StableAndConfident:
-    """The free part of the draft stood still for some steps and its mean entropy is low."""
+    """Stop once the free positions have not changed for some steps and have a low mean entropy."""
 
     stability_threshold: int  # earlier drafts that must equal this one; 0: none
     confidence_threshold: float  # nats
@@ -51,11 +48,11 @@ class StableAndConfident:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AllSettled:
-    """Everything up to the end of the hole is settled; behind it masks may remain."""
+class AllAccepted:
+    """Stop once all tokens up to the end of the hole are accepted; masks may remain after it."""
 
-    find_end: FindEnd = no_end
+    end_position: EndPosition = no_end
 
     def __call__(self, canvas: TokenCanvas, drafts: Sequence[Draft]) -> bool:
-        is_needed = canvas.is_free & is_before_end(drafts[-1].ids, self.find_end)
-        return not bool((is_needed & ~canvas.is_settled).any())
+        is_needed = canvas.is_free & is_before_end(drafts[-1].ids, self.end_position)
+        return not bool((is_needed & ~canvas.is_accepted).any())

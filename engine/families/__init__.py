@@ -1,1 +1,5 @@
-"""One file a model family, and the small protocol between them and the denoising loop."""
+"""The model families: each folder turns a request into a hole's text with one kind of model.
+
+``masked_causal`` is the default, ``diffusion_gemma`` the uniform-state family. The modules here are
+shared by both.
+"""

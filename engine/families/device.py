@@ -1,4 +1,4 @@
-"""Where a model runs and in which number format, chosen by what the machine has."""
+"""Choose where a model runs and in which number format, by what the machine has."""
 
 import sys
 from pathlib import Path
@@ -12,27 +12,26 @@ from intarsia.engine.errors import ModelError
 _CGROUP = Path("/sys/fs/cgroup")
 
 
-def choose_device(wanted: Device) -> torch.device:
-    """Return the device. Raises ModelError where the named one is not there."""
-    if wanted == "auto":
+def choose_device(requested: Device) -> torch.device:
+    """Return the device. Raises ModelError if the requested one is not usable here."""
+    if requested == "auto":
         if torch.cuda.is_available():
             return torch.device("cuda")
         return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
-    if wanted == "cuda" and not torch.cuda.is_available():
+    if requested == "cuda" and not torch.cuda.is_available():
         raise ModelError("no CUDA device is usable here: leave `--device` out, or see `nvidia-smi`")
-    if wanted == "mps" and not torch.backends.mps.is_available():
+    if requested == "mps" and not torch.backends.mps.is_available():
         raise ModelError("no Apple GPU is usable here: leave `--device` out")
-    return torch.device(wanted)
+    return torch.device(requested)
 
 
-def choose_dtype(wanted: Dtype, device: torch.device) -> torch.dtype:
-    """Return the format that rows are computed in: bfloat16 where the hardware multiplies it
-    natively, float32 elsewhere.
+def choose_dtype(requested: Dtype, device: torch.device) -> torch.dtype:
+    """Return the format of activations: bfloat16 if the hardware multiplies it, else float32.
 
     On a CPU without such instructions bfloat16 is emulated and slower than float32.
     """
-    if wanted in ("bfloat16", "float32"):
-        return torch.bfloat16 if wanted == "bfloat16" else torch.float32
+    if requested in ("bfloat16", "float32"):
+        return torch.bfloat16 if requested == "bfloat16" else torch.float32
     if device.type == "cuda":
         return torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float32
     has_bf16 = torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
@@ -40,15 +39,17 @@ def choose_dtype(wanted: Dtype, device: torch.device) -> torch.dtype:
 
 
 def free_bytes(device: torch.device) -> int:
-    """Return how much memory is free there."""
+    """Return the free memory of a device."""
     if device.type == "cuda":
         return int(torch.cuda.mem_get_info(device)[0])
     return min(int(psutil.virtual_memory().available), _free_of_limit())
 
 
 def _free_of_limit() -> int:
-    """Return what is left of the limit that a container sets, of which the machine does not tell
-    (Linux, control groups 2)."""
+    """Return what is left of a container's memory limit (Linux, control groups 2).
+
+    The machine's own figure of free memory ignores this limit.
+    """
     try:
         limit = (_CGROUP / "memory.max").read_text().strip()
         used = int((_CGROUP / "memory.current").read_text())
@@ -58,7 +59,7 @@ def _free_of_limit() -> int:
 
 
 def require_memory(num_bytes: int, device: torch.device, name: str) -> None:
-    """Raise ModelError before a load that would not fit, rather than be killed during it."""
+    """Raise ModelError before a load that would not fit into memory."""
     free = free_bytes(device)
     if num_bytes > free:
         raise ModelError(

@@ -1,28 +1,25 @@
-"""What a model family gives the denoising loop: a prefix taken in once, then passes over a canvas.
+"""What the model families share: the backbone protocol, and small values about a fill.
 
-Token ids come in, logits go out. Knows nothing of text.
+Works on token ids and logits. Knows no text.
 """
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from torch import Tensor
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
-
-
-def common_prefix_length(held: Sequence[int], wanted: Sequence[int]) -> int:
-    """Return how many leading ids two rows share."""
-    pairs = zip(held, wanted, strict=False)
-    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(held), len(wanted)))
+from intarsia.engine.fill_control import FillControl
+from intarsia.engine.ipc.messages import Timing
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Prefilled:
     """How much of a context had to be computed."""
 
-    num_reused: int  # tokens whose keys and values were already held
+    num_reused: int  # tokens that were in a KV cache already
     num_computed: int
 
 
@@ -31,8 +28,8 @@ class Backbone(Protocol):
 
     vocab_size: int
 
-    def prefill(self, context: Sequence[int], is_cancelled: Callable[[], bool] = ...) -> Prefilled:
-        """Hold the keys and values of this context, reusing what earlier ones share with it.
+    def prefill(self, context: Sequence[int], control: FillControl = ...) -> Prefilled:
+        """Hold the keys and values of this context; reuse what earlier ones share with it.
 
         Raises Cancelled between two chunks of a long one.
         """
@@ -43,5 +40,22 @@ class Backbone(Protocol):
         ...
 
     def cached_tokens(self) -> int:
-        """Return how many context tokens are held now."""
+        """Return the number of context tokens that are held."""
         ...
+
+
+def common_prefix_length(first: Sequence[int], second: Sequence[int]) -> int:
+    """Return how many leading ids two rows share."""
+    pairs = zip(first, second, strict=False)
+    return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(first), len(second)))
+
+
+def fill_timing(received_at: float, started_at: float, prefilled_at: float) -> Timing:
+    """Return the timing of a fill that ends now (times of time.monotonic())."""
+    ended_at = time.monotonic()
+    return Timing(
+        queue=1000 * (started_at - received_at),
+        prefill=1000 * (prefilled_at - started_at),
+        denoise=1000 * (ended_at - prefilled_at),
+        total=1000 * (ended_at - received_at),
+    )

@@ -1,4 +1,4 @@
-"""Where a hole's text ends by the rules of its request: text comes in, an offset goes out."""
+"""Where a hole's text ends by the rules of its request: stop texts, indentation, open brackets."""
 
 import re
 from collections.abc import Sequence
@@ -12,16 +12,22 @@ _TOKEN = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\\n
 def find_text_end(
     text: str, *, stop: Sequence[str], min_indent: int, max_open: int | None = None
 ) -> int | None:
-    """Return where the first stop text begins that ends the hole, or a later line is indented too
-    little, else None. ``max_open``: a stop text ends nothing where more brackets are open."""
+    """Return the offset where the hole ends, None while it has not ended.
+
+    That is where the first stop text begins, or at the line break before a line indented by fewer
+    than ``min_indent`` columns. Stop texts do not count while more than ``max_open`` brackets are
+    open (None: they always count).
+    """
     ends = [_first_end(text, mark, max_open) for mark in stop if mark]
     ends += _outdents(text, min_indent) if min_indent > 0 else []
     return min((end for end in ends if end is not None), default=None)
 
 
 def may_end_here(text: str, *, max_open: int | None) -> bool:
-    """Whether the model may end a hole behind this text of it: not before its brackets are closed
-    that nothing after the hole closes."""
+    """Whether a hole may end after this text of it: at most ``max_open`` brackets are open.
+
+    The text after the hole closes that many.
+    """
     return max_open is None or _num_open(text) <= max_open
 
 

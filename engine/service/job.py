@@ -1,4 +1,4 @@
-"""One request on its way through the worker, and what comes back."""
+"""One request on its way through the worker thread, and the types of its answer."""
 
 import threading
 from collections.abc import Callable, Hashable
@@ -23,7 +23,7 @@ class Job:
     """One request. ``deliver`` is called once, ``on_step`` any number of times, on any thread."""
 
     request: Fill | Preload
-    client: Hashable  # jobs of one client wait for each other
+    client: Hashable  # the scheduler shares the model between clients
     received_at: float  # time.monotonic()
     deliver: Callable[[Answer], None]
     on_step: Callable[[Step], None] | None = None
@@ -31,7 +31,9 @@ class Job:
 
     @property
     def is_background(self) -> bool:
+        """Whether foreground fills may run between any two of its passes."""
         return isinstance(self.request, Fill) and self.request.is_background
 
     def fail_as_cancelled(self, reason: str = "cancelled") -> None:
+        """Answer that the request was cancelled."""
         self.deliver(Failed(id=self.request.id, code="cancelled", message=reason))

@@ -14,7 +14,6 @@ from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape,
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer, read_fim_tokenizer
-from intarsia.engine.families.masked_causal.model import MaskedCausal
 from intarsia.engine.filler import Filler, ModelInfo
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 

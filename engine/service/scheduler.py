@@ -1,89 +1,92 @@
-"""Whose turn it is: jobs that wait, each in a line, come in; the one that goes next comes out.
+"""Which waiting job runs next: fair between clients, newest first within one client.
 
-Between lines, the one that was served least recently goes first: a line that asks often stands no
-nearer than one that asks seldom. Within a line the newest goes first, for it is the latest
-keystroke, but every so often the oldest. So no job waits for ever. Knows no threads.
+Each client has queues, known by any hashable key. Of the queues, the one that was served least
+recently goes first, so a client that asks often gains nothing over one that asks seldom. Within a
+queue the newest job goes first, because it belongs to the latest keystroke. Every few pops the
+oldest job goes instead, so no job waits for ever. Knows no threads.
 """
 
 from collections.abc import Callable, Hashable
 from typing import Generic, TypeVar
 
 OLDEST_EVERY = 4
-"""Of so many turns in which a line's oldest job could be passed over, it has the last one."""
+"""Every this many pops in which a queue's oldest job could be passed over, it is popped."""
 
-MAX_LINES = 256
-"""So many lines are remembered; one that is forgotten counts as new."""
+MAX_QUEUES = 256
+"""Queues that are remembered at once; a forgotten one counts as new."""
 
 T = TypeVar("T")
 
 
-def anyone(job: object) -> bool:
-    """Let any job go."""
+def any_job(job: object) -> bool:
+    """Allow any job."""
     return True
 
 
-class Turns(Generic[T]):
-    """Jobs that wait. A job is known by its identity, a line by any key.
+class Scheduler(Generic[T]):
+    """The waiting jobs. A job is compared by identity, a queue by its key.
 
-    A line that is new goes right behind those that wait. So of the lines that go before a job, each
-    goes but once, and all of them were known when it came.
+    A new queue is placed right after those that have jobs. So each queue that goes before a given
+    job goes only once, and all of these queues existed when the job was added.
     """
 
     def __init__(self) -> None:
-        self._lines: list[_Line[T]] = []  # served least recently first
+        self._queues: list[_ClientQueue[T]] = []  # served least recently first
 
     def __len__(self) -> int:
-        return sum(len(line.waiting) for line in self._lines)
+        return sum(len(queue.jobs) for queue in self._queues)
 
-    def add(self, line: Hashable, job: T) -> None:
-        """Have a job wait in its line."""
-        known = next((it for it in self._lines if it.key == line), None)
-        (known or self._new_line(line)).waiting.append(job)
+    def add(self, key: Hashable, job: T) -> None:
+        """Put a job into the queue with this key."""
+        queue = next((queue for queue in self._queues if queue.key == key), None)
+        (queue or self._new_queue(key)).jobs.append(job)
 
     def remove(self, job: T) -> bool:
-        """Have a job wait no more; return whether it did."""
-        for line in self._lines:
-            for at, other in enumerate(line.waiting):
+        """Remove a job; return whether it was waiting."""
+        for queue in self._queues:
+            for index, other in enumerate(queue.jobs):
                 if other is job:
-                    del line.waiting[at]
+                    del queue.jobs[index]
                     return True
         return False
 
-    def take(self, may_go: Callable[[T], bool] = anyone) -> T | None:
-        """Return the job whose turn it is among those that may go; it waits no more."""
-        for at, line in enumerate(self._lines):
-            if (job := line.take(may_go)) is not None:
-                self._lines.append(self._lines.pop(at))
+    def pop(self, is_allowed: Callable[[T], bool] = any_job) -> T | None:
+        """Remove and return the next of the allowed jobs, None if there is none."""
+        for index, queue in enumerate(self._queues):
+            if (job := queue.pop(is_allowed)) is not None:
+                self._queues.append(self._queues.pop(index))
                 return job
         return None
 
-    def take_all(self) -> list[T]:
-        """Return all that wait; nobody waits any more."""
-        waiting = [job for line in self._lines for job in line.waiting]
-        self._lines.clear()
-        return waiting
+    def pop_all(self) -> list[T]:
+        """Remove and return all waiting jobs."""
+        jobs = [job for queue in self._queues for job in queue.jobs]
+        self._queues.clear()
+        return jobs
 
-    def _new_line(self, key: Hashable) -> "_Line[T]":
-        """Forget a line for it where there are many."""
-        if len(self._lines) >= MAX_LINES:
-            empty = (at for at, it in enumerate(self._lines) if not it.waiting)
-            if (at := next(empty, None)) is not None:
-                del self._lines[at]
-        behind = max((at + 1 for at, it in enumerate(self._lines) if it.waiting), default=0)
-        self._lines.insert(behind, line := _Line[T](key))
-        return line
+    def _new_queue(self, key: Hashable) -> "_ClientQueue[T]":
+        """Add a queue; at the limit, an empty one is forgotten."""
+        if len(self._queues) >= MAX_QUEUES:
+            empty = (index for index, queue in enumerate(self._queues) if not queue.jobs)
+            if (index := next(empty, None)) is not None:
+                del self._queues[index]
+        after_waiting = max(
+            (i + 1 for i, queue in enumerate(self._queues) if queue.jobs), default=0
+        )
+        self._queues.insert(after_waiting, queue := _ClientQueue[T](key))
+        return queue
 
 
-class _Line(Generic[T]):
+class _ClientQueue(Generic[T]):
     def __init__(self, key: Hashable) -> None:
         self.key = key
-        self.waiting: list[T] = []  # oldest first
-        self._num_passed = 0  # turns in which the oldest was passed over, one after the other
+        self.jobs: list[T] = []  # oldest first
+        self._num_passed_over = 0  # consecutive pops in which the oldest was passed over
 
-    def take(self, may_go: Callable[[T], bool]) -> T | None:
-        ready = [at for at, job in enumerate(self.waiting) if may_go(job)]
-        if not ready:
+    def pop(self, is_allowed: Callable[[T], bool]) -> T | None:
+        allowed = [index for index, job in enumerate(self.jobs) if is_allowed(job)]
+        if not allowed:
             return None
-        is_oldest = self._num_passed + 1 >= OLDEST_EVERY or len(ready) == 1
-        self._num_passed = 0 if is_oldest else self._num_passed + 1
-        return self.waiting.pop(ready[0] if is_oldest else ready[-1])
+        is_oldest = self._num_passed_over + 1 >= OLDEST_EVERY or len(allowed) == 1
+        self._num_passed_over = 0 if is_oldest else self._num_passed_over + 1
+        return self.jobs.pop(allowed[0] if is_oldest else allowed[-1])

@@ -1,7 +1,7 @@
-"""The one thread that runs the model: jobs go in from the event loop, answers come out.
+"""The one thread that runs the model: jobs come from the event loop, answers go back to it.
 
-``turns.py`` says which of the jobs that wait goes next; a long one is laid aside between two passes
-for a short one. Knows no sockets.
+``scheduler.py`` chooses the next waiting job. A long fill is suspended between two forward passes
+while a short one runs. Knows no sockets.
 """
 
 import logging
@@ -11,41 +11,41 @@ from collections.abc import Callable
 from typing import Literal, TypeAlias
 
 from intarsia.engine.errors import Cancelled
+from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import Filler, ModelInfo
 from intarsia.engine.ipc.messages import Failed, Fill, Prefetch, Preload
 from intarsia.engine.service.failures import describe_failure
 from intarsia.engine.service.job import Answer, Job, Loaded
 from intarsia.engine.service.model_slot import ModelSlot
-from intarsia.engine.service.scheduler import Turns, anyone
+from intarsia.engine.service.scheduler import Scheduler, any_job
 
 State: TypeAlias = Literal["idle", "loading", "ready", "filling"]
 
 PAUSE_S = 0.3
-"""So long after its last job an idle thread prepares for the next: longer than between two keys."""
+"""After this pause since its last job, longer than between two keys, the thread uses idle time."""
 
 TIME_SLICE_S = 0.5
-"""So long a fill runs before others may go between its passes: most have ended by then. One that
-gives way of itself waits for nothing."""
+"""A foreground fill runs this long before it may be suspended: most have ended by then."""
 
 MAX_SUSPENDED = 4
-"""Fills that are laid aside at once: each holds its context."""
+"""Fills that may be suspended at once: each holds its context."""
 
 _log = logging.getLogger(__name__)
 
 
 class Worker:
-    """Owns the model slot; ``submit`` and ``cancel`` return at once."""
+    """Owns the model slot and its thread; ``submit`` and ``cancel`` return at once."""
 
     def __init__(self, slot: ModelSlot, on_end: Callable[[], None] = lambda: None) -> None:
-        """``on_end``: is called on the thread when it ends, for whatever reason."""
+        """``on_end`` is called on the thread when it ends, for whatever reason."""
         self._slot = slot
         self._on_end = on_end
-        self._waiting = Turns[Job]()
-        self._ahead: Prefetch | None = None
-        self._running: list[Job] = []  # all but the last are laid aside
+        self._waiting = Scheduler[Job]()
+        self._next_prefetch: Prefetch | None = None
+        self._running: list[Job] = []  # all but the last are suspended
         self._is_stopping = False
         self._changed = threading.Condition()
-        # A daemon, for a load cannot be interrupted and must not keep a stopped process alive.
+        # A daemon: a load cannot be interrupted and must not keep a stopped process alive.
         self._thread = threading.Thread(target=self._work, name="model", daemon=True)
         self._last_work_ended_at = time.monotonic()
         self.cached_tokens = 0
@@ -53,6 +53,7 @@ class Worker:
 
     @property
     def state(self) -> State:
+        """What the thread does now, as ``intarsia status`` shows it."""
         if self._slot.is_loading:
             return "loading"
         if self._running:
@@ -61,18 +62,22 @@ class Worker:
 
     @property
     def model_info(self) -> ModelInfo | None:
+        """The loaded model, None if none is loaded."""
         filler = self._slot.filler
         return None if filler is None else filler.info
 
     def seconds_idle(self) -> float:
+        """Return the seconds since the last job ended, 0 while there are jobs."""
         with self._changed:
             is_busy = bool(self._running or self._waiting)
             return 0.0 if is_busy else time.monotonic() - self._last_work_ended_at
 
     def start(self) -> None:
+        """Start the thread."""
         self._thread.start()
 
     def submit(self, job: Job) -> None:
+        """Schedule a job; if the worker is stopping, the job fails at once."""
         with self._changed:
             if not self._is_stopping:
                 self._waiting.add((job.client, job.is_background), job)
@@ -81,13 +86,13 @@ class Worker:
         job.fail_as_cancelled("the engine is stopping: try again")
 
     def prefetch(self, place: Prefetch) -> None:
-        """Have a context read once nothing else is to be done; the newest place counts."""
+        """Read a context in idle time; only the newest place counts."""
         with self._changed:
-            self._ahead = place
+            self._next_prefetch = place
             self._changed.notify()
 
     def cancel(self, job: Job) -> None:
-        """A waiting job is answered now, a running one between two steps."""
+        """Cancel a job: a waiting one is answered now, a running one at its next checkpoint."""
         job.cancelled.set()
         with self._changed:
             was_waiting = self._waiting.remove(job)
@@ -95,10 +100,10 @@ class Worker:
             job.fail_as_cancelled()
 
     def stop(self, patience_s: float) -> bool:
-        """Cancel everything; return whether the thread has ended in time."""
+        """Cancel every job; return whether the thread ended within ``patience_s``."""
         with self._changed:
             self._is_stopping = True
-            waiting = self._waiting.take_all()
+            waiting = self._waiting.pop_all()
             for job in self._running:
                 job.cancelled.set()
             self._changed.notify()
@@ -109,12 +114,13 @@ class Worker:
 
     def _work(self) -> None:
         try:
-            while (job := self._next_job()) is not None:
-                self._do(job)
+            while (job := self._wait_for_job()) is not None:
+                self._answer_and_deliver(job)
         finally:
             self._on_end()
 
-    def _do(self, job: Job) -> None:
+    def _answer_and_deliver(self, job: Job) -> None:
+        """Run a job that is already in ``_running``."""
         try:
             answer = self._answer(job)
         finally:
@@ -123,49 +129,11 @@ class Worker:
                 self._last_work_ended_at = time.monotonic()
         job.deliver(answer)
 
-    def _next_job(self) -> Job | None:
-        with self._changed:
-            is_pause = not self._changed.wait_for(self._is_wanted, PAUSE_S)
-        if is_pause and (filler := self._slot.filler) is not None:
-            self._use_pause(filler, lambda: filler.prepare(self._is_wanted))
-        while (place := self._next_place()) is not None:
-            self._read_ahead(place)
-        with self._changed:
-            self._changed.wait_for(self._is_wanted)
-            return None if self._is_stopping else self._take()
-
-    def _take(self, may_go: Callable[[Job], bool] = anyone) -> Job | None:
-        """Return the job whose turn it is, which runs from now on. Call it with the lock held."""
-        if (job := self._waiting.take(may_go)) is not None:
+    def _start_next(self, is_allowed: Callable[[Job], bool] = any_job) -> Job | None:
+        """Move the next allowed job from waiting to running. Call it with the lock held."""
+        if (job := self._waiting.pop(is_allowed)) is not None:
             self._running.append(job)
         return job
-
-    def _next_place(self) -> Prefetch | None:
-        """Wait for a place to read ahead at; None: there is something better to do. A request is
-        newer than any place before it."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._is_wanted() or self._ahead is not None)
-            place, self._ahead = self._ahead, None
-            return None if self._is_wanted() else place
-
-    def _is_wanted(self) -> bool:
-        return bool(self._waiting) or self._is_stopping
-
-    def _read_ahead(self, place: Prefetch) -> None:
-        if (filler := self._slot.loaded(place.model)) is not None:
-            self._use_pause(filler, lambda: filler.prefetch(place, self._is_elsewhere))
-
-    def _is_elsewhere(self) -> bool:
-        return self._is_wanted() or self._ahead is not None
-
-    def _use_pause(self, filler: Filler, work: Callable[[], None]) -> None:
-        try:
-            work()
-        except Cancelled:
-            pass
-        except BaseException as error:  # noqa: BLE001 no one has asked for it: no request fails
-            _log.warning("idle time went unused: %r", error)
-        self.cached_tokens = filler.cached_tokens()
 
     def _answer(self, job: Job) -> Answer:
         try:
@@ -179,40 +147,55 @@ class Worker:
             return Loaded(id=job.request.id)
         if job.cancelled.is_set():
             raise Cancelled
-        filled = filler.fill(
+        control = FillControl.for_request(
             job.request,
             received_at=job.received_at,
-            is_cancelled=self._between_passes(job, filler),
             on_step=job.on_step if job.request.watch else None,
+            checkpoint=self._preemption_point(job, filler),
         )
+        filled = filler.fill(job.request, control)
         self.num_fills += 1
         self.cached_tokens = filler.cached_tokens()
         return filled
 
-    def _between_passes(self, job: Job, filler: Filler) -> Callable[[], bool]:
-        """Return what a fill asks between two passes: whether it is cancelled. Where its turn is
-        over, one that waits is done meanwhile, so that between any two of those it makes a pass."""
-        turn_s = 0.0 if job.is_background else TIME_SLICE_S
-        went_on_at = time.monotonic()
+    def _preemption_point(self, job: Job, filler: Filler) -> Callable[[], None]:
+        """Return the checkpoint of a fill: other fills may run inside it.
 
-        def may_go(other: Job) -> bool:
-            """Nothing is loaded between two passes, and a long fill goes before no other."""
-            is_short = isinstance(other.request, Fill) and not other.is_background
-            return is_short and self._slot.loaded(other.request.model) is filler
+        Once its time slice is over, one waiting fill runs at each checkpoint. So between any two
+        of these the suspended fill makes a forward pass.
+        """
+        slice_s = 0.0 if job.is_background else TIME_SLICE_S
+        resumed_at = time.monotonic()
 
-        def is_cancelled() -> bool:
-            nonlocal went_on_at
-            if self._waiting and time.monotonic() - went_on_at >= turn_s:
-                with self._changed:
-                    has_room = len(self._running) <= MAX_SUSPENDED and not job.cancelled.is_set()
-                    other = self._take(may_go) if has_room else None
-                if other is not None:
-                    with filler.suspended():
-                        self._do(other)
-                    went_on_at = time.monotonic()
-            return job.cancelled.is_set()
+        def checkpoint() -> None:
+            nonlocal resumed_at
+            is_slice_over = time.monotonic() - resumed_at >= slice_s
+            if self._waiting and is_slice_over and self._run_another_fill(job, filler):
+                resumed_at = time.monotonic()
+            if job.cancelled.is_set():
+                raise Cancelled
 
-        return is_cancelled
+        return checkpoint
+
+    def _run_another_fill(self, job: Job, filler: Filler) -> bool:
+        """Suspend a running job while one waiting foreground fill of the same model runs.
+
+        Return whether one ran: none does if too many are suspended, or if the job is cancelled.
+        """
+
+        def is_short(other: Job) -> bool:
+            """No model is loaded within a fill, and background fills wait for its end."""
+            is_foreground = isinstance(other.request, Fill) and not other.is_background
+            return is_foreground and self._slot.loaded(other.request.model) is filler
+
+        with self._changed:
+            has_room = len(self._running) <= MAX_SUSPENDED and not job.cancelled.is_set()
+            other = self._start_next(is_short) if has_room else None
+        if other is None:
+            return False
+        with filler.suspended():
+            self._answer_and_deliver(other)
+        return True
 
     def _failed(self, job: Job, error: BaseException) -> Failed:
         code, message = describe_failure(error, doing="filling")
@@ -221,3 +204,52 @@ class Worker:
         elif code != "cancelled":
             _log.warning("%s", message)
         return Failed(id=job.request.id, code=code, message=message)
+
+    def _wait_for_job(self) -> Job | None:
+        """Use idle time until there is a job, and start it; None if the worker is to stop."""
+        with self._changed:
+            is_pause = not self._changed.wait_for(self._has_job, PAUSE_S)
+        if is_pause and (filler := self._slot.filler) is not None:
+            self._use_pause(filler, lambda: filler.prepare(_idle_control(self._has_job)))
+        while (place := self._wait_for_place()) is not None:
+            self._prefetch(place)
+        with self._changed:
+            self._changed.wait_for(self._has_job)
+            return None if self._is_stopping else self._start_next()
+
+    def _wait_for_place(self) -> Prefetch | None:
+        """Wait for a place to prefetch; None as soon as there is a job, which is newer than it."""
+        with self._changed:
+            self._changed.wait_for(self._has_job_or_place)
+            place, self._next_prefetch = self._next_prefetch, None
+            return None if self._has_job() else place
+
+    def _prefetch(self, place: Prefetch) -> None:
+        if (filler := self._slot.loaded(place.model)) is not None:
+            control = _idle_control(self._has_job_or_place)
+            self._use_pause(filler, lambda: filler.prefetch(place, control))
+
+    def _has_job(self) -> bool:
+        return bool(self._waiting) or self._is_stopping
+
+    def _has_job_or_place(self) -> bool:
+        return self._has_job() or self._next_prefetch is not None
+
+    def _use_pause(self, filler: Filler, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Cancelled:
+            pass
+        except BaseException as error:  # noqa: BLE001 no request asked for this: none fails
+            _log.warning("idle time went unused: %r", error)
+        self.cached_tokens = filler.cached_tokens()
+
+
+def _idle_control(is_over: Callable[[], bool]) -> FillControl:
+    """Return the control of idle work that ends as soon as something better is to be done."""
+
+    def checkpoint() -> None:
+        if is_over():
+            raise Cancelled
+
+    return FillControl(checkpoint=checkpoint)

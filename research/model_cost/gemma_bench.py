@@ -11,6 +11,7 @@ from torch import Tensor
 from intarsia.engine.diffusion.canvas import random_canvas
 from intarsia.engine.diffusion.denoise import denoise
 from intarsia.engine.diffusion.policies import uniform_state_policy
+from intarsia.engine.diffusion.stopping import StableAndConfident
 from intarsia.engine.families.diffusion_gemma.model import CHUNK, DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.passes import DirectPasses
 from intarsia.research.model_cost.ceilings import Ceilings
@@ -106,8 +107,7 @@ class GemmaBench:
             entropy_bound=0.1,
             t_min=0.4,
             t_max=0.8,
-            stability_threshold=_NUM_STEPS,
-            confidence_threshold=1e-9,
+            stop=StableAndConfident(stability_threshold=_NUM_STEPS, confidence_threshold=1e-9),
         )
 
         def steps() -> None:

@@ -1,10 +1,10 @@
 """Time single-line holes through the engine's filler, on one device."""
 
-import time
 from pathlib import Path
 from statistics import median, quantiles
 
 from intarsia.engine.config import EngineConfig
+from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.engine.service.load_filler import load_filler
@@ -34,7 +34,7 @@ def measure_holes(
 
 
 def _fill(filler: Filler, hole: Fill) -> Filled:
-    return filler.fill(hole, received_at=time.monotonic(), is_cancelled=lambda: False, on_step=None)
+    return filler.fill(hole, FillControl())
 
 
 def _figures(

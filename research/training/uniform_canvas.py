@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intarsia.engine.diffusion.length import candidate_lengths
-from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, LaidOut, lay_out
+from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, HoleLayout, lay_out
 from intarsia.research.training.packed_holes import HoleIds
 
 
@@ -102,7 +102,7 @@ def noised(
     return (*canvas.ids[: canvas.start], *hole, *canvas.ids[canvas.end :])
 
 
-def _with_text(place: LaidOut, written: Sequence[int]) -> tuple[int, ...]:
+def _with_text(place: HoleLayout, written: Sequence[int]) -> tuple[int, ...]:
     text = iter(written)
     return tuple(next(text) if token is None else token for token in place.ids)
 

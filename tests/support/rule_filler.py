@@ -1,4 +1,4 @@
-"""A Filler without weights: a rule writes the hole's text, and it settles step by step.
+"""A Filler without weights: a rule writes the hole's text, which settles step by step.
 
 For tests of the logic around the model: steps, cancel, deadlines, drafts and limits are real.
 """
@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 
-from intarsia.engine.errors import Cancelled
+from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import (
     CanvasToken,
@@ -26,11 +26,11 @@ _TOKEN = re.compile(r"\s*\w+|\s*[^\w\s]|\s+")
 class RuleFiller:
     """Settles one token a step, left to right; ``rules`` sees the whole request.
 
-    ``step_seconds``: how long a step takes. ``num_steps``: so many steps instead of one a token.
-    ``between_steps`` is called with the step's number just before the cancel flag is read.
-    ``unsure``: words that it settles with a confidence of 0.25; all others with 1. Of a draft, the
-    share ``noise`` of the words comes back in capitals, beginning with word number ``seed``.
-    ``prepare`` is what it does in idle time.
+    ``step_seconds``: how long a step takes. ``num_steps``: the number of steps, instead of one a
+    token. ``between_steps`` is called with the step's number just before the checkpoint.
+    ``unsure``: words with a confidence of 0.25; all others have 1. Of a draft, the share ``noise``
+    of the words is returned in capitals, beginning with word number ``seed``. ``prepare`` and
+    ``prefetch`` are its work in idle time.
     """
 
     def __init__(
@@ -42,8 +42,8 @@ class RuleFiller:
         between_steps: Callable[[int], None] | None = None,
         unsure: Collection[str] = (),
         name: str = "rules",
-        prepare: Callable[[Callable[[], bool]], None] = lambda is_cancelled: None,
-        prefetch: Callable[[Prefetch, Callable[[], bool]], None] = lambda *_: None,
+        prepare: Callable[[FillControl], None] = lambda control: None,
+        prefetch: Callable[[Prefetch, FillControl], None] = lambda *_: None,
     ) -> None:
         self.info = ModelInfo(
             name=name, family="rules", device="cpu", dtype="none", notes=("rules, no weights",)
@@ -54,17 +54,10 @@ class RuleFiller:
         self._between_steps = between_steps
         self._unsure = unsure
         self._prepare = prepare
-        self._read_ahead = prefetch
+        self._prefetch = prefetch
         self._last_prefix = ""
 
-    def fill(
-        self,
-        request: Fill,
-        *,
-        received_at: float,
-        is_cancelled: Callable[[], bool],
-        on_step: Callable[[Step], None] | None,
-    ) -> Filled:
+    def fill(self, request: Fill, control: FillControl) -> Filled:
         _check(request)
         started_at = time.monotonic()
         num_reused = _common_length(self._last_prefix, request.prefix)
@@ -73,16 +66,17 @@ class RuleFiller:
         budget = len(tokens) if self._num_steps is None else self._num_steps
         step = 0
         while step < budget:
-            if early_end := _early_end(request, received_at, step):
+            if early_end := _early_end(request, control, step):
                 reason = early_end
                 tokens = tokens[: _num_settled(tokens, step, budget)]
                 break
             step += 1
             self._pass(step)
-            if is_cancelled():
-                raise Cancelled
-            if on_step is not None:
-                on_step(Step(id=request.id, step=step, tokens=_canvas(tokens, step, budget)))
+            control.checkpoint()
+            if control.on_step is not None:
+                control.on_step(
+                    Step(id=request.id, step=step, tokens=_canvas(tokens, step, budget))
+                )
         now = time.monotonic()
         return Filled(
             id=request.id,
@@ -90,10 +84,10 @@ class RuleFiller:
             tokens=tuple(CanvasToken(text, self._confidence(text), True) for text in tokens),
             num_forwards=step,
             ms=Timing(
-                queue=1000 * (started_at - received_at),
+                queue=1000 * (started_at - control.received_at),
                 prefill=0.0,
                 denoise=1000 * (now - started_at),
-                total=1000 * (now - received_at),
+                total=1000 * (now - control.received_at),
             ),
             mean_entropy=0.0,
             finish_reason=reason,
@@ -123,11 +117,11 @@ class RuleFiller:
     def cached_tokens(self) -> int:
         return len(self._last_prefix)
 
-    def prepare(self, is_cancelled: Callable[[], bool]) -> None:
-        self._prepare(is_cancelled)
+    def prepare(self, control: FillControl) -> None:
+        self._prepare(control)
 
-    def prefetch(self, place: Prefetch, is_cancelled: Callable[[], bool]) -> None:
-        self._read_ahead(place, is_cancelled)
+    def prefetch(self, place: Prefetch, control: FillControl) -> None:
+        self._prefetch(place, control)
         self._last_prefix = place.prefix
 
 
@@ -156,13 +150,10 @@ def _limit(text: str, request: Fill) -> tuple[list[str], FinishReason]:
     return tokens[: request.max_tokens], reason
 
 
-def _early_end(request: Fill, received_at: float, num_steps: int) -> FinishReason | None:
+def _early_end(request: Fill, control: FillControl, num_steps: int) -> FinishReason | None:
     if request.max_steps is not None and num_steps >= request.max_steps:
         return "max_steps"
-    waited_ms = 1000 * (time.monotonic() - received_at)
-    if request.deadline_ms is not None and waited_ms > request.deadline_ms:
-        return "deadline"
-    return None
+    return "deadline" if control.is_late else None
 
 
 def _common_length(one: str, other: str) -> int:

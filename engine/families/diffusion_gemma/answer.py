@@ -1,7 +1,4 @@
-"""A hole's tokens → its text: end tokens, stop texts and limits are applied here.
-
-Token ids with their confidences come in, the messages' tokens and text go out.
-"""
+"""Turn the tokens of a hole into its text: apply end tokens, stop texts and limits."""
 
 from dataclasses import dataclass, field
 from statistics import fmean
@@ -11,35 +8,37 @@ from torch import Tensor
 
 from intarsia.engine.diffusion.denoise import Denoised
 from intarsia.engine.diffusion.draft import Draft
-from intarsia.engine.families.diffusion_gemma.layout import LaidOut
+from intarsia.engine.families.diffusion_gemma.layout import HoleLayout
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
 from intarsia.engine.families.stop_rules import find_text_end
 from intarsia.engine.ipc.messages import CanvasToken, Fill, FinishReason
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class HoleTokens:
-    """The hole's tokens of one or several canvases, as they stand."""
+class HoleDraft:
+    """The hole's tokens so far, from one or several canvases."""
 
     ids: list[int] = field(default_factory=list)
     confidences: list[float] = field(default_factory=list)
     entropies: list[float] = field(default_factory=list)
-    is_settled: list[bool] = field(default_factory=list)
+    is_accepted: list[bool] = field(default_factory=list)
 
-    def then(self, draft: Draft | Denoised, is_settled: Tensor, place: LaidOut) -> "HoleTokens":
-        """Return these tokens and those of the next canvas."""
-        hole = slice(place.start, place.end)
-        return HoleTokens(
-            ids=self.ids + draft.ids[hole].tolist(),
-            confidences=self.confidences + draft.confidences[hole].tolist(),
-            entropies=self.entropies + draft.entropies[hole].tolist(),
-            is_settled=self.is_settled + is_settled[hole].tolist(),
+    def then(
+        self, canvas: Draft | Denoised, is_accepted: Tensor, layout: HoleLayout
+    ) -> "HoleDraft":
+        """Return these tokens followed by those of the next canvas."""
+        hole = slice(layout.start, layout.end)
+        return HoleDraft(
+            ids=self.ids + canvas.ids[hole].tolist(),
+            confidences=self.confidences + canvas.confidences[hole].tolist(),
+            entropies=self.entropies + canvas.entropies[hole].tolist(),
+            is_accepted=self.is_accepted + is_accepted[hole].tolist(),
         )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """What the hole says. ``has_end``: the model ended it, or a rule of the request did."""
+    """The text of a hole; ``has_end`` if the model or a rule of the request ended it."""
 
     tokens: tuple[CanvasToken, ...]
     mean_entropy: float
@@ -47,13 +46,14 @@ class Answer:
 
     @property
     def text(self) -> str:
+        """The answer's text."""
         return "".join(token.text for token in self.tokens)
 
 
-def answer_of(hole: HoleTokens, request: Fill, given: list[int], text: GemmaTokenizer) -> Answer:
-    """Read the hole up to its end; the last token is cut where a stop text begins within it."""
-    num_ids = text.num_before_end(hole.ids)
-    pieces = text.pieces(hole.ids[: min(num_ids, request.max_tokens)], after=given)
+def answer_of(draft: HoleDraft, request: Fill, given: list[int], text: GemmaTokenizer) -> Answer:
+    """Return the hole up to its end; the last token is cut where a stop text begins."""
+    num_ids = text.num_before_end(draft.ids)
+    pieces = text.pieces(draft.ids[: min(num_ids, request.max_tokens)], after=given)
     end = find_text_end(
         "".join(pieces),
         stop=request.stop,
@@ -61,19 +61,22 @@ def answer_of(hole: HoleTokens, request: Fill, given: list[int], text: GemmaToke
         min_indent=request.min_indent,
     )
     kept = pieces if end is None else _cut(pieces, end)
-    tokens = tuple(map(CanvasToken, kept, hole.confidences, hole.is_settled))
+    tokens = tuple(map(CanvasToken, kept, draft.confidences, draft.is_accepted))
     return Answer(
         tokens=tokens,
-        mean_entropy=fmean(hole.entropies[: max(len(kept), 1)]),
-        has_end=end is not None or num_ids < len(hole.ids),
+        mean_entropy=fmean(draft.entropies[: max(len(kept), 1)]),
+        has_end=end is not None or num_ids < len(draft.ids),
     )
 
 
 def finish_reason_of(
-    answer: Answer, loop_reason: Literal["settled", "max_steps", "deadline"], request: Fill
+    answer: Answer, loop_reason: Literal["done", "max_steps", "deadline"], request: Fill
 ) -> FinishReason:
-    """A settled canvas that shows a suffix has met it; without one only the model ends a text."""
-    if loop_reason != "settled":
+    """Return why the hole ended.
+
+    A canvas that shows a suffix ends where that begins; without one, only the model ends a text.
+    """
+    if loop_reason != "done":
         return loop_reason
     return "end_of_hole" if answer.has_end or request.suffix else "max_tokens"
 

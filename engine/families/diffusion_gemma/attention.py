@@ -1,9 +1,9 @@
-"""Attention of DiffusionGemma's canvases: query heads that share keys are rows of one product.
+"""Attention of DiffusionGemma's canvases: query heads that share keys become rows of one product.
 
-Two to eight query heads look at the same keys. torch's kernels want as many key heads as query
-heads where there is a mask or a wide head, and transformers copies the keys so often, all of the
-context in every layer and pass. A canvas sees the same keys from every position and head, so its
-heads can stand below each other instead: the same sums, and nothing is copied.
+Two to eight query heads share the same keys. With a mask or a wide head, torch's kernels need as
+many key heads as query heads, so transformers copies the keys of the whole context in every layer
+and pass. A canvas sees the same keys from every position and head. So its heads can be stacked as
+further rows instead: the sums are the same, and nothing is copied.
 """
 
 from typing import Any
@@ -15,7 +15,7 @@ _NAME = "intarsia_folded"
 
 
 def fold_heads(model: Any) -> None:
-    """Let the decoder attend so; the encoder, which looks back only, goes on as it did."""
+    """Install this attention in the decoder; the causal encoder keeps its own."""
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import sdpa_mask
 
@@ -27,9 +27,9 @@ def fold_heads(model: Any) -> None:
 def folded_attention(
     queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, scale: float
 ) -> Tensor:
-    """Return (canvases, query heads, length, width), of keys (canvases, key heads, seen, width).
+    """Return (canvases, query heads, length, width) for keys (canvases, key heads, seen, width).
 
-    ``mask`` (canvases or 1, 1, any, seen) bool, True where a key is seen, alike from everywhere.
+    ``mask`` is bool (canvases or 1, 1, any, seen): True where a key is visible, to all queries.
     """
     num_canvases, _, length, width = queries.shape
     folded = queries.reshape(num_canvases, keys.shape[1], -1, width)
@@ -47,13 +47,13 @@ def _attend(
     attention_mask: Tensor | None,
     *,
     scaling: float,
-    **words: Any,
+    **options: Any,
 ) -> tuple[Tensor, None]:
     from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
     if module.is_causal:
         attended: tuple[Tensor, None] = sdpa_attention_forward(
-            module, query, key, value, attention_mask, scaling=scaling, **words
+            module, query, key, value, attention_mask, scaling=scaling, **options
         )
         return attended
     out = folded_attention(query, key, value, attention_mask, scaling)

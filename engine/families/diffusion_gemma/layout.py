@@ -1,8 +1,7 @@
-"""One hole as canvases: given text, free positions and the head of the suffix.
+"""Lay out one hole as canvases: given text, free positions and the head of the suffix.
 
-Token ids and a number of free positions come in, laid-out canvases go out. Knows no text and draws
-no noise. Sizes are parts of the model's own canvas: of 256 tokens, 64 may show the suffix, 32 the
-given text, and lengths are multiples of 32.
+Sizes are shares of the model's own canvas: of 256 tokens, 64 may show the suffix and 32 the given
+text, and lengths are multiples of 32. Works on ids. Knows no text and draws no noise.
 """
 
 from collections.abc import Sequence
@@ -26,39 +25,43 @@ class CanvasSizes:
 
     @property
     def max_given(self) -> int:
+        """Tokens of given text that a canvas shows; the rest belongs to the context."""
         return self.canvas_length // 8
 
     @property
     def max_suffix(self) -> int:
+        """Tokens of the suffix that a canvas shows."""
         return self.canvas_length // 4
 
     def rounded_up(self, length: int) -> int:
+        """Return the shortest canvas length of at least ``length``."""
         return min(-(-length // self.bucket) * self.bucket, self.canvas_length)
 
     def rounded_down(self, length: int) -> int:
+        """Return the longest canvas length of at most ``length``."""
         if length >= self.canvas_length:
             return self.canvas_length
         return length // self.bucket * self.bucket
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class LaidOut:
-    """One canvas: ``ids[start:end]`` belong to the hole; None where the model is to write."""
+class HoleLayout:
+    """One canvas: ``ids[start:end]`` are the hole's; None is a position that the model writes."""
 
     ids: tuple[int | None, ...]
     start: int
     end: int
 
-    def beginning_with(self, first_id: int) -> "LaidOut":
+    def beginning_with(self, first_id: int) -> "HoleLayout":
         """Return the same canvas with the hole's first token given."""
         ids = (*self.ids[: self.start], first_id, *self.ids[self.start + 1 :])
-        return LaidOut(ids=ids, start=self.start, end=self.end)
+        return HoleLayout(ids=ids, start=self.start, end=self.end)
 
     def starting_with(self, draft: Sequence[int | None]) -> tuple[int | None, ...]:
-        """Return what the canvas begins with: the draft in the hole, None elsewhere."""
+        """Return the ids that the canvas begins with: the draft in the hole, None elsewhere."""
         hole = tuple(draft[: self.end - self.start])
-        num_behind = len(self.ids) - self.start - len(hole)
-        return (*[None] * self.start, *hole, *[None] * num_behind)
+        num_after = len(self.ids) - self.start - len(hole)
+        return (*[None] * self.start, *hole, *[None] * num_after)
 
 
 def lay_out(
@@ -69,10 +72,10 @@ def lay_out(
     sizes: CanvasSizes,
     end_id: int,
     pad_id: int,
-) -> tuple[LaidOut, ...]:
+) -> tuple[HoleLayout, ...]:
     """Return the canvases of one hole; only the last one shows the suffix.
 
-    Without a suffix the last canvas is free to its end, and the model ends the text itself.
+    Without a suffix the last canvas is free to its end, and the model itself ends the text.
     """
     canvases = []
     num_shown = min(len(suffix), sizes.max_suffix)
@@ -95,7 +98,7 @@ def _last_before_suffix(
     sizes: CanvasSizes,
     end_id: int,
     pad_id: int,
-) -> LaidOut:
+) -> HoleLayout:
     length = sizes.rounded_down(len(given) + num_free + sizes.max_suffix)
     num_shown = length - len(given) - num_free
     if len(suffix) >= num_shown:
@@ -113,11 +116,11 @@ def _last_at_end_of_text(
     sizes: CanvasSizes,
     end_id: int,
     pad_id: int,
-) -> LaidOut:
+) -> HoleLayout:
     return _canvas(given, sizes.rounded_up(len(given) + num_free) - len(given), ())
 
 
-def _canvas(given: Sequence[int], num_free: int, tail: Sequence[int]) -> LaidOut:
-    return LaidOut(
+def _canvas(given: Sequence[int], num_free: int, tail: Sequence[int]) -> HoleLayout:
+    return HoleLayout(
         ids=(*given, *[None] * num_free, *tail), start=len(given), end=len(given) + num_free
     )

@@ -1,6 +1,6 @@
-"""A DiffusionGemma folder → a filler. Safetensors only, no code of the folder's is run, no network.
+"""Load a DiffusionGemma folder: safetensors only, no code of the folder, no network.
 
-The released 26B weights were not loaded by the authors of this file, only small random checkpoints.
+The authors of this file loaded small random checkpoints only, not the released 26B weights.
 """
 
 from collections.abc import Sequence
@@ -27,22 +27,15 @@ from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, S
 from intarsia.engine.families.diffusion_gemma.tuning import tune_model
 from intarsia.engine.filler import ModelInfo
 
-
-def leave_out_pictures(model: Any) -> None:
-    """Let go of the vision weights (1.1 GB of the released model in bfloat16)."""
-    encoder = model.model.encoder
-    encoder.vision_tower, encoder.embed_vision = nn.Identity(), nn.Identity()
-
-
 _NOTES = (
     "uniform-state diffusion: every position may be revised until the canvas is done",
-    "settles by entropy bound; `verified` belongs to the masked family and is not used",
+    "decodes by entropy bound; `speculative` belongs to the masked family and is not used",
 )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoadedGemma:
-    """``model`` is transformers' ``DiffusionGemmaForBlockDiffusion``."""
+    """Weights and tokenizer; ``model`` is transformers' ``DiffusionGemmaForBlockDiffusion``."""
 
     model: Any
     text: GemmaTokenizer
@@ -88,8 +81,10 @@ def load_gemma(
     tunings: Sequence[Path] = (),
     quantize: Quantize = "none",
 ) -> LoadedGemma:
-    """Load weights and tokenizer; put the tunings into the weights, one after the other, and then
-    bring them into fewer bits if that is asked for. Raises ModelError, MemoryError."""
+    """Load weights and tokenizer, merge the tunings into the weights in order, then quantize.
+
+    Raises ModelError, MemoryError.
+    """
     device = torch.device(device)
     if quantize != "none":
         require_low_bit(quantize, device)
@@ -107,13 +102,19 @@ def load_gemma(
     return LoadedGemma(model=model, text=GemmaTokenizer(tokenizer, _special_ids(model)))
 
 
+def leave_out_pictures(model: Any) -> None:
+    """Drop the vision weights (1.1 GB of the released model in bfloat16)."""
+    encoder = model.model.encoder
+    encoder.vision_tower, encoder.embed_vision = nn.Identity(), nn.Identity()
+
+
 def _load_tokenizer(folder: Path) -> Tokenizer:
     path = folder / "tokenizer.json"
     if not path.is_file():
         raise ModelError(f"{folder} has no tokenizer.json: copy it there from the model's page")
     try:
         return Tokenizer.from_file(str(path))
-    except Exception as fault:  # the library raises no narrower one
+    except Exception as fault:  # the library raises no narrower type
         raise ModelError(f"{path} cannot be read ({fault}): fetch it again") from fault
 
 
@@ -141,7 +142,7 @@ def _load_model(folder: Path, dtype: torch.dtype) -> Any:
 
 
 def _special_ids(model: Any) -> SpecialIds:
-    """The generation config may name more ends than the model's own config."""
+    """Return the ids; the generation config may list more end tokens than the model's config."""
     config = model.config.get_text_config()
     ends = getattr(model.generation_config, "eos_token_id", None)
     ends = config.eos_token_id if ends is None else ends

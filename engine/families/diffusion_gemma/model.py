@@ -1,12 +1,12 @@
-"""DiffusionGemma's weights behind the family protocol: encoder of a context, decoder of canvases.
+"""DiffusionGemma as a family backbone: the encoder reads a context, the decoder predicts canvases.
 
-Token ids come in, logits go out. Runs transformers' ``DiffusionGemmaForBlockDiffusion``. Knows
-nothing of text or of the denoising loop. The released 26B weights were not run by the authors of
-this file: it is tested against transformers' own ``generate`` on small random checkpoints.
+Runs transformers' ``DiffusionGemmaForBlockDiffusion`` on token ids. Knows neither text nor the
+denoising loop. It is tested against transformers' own ``generate`` on small random checkpoints; the
+authors of this file did not run the released 26B weights.
 """
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,21 +15,20 @@ from torch import Tensor
 from transformers import DynamicCache
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.diffusion.denoise import never_cancelled
-from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.diffusion_gemma.passes import DecoderPasses, DirectPasses
 from intarsia.engine.families.protocol import Prefilled, common_prefix_length
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
-CHUNK = 1024  # context tokens a pass; a cancel is honoured between two
+CHUNK = 1024  # context tokens per pass; there is a checkpoint before each
 
 
 class DiffusionGemmaBackbone:
     """Loaded weights with the keys and values of one context.
 
     The encoder's cache keeps every token in every layer. A cache made for the model's config would
-    drop what lies behind the sliding window and could then not be cut back to a shared prefix; the
-    encoder's masks apply the window to a whole cache just as well. The decoder has no mask: it gets
-    a view that is trimmed to the window.
+    drop tokens outside the sliding window, and could not be cut back to a shared prefix. The
+    encoder's masks apply the window to a whole cache too. The decoder has no mask: it gets a view
+    that is trimmed to the window.
     """
 
     def __init__(self, model: Any) -> None:
@@ -47,12 +46,13 @@ class DiffusionGemmaBackbone:
 
     @property
     def device(self) -> torch.device:
+        """The device of the weights."""
         device: torch.device = self._model.device
         return device
 
     @torch.inference_mode()
     def use(self, passes: DecoderPasses) -> DecoderPasses:
-        """Run passes by these means from now on, behind the same context; return the old ones."""
+        """Run passes this way from now on, after the same context; return the former way."""
         before, self._passes = self._passes, passes
         before.release()
         if self._context:
@@ -60,40 +60,37 @@ class DiffusionGemmaBackbone:
         return before
 
     def forget(self) -> None:
-        """Hold no context."""
+        """Forget the context."""
         self._context: list[int] = []
         self._encoder_cache = DynamicCache()
         self._passes.release()
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
-        """Have other contexts held for a while, then this one again; they are read from nothing."""
-        mine = self._context, self._encoder_cache
+        """Let other fills hold contexts of their own, without reuse; then restore this one."""
+        own = self._context, self._encoder_cache
         self.forget()
         yield
         self._passes.release()
-        self._context, self._encoder_cache = mine
+        self._context, self._encoder_cache = own
         if self._context:
             self._passes.hold(self._trim_to_window(), len(self._context))
 
     @torch.inference_mode()
-    def prefill(
-        self, context: Sequence[int], is_cancelled: Callable[[], bool] = never_cancelled
-    ) -> Prefilled:
+    def prefill(self, context: Sequence[int], control: FillControl = NO_CONTROL) -> Prefilled:
         """Hold the keys and values of this context; compute what the last one does not share.
 
-        Raises Cancelled between two chunks; those that are done are kept.
+        Raises Cancelled between two chunks; finished chunks are kept.
         """
         if not context:
             raise ValueError("the context is empty: give it at least the begin-of-text token")
         num_shared = common_prefix_length(self._context, context)
-        self._passes.release()  # or the keys of before would be held beside those that replace them
+        self._passes.release()  # else the old keys would be held beside the new ones
         if num_shared < len(self._context):
             self._encoder_cache.crop(num_shared - len(self._context))
         self._context = list(context[:num_shared])
         for start in range(num_shared, len(context), CHUNK):
-            if is_cancelled():
-                raise Cancelled
+            control.checkpoint()
             self._encode(context[start : start + CHUNK])
         self._passes.hold(self._trim_to_window(), len(self._context))
         return Prefilled(num_reused=num_shared, num_computed=len(context) - num_shared)
@@ -107,12 +104,14 @@ class DiffusionGemmaBackbone:
 
     @torch.inference_mode()
     def predict_many(self, ids: Tensor, self_conditioning: Tensor | None) -> Tensor:
-        """Return logits (canvases, length, vocab) of canvases (canvases, length) that all follow
-        the context, none of the others."""
+        """Return logits (canvases, length, vocab) of canvases (canvases, length).
+
+        Each follows the context; none sees another.
+        """
         return self._passes.run(ids, self_conditioning)
 
     def cached_tokens(self) -> int:
-        """Return how many context tokens are held now."""
+        """Return the number of context tokens that are held."""
         return len(self._context)
 
     def _encode(self, ids: Sequence[int]) -> None:

@@ -1,7 +1,4 @@
-"""DiffusionGemma's decoder passes: canvases behind the context that is held, shapes as they come.
-
-Token ids come in, logits go out. diffusion_gemma_fixed_passes.py does the same with fixed shapes.
-"""
+"""DiffusionGemma's decoder passes: logits of canvases that follow the held context, any shape."""
 
 import copy
 from typing import Any, Protocol
@@ -11,24 +8,26 @@ from torch import Tensor
 
 
 class DecoderPasses(Protocol):
-    """Passes over canvases behind one context."""
+    """Passes over canvases after one context."""
 
     def hold(self, view: Any, num_context: int) -> None:
-        """Take a context's keys and values, trimmed to what each layer may see."""
+        """Take the keys and values of a context, trimmed to what each layer may see."""
         ...
 
     def release(self) -> None:
-        """Let go of the context: until the next is held there are no passes."""
+        """Release the context; there are no passes until the next ``hold``."""
         ...
 
     def run(self, ids: Tensor, self_conditioning: Tensor | None) -> Tensor:
-        """Return logits (canvases, length, vocab) of ids (canvases, length); ``self_conditioning``
-        has the logits' shape. The logits are the caller's until the next pass."""
+        """Return logits (canvases, length, vocab) of ids (canvases, length).
+
+        ``self_conditioning`` has the same shape as the logits. These are valid until the next pass.
+        """
         ...
 
 
 class DirectPasses:
-    """Runs transformers' decoder as it is."""
+    """Runs transformers' own decoder."""
 
     def __init__(self, model: Any) -> None:
         self._model = model
@@ -59,7 +58,7 @@ class DirectPasses:
 
 
 def repeated(view: Any, num_canvases: int) -> Any:
-    """Return a cache that shows one context's keys and values to several canvases: no copy."""
+    """Return a cache that shows one context to several canvases, without a copy."""
     if num_canvases == 1:
         return view
     shown = copy.copy(view)

@@ -1,4 +1,4 @@
-"""How DiffusionGemma denoises: generation config and request come in, a policy goes out."""
+"""How DiffusionGemma denoises: the policy of a request, from the checkpoint's own settings."""
 
 import math
 from dataclasses import dataclass, fields, replace
@@ -8,12 +8,13 @@ from intarsia.engine.diffusion.denoise import DenoisingPolicy
 from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.diffusion.prediction import take_likeliest
 from intarsia.engine.diffusion.schedule import ConstantTemperature, FromStep
+from intarsia.engine.diffusion.stopping import StableAndConfident
 from intarsia.engine.ipc.messages import Fill
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DenoisingSettings:
-    """The defaults are those of the released checkpoint and of transformers."""
+    """Denoising settings; the defaults are those of the released checkpoint and of transformers."""
 
     max_denoising_steps: int = 48
     entropy_bound: float = 0.1
@@ -25,17 +26,18 @@ class DenoisingSettings:
     def policy(self, request: Fill, *, vocab_size: int) -> DenoisingPolicy:
         """Return the policy of one request. Raises ValueError for a field out of its range.
 
-        A draft enters the schedule where its noise stands: 0.5 leaves out the first half.
+        A draft skips the part of the schedule above its noise: with 0.5, the first half.
         """
         policy = self._whole_policy(request, vocab_size)
         if not request.draft:
             return policy
         num_steps = math.ceil(request.noise * policy.max_steps)
-        skipped = policy.max_steps - num_steps
         return replace(
             policy,
             max_steps=num_steps,
-            temperature=FromStep(schedule=policy.temperature, num_skipped=skipped),
+            temperature=FromStep(
+                schedule=policy.temperature, num_skipped=policy.max_steps - num_steps
+            ),
         )
 
     def _whole_policy(self, request: Fill, vocab_size: int) -> DenoisingPolicy:
@@ -46,8 +48,10 @@ class DenoisingSettings:
             entropy_bound=self.entropy_bound,
             t_min=self.t_min,
             t_max=self.t_max,
-            stability_threshold=self.stability_threshold,
-            confidence_threshold=self.confidence_threshold,
+            stop=StableAndConfident(
+                stability_threshold=self.stability_threshold,
+                confidence_threshold=self.confidence_threshold,
+            ),
         )
         if request.temperature is None:
             return policy
@@ -57,11 +61,11 @@ class DenoisingSettings:
 
 
 def read_settings(generation_config: Any) -> DenoisingSettings:
-    """Take over what the checkpoint names; the rest keeps its default."""
-    bound = getattr(generation_config, "sampler_config", None)
-    named = {
+    """Return the checkpoint's settings; those that it lacks keep their defaults."""
+    sampler = getattr(generation_config, "sampler_config", None)
+    values = {
         field.name: getattr(generation_config, field.name, None)
         for field in fields(DenoisingSettings)
     }
-    named["entropy_bound"] = getattr(bound, "entropy_bound", None)
-    return DenoisingSettings(**{name: value for name, value in named.items() if value is not None})
+    values["entropy_bound"] = getattr(sampler, "entropy_bound", None)
+    return DenoisingSettings(**{name: value for name, value in values.items() if value is not None})

@@ -1,7 +1,7 @@
-"""Text round a hole ↔ DiffusionGemma's token ids; the only file that knows its special tokens.
+"""Text around a hole ↔ DiffusionGemma's token ids; only this file knows its special tokens.
 
-There are no fill-in-the-middle tokens: a suffix too long for the canvas is told in plain words
-before the prefix, so that its keys and values stay valid while the prefix grows.
+There are no fill-in-the-middle tokens. A suffix too long for the canvas is put before the prefix,
+introduced in plain words, so that its keys and values stay valid while the prefix grows.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ _BEFORE_PREFIX = "\n\nThe same file from its beginning, the gap filled in:\n"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpecialIds:
-    """Token ids with a meaning of their own. ``end``: any of them ends the text."""
+    """Token ids with a special meaning; any id of ``end`` ends the text."""
 
     begin: int
     end: frozenset[int]
@@ -27,11 +27,12 @@ class SpecialIds:
 
     @property
     def first_end(self) -> int:
+        """The end token that a canvas shows after a whole suffix."""
         return min(self.end)
 
 
 class GemmaTokenizer:
-    """Encodes what stands round a hole and decodes what was written into it."""
+    """Encodes the text around a hole and decodes the tokens in it."""
 
     def __init__(self, tokenizer: Tokenizer, special: SpecialIds) -> None:
         # What looks like a special token in a user's file is text, not a command to the model.
@@ -40,21 +41,22 @@ class GemmaTokenizer:
         self.special = special
 
     def encode(self, text: str) -> list[int]:
+        """Return the ids of plain text."""
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
     def context(self, prefix: str, far_suffix: str) -> list[int]:
-        """Return what the encoder reads; ``far_suffix`` is empty where the canvas shows it all."""
+        """Return the ids for the encoder; ``far_suffix`` is empty if the canvas shows all of it."""
         before = _BEFORE_SUFFIX + far_suffix + _BEFORE_PREFIX if far_suffix else ""
         return [self.special.begin, *self.encode(before), *self.encode(prefix)]
 
     def num_before_end(self, ids: Sequence[int]) -> int:
-        """Return how many ids stand before the first that ends or pads the text."""
+        """Return the number of ids before the first that ends or pads the text."""
         ends = self.special.end | {self.special.pad}
         return next((i for i, token in enumerate(ids) if token in ends), len(ids))
 
     def pieces(self, ids: Sequence[int], *, after: Sequence[int]) -> list[str]:
-        """Return each id's share of the text; a sign cut over several ids goes to the last one."""
+        """Return each id's share of the text; a character over several ids goes to the last one."""
         pieces = []
         written = self._decode(after)
         for index in range(len(ids)):

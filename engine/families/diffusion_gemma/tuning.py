@@ -1,7 +1,7 @@
-"""A tuning of DiffusionGemma: low-rank changes to its attention and dense layers (LoRA).
+"""Merge a tuning (LoRA) into DiffusionGemma's attention and dense layers.
 
-A file and a loaded model come in, the same model with other weights goes out. Router, experts and
-embeddings stay as they are. Encoder and decoder share these weights: one pair changes both.
+Router, experts and embeddings are not changed. Encoder and decoder share the tuned weights, so one
+LoRA pair changes both.
 """
 
 from collections.abc import Mapping
@@ -21,21 +21,23 @@ _PARTS = (
 
 
 def tunable_layers(model: Any) -> dict[str, tuple[nn.Linear, ...]]:
-    """Return the linear layers that a tuning changes, by their path in the decoder: the decoder's
-    own and the encoder's with the same weight."""
+    """Return the linear layers that a tuning changes, by their path in the decoder.
+
+    Each entry has the decoder's layer and the encoder's layer with the same weight.
+    """
     decoder, encoder = model.model.decoder.layers, model.model.encoder.language_model.layers
     found: dict[str, tuple[nn.Linear, ...]] = {}
     for number, twins in enumerate(zip(decoder, encoder, strict=True)):
         for part in _PARTS:
             linears = tuple(_part_of(layer, part) for layer in twins)
-            # layers that look at the whole context have no values of their own
+            # layers with full attention have no values of their own
             if all(linear is not None for linear in linears):
                 found[f"decoder.layers.{number}.{part}"] = linears
     return found
 
 
 def tune_model(model: Any, path: Path) -> None:
-    """Put a tuning's changes into the weights. Raises ModelError where it does not fit."""
+    """Merge a tuning into the weights. Raises ModelError if it does not fit the model."""
     layers = tunable_layers(model)
     numbers = read_numbers(path, dtype=torch.float32, device=model.device)
     _require_same_model(numbers, layers, path)
@@ -54,11 +56,11 @@ def _part_of(layer: nn.Module, part: str) -> Any:
 def _require_same_model(
     numbers: Mapping[str, Tensor], layers: Mapping[str, tuple[nn.Linear, ...]], path: Path
 ) -> None:
-    wanted = {f"{half}.{name}" for name in layers for half in "AB"}
-    if odd := sorted(wanted ^ numbers.keys()):
-        what = "lacks" if odd[0] in wanted else "holds"
+    needed = {f"{half}.{name}" for name in layers for half in "AB"}
+    if odd := sorted(needed ^ numbers.keys()):
+        has = "lacks" if odd[0] in needed else "holds"
         raise ModelError(
-            f"the tuning {path} is of another model: it {what} {odd[0]}; give one that was trained "
+            f"the tuning {path} is of another model: it {has} {odd[0]}; give one that was trained "
             "on this model"
         )
     for name, (linear, *_) in layers.items():

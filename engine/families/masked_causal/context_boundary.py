@@ -1,85 +1,86 @@
-"""Where a request's context ends: prefix and suffix come in, the context to open goes out.
+"""Where a request's context ends, so that typing does not move the suffix.
 
-A causal backbone reads prefix, suffix, hole, in this order: a prefix that has grown moves the
-suffix, which would be read again at every key. So the context ends further up, at its *anchor*, the
-start of a line; what stands from there to the hole goes behind the suffix, where text grows and
-shrinks at no one's cost. The anchor stays while the user works on a few lines. Knows no model.
+A causal backbone reads prefix, suffix and hole in this order. A prefix that grows moves the suffix,
+which would be read again at every key. So the context ends earlier, at its *boundary*: the start of
+a line above the hole. The text from there to the hole follows the suffix, where it may grow and
+shrink at no cost. The boundary stays while the user works on a few lines. Knows no model.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-MAX_CHARS_BEHIND = 400
-"""Of more text behind it (about a hundred tokens) an anchor is given up for a nearer one."""
+MAX_CHARS_AFTER = 400
+"""With more text between boundary and hole, about 100 tokens, a nearer boundary is chosen."""
+
+_MAX_CHARS_HELD = 200_000
+"""Text around one boundary: far more than a context holds."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Anchor:
-    """A context that is worth opening again. ``prefix`` is the text up to where it ends."""
+class ContextBoundary:
+    """A context that may be opened again. ``prefix`` is the text before the boundary."""
 
     prefix: str
     suffix: str
-    context: Sequence[int]  # token ids of both, marked; the hole follows
+    context: Sequence[int]  # token ids of prefix and suffix with their marks; the hole follows
 
-    def behind(self, prefix: str) -> str | None:
-        """Return what stands between the anchor and the end of this prefix; None: it is no use."""
-        behind = prefix[len(self.prefix) :]
-        is_near = len(behind) <= MAX_CHARS_BEHIND and prefix.startswith(self.prefix)
-        # A line end right behind it would be one token with the line end before it.
-        return behind if is_near and not _begins_blank(behind) else None
-
-
-_MAX_CHARS_HELD = 200_000
-"""The text round one anchor: far more than a context holds."""
+    def text_after(self, prefix: str) -> str | None:
+        """Return the text between the boundary and the end of a prefix, None if it is unusable."""
+        text = prefix[len(self.prefix) :]
+        is_near = len(text) <= MAX_CHARS_AFTER and prefix.startswith(self.prefix)
+        # A line end right after the boundary would be one token with the line end before it.
+        return text if is_near and not _begins_blank(text) else None
 
 
-class Found(NamedTuple):
-    """An anchor, and the text between it and the hole."""
+class FoundBoundary(NamedTuple):
+    """A boundary, and the text between it and the hole."""
 
-    anchor: Anchor
-    behind: str
+    boundary: ContextBoundary
+    text_after: str
 
 
-class Anchors:
-    """The anchors used last."""
+class ContextBoundaries:
+    """The boundaries used last."""
 
-    def __init__(self, *, most: int = 32) -> None:
-        self._held: list[Anchor] = []  # used last comes last
-        self._most = most
+    def __init__(self, *, max_held: int = 32) -> None:
+        self._held: list[ContextBoundary] = []  # least recently used first
+        self._max_held = max_held
 
-    def find(self, prefix: str, suffix: str) -> Found | None:
-        """Return the nearest anchor before the end of this prefix."""
-        found = [
-            Found(anchor, behind)
-            for anchor in self._held
-            if anchor.suffix == suffix and (behind := anchor.behind(prefix)) is not None
+    def find(self, prefix: str, suffix: str) -> FoundBoundary | None:
+        """Return the boundary nearest to the end of this prefix, None if none is usable."""
+        usable = [
+            FoundBoundary(boundary, text_after)
+            for boundary in self._held
+            if boundary.suffix == suffix and (text_after := boundary.text_after(prefix)) is not None
         ]
-        if not found:
+        if not usable:
             return None
-        nearest = min(found, key=lambda it: len(it.behind))
-        self._held.remove(nearest.anchor)
-        self._held.append(nearest.anchor)
+        nearest = min(usable, key=lambda found: len(found.text_after))
+        self._held.remove(nearest.boundary)
+        self._held.append(nearest.boundary)
         return nearest
 
-    def hold(self, anchor: Anchor) -> None:
-        """Remember an anchor; the one that was not used for longest is forgotten."""
-        if len(anchor.prefix) + len(anchor.suffix) <= _MAX_CHARS_HELD:
-            self._held = [*self._held[-self._most + 1 :], anchor]
+    def remember(self, boundary: ContextBoundary) -> None:
+        """Add a boundary; beyond the limit, the least recently used one is forgotten."""
+        if len(boundary.prefix) + len(boundary.suffix) <= _MAX_CHARS_HELD:
+            self._held = [*self._held[-self._max_held + 1 :], boundary]
 
 
-def anchor_offset(prefix: str) -> int | None:
-    """Return where in this prefix a new anchor stands: at the start of the last line above the
-    hole's own that is not blank, or of the hole's own. None where it would be far off, or where
-    nothing would be left before it: the context then ends where the hole begins.
+def boundary_offset(prefix: str) -> int | None:
+    """Return the offset of a new boundary in this prefix.
 
-    The line above goes behind the anchor too: what is typed next often changes it, and a line end
-    is read together with the blank line after it.
+    It is the start of the last non-blank line above the hole's own line, or of the hole's own
+    line. None if that is too far from the hole, or if nothing would be left before it: the context
+    then ends where the hole begins.
+
+    The line above follows the boundary too: the next edit often changes it, and a line end is read
+    together with the blank line after it.
     """
     own = prefix.rfind("\n") + 1
     above = prefix.rfind("\n", 0, len(prefix[:own].rstrip())) + 1
     for offset in (above, own):
-        is_near = len(prefix) - offset <= MAX_CHARS_BEHIND // 2
+        is_near = len(prefix) - offset <= MAX_CHARS_AFTER // 2
         if offset and is_near and not _begins_blank(prefix[offset:]):
             return offset
     return None

@@ -1,7 +1,7 @@
-"""Text round a hole ↔ token ids in a backbone's own fill-in-the-middle order.
+"""Text around a hole ↔ token ids, in a backbone's own fill-in-the-middle (FIM) order.
 
-The only file of this family that knows special tokens. Byte-level tokenizers only, as every token's
-own bytes are needed to continue a half-typed word.
+Only this file of the family knows special tokens. It needs a byte-level tokenizer, because the
+bytes of every token decide how a half-typed word can continue.
 """
 
 import codecs
@@ -19,13 +19,13 @@ from intarsia.engine.errors import ModelError
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FimMarks:
-    """One family's marks, in the order in which they stand."""
+    """The FIM marks of one family of backbones, in the order of the prompt."""
 
     before_prefix: str
     before_suffix: str
     before_middle: str
-    mask: str  # the row that stands for a masked canvas token
-    end: str  # what the model writes where its middle ends
+    mask: str  # its embedding is that of a masked canvas token
+    end: str  # what the model writes at the end of its middle
 
 
 _KNOWN_MARKS = (
@@ -43,7 +43,7 @@ _KNOWN_MARKS = (
         mask="<fim_pad>",
         end="<|endoftext|>",
     ),
-    FimMarks(  # DeepSeek-Coder: the suffix stands behind the hole's mark
+    FimMarks(  # DeepSeek-Coder: the suffix follows the mark of the hole
         before_prefix="<｜fim▁begin｜>",
         before_suffix="<｜fim▁hole｜>",
         before_middle="<｜fim▁end｜>",
@@ -53,12 +53,12 @@ _KNOWN_MARKS = (
 )
 
 _MARK = re.compile(r"<\S+>")
-_EMPTY_SUFFIX = "\n"  # an empty one switches fill-in-the-middle off
+_EMPTY_SUFFIX = "\n"  # an empty suffix switches fill-in-the-middle off
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FimIds:
-    """The same marks as ids."""
+    """The FIM marks as ids."""
 
     before_prefix: int
     before_suffix: int
@@ -68,11 +68,11 @@ class FimIds:
 
 
 class FimTokenizer:
-    """Encodes what stands round a hole and decodes what was written into it."""
+    """Encodes the text around a hole and decodes the tokens in it."""
 
     def __init__(self, tokenizer: Tokenizer, marks: FimMarks) -> None:
         _declare_marks(tokenizer)
-        # What looks like a special token in a user's file is text, not a command to the model.
+        # A special token in a user's file is text, not a command to the model.
         tokenizer.encode_special_tokens = True
         self._tokenizer = tokenizer
         self._marks = marks
@@ -85,11 +85,11 @@ class FimTokenizer:
 
     @property
     def num_tokens(self) -> int:
-        """Ids that the tokenizer knows, the special ones included."""
+        """The number of ids, special ones included."""
         return len(self._bytes)
 
     def mark_ids(self) -> FimIds:
-        """Return the ids of the marks. Raises ModelError where the tokenizer lacks the end's."""
+        """Return the ids of the marks. Raises ModelError if the tokenizer lacks the end mark."""
         marks = self._marks
         return FimIds(
             before_prefix=self._id(marks.before_prefix),
@@ -106,7 +106,7 @@ class FimTokenizer:
         return ids
 
     def context(self, prefix: Sequence[int], suffix: Sequence[int]) -> list[int]:
-        """Return what stands before the middle; a fill continues it."""
+        """Return the prompt up to the middle; a fill continues it."""
         marks = self._marks
         return [
             self._id(marks.before_prefix),
@@ -117,15 +117,18 @@ class FimTokenizer:
         ]
 
     def without_suffix(self, context: Sequence[int]) -> list[int]:
-        """Return a context, and what follows it, as they stand in a text that ends at the hole."""
+        """Return a context, and the ids after it, as a plain text that ends at the hole."""
         last = context.index(self._id(self._marks.before_suffix))
         first = context.index(self._id(self._marks.before_middle)) + 1
         return [*context[:last], *context[first:]]
 
     def split_given(self, given: str) -> tuple[list[int], bytes]:
-        """Return the ids of given text, and the bytes of its last tokens, as many as one token can
-        begin with: these only constrain the fill, as the model may prefer that token to theirs
-        (token healing: " ret", "u" stand for " retu", the beginning of " return")."""
+        """Return the ids of given text, and the bytes of its last tokens (token healing).
+
+        The bytes are the longest end of the text that one token begins with. They only constrain
+        the fill, because the model may prefer that token: " ret" and "u" are given as the bytes
+        " retu", so that the model can write " return".
+        """
         ids = self.encode(given)
         num_kept, healed, tail = len(ids), b"", b""
         for number in range(len(ids) - 1, -1, -1):
@@ -141,7 +144,7 @@ class FimTokenizer:
         return self._bytes[token] if token < len(self._bytes) else b""
 
     def continuing(self, given: bytes) -> list[int]:
-        """Return the ids of tokens that begin with these bytes, or are a beginning of them."""
+        """Return the ids of tokens that begin with these bytes, or that these bytes begin with."""
         order, keys = self._sorted
         first = bisect_left(keys, given)
         last = bisect_left(keys, given + b"\xff" * 8)  # no UTF-8 byte is ff
@@ -154,8 +157,10 @@ class FimTokenizer:
         return order[first:last] + shorter
 
     def pieces(self, ids: Sequence[int], *, num_given: int) -> list[str]:
-        """Return each id's share of the text, less the first ``num_given`` bytes; a sign cut over
-        several ids goes to the last one."""
+        """Return each id's share of the text after its first ``num_given`` bytes.
+
+        A character over several ids goes to the last one.
+        """
         decoder = codecs.getincrementaldecoder("utf-8")("replace")
         pieces = []
         for token in ids:
@@ -180,14 +185,14 @@ class FimTokenizer:
         return order, [self._bytes[i] for i in order]
 
     def _id(self, token: str) -> int:
-        found: int | None = self._tokenizer.token_to_id(token)
-        if found is None:
+        token_id: int | None = self._tokenizer.token_to_id(token)
+        if token_id is None:
             raise ModelError(f"the tokenizer lacks {token}: the folder is damaged")
-        return found
+        return token_id
 
 
 def read_fim_tokenizer(folder: Path) -> FimTokenizer:
-    """Read a folder's tokenizer.json. Raises ModelError (damaged, or no FIM marks)."""
+    """Read a folder's tokenizer.json. Raises ModelError if it is damaged or has no FIM marks."""
     path = folder / "tokenizer.json"
     try:
         tokenizer = Tokenizer.from_file(str(path))
@@ -196,18 +201,16 @@ def read_fim_tokenizer(folder: Path) -> FimTokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     for marks in _KNOWN_MARKS:
-        named = (marks.before_prefix, marks.before_suffix, marks.before_middle, marks.mask)
-        if all(tokenizer.token_to_id(token) is not None for token in named):
+        required = (marks.before_prefix, marks.before_suffix, marks.before_middle, marks.mask)
+        if all(tokenizer.token_to_id(token) is not None for token in required):
             _require_byte_level(tokenizer, path)
             return FimTokenizer(tokenizer, marks)
-    looked_for = ", ".join(marks.before_middle for marks in _KNOWN_MARKS)
-    raise ModelError(
-        f"{folder} is no fill-in-the-middle model: its tokenizer has none of {looked_for}"
-    )
+    known = ", ".join(marks.before_middle for marks in _KNOWN_MARKS)
+    raise ModelError(f"{folder} is no fill-in-the-middle model: its tokenizer has none of {known}")
 
 
 def _declare_marks(tokenizer: Tokenizer) -> None:
-    """Make every added ``<mark>`` a special token: Qwen's own files list theirs as plain ones."""
+    """Make every added ``<mark>`` a special token: Qwen's files list theirs as plain tokens."""
     added = tokenizer.get_added_tokens_decoder().values()
     marks = [token.content for token in added if _MARK.fullmatch(token.content)]
     tokenizer.add_special_tokens([AddedToken(mark, normalized=False) for mark in marks])
@@ -227,22 +230,22 @@ def _size(tokenizer: Tokenizer) -> int:
     return max(size, highest + 1)
 
 
-def _byte_signs() -> dict[str, int]:
-    """Return the printable sign → byte table of byte-level BPE (GPT-2)."""
+def _bytes_of_characters() -> dict[str, int]:
+    """Return the table from printable characters to bytes of byte-level BPE (GPT-2)."""
     plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     table = {chr(b): b for b in plain}
     others = [b for b in range(256) if b not in plain]
     return table | {chr(256 + n): b for n, b in enumerate(others)}
 
 
-_BYTE_SIGNS = _byte_signs()
+_BYTES_OF_CHARACTERS = _bytes_of_characters()
 
 
 def _bytes_of(token: str | None) -> bytes:
-    """Return the bytes that a byte-level token stands for; added tokens may hold other signs."""
+    """Return the bytes of a byte-level token; added tokens may have other characters."""
     if token is None:
         return b""
     try:
-        return bytes(_BYTE_SIGNS[sign] for sign in token)
+        return bytes(_BYTES_OF_CHARACTERS[character] for character in token)
     except KeyError:
         return token.encode()

@@ -1,8 +1,8 @@
-"""Several answers to one hole, best first: the greedy answer comes in, it and others go out.
+"""Write several answers to one hole and rank them by how likely they make the whole text.
 
-An answer is as good as the text is likely that it makes: its own tokens and its end, as the model
-writes them between prefix and suffix, and behind it the first tokens of the suffix, as they follow
-where no suffix is shown (where it is, any answer has it follow). Knows no sockets.
+The score of an answer is the log-probability of its own tokens, as decoded between prefix and
+suffix, plus that of the first suffix tokens after it. The latter are scored in a context without
+the suffix: with it in view, any answer is followed by it.
 """
 
 import math
@@ -10,148 +10,156 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from intarsia.engine.decoding.tokens import ScoredToken, Settled, score_tokens
-from intarsia.engine.errors import Cancelled
+from intarsia.engine.decoding.tokens import HoleTokens, ScoredToken, score_tokens
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.model import MaskedCausal
-from intarsia.engine.families.masked_causal.read_request import Hole
+from intarsia.engine.families.masked_causal.open_context import OpenContext
+from intarsia.engine.families.masked_causal.read_request import FillTask
+from intarsia.engine.families.masked_causal.text_score import log_probability
 from intarsia.engine.families.masked_causal.writer import HoleWriter
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.ipc.messages import CanvasToken
 
 _SURE = math.log(0.6)
-"""An answer that the model gives with this probability has no others beside it."""
+"""An answer that is at least this likely is returned alone."""
 
-_LINES_MORE = 2
-_NUM_JUDGED = 24  # suffix tokens: more or fewer (8 to 48) chose about as well
-_CHARS_JUDGED = 240  # more text than so many tokens have
+_MAX_MORE_LINES = 2
+_NUM_SCORED = 24  # suffix tokens: more or fewer (8 to 48) chose about as well
+_CHARS_SCORED = 240  # more text than these tokens have
 _NEWLINE = "\n"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Written:
-    """One answer."""
+class Answer:
+    """One answer to a hole, as ids and as the tokens that a client gets."""
 
-    settled: Settled
+    hole: HoleTokens
     tokens: tuple[CanvasToken, ...]
 
     @property
     def text(self) -> str:
+        """The answer's text."""
         return "".join(token.text for token in self.tokens)
 
     @property
     def mean_entropy(self) -> float:
-        """Nats a settled token."""
-        return fmean(self.settled.entropies[: self.settled.num_committed] or [0.0])
+        """Nats per committed token."""
+        return fmean(self.hole.entropies[: self.hole.num_committed] or [0.0])
 
 
-class Candidates:
-    """Writes other answers, and weighs them all."""
+class Reranker:
+    """Writes further answers to a hole and ranks them all."""
 
-    def __init__(self, model: MaskedCausal, text: FimTokenizer, writer: HoleWriter) -> None:
-        self._model = model
+    def __init__(self, context: OpenContext, text: FimTokenizer, writer: HoleWriter) -> None:
+        self._context = context
         self._text = text
         self._writer = writer
 
-    def ranked(self, hole: Hole, first: Settled) -> tuple[list[Written], int]:
-        """Return up to ``num_candidates`` answers, best first, and the passes that it all took.
+    def rank(self, task: FillTask, greedy: HoleTokens) -> tuple[list[Answer], int]:
+        """Return up to ``num_candidates`` answers, best first, and all forward passes made.
 
-        The greedy one is alone where it is sure, cut short, or where the deadline comes before all
-        are weighed. Raises Cancelled between two passes.
+        The greedy answer is returned alone if it is sure or cut short, or if the deadline comes
+        before all answers are scored. Raises Cancelled between two passes.
         """
-        answers, num_forwards = [self._written(hole, first)], first.num_forwards
-        if self._is_sure(hole, first) or first.finish_reason in ("deadline", "max_steps"):
+        first = self._answer(task, greedy)
+        if self._is_sure(task, greedy) or greedy.finish_reason in ("deadline", "max_steps"):
+            return [first], greedy.num_forwards
+        answers, num_forwards = self._add_others(task, first)
+        if len(answers) == 1 and not task.control.is_late:
             return answers, num_forwards
-        for settled in self._others(hole, first):
-            num_forwards += settled.num_forwards
-            if hole.is_late:
-                break
-            answer = self._written(hole, settled)
-            if answer.text.rstrip() not in [it.text.rstrip() for it in answers]:
-                answers.append(answer)
-            if len(answers) >= hole.request.num_candidates:
-                break
-        if len(answers) == 1 and not hole.is_late:
-            return answers, num_forwards
-        self._go_back(hole)  # the next request finds the context as it was
-        self._model.prefill(self._text.without_suffix(hole.context), hole.is_cancelled)
-        fits: list[float] = []
-        while len(fits) < len(answers) and not hole.is_late:
-            answer = answers[len(fits)]
-            fits.append(_log_chance(answer.settled) + self._suffix_chance(hole, answer))
-        num_forwards += len(fits)
-        if hole.is_late:
-            cut_short = replace(first, finish_reason="deadline")
-            return [Written(settled=cut_short, tokens=answers[0].tokens)], num_forwards
-        order = sorted(range(len(answers)), key=lambda i: -fits[i])  # stable: the greedy one first
+        scores = self._scores(task, answers)
+        num_forwards += len(scores)
+        if task.control.is_late:
+            late = replace(greedy, finish_reason="deadline")
+            return [Answer(hole=late, tokens=first.tokens)], num_forwards
+        order = sorted(range(len(answers)), key=lambda i: -scores[i])  # stable: greedy first
         return [answers[i] for i in order], num_forwards
 
-    def _is_sure(self, hole: Hole, answer: Settled) -> bool:
-        """Whether the model is, of all that it was free to choose."""
-        num_given = num_bytes = 0
-        while num_bytes < len(hole.healed) and num_given < len(answer.ids):
-            num_bytes += len(self._text.bytes_of(answer.ids[num_given]))
-            num_given += 1
-        return _log_chance(answer, num_given) >= _SURE
-
-    def _written(self, hole: Hole, settled: Settled) -> Written:
-        return Written(settled=settled, tokens=self._writer.tokens(hole, settled))
-
-    def _others(self, hole: Hole, first: Settled) -> Iterator[Settled]:
-        """Write the answers that go on over a line more, and another, then those that begin
-        otherwise. (One that goes another way where the model was least sure cost right answers.)
-        """
-        longer = first
-        for _ in range(_LINES_MORE):
-            named = self._a_line_more(hole, longer)
-            if named is None or hole.is_late:
+    def _add_others(self, task: FillTask, first: Answer) -> tuple[list[Answer], int]:
+        """Return the first answer with different ones, and the forward passes of all."""
+        answers, num_forwards = [first], first.hole.num_forwards
+        for hole in self._others(task, first.hole):
+            num_forwards += hole.num_forwards
+            if task.control.is_late:
                 break
-            longer = self._writer.write_on(hole, named)
-            yield longer
-        for rank in range(1, hole.request.num_candidates):
-            if hole.is_late:
-                return
-            self._go_back(hole)
-            yield self._writer.write(hole, rank=rank)
+            answer = self._answer(task, hole)
+            if answer.text.rstrip() not in [other.text.rstrip() for other in answers]:
+                answers.append(answer)
+            if len(answers) >= task.request.num_candidates:
+                break
+        return answers, num_forwards
 
-    def _a_line_more(self, hole: Hole, first: Settled) -> list[ScoredToken] | None:
-        """Name the tokens of an answer that the model itself ended, and a line end behind them."""
-        if not first.ids or first.ids[-1] not in self._text.end_ids:
-            return None
-        if _NEWLINE in hole.request.stop:
-            return None
-        before = _named(first, len(first.ids) - 1)
-        self._go_back(hole)
-        self._model.prefill([*hole.context, *(it.id for it in before)], hole.is_cancelled)
-        newline = self._text.encode(_NEWLINE)[:1]
-        return [*before, *score_tokens(self._model.next_logits()[None], newline)]
+    def _scores(self, task: FillTask, answers: list[Answer]) -> list[float]:
+        """Return the score of each answer, in one forward pass each, until the deadline."""
+        self._reopen(task)  # so that the next request finds the context unchanged
+        self._context.prefill(self._text.without_suffix(task.context), task.control)
+        scores: list[float] = []
+        while len(scores) < len(answers) and not task.control.is_late:
+            answer = answers[len(scores)]
+            scores.append(_log_probability(answer.hole) + self._suffix_score(task, answer))
+        return scores
 
-    def _go_back(self, hole: Hole) -> None:
-        """Hold nothing but the context again."""
-        if hole.is_cancelled():
-            raise Cancelled
-        self._model.reopen(len(hole.context))
+    def _is_sure(self, task: FillTask, hole: HoleTokens) -> bool:
+        """Whether the model is sure of all tokens that it was free to choose."""
+        num_given = num_bytes = 0
+        while num_bytes < len(task.healed) and num_given < len(hole.ids):
+            num_bytes += len(self._text.bytes_of(hole.ids[num_given]))
+            num_given += 1
+        return _log_probability(hole, num_given) >= _SURE
 
-    def _suffix_chance(self, hole: Hole, answer: Written) -> float:
-        """Return the log probability of the first suffix tokens behind prefix and answer; the open
-        context shows no suffix.
+    def _answer(self, task: FillTask, hole: HoleTokens) -> Answer:
+        return Answer(hole=hole, tokens=self._writer.tokens(task, hole))
 
-        A token that both have a part in counts as the suffix's.
+    def _others(self, task: FillTask, greedy: HoleTokens) -> Iterator[HoleTokens]:
+        """Decode other answers: first those that are lines longer, then those that begin otherwise.
+
+        Branching where the model was least sure cost right answers.
         """
-        before = hole.healed.decode("utf-8", "replace") + answer.text
+        longer = greedy
+        for _ in range(_MAX_MORE_LINES):
+            first = self._next_line(task, longer)
+            if first is None or task.control.is_late:
+                break
+            longer = self._writer.write_after(task, first)
+            yield longer
+        for rank in range(1, task.request.num_candidates):
+            if task.control.is_late:
+                return
+            self._reopen(task)
+            yield self._writer.write(task, rank=rank)
+
+    def _next_line(self, task: FillTask, hole: HoleTokens) -> list[ScoredToken] | None:
+        """Return the tokens of an answer that the model itself ended, and a line end after them."""
+        if not hole.ids or hole.ids[-1] not in self._text.end_ids:
+            return None
+        if _NEWLINE in task.request.stop:
+            return None
+        before = hole.scored(0, len(hole.ids) - 1)
+        self._reopen(task)
+        self._context.prefill([*task.context, *hole.ids[:-1]], task.control)
+        newline = self._text.encode(_NEWLINE)[:1]
+        return [*before, *score_tokens(self._context.next_logits()[None], newline)]
+
+    def _reopen(self, task: FillTask) -> None:
+        """Hold only the task's context."""
+        task.control.checkpoint()
+        self._context.reopen(len(task.context))
+
+    def _suffix_score(self, task: FillTask, answer: Answer) -> float:
+        """Return the log-probability of the first suffix tokens after prefix and answer.
+
+        The open context must not show the suffix. A token that covers the end of the answer and
+        the start of the suffix counts as the suffix's.
+        """
+        before = task.healed.decode("utf-8", "replace") + answer.text
         own = self._text.encode(before)
-        ids = self._text.encode(before + hole.request.suffix[:_CHARS_JUDGED])
-        ids = ids[: len(own) + _NUM_JUDGED]
+        ids = self._text.encode(before + task.request.suffix[:_CHARS_SCORED])
+        ids = ids[: len(own) + _NUM_SCORED]
         start = common_prefix_length(own, ids)
-        return self._model.log_chance(ids, start, hole.is_cancelled) if start < len(ids) else 0.0
+        if start >= len(ids):
+            return 0.0
+        return log_probability(self._context, ids, start, task.control)
 
 
-def _named(text: Settled, length: int) -> list[ScoredToken]:
-    """Return the first tokens as they were named."""
-    rows = zip(text.ids, text.confidences, text.entropies, strict=False)
-    return [ScoredToken(id=i, confidence=c, entropy=e) for i, c, e in rows][:length]
-
-
-def _log_chance(text: Settled, start: int = 0) -> float:
-    """Return the log probability of the tokens from ``start`` on, the end among them."""
-    return sum(math.log(max(confidence, 1e-30)) for confidence in text.confidences[start:])
+def _log_probability(hole: HoleTokens, start: int = 0) -> float:
+    """Return the log-probability of the tokens from ``start`` on, the end token included."""
+    return sum(math.log(max(confidence, 1e-30)) for confidence in hole.confidences[start:])

@@ -1,6 +1,6 @@
-"""Writes one hole on a causal backbone: a Hole comes in, settled tokens go out.
+"""Decode the hole of one task on a causal backbone, by the way that its request asks for.
 
-Chooses between the ways to settle, and knows where a text ends.
+This module knows where a text ends, and which tokens of it a client gets.
 """
 
 from collections.abc import Sequence
@@ -8,190 +8,199 @@ from collections.abc import Sequence
 import torch
 
 from intarsia.engine.decoding.entropy import EntropyPolicy, decode_by_entropy
-from intarsia.engine.decoding.proposal import NO_MEMORY, NOTHING, Memory
-from intarsia.engine.decoding.rewrite import RewriteLimits, RewritePolicy, rewrite
-from intarsia.engine.decoding.speculative import AUTOREGRESSIVE, VerifyPolicy, decode_speculatively
-from intarsia.engine.decoding.tokens import Ends, OnRound, ScoredToken, Settled, score_tokens
-from intarsia.engine.errors import Cancelled
+from intarsia.engine.decoding.hole_request import EndRule, HoleRequest
+from intarsia.engine.decoding.proposal import NO_PROPOSAL
+from intarsia.engine.decoding.proposer import DraftSources
+from intarsia.engine.decoding.rewrite import RewritePolicy, RewriteRequest, rewrite
+from intarsia.engine.decoding.speculation_policy import AUTOREGRESSIVE, SpeculationPolicy
+from intarsia.engine.decoding.speculative import decode_speculatively
+from intarsia.engine.decoding.tokens import HoleTokens, OnRound, ScoredToken, score_tokens
+from intarsia.engine.families.masked_causal.canvas_passes import CanvasPasses
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.model import MaskedCausal
-from intarsia.engine.families.masked_causal.read_request import Hole
-from intarsia.engine.families.masked_causal.warm_start import Recollections, WarmStart
+from intarsia.engine.families.masked_causal.open_context import OpenContext
+from intarsia.engine.families.masked_causal.read_request import FillTask
+from intarsia.engine.families.masked_causal.rewrite_passes import RewritePasses
+from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
+from intarsia.engine.families.masked_causal.warm_start import PastAnswers, WarmStart
 from intarsia.engine.families.stop_rules import find_text_end, may_end_here
-from intarsia.engine.ipc.messages import CanvasToken, Fill
+from intarsia.engine.ipc.messages import CanvasToken
 
 
 class HoleWriter:
-    """Writes into the context that the model has open."""
+    """Decodes holes after the open context."""
 
-    def __init__(self, model: MaskedCausal, text: FimTokenizer) -> None:
-        self._model = model
+    def __init__(self, context: OpenContext, text: FimTokenizer) -> None:
+        self._context = context
         self._text = text
-        self._recollections = Recollections(text)
+        self._past_answers = PastAnswers(text)
 
-    def recall(self, hole: Hole) -> WarmStart | None:
-        """Return what probably fills the hole, as it was before the last keys."""
-        return self._recollections.recall(hole)
+    def find_start(self, task: FillTask) -> WarmStart | None:
+        """Return what probably fills the hole, from earlier answers."""
+        return self._past_answers.find(task)
 
-    def write_warm(self, hole: Hole, start: WarmStart | None, on_round: OnRound | None) -> Settled:
-        """Fill the hole from what was written before, and remember what is written now, even if
-        that is cancelled: the text is the same as from nothing."""
-        written: Settled | None = None
+    def write_warm(
+        self, task: FillTask, start: WarmStart | None, on_round: OnRound | None
+    ) -> HoleTokens:
+        """Decode from a warm start; the text is the same as without one.
 
-        def note(num_forwards: int, text: Settled) -> None:
+        The answer is remembered for later starts, as far as it got, even if it is cancelled.
+        """
+        written: HoleTokens | None = None
+
+        def note(hole: HoleTokens) -> None:
             nonlocal written
-            written = text
+            written = hole
             if on_round is not None:
-                on_round(num_forwards, text)
+                on_round(hole)
 
         try:
-            written = self._write_warm(hole, start, note)
+            written = self._write_warm(task, start, note)
             return written
         finally:
             if written is not None:
-                self._recollections.hold(hole, written, start)
+                self._past_answers.remember(task, written, start)
 
-    def _write_warm(self, hole: Hole, start: WarmStart | None, on_round: OnRound) -> Settled:
-        named, num_forwards = self._name_first(hole, 0)
-        draft = NOTHING
+    def _write_warm(self, task: FillTask, start: WarmStart | None, on_round: OnRound) -> HoleTokens:
+        first, num_forwards = self._predict_first(task, 0)
+        draft = NO_PROPOSAL
         if start is not None:
-            ids = [token.id for token in named]
-            draft = self._recollections.behind(start, ids)
-            if [token.id for token in start.proven[: len(ids)]] == ids:
-                proven = start.proven[len(ids) :]
-                num_held = self._model.hold([token.id for token in (named[-1], *proven)][:-1])
-                named += proven[:num_held]
+            ids = [token.id for token in first]
+            draft = self._past_answers.rest_of(start, ids)
+            if [token.id for token in start.committed[: len(ids)]] == ids:
+                committed = start.committed[len(ids) :]
+                num_held = self._context.keep_hole(
+                    [token.id for token in (first[-1], *committed)][:-1]
+                )
+                first += committed[:num_held]
                 draft = draft.part(num_held)
             else:
-                self._model.hold([])
-        memory = Memory(draft=draft, others=self._recollections.rows())
-        settled = self.write_on(hole, named, on_round, memory=memory)
-        settled.num_forwards += num_forwards
-        return settled
+                self._context.rewind()
+        sources = DraftSources(
+            context=task.context, draft=draft, others=self._past_answers.lookup_rows()
+        )
+        hole = self.write_after(task, first, on_round, sources=sources)
+        return hole.after_forwards(num_forwards)
 
-    def write(self, hole: Hole, on_round: OnRound | None = None, *, rank: int = 0) -> Settled:
-        """Fill the hole from nothing, beginning with the ``rank``-th next likely token."""
-        named, num_forwards = self._name_first(hole, rank)
-        settled = self.write_on(hole, named, on_round)
-        settled.num_forwards += num_forwards
-        return settled
+    def write(
+        self, task: FillTask, on_round: OnRound | None = None, *, rank: int = 0
+    ) -> HoleTokens:
+        """Decode from nothing, beginning with the ``rank``-th next likely token."""
+        first, num_forwards = self._predict_first(task, rank)
+        return self.write_after(task, first, on_round).after_forwards(num_forwards)
 
-    def write_on(
+    def write_after(
         self,
-        hole: Hole,
-        named: Sequence[ScoredToken],
+        task: FillTask,
+        first: Sequence[ScoredToken],
         on_round: OnRound | None = None,
         *,
-        memory: Memory = NO_MEMORY,
-    ) -> Settled:
-        """Go on behind the first tokens of a hole; the model holds all of them but the last."""
-        request = hole.request
-
-        def find_end(ids: Sequence[int]) -> int | None:
-            return self._find_end(ids, hole)
-
-        if request.decoding == "entropy" and self._model.has_adapter:
+        sources: DraftSources | None = None,
+    ) -> HoleTokens:
+        """Decode after the first tokens of a hole; the context holds all but the last of these."""
+        request, backbone = task.request, self._context.backbone
+        hole = self._hole_request(task, first)
+        if request.decoding == "entropy" and backbone.has_adapter:
             return decode_by_entropy(
-                self._model,
-                self._text.mask_id,
-                named,
+                CanvasPasses(self._context),
+                hole,
                 EntropyPolicy(temperature=request.temperature or 0.0),
-                generator=torch.Generator(self._model.device).manual_seed(request.seed),
-                find_end=find_end,
-                max_tokens=request.max_tokens,
-                max_forwards=request.max_steps,
-                is_cancelled=hole.is_cancelled,
-                deadline=hole.deadline,
+                generator=torch.Generator(backbone.device).manual_seed(request.seed),
+                control=task.control,
                 on_round=on_round,
             )
+        is_drafting = backbone.has_adapter and request.decoding != "autoregressive"
         return decode_speculatively(
-            self._model,
-            hole.context,
-            named,
-            self._verify_policy(request),
-            memory=memory,
-            find_end=find_end,
-            ends=Ends(ids=self._text.end_ids, may_follow=lambda ids: self._may_end(ids, hole)),
-            max_tokens=request.max_tokens,
-            max_forwards=request.max_steps,
-            is_cancelled=hole.is_cancelled,
-            deadline=hole.deadline,
+            SpeculativePasses(self._context),
+            hole,
+            SpeculationPolicy() if is_drafting else AUTOREGRESSIVE,
+            sources=sources or DraftSources(context=task.context),
+            control=task.control,
             on_round=on_round,
         )
 
-    def rewrite(self, hole: Hole, on_round: OnRound | None) -> Settled:
-        """Settle the draft anew. ``settle`` is not asked: no adapter takes part."""
-        request = hole.request
+    def rewrite(self, task: FillTask, on_round: OnRound | None) -> HoleTokens:
+        """Rewrite the task's draft. No adapter takes part, so ``decoding`` is ignored."""
+        request = task.request
         seed = request.seed + request.alternative
         temperature = (1.0 if seed else 0.0) if request.temperature is None else request.temperature
         return rewrite(
-            self._model,
-            hole.draft,
-            hole.suffix,
-            self._text.end_ids,
+            RewritePasses(self._context),
+            RewriteRequest(
+                draft_ids=task.draft,
+                suffix_ids=task.suffix,
+                end_ids=self._text.end_ids,
+                max_forwards=request.max_steps,
+            ),
             RewritePolicy(noise=request.noise, temperature=temperature),
             generator=torch.Generator().manual_seed(seed),
-            limits=RewriteLimits(
-                max_forwards=request.max_steps,
-                is_cancelled=hole.is_cancelled,
-                deadline=hole.deadline,
-            ),
+            control=task.control,
             on_round=on_round,
         )
 
-    def tokens(self, hole: Hole, settled: Settled) -> tuple[CanvasToken, ...]:
-        """Return the hole's tokens up to its end; the last is cut where a stop text begins."""
-        num_before = next(
-            (i for i, t in enumerate(settled.ids) if t in self._text.end_ids), len(settled.ids)
-        )
-        pieces = self._text.pieces(settled.ids[:num_before], num_given=len(hole.healed))
-        end = _text_end(pieces, hole)
+    def tokens(self, task: FillTask, hole: HoleTokens) -> tuple[CanvasToken, ...]:
+        """Return the tokens up to the hole's end; the last one is cut where a stop text begins."""
+        num_before_end = self._num_before_end(hole.ids)
+        pieces = self._text.pieces(hole.ids[:num_before_end], num_given=len(task.healed))
+        end = _text_end(pieces, task)
         tokens, length = [], 0
         for i, piece in enumerate(pieces):
             if end is not None and length >= end:
                 break
             kept = piece if end is None else piece[: end - length]
-            tokens.append(CanvasToken(kept, settled.confidences[i], i < settled.num_committed))
+            tokens.append(CanvasToken(kept, hole.confidences[i], i < hole.num_committed))
             length += len(piece)
         return tuple(tokens)
 
-    def _name_first(self, hole: Hole, rank: int) -> tuple[list[ScoredToken], int]:
-        """Name tokens until given text is continued: one, unless that takes several short ones.
-        Return the passes that it took, too."""
-        named: list[ScoredToken] = []
-        left, num_forwards = hole.healed, 0
-        while not named or left:
-            if hole.is_cancelled():
-                raise Cancelled
-            if named:
-                num_forwards += self._model.extend(named[-1].id)
-            logits = self._model.next_logits()
-            named.append(_take(logits, self._text.continuing(left) if left else [], rank))
-            left = left[len(self._text.bytes_of(named[-1].id)) :]
+    def _hole_request(self, task: FillTask, first: Sequence[ScoredToken]) -> HoleRequest:
+        end_ids = self._text.end_ids
+        return HoleRequest(
+            first=first,
+            num_until_end=lambda ids: self._num_until_end(ids, task),
+            end_rule=EndRule(ids=end_ids, may_follow=lambda ids: self._may_end(ids, task)),
+            max_tokens=task.request.max_tokens,
+            max_forwards=task.request.max_steps,
+        )
+
+    def _predict_first(self, task: FillTask, rank: int) -> tuple[list[ScoredToken], int]:
+        """Return the first tokens of a hole, and the forward passes made.
+
+        These continue the half-typed bytes: one token, unless several short ones are needed.
+        """
+        first: list[ScoredToken] = []
+        rest, num_forwards = task.healed, 0
+        while not first or rest:
+            task.control.checkpoint()
+            if first:
+                num_forwards += self._context.extend(first[-1].id)
+            logits = self._context.next_logits()
+            first.append(_take(logits, self._text.continuing(rest) if rest else [], rank))
+            rest = rest[len(self._text.bytes_of(first[-1].id)) :]
             rank = 0
-        return named, num_forwards
+        return first, num_forwards
 
-    def _verify_policy(self, request: Fill) -> VerifyPolicy:
-        is_proposing = self._model.has_adapter and request.decoding != "autoregressive"
-        return VerifyPolicy() if is_proposing else AUTOREGRESSIVE
+    def _num_until_end(self, ids: Sequence[int], task: FillTask) -> int | None:
+        """Return how many tokens the hole needs, None while it has not ended.
 
-    def _find_end(self, ids: Sequence[int], hole: Hole) -> int | None:
-        """Return how many tokens the hole needs, None while it has not ended: up to an end token,
-        or to the one that completes a stop text (cut earlier, it would not be known as one)."""
-        num_before = next((i for i, t in enumerate(ids) if t in self._text.end_ids), len(ids))
-        pieces = self._text.pieces(ids[:num_before], num_given=len(hole.healed))
-        if _text_end(pieces, hole) is None:
-            return num_before + 1 if num_before < len(ids) else None
-        lengths = range(1, num_before + 1)
-        return next(n for n in lengths if _text_end(pieces[:n], hole) is not None)
+        The last of these is an end token, or the one that completes a stop text: without the whole
+        stop text the end would not be found again.
+        """
+        num_before_end = self._num_before_end(ids)
+        pieces = self._text.pieces(ids[:num_before_end], num_given=len(task.healed))
+        if _text_end(pieces, task) is None:
+            return num_before_end + 1 if num_before_end < len(ids) else None
+        lengths = range(1, num_before_end + 1)
+        return next(n for n in lengths if _text_end(pieces[:n], task) is not None)
 
-    def _may_end(self, ids: Sequence[int], hole: Hole) -> bool:
-        pieces = self._text.pieces(ids, num_given=len(hole.healed))
-        return may_end_here("".join(pieces), max_open=hole.request.max_open)
+    def _num_before_end(self, ids: Sequence[int]) -> int:
+        return next((i for i, token in enumerate(ids) if token in self._text.end_ids), len(ids))
+
+    def _may_end(self, ids: Sequence[int], task: FillTask) -> bool:
+        pieces = self._text.pieces(ids, num_given=len(task.healed))
+        return may_end_here("".join(pieces), max_open=task.request.max_open)
 
 
-def _text_end(pieces: Sequence[str], hole: Hole) -> int | None:
-    request = hole.request
+def _text_end(pieces: Sequence[str], task: FillTask) -> int | None:
+    request = task.request
     return find_text_end(
         "".join(pieces),
         stop=request.stop,
@@ -201,7 +210,7 @@ def _text_end(pieces: Sequence[str], hole: Hole) -> int | None:
 
 
 def _take(logits: torch.Tensor, allowed: list[int], rank: int) -> ScoredToken:
-    """Take the likeliest allowed token (none named: any), or the ``rank``-th next likely one."""
+    """Return the ``rank``-th next likely of the allowed tokens (empty: of all tokens)."""
     if not allowed:
         chosen = logits.topk(rank + 1).indices[-1]
         return score_tokens(logits[None], [int(chosen)])[0]

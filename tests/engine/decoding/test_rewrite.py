@@ -1,4 +1,4 @@
-"""The rewriting loop, on a causal judge of rules: what follows what is a table, without weights."""
+"""The rewriting loop on a backbone of rules: a table gives the next token, without weights."""
 
 import time
 from collections.abc import Sequence
@@ -6,22 +6,24 @@ from typing import Any
 
 import pytest
 import torch
+from cancel_when import cancelling
 from torch import Tensor
 
-from intarsia.engine.decoding.rewrite import RewriteLimits, RewritePolicy, rewrite
+from intarsia.engine.decoding.rewrite import RewritePolicy, RewriteRequest, rewrite
 from intarsia.engine.decoding.speculative import Verification
-from intarsia.engine.decoding.tokens import Settled
+from intarsia.engine.decoding.tokens import HoleTokens
 from intarsia.engine.diffusion.noising import any_of, least_sure, num_noised
 from intarsia.engine.errors import Cancelled
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 VOCAB, END = 16, 15
-BEGIN = 0  # stands before the hole
-CHAIN = {BEGIN: 1, 1: 2, 2: 3, 3: 4, 4: 5, 5: 6, 6: END}  # what follows what, surely
+BEGIN = 0  # the token before the hole
+CHAIN = {BEGIN: 1, 1: 2, 2: 3, 3: 4, 4: 5, 5: 6, 6: END}  # token → next token, surely
 RIGHT = [1, 2, 3, 4, 5, 6]
 
 
-class RuleJudge:
-    """Follows a table; it checks that it is only asked behind what it holds."""
+class RuleVerifier:
+    """Predicts from a table, without weights."""
 
     def __init__(self, chain: dict[int, int], *, sureness: float = 8.0) -> None:
         self._chain = chain
@@ -58,36 +60,36 @@ class RuleJudge:
 def run(
     draft: list[int],
     *,
-    judge: RuleJudge | None = None,
+    verifier: RuleVerifier | None = None,
     seed: int = 0,
-    behind: Sequence[int] = (),
+    suffix: Sequence[int] = (),
     max_forwards: int | None = None,
-    is_cancelled: Any = lambda: False,
-    deadline: float | None = None,
+    control: FillControl = NO_CONTROL,
     on_round: Any = None,
     **policy: Any,
-) -> Settled:
+) -> HoleTokens:
     return rewrite(
-        judge or RuleJudge(CHAIN),
-        draft,
-        behind,
-        frozenset({END}),
+        verifier or RuleVerifier(CHAIN),
+        RewriteRequest(
+            draft_ids=draft,
+            suffix_ids=suffix,
+            end_ids=frozenset({END}),
+            max_forwards=max_forwards,
+        ),
         RewritePolicy(**({"noise": 0.2} | policy)),
         generator=torch.Generator().manual_seed(seed),
-        limits=RewriteLimits(
-            max_forwards=max_forwards, is_cancelled=is_cancelled, deadline=deadline
-        ),
+        control=control,
         on_round=on_round,
     )
 
 
 @pytest.mark.parametrize("noise", [0.1, 0.3, 0.5, 0.99])
 def test_a_right_draft_comes_back(noise: float) -> None:
-    settled = run(RIGHT, noise=noise)
-    assert settled.ids == RIGHT
-    assert settled.finish_reason == "end"
-    assert settled.num_committed == len(RIGHT)
-    assert all(confidence > 0.9 for confidence in settled.confidences)
+    rewritten = run(RIGHT, noise=noise)
+    assert rewritten.ids == RIGHT
+    assert rewritten.finish_reason == "end"
+    assert rewritten.num_committed == len(RIGHT)
+    assert all(confidence > 0.9 for confidence in rewritten.confidences)
 
 
 @pytest.mark.parametrize("position", range(6))
@@ -99,37 +101,35 @@ def test_one_wrong_token_is_found_and_made_right(position: int) -> None:
 
 
 def test_a_kept_token_that_a_change_made_unlikely_is_revised_too() -> None:
-    """10 follows 9 surely, so it is kept at first; behind 3 it has no place."""
+    """10 follows 9 surely, so it is kept at first; after 3 it is unlikely."""
 
-    class SureOfThree(RuleJudge):
+    class SureOfThree(RuleVerifier):
         def _after(self, token: int) -> Tensor:
             return super()._after(token) * (3 if token == 2 else 1)
 
-    judge = SureOfThree(CHAIN | {9: 10}, sureness=6.0)
-    shown: list[Settled] = []
-    settled = run(
-        [1, 2, 9, 10, 5, 6], judge=judge, noise=0.17, on_round=lambda _, text: shown.append(text)
-    )
-    assert settled.ids == RIGHT
+    verifier = SureOfThree(CHAIN | {9: 10}, sureness=6.0)
+    shown: list[HoleTokens] = []
+    rewritten = run([1, 2, 9, 10, 5, 6], verifier=verifier, noise=0.17, on_round=shown.append)
+    assert rewritten.ids == RIGHT
     assert [1, 2, 3, 10, 5, 6] in [text.ids for text in shown], "one after the other"
 
 
-def test_tokens_behind_a_run_decide_as_well() -> None:
-    """Alone, 2 and 7 are as likely behind 1; only 7 leads to the 8 that is kept."""
+def test_tokens_after_a_run_decide_too() -> None:
+    """Alone, 2 and 7 are equally likely after 1; only 7 leads to the 8 that is kept."""
     chain = {BEGIN: 1, 7: 8, 8: END}
 
-    class Torn(RuleJudge):
+    class Torn(RuleVerifier):
         def _after(self, token: int) -> Tensor:
             logits = super()._after(token)
             if token == 1:
                 logits[2], logits[7] = 5.0, 4.9
             return logits
 
-    assert run([1, 9, 8], judge=Torn(chain), noise=0.3, margin=0.0).ids == [1, 7, 8]
+    assert run([1, 9, 8], verifier=Torn(chain), noise=0.3, margin=0.0).ids == [1, 7, 8]
 
 
 def test_what_is_not_much_likelier_than_the_draft_stays_out() -> None:
-    class Torn(RuleJudge):
+    class Torn(RuleVerifier):
         def _after(self, token: int) -> Tensor:
             logits = super()._after(token)
             if token == 1:
@@ -137,16 +137,16 @@ def test_what_is_not_much_likelier_than_the_draft_stays_out() -> None:
             return logits
 
     def second(margin: float) -> int:
-        judge = Torn({BEGIN: 1, 2: 11, 9: 11, 11: END})
-        return run([1, 9, 11], judge=judge, noise=0.3, margin=margin).ids[1]
+        verifier = Torn({BEGIN: 1, 2: 11, 9: 11, 11: END})
+        return run([1, 9, 11], verifier=verifier, noise=0.3, margin=margin).ids[1]
 
     assert (second(0.0), second(1.0)) == (2, 9)
 
 
-def test_at_the_holes_end_the_text_behind_counts() -> None:
-    """All tokens are as likely, but only 4 runs on into the text behind the hole."""
-    judge = RuleJudge({4: 5, 5: 6})
-    assert run([9], judge=judge, behind=[5, 6], num_beginnings=15).ids == [4]
+def test_at_the_end_of_the_hole_the_suffix_counts() -> None:
+    """All tokens are equally likely, but only 4 runs on into the suffix."""
+    verifier = RuleVerifier({4: 5, 5: 6})
+    assert run([9], verifier=verifier, suffix=[5, 6], num_beginnings=15).ids == [4]
 
 
 def test_the_number_of_tokens_stays() -> None:
@@ -154,19 +154,21 @@ def test_the_number_of_tokens_stays() -> None:
         assert len(run(draft, noise=0.6).ids) == len(draft)
 
 
-def test_a_long_draft_is_judged_in_pieces() -> None:
-    judge = RuleJudge({i: (i + 1) % 10 for i in range(10)})
+def test_a_long_draft_is_scored_in_pieces() -> None:
+    verifier = RuleVerifier({i: (i + 1) % 10 for i in range(10)})
     draft = [(i + 1) % 10 for i in range(300)]
-    assert run(draft, judge=judge, noise=0.01).ids == draft
-    assert judge.widest_pass <= 64 + RewritePolicy(noise=1).max_run
+    assert run(draft, verifier=verifier, noise=0.01).ids == draft
+    assert verifier.widest_pass <= 64 + RewritePolicy(noise=1).max_run
 
 
 def test_seed_zero_is_certain_and_others_draw() -> None:
     draft = [1, 9, 9, 9, 9, 9, 9, 9]
 
     def drawn(seed: int, temperature: float) -> tuple[int, ...]:
-        judge = RuleJudge(CHAIN, sureness=1.0)
-        return tuple(run(draft, judge=judge, noise=0.5, seed=seed, temperature=temperature).ids)
+        verifier = RuleVerifier(CHAIN, sureness=1.0)
+        return tuple(
+            run(draft, verifier=verifier, noise=0.5, seed=seed, temperature=temperature).ids
+        )
 
     assert drawn(0, 0.0) == drawn(5, 0.0), "without temperature"
     assert drawn(1, 1.0) == drawn(1, 1.0)
@@ -176,16 +178,20 @@ def test_seed_zero_is_certain_and_others_draw() -> None:
 @pytest.mark.parametrize("max_forwards", [1, 2, 3])
 def test_the_draft_is_a_whole_answer_after_every_pass(max_forwards: int) -> None:
     draft = [1, 9, 3, 9, 5, 9]
-    settled = run(draft, noise=0.9, max_forwards=max_forwards, max_run=1)
-    assert settled.num_forwards == max_forwards
-    assert settled.finish_reason == "max_steps"
-    assert len(settled.ids) == len(draft)
-    assert settled.ids[settled.num_committed :] == draft[settled.num_committed :]
+    rewritten = run(draft, noise=0.9, max_forwards=max_forwards, max_run=1)
+    assert rewritten.num_forwards == max_forwards
+    assert rewritten.finish_reason == "max_steps"
+    assert len(rewritten.ids) == len(draft)
+    assert rewritten.ids[rewritten.num_committed :] == draft[rewritten.num_committed :]
 
 
 def test_a_deadline_leaves_the_rest_as_it_was() -> None:
-    settled = run(RIGHT, deadline=time.monotonic() - 1)
-    assert (settled.finish_reason, settled.num_forwards, settled.ids) == ("deadline", 1, RIGHT)
+    rewritten = run(RIGHT, control=FillControl(deadline=time.monotonic() - 1))
+    assert (rewritten.finish_reason, rewritten.num_forwards, rewritten.ids) == (
+        "deadline",
+        1,
+        RIGHT,
+    )
 
 
 def test_a_cancel_counts_between_any_two_passes() -> None:
@@ -193,21 +199,21 @@ def test_a_cancel_counts_between_any_two_passes() -> None:
     for num in range(whole):
         asked = iter(range(whole + 1))
         with pytest.raises(Cancelled):
-            run([1, 9, 3, 9, 5, 9], noise=0.9, is_cancelled=lambda: next(asked) == num)  # noqa: B023
+            run([1, 9, 3, 9, 5, 9], noise=0.9, control=cancelling(lambda: next(asked) == num))  # noqa: B023
 
 
-def test_what_has_settled_is_shown_from_left_to_right() -> None:
-    shown: list[Settled] = []
-    settled = run([1, 9, 3, 9, 5, 6], noise=0.6, on_round=lambda _, text: shown.append(text))
+def test_committed_tokens_are_shown_from_left_to_right() -> None:
+    shown: list[HoleTokens] = []
+    rewritten = run([1, 9, 3, 9, 5, 6], noise=0.6, on_round=shown.append)
     assert [text.num_committed for text in shown] == sorted(text.num_committed for text in shown)
     assert len(shown) > 2
-    assert (shown[0].num_committed, shown[-1]) == (0, settled)
+    assert (shown[0].num_committed, shown[-1]) == (0, rewritten)
 
 
-def test_the_judge_holds_just_what_has_settled() -> None:
-    judge = RuleJudge(CHAIN)
-    settled = run([1, 9, 3, 4, 5, 6], judge=judge, noise=0.34)
-    assert settled.ids[: len(judge.held)] == judge.held
+def test_the_verifier_holds_just_the_committed_tokens() -> None:
+    verifier = RuleVerifier(CHAIN)
+    rewritten = run([1, 9, 3, 4, 5, 6], verifier=verifier, noise=0.34)
+    assert rewritten.ids[: len(verifier.held)] == verifier.held
 
 
 @pytest.mark.parametrize(("noise", "count"), [(0.001, 1), (0.25, 2), (0.5, 5), (1.0, 10)])

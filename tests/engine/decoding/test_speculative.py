@@ -1,17 +1,23 @@
-"""The rounds of ``verified`` by rule: any model, any proposals, any budget."""
+"""Speculative decoding on a backbone of rules: any text, any proposals, any budget."""
 
 import time
 from collections.abc import Sequence
 from itertools import count
+from typing import Any
 
 import pytest
 import torch
+from cancel_when import cancelling
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.engine.decoding.speculative import Verification, VerifyPolicy, decode_speculatively
-from intarsia.engine.decoding.tokens import Ends, ScoredToken, Settled
+from intarsia.engine.decoding.hole_request import EndRule, HoleRequest
+from intarsia.engine.decoding.proposer import DraftSources
+from intarsia.engine.decoding.speculation_policy import SpeculationPolicy
+from intarsia.engine.decoding.speculative import Verification, decode_speculatively
+from intarsia.engine.decoding.tokens import HoleTokens, ScoredToken
 from intarsia.engine.errors import Cancelled
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 _VOCAB = 7
 _END = 0
@@ -31,7 +37,7 @@ class RuleVerifier:
 
     def verify(self, tokens: Sequence[int], masks: Sequence[int]) -> Verification:
         assert len(masks) == len(tokens)
-        assert tokens[0] == self.truth[self.num_held], "the anchor is what stands there"
+        assert tokens[0] == self.truth[self.num_held], "the first row is the last committed token"
         self.num_forwards += 1
         self.most_rows = max(self.most_rows, len(tokens) + sum(masks))
         self._last = list(tokens)
@@ -61,30 +67,35 @@ class RuleVerifier:
         return torch.stack(rows) if rows else torch.empty(0, _VOCAB)
 
 
-def find_end(ids: Sequence[int]) -> int | None:
+def num_until_end(ids: Sequence[int]) -> int | None:
     return next((i + 1 for i, token in enumerate(ids) if token == _END), None)
 
 
-def settle(
-    verifier: RuleVerifier, policy: VerifyPolicy, **options: object
-) -> tuple[Settled, list[Settled]]:
-    shown: list[Settled] = []
-    arguments = {
-        "find_end": find_end,
-        "max_tokens": 100,
-        "max_forwards": None,
-        "is_cancelled": lambda: False,
-        "deadline": None,
-        "on_round": lambda num_forwards, text: shown.append(text),
-    } | options
+def decode(
+    verifier: RuleVerifier,
+    policy: SpeculationPolicy,
+    *,
+    control: FillControl = NO_CONTROL,
+    **limits: Any,
+) -> tuple[HoleTokens, list[HoleTokens]]:
+    shown: list[HoleTokens] = []
     first = ScoredToken(id=verifier.truth[0], confidence=0.9, entropy=0.1)
-    return decode_speculatively(verifier, [5, 6], [first], policy, **arguments), shown  # type: ignore[arg-type]
+    options: dict[str, Any] = {"max_tokens": 100} | limits
+    hole = decode_speculatively(
+        verifier,
+        HoleRequest(first=[first], num_until_end=num_until_end, **options),
+        policy,
+        sources=DraftSources(context=[5, 6]),
+        control=control,
+        on_round=shown.append,
+    )
+    return hole, shown
 
 
 _truths = st.lists(st.integers(1, _VOCAB - 1), min_size=1, max_size=25)
 _draws = st.lists(st.booleans(), min_size=1, max_size=30)
 _policies = st.builds(
-    VerifyPolicy,
+    SpeculationPolicy,
     num_proposed=st.integers(0, 8),
     num_rows=st.integers(1, 20),
     min_chance=st.sampled_from([0.0, 0.1, 0.5]),
@@ -94,68 +105,70 @@ _policies = st.builds(
 @settings(deadline=None)
 @given(_truths, _draws, _policies)
 def test_the_text_is_the_models_own(
-    truth: list[int], is_right: list[bool], policy: VerifyPolicy
+    truth: list[int], is_right: list[bool], policy: SpeculationPolicy
 ) -> None:
     verifier = RuleVerifier(truth, is_right)
-    settled, _ = settle(verifier, policy)
-    assert settled.ids == [*truth, _END]
-    assert settled.num_committed == len(settled.confidences) == len(settled.entropies)
-    assert settled.num_forwards == verifier.num_forwards <= len(truth)
+    hole, _ = decode(verifier, policy)
+    assert hole.ids == [*truth, _END]
+    assert hole.num_committed == len(hole.confidences) == len(hole.entropies)
+    assert hole.num_forwards == verifier.num_forwards <= len(truth)
     assert verifier.most_rows <= max(policy.num_rows, 1)
-    assert settled.finish_reason == "end"
+    assert hole.finish_reason == "end"
 
 
 @settings(deadline=None)
 @given(_truths, _draws, _policies, st.integers(1, 25))
 def test_no_more_tokens_than_asked_for(
-    truth: list[int], is_right: list[bool], policy: VerifyPolicy, max_tokens: int
+    truth: list[int], is_right: list[bool], policy: SpeculationPolicy, max_tokens: int
 ) -> None:
-    settled, shown = settle(RuleVerifier(truth, is_right), policy, max_tokens=max_tokens)
-    assert settled.ids == [*truth, _END][:max_tokens]
+    hole, shown = decode(RuleVerifier(truth, is_right), policy, max_tokens=max_tokens)
+    assert hole.ids == [*truth, _END][:max_tokens]
     assert all(len(text.ids) <= max_tokens for text in shown)
-    assert shown[-1].ids[: len(settled.ids)] == settled.ids
+    assert shown[-1].ids[: len(hole.ids)] == hole.ids
     is_whole = len(truth) < max_tokens
-    assert settled.finish_reason == ("end" if is_whole else "max_tokens")
+    assert hole.finish_reason == ("end" if is_whole else "max_tokens")
 
 
 @settings(deadline=None)
 @given(_truths, _draws, _policies, st.integers(1, 6))
-def test_too_few_passes_give_what_is_proposed_too(
-    truth: list[int], is_right: list[bool], policy: VerifyPolicy, max_forwards: int
+def test_too_few_passes_return_the_proposal_too(
+    truth: list[int], is_right: list[bool], policy: SpeculationPolicy, max_forwards: int
 ) -> None:
-    settled, _ = settle(RuleVerifier(truth, is_right), policy, max_forwards=max_forwards)
-    assert settled.num_forwards <= max_forwards
-    own = settled.ids[: settled.num_committed]
+    hole, _ = decode(RuleVerifier(truth, is_right), policy, max_forwards=max_forwards)
+    assert hole.num_forwards <= max_forwards
+    own = hole.ids[: hole.num_committed]
     assert own == [*truth, _END][: len(own)]
-    if settled.finish_reason == "end":
-        assert own == settled.ids == [*truth, _END]
+    if hole.finish_reason == "end":
+        assert own == hole.ids == [*truth, _END]
     else:
-        assert settled.finish_reason == "max_steps"
-        assert settled.num_forwards == max_forwards
+        assert hole.finish_reason == "max_steps"
+        assert hole.num_forwards == max_forwards
         assert len(own) > max_forwards
 
 
 def test_good_proposals_save_passes() -> None:
     verifier = RuleVerifier([1, 2, 3, 4, 5, 6] * 3, [True])
-    settled, _ = settle(verifier, VerifyPolicy(min_chance=0))
-    assert settled.num_forwards <= 6
+    hole, _ = decode(verifier, SpeculationPolicy(min_chance=0))
+    assert hole.num_forwards <= 6
 
 
 def test_a_deadline_in_the_past_still_makes_one_pass() -> None:
-    settled, _ = settle(
+    hole, _ = decode(
         RuleVerifier([1, 2, 3, 4, 5, 6], [True]),
-        VerifyPolicy(min_chance=0),
-        deadline=time.monotonic() - 1,
+        SpeculationPolicy(min_chance=0),
+        control=FillControl(deadline=time.monotonic() - 1),
     )
-    assert settled.finish_reason == "deadline"
-    assert settled.num_forwards == 1
-    assert settled.num_committed < len(settled.ids), "what is proposed belongs to the answer"
+    assert hole.finish_reason == "deadline"
+    assert hole.num_forwards == 1
+    assert hole.num_committed < len(hole.ids), "the proposal belongs to the answer"
 
 
 def test_a_cancel_counts_between_two_passes() -> None:
     verifier = RuleVerifier([1, 2, 3, 4], [False])
     with pytest.raises(Cancelled):
-        settle(verifier, VerifyPolicy(), is_cancelled=lambda: verifier.num_forwards == 2)
+        decode(
+            verifier, SpeculationPolicy(), control=cancelling(lambda: verifier.num_forwards == 2)
+        )
     assert verifier.num_forwards == 2
 
 
@@ -165,11 +178,11 @@ def test_a_cancel_counts_between_two_passes() -> None:
 )
 def test_a_policy_out_of_range_is_refused(fields: dict[str, float]) -> None:
     with pytest.raises(ValueError, match="out of range"):
-        VerifyPolicy(**fields)  # type: ignore[arg-type]
+        SpeculationPolicy(**fields)  # type: ignore[arg-type]
 
 
 class HastyVerifier(RuleVerifier):
-    """Would end behind every token of the truth; names the next one where it may not."""
+    """Would end after every token of the truth; predicts the next one where it may not."""
 
     def _says(self, place: int) -> torch.Tensor:
         return super()._says(place) + torch.nn.functional.one_hot(torch.tensor(_END), _VOCAB) * 6.0
@@ -178,8 +191,8 @@ class HastyVerifier(RuleVerifier):
 @settings(deadline=None)
 @given(_truths, _draws, _policies)
 def test_a_hole_does_not_end_before_it_may(truth, draws, policy):
-    ends = Ends(ids=frozenset({_END}), may_follow=lambda ids: len(ids) >= len(truth))
-    text, _ = settle(HastyVerifier(truth, draws), policy, ends=ends)
+    end_rule = EndRule(ids=frozenset({_END}), may_follow=lambda ids: len(ids) >= len(truth))
+    text, _ = decode(HastyVerifier(truth, draws), policy, end_rule=end_rule)
     assert (text.ids, text.finish_reason) == ([*truth, _END], "end")
-    hasty, _ = settle(HastyVerifier(truth, draws), policy)
+    hasty, _ = decode(HastyVerifier(truth, draws), policy)
     assert hasty.ids == [truth[0], _END]

@@ -1,6 +1,7 @@
 """Masked diffusion: unmask by entropy bound, remask what lost its confidence, end with the hole."""
 
 import time
+from typing import Any
 
 import pytest
 import torch
@@ -13,9 +14,15 @@ from intarsia.engine.diffusion.denoise import Denoised, DenoisingPolicy, Predict
 from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.hole_end import EndTokens
 from intarsia.engine.diffusion.policies import masked_policy
+from intarsia.engine.diffusion.renewal import Remask
+from intarsia.engine.fill_control import FillControl
 
 MASK, END = 31, 30
 BY_END = EndTokens(ids=frozenset([END]))
+
+
+def masked(*, min_confidence: float = 0.0, **options: Any) -> DenoisingPolicy:
+    return masked_policy(renew=Remask(mask_id=MASK, min_confidence=min_confidence), **options)
 
 
 def run(
@@ -37,16 +44,16 @@ def run(
 
 
 def test_sure_tokens_are_unmasked_together() -> None:
-    denoised, _ = run(wants([1, 2, 3], 30.0), [None] * 3, masked_policy(mask_id=MASK, max_steps=9))
-    assert (denoised.ids.tolist(), denoised.num_steps) == ([1, 2, 3], 1)
-    assert denoised.finish_reason == "settled"
+    denoised, _ = run(wants([1, 2, 3], 30.0), [None] * 3, masked(max_steps=9))
+    assert (denoised.ids.tolist(), denoised.num_forwards) == ([1, 2, 3], 1)
+    assert denoised.finish_reason == "done"
 
 
 def test_unsure_tokens_are_unmasked_one_a_step_the_surest_first() -> None:
-    policy = masked_policy(mask_id=MASK, max_steps=9)
+    policy = masked(max_steps=9)
     denoised, canvases = run(wants([1, 2, 3], [1.0, 3.0, 2.0]), [None] * 3, policy)
     assert [c.ids.tolist() for c in canvases] == [[MASK, 2, MASK], [MASK, 2, 3], [1, 2, 3]]
-    assert denoised.num_steps == 3
+    assert denoised.num_forwards == 3
 
 
 @settings(max_examples=60, deadline=None)
@@ -66,16 +73,15 @@ def test_it_ends_with_every_mask_gone_and_given_tokens_kept(
         return (torch.rand(len(canvas), generator=generator) * 6).tolist()
 
     predict = RulePredict(wanted=lambda canvas: [7] * len(canvas), sureness=moody)
-    policy = masked_policy(
-        mask_id=MASK,
+    policy = masked(
         max_steps=max(sum(i is None for i in ids), 1),
         entropy_bound=bound,
         min_confidence=min_confidence,
         temperature=temperature,
     )
     denoised, canvases = run(predict, ids, policy, seed=seed)
-    assert denoised.finish_reason == "settled"
-    num_masks = [int((c.is_free & ~c.is_settled).sum()) for c in canvases]
+    assert denoised.finish_reason == "done"
+    num_masks = [int((c.is_free & ~c.is_accepted).sum()) for c in canvases]
     assert num_masks == sorted(set(num_masks), reverse=True)  # fewer in every step
     assert num_masks[-1] == 0
     for row in (denoised.ids, *(canvas.ids for canvas in canvases)):
@@ -86,18 +92,18 @@ def _doubter(lost: float) -> RulePredict:
     """Surest of position 0 at first; once it is settled, sure of the others but not of it."""
 
     def sureness(canvas: TokenCanvas) -> list[float]:
-        if canvas.ids[0] == 1 and not canvas.is_settled[1]:
+        if canvas.ids[0] == 1 and not canvas.is_accepted[1]:
             return [lost, 20.0, 20.0, 1.0]
         return [3.0, 0.0, 0.0, 0.0]
 
     def wanted(canvas: TokenCanvas) -> list[int]:
-        return [1 if not canvas.is_settled[1] else 9, 2, 3, 4]
+        return [1 if not canvas.is_accepted[1] else 9, 2, 3, 4]
 
     return RulePredict(wanted=wanted, sureness=sureness)
 
 
 def test_a_settled_token_that_lost_its_confidence_is_remasked_and_revised() -> None:
-    policy = masked_policy(mask_id=MASK, max_steps=9, min_confidence=0.3)
+    policy = masked(max_steps=9, min_confidence=0.3)
     denoised, canvases = run(_doubter(lost=0.0), [None] * 4, policy)
     assert canvases[0].ids.tolist() == [1, MASK, MASK, MASK]
     assert canvases[1].ids.tolist() == [MASK, 2, 3, 4]
@@ -105,12 +111,12 @@ def test_a_settled_token_that_lost_its_confidence_is_remasked_and_revised() -> N
 
 
 def test_a_settled_token_stays_without_remasking() -> None:
-    policy = masked_policy(mask_id=MASK, max_steps=9, min_confidence=0.0)
+    policy = masked(max_steps=9, min_confidence=0.0)
     assert run(_doubter(lost=0.0), [None] * 4, policy)[0].ids.tolist()[0] == 1
 
 
 def test_confidence_and_entropy_are_those_under_which_a_token_was_settled() -> None:
-    policy = masked_policy(mask_id=MASK, max_steps=9)
+    policy = masked(max_steps=9)
     denoised, _ = run(_doubter(lost=0.0), [None] * 4, policy)
     assert denoised.ids[0] == 1
     assert 0.35 < denoised.confidences[0] < 0.45  # e³ of e³ + 31, not the later doubt
@@ -118,30 +124,30 @@ def test_confidence_and_entropy_are_those_under_which_a_token_was_settled() -> N
 
 
 def test_what_lies_behind_the_end_does_not_hold_up_the_stop() -> None:
-    policy = masked_policy(mask_id=MASK, max_steps=9, find_end=BY_END)
+    policy = masked(max_steps=9, end_position=BY_END)
     predict = wants([1, 2, END, 4, 5, 6], [20.0, 20.0, 20.0, 0.5, 0.5, 0.5])
     denoised, canvases = run(predict, [None] * 6, policy)
-    assert denoised.num_steps == 1
+    assert denoised.num_forwards == 1
     assert denoised.ids.tolist()[:3] == [1, 2, END]
-    assert not canvases[-1].is_settled[3:].any()
+    assert not canvases[-1].is_accepted[3:].any()
 
 
 def test_what_lies_behind_the_end_does_not_eat_the_budget() -> None:
     # Behind the end stand the surest tokens: counted, they would leave nothing for the hole.
     sureness = [5.0, 5.0, 5.0] + [6.0] * 20
     predict = wants([1, 2, END] + [4] * 20, sureness)
-    with_end = masked_policy(mask_id=MASK, max_steps=9, find_end=BY_END, entropy_bound=3.0)
+    with_end = masked(max_steps=9, end_position=BY_END, entropy_bound=3.0)
     _, canvases = run(predict, [None] * 23, with_end)
-    assert canvases[0].is_settled.tolist() == [True] * 3 + [False] * 20
-    without = masked_policy(mask_id=MASK, max_steps=9, entropy_bound=3.0)
-    assert not run(predict, [None] * 23, without)[1][0].is_settled[:3].any()
+    assert canvases[0].is_accepted.tolist() == [True] * 3 + [False] * 20
+    without = masked(max_steps=9, entropy_bound=3.0)
+    assert not run(predict, [None] * 23, without)[1][0].is_accepted[:3].any()
 
 
 def test_the_stop_waits_for_what_lies_before_the_end() -> None:
-    policy = masked_policy(mask_id=MASK, max_steps=9, find_end=BY_END)
+    policy = masked(max_steps=9, end_position=BY_END)
     denoised, canvases = run(wants([1, 2, END, 4], [1.0, 0.9, 20.0, 20.0]), [None] * 4, policy)
-    assert canvases[0].is_settled.tolist() == [True, False, True, False]
-    assert denoised.num_steps == 2
+    assert canvases[0].is_accepted.tolist() == [True, False, True, False]
+    assert denoised.num_forwards == 2
     assert denoised.ids.tolist()[:3] == [1, 2, END]
 
 
@@ -149,15 +155,15 @@ def test_a_deadline_fills_the_unsettled_positions_with_the_likeliest() -> None:
     denoised = denoise(
         wants([1, 2, 3], [20.0, 1.0, 0.5]),
         masked_canvas([None] * 3, mask_id=MASK),
-        masked_policy(mask_id=MASK, max_steps=9, entropy_bound=0.0),
+        masked(max_steps=9, entropy_bound=0.0),
         generator=torch.Generator(),
-        deadline=time.monotonic() - 1,
+        control=FillControl(deadline=time.monotonic() - 1),
     )
     assert (denoised.ids.tolist(), denoised.finish_reason) == ([1, 2, 3], "deadline")
 
 
 def test_temperature_zero_ignores_the_seed() -> None:
-    policy = masked_policy(mask_id=MASK, max_steps=9)
+    policy = masked(max_steps=9)
     fills = {
         tuple(run(wants([1] * 5, 1.0), [None] * 5, policy, seed=s)[0].ids.tolist())
         for s in range(4)
@@ -166,7 +172,7 @@ def test_temperature_zero_ignores_the_seed() -> None:
 
 
 def test_a_temperature_draws_by_the_seed() -> None:
-    policy = masked_policy(mask_id=MASK, max_steps=9, temperature=1.0)
+    policy = masked(max_steps=9, temperature=1.0)
     fills = [
         tuple(run(wants([1] * 5, 1.0), [None] * 5, policy, seed=s)[0].ids.tolist())
         for s in (0, 1, 2, 0)
@@ -181,4 +187,4 @@ def test_a_temperature_draws_by_the_seed() -> None:
 )
 def test_parts_out_of_range_are_refused(bad: dict[str, float]) -> None:
     with pytest.raises(ValueError, match=next(iter(bad)).replace("_", ".")):
-        masked_policy(**{"mask_id": MASK, "max_steps": 9, **bad})  # type: ignore[arg-type]
+        masked(**{"max_steps": 9, **bad})  # type: ignore[arg-type]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from cancel_when import cancelling
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rule_predict import VOCAB_SIZE, RulePredict, wants
@@ -20,6 +21,7 @@ from intarsia.engine.diffusion.prediction import draw, read_logits
 from intarsia.engine.diffusion.stopping import never_stop
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.fill_control import FillControl
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
@@ -65,7 +67,7 @@ def test_given_tokens_never_change_and_the_budget_of_steps_holds(
         assert [i for i, j in zip(row.tolist(), ids, strict=True) if j is not None] == [
             j for j in ids if j is not None
         ]
-    assert denoised.num_steps == len(predict.canvases) <= POLICY.max_steps
+    assert denoised.num_forwards == len(predict.canvases) <= POLICY.max_steps
 
 
 def test_given_tokens_never_change_on_the_toy_model() -> None:
@@ -122,7 +124,7 @@ def test_accepts_by_the_sum_of_the_entropies_before() -> None:
 def test_the_stop_asks_the_free_positions_only(given_sureness: float) -> None:
     """Unsure given tokens do not delay the stop, nor do sure ones hide an unsure free token."""
     sure_hole = [30.0 if i is None else given_sureness for i in GIVEN]
-    assert run(wants([1] * 8, sure_hole), GIVEN)[0].finish_reason == "settled"
+    assert run(wants([1] * 8, sure_hole), GIVEN)[0].finish_reason == "done"
     # one unsure free token in eight: over all positions its entropy would pass the threshold
     ids = [9] * 7 + [None]
     unsure_hole = [given_sureness] * 7 + [9.5]
@@ -158,7 +160,7 @@ def test_a_free_token_may_be_revised_after_it_was_accepted() -> None:
     predict = RulePredict(wanted=wanted, sureness=lambda canvas: [30.0])
     policy = replace(POLICY, stop=never_stop)
     denoised, canvases, drafts = run(predict, [None], policy)
-    assert canvases[1].ids.tolist() == [11] and canvases[1].is_settled.tolist() == [True]
+    assert canvases[1].ids.tolist() == [11] and canvases[1].is_accepted.tolist() == [True]
     assert [d.ids.item() for d in drafts[:5]] == [11, 11, 11, 12, 12]
     assert denoised.ids.tolist() == [12]
 
@@ -172,8 +174,8 @@ def test_what_is_not_accepted_is_renoised_even_if_accepted_before() -> None:
     for seed in range(8):
         sureness = iter([[9.0, 1.0], [1.0, 9.0]] + [[1.0, 1.0]] * 20)
         _, canvases, _ = run(predict, [None, None], policy, seed=seed)
-        assert canvases[0].is_settled.tolist() == [True, False]
-        assert canvases[1].is_settled.tolist() == [False, True]
+        assert canvases[0].is_accepted.tolist() == [True, False]
+        assert canvases[1].is_accepted.tolist() == [False, True]
         firsts.add(canvases[1].ids[0].item())
     assert len(firsts) > 2
 
@@ -188,8 +190,8 @@ def test_same_seed_same_fill() -> None:
 
 def test_a_canvas_of_given_tokens_alone_is_done_at_once() -> None:
     denoised, _, _ = run(wants([1, 1]), [4, 5])
-    assert (denoised.ids.tolist(), denoised.num_steps) == ([4, 5], 1)
-    assert denoised.finish_reason == "settled"
+    assert (denoised.ids.tolist(), denoised.num_forwards) == ([4, 5], 1)
+    assert denoised.finish_reason == "done"
 
 
 def test_cancel_stops_within_a_step() -> None:
@@ -208,7 +210,7 @@ def test_cancel_stops_within_a_step() -> None:
             canvas,
             POLICY,
             generator=generator,
-            is_cancelled=cancelled.is_set,
+            control=cancelling(cancelled.is_set),
             on_step=cancel_at_the_third,
         )
     assert len(predict.canvases) == 3
@@ -217,9 +219,9 @@ def test_cancel_stops_within_a_step() -> None:
 def test_a_deadline_returns_a_whole_answer_after_one_step_at_least() -> None:
     generator = rng()
     canvas = random_canvas(GIVEN, vocab_size=VOCAB_SIZE, generator=generator)
-    past = time.monotonic() - 1
-    denoised = denoise(wants([1] * 8, 4.0), canvas, POLICY, generator=generator, deadline=past)
+    late = FillControl(deadline=time.monotonic() - 1)
+    denoised = denoise(wants([1] * 8, 4.0), canvas, POLICY, generator=generator, control=late)
     assert denoised.finish_reason == "deadline"
-    assert denoised.num_steps == 1
+    assert denoised.num_forwards == 1
     assert denoised.ids.tolist() == [5, 1, 1, 6, 1, 7, 1, 1]
     assert denoised.confidences[0] == 1.0 and 0 < denoised.confidences[1] < 1.0

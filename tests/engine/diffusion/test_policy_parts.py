@@ -33,7 +33,7 @@ def test_a_linear_temperature_falls_and_then_stays_cold() -> None:
         lambda: TokenCanvas(
             ids=torch.zeros(3, dtype=torch.long),
             is_fixed=torch.zeros(2, dtype=torch.bool),
-            is_settled=torch.zeros(3, dtype=torch.bool),
+            is_accepted=torch.zeros(3, dtype=torch.bool),
         ),
     ],
 )
@@ -49,7 +49,7 @@ def test_canvases_hold_given_ids_and_noise_or_masks() -> None:
     assert noisy.ids[1] == 4 and 0 <= noisy.ids[0] < 5
     for canvas in (masked, noisy):
         assert canvas.is_free.tolist()[:2] == [True, False]
-        assert not canvas.is_settled.any()
+        assert not canvas.is_accepted.any()
 
 
 @pytest.mark.parametrize(
@@ -76,11 +76,11 @@ def test_stable_means_equal_to_so_many_drafts_before(
 
 def test_the_end_of_a_hole_is_its_first_end_token() -> None:
     ids = torch.tensor([4, 7, 5, 7])
-    find_end = EndTokens(ids=frozenset([7, 8]))
-    assert find_end(ids) == 1
-    assert is_before_end(ids, find_end).tolist() == [True, True, False, False]
+    end_position = EndTokens(ids=frozenset([7, 8]))
+    assert end_position(ids) == 1
+    assert is_before_end(ids, end_position).tolist() == [True, True, False, False]
     assert is_before_end(ids, no_end).all()
-    assert find_end(torch.tensor([1, 2])) is None
+    assert end_position(torch.tensor([1, 2])) is None
 
 
 @pytest.mark.parametrize(

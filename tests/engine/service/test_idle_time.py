@@ -1,4 +1,4 @@
-"""What the engine does between two requests: it prepares for the next, and gives way to it."""
+"""What the engine does between two requests: it prepares for the next, which ends that work."""
 
 import asyncio
 import queue
@@ -6,6 +6,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
+from typing import NoReturn
 
 import pytest
 from in_process_engine import always, in_process_engine
@@ -13,6 +15,7 @@ from rule_filler import RuleFiller
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import Cancelled
+from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, Fill, Prefetch
@@ -24,6 +27,12 @@ from intarsia.engine.service.worker import Worker
 
 def hole() -> Fill:
     return Fill(id=0, prefix="x = ", suffix="")
+
+
+def work_until_cancelled(control: FillControl) -> NoReturn:
+    while True:
+        control.checkpoint()
+        time.sleep(0.001)
 
 
 async def until(is_so: Callable[[], bool]) -> None:
@@ -49,11 +58,9 @@ async def test_a_pause_is_used_once(address: Address):
 async def test_a_request_ends_the_preparation(address: Address):
     begun = threading.Event()
 
-    def prepare(is_cancelled: Callable[[], bool]) -> None:
+    def prepare(control: FillControl) -> None:
         begun.set()
-        while not is_cancelled():
-            time.sleep(0.001)
-        raise Cancelled
+        work_until_cancelled(control)
 
     async with (
         in_process_engine(address, always(RuleFiller(lambda _: "1", prepare=prepare))),
@@ -66,7 +73,7 @@ async def test_a_request_ends_the_preparation(address: Address):
 
 
 async def test_its_fault_is_no_requests(address: Address, caplog: pytest.LogCaptureFixture):
-    def prepare(is_cancelled: Callable[[], bool]) -> None:
+    def prepare(control: FillControl) -> None:
         raise MemoryError("no room")
 
     async with (
@@ -81,10 +88,10 @@ async def test_its_fault_is_no_requests(address: Address, caplog: pytest.LogCapt
 async def test_an_engine_stops_in_the_midst_of_it(address: Address):
     begun, ended = threading.Event(), threading.Event()
 
-    def prepare(is_cancelled: Callable[[], bool]) -> None:
+    def prepare(control: FillControl) -> None:
         begun.set()
-        while not is_cancelled():
-            time.sleep(0.001)
+        with suppress(Cancelled):
+            work_until_cancelled(control)
         ended.set()
 
     async with (
@@ -100,7 +107,7 @@ def places(number: int) -> Prefetch:
     return Prefetch(prefix=f"{number}", suffix="")
 
 
-async def test_an_idle_engine_reads_ahead_where_the_cursor_stands(address: Address):
+async def test_an_idle_engine_prefetches_at_the_cursor(address: Address):
     read: list[str] = []
     filler = RuleFiller(lambda _: "1", prefetch=lambda place, _: read.append(place.prefix))
     async with (
@@ -126,12 +133,10 @@ async def test_an_idle_engine_reads_ahead_where_the_cursor_stands(address: Addre
 async def test_the_newest_place_counts_and_a_request_goes_before_any(address: Address):
     begun, seen = threading.Semaphore(0), list[str]()
 
-    def prefetch(place: Prefetch, is_cancelled: Callable[[], bool]) -> None:
+    def prefetch(place: Prefetch, control: FillControl) -> None:
         seen.append(place.prefix)
         begun.release()
-        while not is_cancelled():
-            time.sleep(0.001)
-        raise Cancelled
+        work_until_cancelled(control)
 
     async with (
         in_process_engine(address, always(RuleFiller(lambda _: "1", prefetch=prefetch))),

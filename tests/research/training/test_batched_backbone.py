@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from toy_causal import KINDS, Kind, save_toy, toy_causal_model, toy_masked_causal, toy_text
+from toy_causal import KINDS, Kind, save_toy, toy_causal_model, toy_context, toy_text
 from toy_training import MIX, toy_batched
 
 from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
@@ -53,7 +53,9 @@ def test_canvas_rows_say_in_training_what_they_say_in_a_fill(kind: Kind, tmp_pat
             anchor = int(batch.row_num_visible[hole, rows[0]])
             filling = toy_masked_causal(folder, path)
             filling.prefill(batch.ids[hole, : anchor - 1].tolist())
-            said = filling.verify([int(batch.ids[hole, anchor - 1])], [len(rows)])
+            said = SpeculativePasses(filling).verify(
+                [int(batch.ids[hole, anchor - 1])], [len(rows)]
+            )
             mine = torch.nn.functional.linear(hidden[hole, rows], backbone.weights.output)
             torch.testing.assert_close(mine, said.proposals[0], atol=2e-4, rtol=2e-4)
             frozen = torch.nn.functional.linear(
@@ -72,10 +74,10 @@ def test_the_serial_head_names_in_a_fill_what_it_names_in_training(
     backbone, batch = toy_batched(toy), drawn(toy)
     adapter = read_adapter(path, backbone.shape, dtype=backbone.dtype, device=backbone.device)
     assert adapter.head is not None
-    filling = toy_masked_causal(toy, path)
+    filling = toy_context(toy, path)
     context = batch.ids[0, :20].tolist()
     filling.prefill(context[:-1])
-    said = filling.verify([context[-1]], [3])
+    said = SpeculativePasses(filling).verify([context[-1]], [3])
     assert said.sample_serially is not None
     named = int(said.causal[0].argmax())
     tokens = said.sample_serially(0, named)

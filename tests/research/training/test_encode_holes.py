@@ -6,9 +6,9 @@ import pytest
 from corpus_files import corpus_file, functions
 from toy_causal import toy_text
 
-from intarsia.engine.families.masked_causal.context_boundary import anchor_offset
+from intarsia.engine.families.masked_causal.context_boundary import boundary_offset
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.read_request import HoleReader
+from intarsia.engine.families.masked_causal.read_request import RequestReader
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.research.corpus.holes import TrainingHole, draw_holes
@@ -51,10 +51,10 @@ def test_a_hole_behind_an_anchor_is_read_as_it_was_learnt(
         start = given_start(hole.prefix, len(hole.prefix))
         prefix = hole.prefix[:start]
         context = "".join(text.pieces(ids.prefix, num_given=0))
-        if context != prefix[: anchor_offset(prefix)] or len(context) == len(prefix):
+        if context != prefix[: boundary_offset(prefix)] or len(context) == len(prefix):
             continue
         num_anchored += 1
-        reader = HoleReader(text, vocab_size=text.num_tokens, max_context_tokens=8192)
+        reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=8192)
         asked = Fill(
             id=1, prefix=prefix, given=hole.prefix[start:], suffix=hole.suffix[:700] or "\n"
         )

@@ -77,7 +77,7 @@ def test_a_batch_says_in_training_what_its_holes_say_in_a_fill(toy: LoadedGemma)
     for number, canvas in enumerate(canvases()):
         ids = torch.tensor(canvas.ids[::-1])
         nothing = torch.zeros_like(ids, dtype=torch.bool)
-        alone = TokenCanvas(ids=ids, is_fixed=nothing, is_settled=nothing)
+        alone = TokenCanvas(ids=ids, is_fixed=nothing, is_accepted=nothing)
         filling.prefill(canvas.context)
         own = seen[number, : len(ids)] if is_conditioned[number] else None
         expected = filling.predict(alone, own)

@@ -26,7 +26,7 @@ from intarsia.engine.families.masked_causal.backbone.torch_weights import torch_
 from intarsia.engine.families.masked_causal.backbone.weights import read_weights
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer, read_fim_tokenizer
-from intarsia.engine.families.masked_causal.model import MaskedCausal
+from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.ipc.messages import Decoding, Fill
 from intarsia.engine.model_store.checkpoint import read_config
 from intarsia.engine.service.load_filler import load_filler
@@ -138,11 +138,11 @@ def toy_text(folder: Path) -> FimTokenizer:
     return read_fim_tokenizer(folder)
 
 
-def toy_masked_causal(
+def toy_context(
     folder: Path, adapter: Path | None = None, *, cache_tokens: int = 4096
-) -> MaskedCausal:
+) -> OpenContext:
     """Return the folder's model with room for contexts."""
-    return MaskedCausal(toy_backbone(folder, adapter), cache_tokens=cache_tokens)
+    return OpenContext(toy_backbone(folder, adapter), cache_tokens=cache_tokens)
 
 
 def toy_filler(

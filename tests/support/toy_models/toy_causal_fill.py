@@ -1,17 +1,14 @@
-"""One fill, the short way."""
+"""One fill in one call."""
 
 import time
 from typing import Any
 
+from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import Fill, Filled
 
 
-def run_fill(filler: Filler, request: Fill, **changes: Any) -> Filled:
-    """Fill now, uncancelled and unwatched unless told otherwise."""
-    options: dict[str, Any] = {
-        "received_at": time.monotonic(),
-        "is_cancelled": lambda: False,
-        "on_step": None,
-    }
-    return filler.fill(request, **(options | changes))
+def run_fill(filler: Filler, request: Fill, **control: Any) -> Filled:
+    """Fill now; ``control`` has the options of ``FillControl.for_request``."""
+    options = {"received_at": time.monotonic()} | control
+    return filler.fill(request, FillControl.for_request(request, **options))

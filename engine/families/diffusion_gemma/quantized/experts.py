@@ -1,7 +1,7 @@
-"""A layer's experts in fewer bits, in place of transformers' ``DiffusionGemmaTextExperts``.
+"""A layer's experts in fewer bits; replaces transformers' ``DiffusionGemmaTextExperts``.
 
-Each row goes through its chosen experts and comes back as their weighed sum. All shapes follow from
-the number of rows alone, and nothing waits for the device: a pass can be captured as a graph.
+Each row goes through its chosen experts; the result is their weighted sum. All shapes depend on the
+number of rows only, and nothing waits for the device, so a pass can be captured as a CUDA graph.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from intarsia.engine.families.diffusion_gemma.quantized.linear import LowBitMatr
 
 
 class LowBitExperts(nn.Module):
-    """``gate_up`` (experts, 2 · inner, hidden) and ``down`` (experts, hidden, inner)."""
+    """The experts: ``gate_up`` (experts, 2 · inner, hidden), ``down`` (experts, hidden, inner)."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Products of rows with one matrix of several: rows lie sorted by the matrix that they go to."""
+"""Grouped matrix products: each row is multiplied by one of several matrices, sorted by matrix."""
 
 import torch
 import torch.nn.functional as F
@@ -8,8 +8,8 @@ from torch import Tensor
 def grouped_product(rows: Tensor, matrices: Tensor, ends: Tensor) -> Tensor:
     """Return (rows, out) of rows (rows, in) and matrices (groups, out, in).
 
-    ``ends`` (groups,) int32: up to which row each group reaches; the last one's is the number of
-    rows. One launch and no waiting on a GPU; where torch has no kernel, a product a group.
+    ``ends`` (groups,) int32 is the end row of each group; the last one is the number of rows. On a
+    GPU this is one launch that waits for nothing. Without a torch kernel it is a product per group.
     """
     if _has_kernel(rows):
         product: Tensor = F.grouped_mm(rows, matrices.transpose(-2, -1), offs=ends)
@@ -18,7 +18,7 @@ def grouped_product(rows: Tensor, matrices: Tensor, ends: Tensor) -> Tensor:
 
 
 def product_by_product(rows: Tensor, matrices: Tensor, ends: Tensor) -> Tensor:
-    """Do the same, one group after the other; waits for the device to tell the groups' sizes."""
+    """Return the same, one group after the other; waits for the device to copy ``ends``."""
     out = rows.new_empty(rows.shape[0], matrices.shape[1])
     start = 0
     for group, end in enumerate(ends.tolist()):
@@ -29,7 +29,7 @@ def product_by_product(rows: Tensor, matrices: Tensor, ends: Tensor) -> Tensor:
 
 
 def _has_kernel(rows: Tensor) -> bool:
-    """torch 2.10 has it in the open; on a card from Ampere on, in bfloat16."""
+    """Whether torch (2.10 or later) multiplies these rows: on a GPU, bfloat16 from Ampere on."""
     if not hasattr(F, "grouped_mm"):
         return False
     if rows.device.type == "cuda":

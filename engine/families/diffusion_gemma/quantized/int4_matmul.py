@@ -1,7 +1,7 @@
-"""Products with matrices of four bits, in Triton: each byte is read once and unfolded on the chip.
+"""Products with matrices of four bits, in Triton: each byte is read once and unpacked on the chip.
 
-Unfolded in memory, a number of four bits costs more to read than one of sixteen. Needs Triton,
-which comes with torch for NVIDIA cards; elsewhere low_bit_matrices.py unfolds.
+Unpacked in memory, a four-bit number costs more to read than a 16-bit one. Needs Triton, which
+comes with torch for NVIDIA cards; without it, ``linear.py`` unpacks in memory.
 """
 
 import torch
@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-_COLUMNS = 64  # of a product, to one program
+_COLUMNS = 64  # of the product, per program
 
 
 @triton.jit  # type: ignore[untyped-decorator]
@@ -17,11 +17,11 @@ def _product(  # type: ignore[no-untyped-def]
     rows,  # (rows, n)
     packed,  # (groups, out, n / 2) bytes
     scale,  # (groups, out, n / size)
-    ends,  # (groups,): up to which row each reaches
+    ends,  # (groups,) end row of each
     out,  # (rows, out)
     num_out,
     n,
-    size: tl.constexpr,  # numbers to a scale
+    size: tl.constexpr,  # numbers per scale
     num_rows: tl.constexpr,
     num_columns: tl.constexpr,
 ):
@@ -60,7 +60,7 @@ def _product(  # type: ignore[no-untyped-def]
 def int4_product(rows: Tensor, packed: Tensor, scale: Tensor, ends: Tensor) -> Tensor:
     """Return (rows, out) of sorted rows (rows, n) with matrices as ``to_int4`` packs them.
 
-    The launch follows from shapes alone: nothing waits for ``ends``.
+    The launch depends on shapes only: nothing waits for ``ends``.
     """
     num_rows, n = rows.shape
     num_groups, num_out, num_parts = scale.shape

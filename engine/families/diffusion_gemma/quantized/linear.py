@@ -1,7 +1,7 @@
-"""Matrices held in fewer bits, as modules: one matrix, or as many as there are experts.
+"""Matrices held in fewer bits, as modules: one matrix, or one for each expert.
 
-A product is the same as with the matrices that ``from_float8`` and ``from_int4`` give back, but for
-rounding; float8 brings the rows to float8 too, as the hardware wants it.
+Apart from rounding, a product equals that with the matrices of ``from_float8`` and ``from_int4``.
+With float8 the rows are converted to float8 too, as the hardware requires.
 """
 
 from importlib.util import find_spec
@@ -24,7 +24,7 @@ LowBit: TypeAlias = Literal["fp8", "int4"]
 
 
 class LowBitMatrix(nn.Module):
-    """One matrix (out, in), in place of an ``nn.Linear`` without bias."""
+    """One matrix (out, in); replaces an ``nn.Linear`` without bias."""
 
     def __init__(self, numbers: Tensor, scale: Tensor) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class LowBitMatrix(nn.Module):
 
     def _product(self, rows: Tensor) -> Tensor:
         if self.numbers.dtype != FLOAT8:
-            if not unfolds_on_chip(self.scale, rows):
+            if not unpacks_on_chip(self.scale, rows):
                 return F.linear(rows, from_int4(self.numbers, self.scale))
             end = torch.full((1,), len(rows), dtype=torch.int32, device=rows.device)
             return _int4_product(rows, self.numbers[None], self.scale[None], end)
@@ -55,7 +55,7 @@ class LowBitMatrix(nn.Module):
 
 
 class LowBitMatrices(nn.Module):
-    """Matrices (groups, out, in), one a group of rows."""
+    """Matrices (groups, out, in), one for each group of rows."""
 
     def __init__(self, numbers: Tensor, scale: Tensor) -> None:
         super().__init__()
@@ -63,9 +63,9 @@ class LowBitMatrices(nn.Module):
         self.scale = nn.Buffer(scale)
 
     def forward(self, rows: Tensor, ends: Tensor) -> Tensor:
-        """Return the products of sorted rows; see grouped_product.py for ``ends``."""
+        """Return the products of sorted rows; see grouped_matmul.py for ``ends``."""
         if self.numbers.dtype != FLOAT8:
-            if not unfolds_on_chip(self.scale, rows):
+            if not unpacks_on_chip(self.scale, rows):
                 return grouped_product(rows, from_int4(self.numbers, self.scale), ends)
             return _int4_product(rows, self.numbers, self.scale, ends)
         rows8, row_scale = to_float8(rows)
@@ -91,13 +91,12 @@ def low_bit(matrices: Tensor, kind: LowBit) -> tuple[Tensor, Tensor]:
 
 
 def has_float8(device: torch.device) -> bool:
-    """Return whether products of float8 rows and matrices, grouped too, run there: an NVIDIA card
-    of compute capability 9.0 or later."""
+    """Whether float8 products run on a device: NVIDIA, compute capability 9.0 or later."""
     return device.type == "cuda" and torch.cuda.get_device_capability(device) >= (9, 0)
 
 
-def unfolds_on_chip(scale: Tensor, rows: Tensor) -> bool:
-    """Return whether Triton multiplies by four bits there; its products want 16 numbers at once."""
+def unpacks_on_chip(scale: Tensor, rows: Tensor) -> bool:
+    """Whether Triton multiplies by four bits here; its products need 16 numbers at once."""
     has_triton = rows.device.type == "cuda" and find_spec("triton") is not None
     return has_triton and rows.shape[-1] // scale.shape[-1] >= 32
 

@@ -1,8 +1,8 @@
-"""Numbers in fewer bits: float8 with a scale a row, four bits with a scale a group. Tensors only.
+"""Number formats: float8 with a scale per row, four bits with a scale per group.
 
-Float8 (e4m3) has four significant bits and a range of its own; a scale makes a row's largest number
-fit it. Four bits are whole numbers from -7 to 7 times a group's scale; a byte holds one of the
-group's first half and, in its upper bits, the one at the same place of the second half.
+Float8 (e4m3) has four significant bits; a scale fits a row's largest number into its range. Four
+bits are whole numbers from -7 to 7 times the scale of a group. A byte holds a number of the group's
+first half and, in its upper bits, the number at the same place of the second half.
 """
 
 import math
@@ -24,14 +24,14 @@ def to_float8(numbers: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def from_float8(numbers: Tensor, scale: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return what ``to_float8`` was given, as nearly as it was kept."""
+    """Return the numbers that ``to_float8`` rounded."""
     return (numbers.float() * scale[..., None]).to(dtype)
 
 
 def to_int4(numbers: Tensor) -> tuple[Tensor, Tensor]:
     """Return (…, n / 2) bytes and the scale of each group, (…, groups), in the numbers' format.
 
-    ``n`` is even; a group is as many numbers as 64 and ``n`` have in common as a divisor.
+    ``n`` is even; the size of a group is the greatest common divisor of 64 and ``n``.
     """
     group = math.gcd(numbers.shape[-1], _LARGEST_GROUP)
     grouped = numbers.float().reshape(*numbers.shape[:-1], -1, group)
@@ -42,7 +42,7 @@ def to_int4(numbers: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def from_int4(packed: Tensor, scale: Tensor) -> Tensor:
-    """Return what ``to_int4`` was given, as nearly as it was kept, in the scale's format."""
+    """Return the numbers that ``to_int4`` rounded, in the scale's format."""
     halves = packed.view(*scale.shape, -1)
     whole = torch.cat((halves & 15, halves >> 4), dim=-1).to(scale.dtype)
     return whole.sub_(8).mul_(scale[..., None]).flatten(-2)

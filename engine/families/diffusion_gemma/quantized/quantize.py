@@ -1,8 +1,7 @@
-"""DiffusionGemma's large matrices → fewer bits, layer by layer, on the device they will run on.
+"""Quantize DiffusionGemma's large matrices, layer by layer, on the device that will run them.
 
-A loaded model comes in, the same model with other layers goes out. Experts, attention and the dense
-part are brought down; router, embeddings, norms and what takes in the last step's prediction stay.
-Encoder and decoder share their weights, and they share the new ones.
+Experts, attention and dense layers are quantized. Router, embeddings, norms and self-conditioning
+keep their format. Encoder and decoder share the new weights, as they shared the old ones.
 """
 
 from typing import Any
@@ -22,7 +21,7 @@ from intarsia.engine.families.diffusion_gemma.quantized.linear import (
 
 
 def require_low_bit(kind: LowBit, device: torch.device) -> None:
-    """Raise ModelError where it cannot run, before anything is read."""
+    """Raise ModelError if the format cannot run on the device; call it before reading weights."""
     if kind == "fp8" and not has_float8(device):
         raise ModelError(
             f"fp8 needs an NVIDIA card of compute capability 9.0 or later (H100), not {device}: "
@@ -32,8 +31,11 @@ def require_low_bit(kind: LowBit, device: torch.device) -> None:
 
 @torch.no_grad()
 def quantize_gemma(model: Any, kind: LowBit, device: torch.device) -> None:
-    """Replace its large matrices; each is moved to the device first and let go of at once, so the
-    device never holds the model in both forms. Raises MemoryError, torch.OutOfMemoryError."""
+    """Replace the large matrices of a loaded model.
+
+    Each is moved to the device, quantized and freed at once, so the device never holds the model in
+    both formats. Raises MemoryError, torch.OutOfMemoryError.
+    """
     decoder, encoder = model.model.decoder.layers, model.model.encoder.language_model.layers
     for twins in zip(decoder, encoder, strict=True):
         experts = _experts(twins[0].experts, kind, device)
@@ -55,12 +57,12 @@ def _experts(experts: Any, kind: LowBit, device: torch.device) -> LowBitExperts:
 
 
 def _one_by_one(matrices: Tensor, kind: LowBit, device: torch.device) -> tuple[Tensor, Tensor]:
-    """What rounding takes in float32 is needed for one expert at a time."""
+    """Quantize one expert at a time, as rounding needs its float32 copy."""
     numbers, scales = zip(*(low_bit(matrix.to(device), kind) for matrix in matrices), strict=True)
     return torch.stack(numbers), torch.stack(scales)
 
 
 def _matrices_of(layer: nn.Module) -> list[str]:
-    """Return the paths of a layer's own matrices, the router's left out."""
+    """Return the paths of a layer's own matrices, except those of the router."""
     linears = (name for name, part in layer.named_modules() if isinstance(part, nn.Linear))
     return [name for name in linears if not name.startswith("router.")]

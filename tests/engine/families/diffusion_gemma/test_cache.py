@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 import torch
+from cancel_when import cancelling
 from tiny_diffusion_gemma import SLIDING_WINDOW, VOCAB_SIZE, tiny_model
 
 from intarsia.engine.diffusion.canvas import random_canvas
@@ -112,7 +113,7 @@ def test_cancel_is_honoured_between_two_chunks_and_keeps_what_was_read(
     backbone = DiffusionGemmaBackbone(model)
     context = list(range(3, 33))
     with pytest.raises(Cancelled):
-        backbone.prefill(context, lambda: backbone.cached_tokens() >= 12)
+        backbone.prefill(context, cancelling(lambda: backbone.cached_tokens() >= 12))
     prefilled = backbone.prefill(context)
     assert (prefilled.num_reused, prefilled.num_computed) == (12, 18)
     assert_same(backbone.predict(CANVAS, None), predict_by_transformers(model, context))

@@ -1,19 +1,21 @@
 """From a folder on the disk to an answered fill, on a small random checkpoint."""
 
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from cancel_when import cancel_when
 from safetensors.torch import load_file, save_file
 from tiny_diffusion_gemma import CODE, save_tiny_checkpoint
+from toy_causal_fill import run_fill
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.errors import Cancelled, ModelError
 from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma.load import load_diffusion_gemma
+from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, Step
 
@@ -35,9 +37,7 @@ def filler(folder: Path) -> DiffusionGemmaFiller:
 
 def fill(filler: Filler, **fields: Any) -> Filled:
     request = Fill(**{"id": 7, "prefix": PREFIX, "suffix": SUFFIX, "max_tokens": 12, **fields})
-    return filler.fill(
-        request, received_at=time.monotonic(), is_cancelled=lambda: False, on_step=None
-    )
+    return run_fill(filler, request)
 
 
 def test_a_fill_is_answered(filler: DiffusionGemmaFiller) -> None:
@@ -73,8 +73,8 @@ def test_warm_fill_equals_cold_fill(filler: DiffusionGemmaFiller, folder: Path) 
     assert (again.num_prefilled, again.num_reused) == (0, filler.cached_tokens())
 
 
-def test_what_was_read_ahead_is_not_read_again(filler: DiffusionGemmaFiller) -> None:
-    filler.prefetch(Prefetch(prefix=PREFIX, suffix=SUFFIX), lambda: False)
+def test_a_prefetched_context_is_not_read_again(filler: DiffusionGemmaFiller) -> None:
+    filler.prefetch(Prefetch(prefix=PREFIX, suffix=SUFFIX), NO_CONTROL)
     num_held = filler.cached_tokens()
     filled = fill(filler)
     assert (filled.num_prefilled, filled.num_reused) == (0, num_held)
@@ -127,9 +127,7 @@ def test_steps_stay_within_the_budget(filler: DiffusionGemmaFiller) -> None:
 def test_watching_shows_every_step(filler: DiffusionGemmaFiller) -> None:
     steps: list[Step] = []
     request = Fill(id=9, prefix=PREFIX, suffix=SUFFIX, max_tokens=12, watch=True)
-    filled = filler.fill(
-        request, received_at=time.monotonic(), is_cancelled=lambda: False, on_step=steps.append
-    )
+    filled = run_fill(filler, request, on_step=steps.append)
     assert [step.step for step in steps] == list(range(4, filled.num_forwards + 1))
     assert "".join(token.text for token in steps[-1].tokens) == filled.text
     assert any(not token.is_settled for token in steps[0].tokens)
@@ -145,10 +143,10 @@ def test_cancel_ends_the_fill_between_two_passes(filler: DiffusionGemmaFiller) -
             cancelled.set()
 
     with pytest.raises(Cancelled):
-        filler.fill(
+        run_fill(
+            filler,
             Fill(id=1, prefix=PREFIX, suffix=SUFFIX),
-            received_at=time.monotonic(),
-            is_cancelled=cancelled.is_set,
+            checkpoint=cancel_when(cancelled.is_set),
             on_step=cancel_at_the_second,
         )
     assert len(steps) == 2
@@ -235,7 +233,7 @@ def test_fills_in_bfloat16(folder: Path) -> None:
 DRAFT = "first + second"
 
 
-def test_a_draft_is_renoised_and_settled(filler: DiffusionGemmaFiller) -> None:
+def test_a_draft_is_renoised_and_denoised(filler: DiffusionGemmaFiller) -> None:
     filled = fill(filler, draft=DRAFT, noise=0.5, max_tokens=40)
     assert filled.num_forwards <= 3, "half of the checkpoint's six steps, and no length to choose"
     assert len(filled.tokens) <= len(filler._text.encode(DRAFT))
@@ -306,22 +304,17 @@ def test_a_draft_that_cannot_be_rewritten_is_refused(
         fill(filler, **fields)
 
 
-def test_a_fill_that_is_laid_aside_says_what_it_says_alone(filler: DiffusionGemmaFiller) -> None:
+def test_a_suspended_fill_returns_what_it_returns_alone(filler: DiffusionGemmaFiller) -> None:
     other = {"prefix": "other text = ", "max_tokens": 4}
     expected, expected_other = fill(filler), fill(filler, **other)
     others: list[Filled] = []
 
-    def make_another() -> bool:
+    def make_another() -> None:
         with filler.suspended():
             others.append(fill(filler, **other))
-        return False
 
-    found = filler.fill(
-        Fill(id=7, prefix=PREFIX, suffix=SUFFIX, max_tokens=12),
-        received_at=time.monotonic(),
-        is_cancelled=make_another,
-        on_step=None,
-    )
+    request = Fill(id=7, prefix=PREFIX, suffix=SUFFIX, max_tokens=12)
+    found = run_fill(filler, request, checkpoint=make_another)
     assert len(others) > 2
     assert {it.text for it in others} == {expected_other.text}
     assert (found.text, found.num_forwards) == (expected.text, expected.num_forwards)

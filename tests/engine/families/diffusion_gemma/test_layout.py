@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, LaidOut, lay_out
+from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, HoleLayout, lay_out
 
 END, PAD = -1, -2
 
@@ -15,7 +15,7 @@ def drawn(num_given: int, num_free: int, num_suffix: int, canvas_length: int = 3
 
 def _lay_out(
     num_given: int, num_free: int, num_suffix: int, canvas_length: int
-) -> tuple[LaidOut, ...]:
+) -> tuple[HoleLayout, ...]:
     return lay_out(
         list(range(num_given)),
         num_free,
@@ -26,7 +26,7 @@ def _lay_out(
     )
 
 
-def _draw(canvas: LaidOut) -> str:
+def _draw(canvas: HoleLayout) -> str:
     signs = {END: "e", PAD: "p", None: "."}
     return "".join(signs.get(i) or ("g" if i is not None and i < 100 else "s") for i in canvas.ids)
 

@@ -6,9 +6,10 @@ import pytest
 import torch
 from tiny_diffusion_gemma import VOCAB_SIZE, tiny_model
 
-from intarsia.engine.diffusion.denoise import ignore_step, never_cancelled
+from intarsia.engine.diffusion.canvas import random_canvas
+from intarsia.engine.diffusion.denoise import DenoisingPolicy, denoise
 from intarsia.engine.diffusion.policies import uniform_state_policy
-from intarsia.engine.families.diffusion_gemma.filler import write_block
+from intarsia.engine.diffusion.stopping import StableAndConfident
 from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 
 # transformers' own import of a torch module warns.
@@ -55,24 +56,31 @@ def _ours(
     backbone = DiffusionGemmaBackbone(model)
     generator = torch.Generator().manual_seed(seed)
     written: list[int] = []
-    num_steps = 0
+    num_forwards = 0
     for _ in range(num_canvases):
-        block = write_block(
-            backbone,
-            prompt + written,
-            [None] * model.config.canvas_length,
-            uniform_state_policy(vocab_size=VOCAB_SIZE, **policy),
+        backbone.prefill(prompt + written)
+        free = [None] * model.config.canvas_length
+        block = denoise(
+            backbone.predict,
+            random_canvas(free, vocab_size=VOCAB_SIZE, generator=generator),
+            _policy(**policy),
             generator=generator,
-            is_cancelled=never_cancelled,
-            deadline=None,
-            on_step=ignore_step,
         )
-        num_steps += block.num_steps
+        num_forwards += block.num_forwards
         ids = block.ids.tolist()
         if ends := [i for i, token in enumerate(ids) if token in eos_ids]:
-            return written + ids[: ends[0] + 1], num_steps
+            return written + ids[: ends[0] + 1], num_forwards
         written += ids
-    return written, num_steps
+    return written, num_forwards
+
+
+def _policy(
+    *, stability_threshold: int, confidence_threshold: float, **options: Any
+) -> DenoisingPolicy:
+    stop = StableAndConfident(
+        stability_threshold=stability_threshold, confidence_threshold=confidence_threshold
+    )
+    return uniform_state_policy(vocab_size=VOCAB_SIZE, stop=stop, **options)
 
 
 def several_canvases_model(**options: Any) -> Any:
@@ -93,13 +101,13 @@ def check_parity(
     """Compare every token and the number of passes; return the passes that were made."""
     prompt = _prompt(seed, prompt_length)
     theirs = _theirs(model, prompt, num_canvases, seed, **settings)
-    ours, num_steps = _ours(model, prompt, num_canvases, seed, **settings)
+    ours, num_forwards = _ours(model, prompt, num_canvases, seed, **settings)
     written = theirs.sequences[0, prompt_length:].tolist()
     assert written[: len(ours)] == ours
     assert set(written[len(ours) :]) <= {PAD}
     num_valid = sum(token != PAD for token in written)
-    assert theirs.tokens_per_forward.item() == pytest.approx(num_valid / num_steps)
-    return num_steps
+    assert theirs.tokens_per_forward.item() == pytest.approx(num_valid / num_forwards)
+    return num_forwards
 
 
 # An eos outside the vocabulary never comes, so all canvases are written.
@@ -135,7 +143,7 @@ def test_stops_at_the_same_step(stability_threshold: int) -> None:
     settings["confidence_threshold"] = 1.5
     steps = set()
     for seed in range(6):
-        model = several_canvases_model(canvas_length=1, seed=seed)  # stands still at times
+        model = several_canvases_model(canvas_length=1, seed=seed)  # does not change at times
         steps.add(check_parity(model, prompt_length=5, num_canvases=2, seed=seed, **settings))
     assert len(steps) > 2, f"the runs took hardly different steps: {steps}"
 

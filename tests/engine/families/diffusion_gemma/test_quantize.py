@@ -1,6 +1,5 @@
 """A quantised model is smaller, says nearly what it said, and keeps its small parts."""
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from intarsia.engine.families.diffusion_gemma.quantized.experts import LowBitExp
 from intarsia.engine.families.diffusion_gemma.quantized.linear import LowBit, LowBitMatrix
 from intarsia.engine.families.diffusion_gemma.quantized.number_formats import from_int4, to_int4
 from intarsia.engine.families.diffusion_gemma.quantized.quantize import quantize_gemma
+from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.load_filler import load_filler
 
@@ -90,12 +90,7 @@ def test_a_quantised_model_fills_and_says_how_it_is_held(tmp_path: Path) -> None
     filler = load_filler(config, config.model, lambda stage, fraction: None)
     assert filler.info.dtype == "bfloat16, int4"
     prefix, suffix = CODE.split("first + second")
-    filled = filler.fill(
-        Fill(id=7, prefix=prefix, suffix=suffix, max_tokens=8),
-        received_at=time.monotonic(),
-        is_cancelled=lambda: False,
-        on_step=None,
-    )
+    filled = filler.fill(Fill(id=7, prefix=prefix, suffix=suffix, max_tokens=8), NO_CONTROL)
     assert (filled.id, filled.num_forwards > 1) == (7, True)
 
 

@@ -8,12 +8,13 @@ import torch
 from counting_diffusion_gemma import VOCAB_SIZE, counting, train_counting_model
 
 from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
-from intarsia.engine.diffusion.denoise import denoise, never_cancelled
+from intarsia.engine.diffusion.denoise import denoise
 from intarsia.engine.diffusion.length import choose_length
 from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.quantized.linear import LowBit
 from intarsia.engine.families.diffusion_gemma.quantized.quantize import quantize_gemma
+from intarsia.engine.fill_control import NO_CONTROL
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
@@ -40,7 +41,7 @@ def noisy(start: int, num_free: int) -> TokenCanvas:
 
 
 def num_right_fills(backbone: DiffusionGemmaBackbone, starts: range) -> int:
-    """Return how many of the holes behind these tokens are filled rightly."""
+    """Return the number of holes after these tokens that are filled rightly."""
     num_right = 0
     for start in starts:
         backbone.prefill(counting(start - 4, 4))
@@ -74,8 +75,7 @@ def test_the_right_length_is_chosen(backbone: DiffusionGemmaBackbone) -> None:
             backbone.predict,
             [1, 3, NUM_FREE, 7, 9],
             lambda length, start=start: noisy(start, length),  # type: ignore[misc]
-            is_cancelled=never_cancelled,
-            deadline=None,
+            control=NO_CONTROL,
         )
         num_right += choice.num_tokens == NUM_FREE
     assert num_right >= VOCAB_SIZE - 3

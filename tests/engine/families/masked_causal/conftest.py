@@ -10,7 +10,7 @@ from intarsia.engine.families.masked_causal.backbone import choose_format
 
 @pytest.fixture(autouse=True)
 def no_calibration(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two loads of a toy are to multiply alike, whatever else the machine does."""
+    """Two loads of a toy must multiply in the same way, whatever else the machine does."""
     if request.node.get_closest_marker("model") is None:
         monkeypatch.setattr(choose_format, "fastest", lambda formats, *_: formats[0])
 
@@ -24,7 +24,7 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def toy(toys: dict[str, Path]) -> Path:
-    """The folder that stands for the default model."""
+    """The folder used as the default model."""
     return toys["qwen2"]
 
 

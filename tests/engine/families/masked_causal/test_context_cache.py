@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 import torch
-from toy_causal import toy_backbone, toy_fill, toy_filler, toy_masked_causal
+from cancel_when import cancelling
+from toy_causal import toy_backbone, toy_context, toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.context_cache import ContextCache
+from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.ipc.messages import Decoding
 
@@ -54,24 +56,26 @@ def edited(ids: list[int], chance: random.Random) -> list[int]:
 
 def test_any_script_of_edits_says_warm_what_is_said_cold(toy: Path, adapter: Path) -> None:
     chance = random.Random(0)
-    warm = toy_masked_causal(toy, adapter, cache_tokens=200)
+    warm = toy_context(toy, adapter, cache_tokens=200)
     ids = [chance.randrange(250) for _ in range(50)]
     num_reused = 0
     with torch.inference_mode():
         for _ in range(200):
             ids = edited(ids, chance)[:90]
-            cold = toy_masked_causal(toy, adapter)
+            cold = toy_context(toy, adapter)
             num_reused += warm.prefill(ids).num_reused
             cold.prefill(ids)
             torch.testing.assert_close(warm.next_logits(), cold.next_logits(), atol=1e-4, rtol=1e-4)
             if chance.random() < 0.5:  # write into the hole, as a fill does
                 tokens = [chance.randrange(250) for _ in range(3)]
-                said, expected = warm.verify(tokens, [0, 2, 0]), cold.verify(tokens, [0, 2, 0])
+                passes = SpeculativePasses(warm)
+                said = passes.verify(tokens, [0, 2, 0])
+                expected = SpeculativePasses(cold).verify(tokens, [0, 2, 0])
                 torch.testing.assert_close(said.causal, expected.causal, atol=1e-4, rtol=1e-4)
                 torch.testing.assert_close(
                     said.proposals[1], expected.proposals[1], atol=1e-4, rtol=1e-4
                 )
-                warm.keep(chance.randrange(1, 4))
+                passes.keep(chance.randrange(1, 4))
             elif chance.random() < 0.3:
                 warm.extend(chance.randrange(250))
     assert num_reused > 1000
@@ -79,7 +83,7 @@ def test_any_script_of_edits_says_warm_what_is_said_cold(toy: Path, adapter: Pat
 
 def test_an_end_that_was_cropped_is_not_taken_for_a_new_one(toy: Path) -> None:
     head, old, new = list(range(15)), [90, 91, 92, 93, 94], list(range(100, 115))
-    warm, cold = toy_masked_causal(toy), toy_masked_causal(toy)
+    warm, cold = toy_context(toy), toy_context(toy)
     warm.prefill(head + old)
     warm.prefill(head + new)
     warm.prefill(head + new[:5])  # as long as the first, but not the same
@@ -89,12 +93,12 @@ def test_an_end_that_was_cropped_is_not_taken_for_a_new_one(toy: Path) -> None:
 
 def test_a_cancelled_read_is_taken_up_where_it_stopped(toy: Path) -> None:
     ids = [i % 250 for i in range(1200)]
-    causal, answers = toy_masked_causal(toy), iter([False, True])
+    causal, answers = toy_context(toy), iter([False, True])
     with pytest.raises(Cancelled):
-        causal.prefill(ids, lambda: next(answers))
+        causal.prefill(ids, cancelling(lambda: next(answers)))
     again = causal.prefill(ids)
     assert (again.num_reused, again.num_computed) == (256, 944)
-    cold = toy_masked_causal(toy)
+    cold = toy_context(toy)
     cold.prefill(ids)
     torch.testing.assert_close(causal.next_logits(), cold.next_logits(), atol=1e-4, rtol=1e-4)
 

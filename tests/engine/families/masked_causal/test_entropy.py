@@ -7,15 +7,19 @@ from pathlib import Path
 
 import pytest
 import torch
-from toy_causal import save_adapter, toy_fill, toy_filler, toy_masked_causal, toy_text
+from cancel_when import cancel_when
+from toy_causal import save_adapter, toy_context, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
 from intarsia.engine.decoding.entropy import EntropyPolicy, decode_by_entropy
-from intarsia.engine.decoding.tokens import Settled, score_tokens
+from intarsia.engine.decoding.hole_request import HoleRequest
+from intarsia.engine.decoding.tokens import HoleTokens, score_tokens
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.canvas_passes import CanvasPasses
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal.model import MaskedCausal
+from intarsia.engine.families.masked_causal.open_context import OpenContext
+from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Step
 
 
@@ -43,7 +47,7 @@ def test_no_more_steps_than_asked_for(filler: MaskedCausalFiller, max_steps: int
     filled = run_fill(filler, toy_fill(decoding="entropy", max_steps=max_steps, max_tokens=60))
     assert filled.num_forwards == max_steps
     assert filled.finish_reason == "max_steps"
-    assert len(filled.tokens) > max_steps, "what is not settled is given as it is proposed"
+    assert len(filled.tokens) > max_steps, "tokens that are not accepted are returned as drafted"
 
 
 def test_a_cancel_counts_within_a_canvas(filler: MaskedCausalFiller) -> None:
@@ -52,7 +56,7 @@ def test_a_cancel_counts_within_a_canvas(filler: MaskedCausalFiller) -> None:
         run_fill(
             filler,
             toy_fill(decoding="entropy", max_tokens=60),
-            is_cancelled=lambda: len(steps) == 2,
+            checkpoint=cancel_when(lambda: len(steps) == 2),
             on_step=steps.append,
         )
     assert len(steps) == 2
@@ -69,75 +73,75 @@ def test_a_deadline_gives_a_whole_canvas(filler: MaskedCausalFiller) -> None:
     assert len(filled.tokens) == 1 + EntropyPolicy().num_free
 
 
-class WatchedWriter:
+class WatchedPasses:
     """Passes canvases on and keeps them."""
 
-    def __init__(self, causal: MaskedCausal) -> None:
-        self.causal = causal
+    def __init__(self, context: OpenContext) -> None:
+        self.mask_id = context.backbone.mask_id
+        self._passes = CanvasPasses(context)
         self.canvases: list[TokenCanvas] = []
 
     def open_canvas(self, written: Sequence[int]) -> None:
-        self.causal.open_canvas(written)
+        self._passes.open_canvas(written)
 
     def predict(self, canvas: TokenCanvas, self_conditioning: torch.Tensor | None) -> torch.Tensor:
         self.canvases.append(canvas)
-        return self.causal.predict(canvas, self_conditioning)
+        return self._passes.predict(canvas, self_conditioning)
 
 
-def settle(causal: MaskedCausal, context: list[int], mask_id: int) -> tuple[Settled, WatchedWriter]:
+def decode(causal: OpenContext, context: list[int]) -> tuple[HoleTokens, WatchedPasses]:
     causal.prefill(context)
     logits = causal.next_logits()[None]
-    writer = WatchedWriter(causal)
-    settled = decode_by_entropy(
-        writer,
-        mask_id,
-        score_tokens(logits, [int(logits.argmax())]),
+    passes = WatchedPasses(causal)
+    hole = decode_by_entropy(
+        passes,
+        HoleRequest(
+            first=score_tokens(logits, [int(logits.argmax())]),
+            num_until_end=lambda ids: None,
+            max_tokens=40,
+        ),
         EntropyPolicy(entropy_bound=12.0, min_confidence=0.3),
         generator=torch.Generator().manual_seed(0),
-        find_end=lambda ids: None,
-        max_tokens=40,
-        max_forwards=None,
-        is_cancelled=lambda: False,
-        deadline=None,
+        control=NO_CONTROL,
         on_round=None,
     )
-    return settled, writer
+    return hole, passes
 
 
-def test_no_mask_is_left_and_every_step_settles_one(toy: Path, tmp_path: Path) -> None:
+def test_no_mask_is_left_and_every_step_accepts_one(toy: Path, tmp_path: Path) -> None:
     text = toy_text(toy)
     context = text.context(text.encode("def f("), text.encode("):\n"))
     is_out_of_order = has_remasked = False
     for seed in range(4):
-        causal = toy_masked_causal(toy, save_adapter(tmp_path / f"{seed}", toy, seed=seed))
-        settled, writer = settle(causal, context, text.mask_id)
-        assert len(settled.ids) == settled.num_committed == 40
-        assert text.mask_id not in settled.ids
-        assert settled.finish_reason == "max_tokens"
-        for before, after in pairwise(writer.canvases):
-            if len(before) == len(after) and after.is_settled.any():  # of one canvas
-                has_remasked |= bool((before.is_settled & ~after.is_settled).any())
-                assert after.is_settled.sum() > before.is_settled.sum()
-            known = (after.is_fixed | after.is_settled).tolist()
+        causal = toy_context(toy, save_adapter(tmp_path / f"{seed}", toy, seed=seed))
+        hole, passes = decode(causal, context)
+        assert len(hole.ids) == hole.num_committed == 40
+        assert text.mask_id not in hole.ids
+        assert hole.finish_reason == "max_tokens"
+        for before, after in pairwise(passes.canvases):
+            if len(before) == len(after) and after.is_accepted.any():  # of one canvas
+                has_remasked |= bool((before.is_accepted & ~after.is_accepted).any())
+                assert after.is_accepted.sum() > before.is_accepted.sum()
+            known = (after.is_fixed | after.is_accepted).tolist()
             is_out_of_order |= any(known[known.index(False) :]) if False in known else False
-    assert is_out_of_order, "tokens did settle out of order"
-    assert has_remasked, "tokens did lose their place again"
+    assert is_out_of_order, "tokens were accepted out of order"
+    assert has_remasked, "tokens were remasked"
 
 
-def test_each_canvas_stands_behind_the_tokens_before_it(toy: Path, adapter: Path) -> None:
+def test_each_canvas_follows_the_tokens_before_it(toy: Path, adapter: Path) -> None:
     """What is held at the end is the context and the hole, each token once."""
     text = toy_text(toy)
     context = text.context(text.encode("def f("), text.encode("):\n"))
-    causal = toy_masked_causal(toy, adapter)
-    settled, _ = settle(causal, context, text.mask_id)
-    held = causal._open.ids[len(context) :]
-    assert held == settled.ids[: len(held)]
+    causal = toy_context(toy, adapter)
+    hole, _ = decode(causal, context)
+    held = causal.cache.ids[len(context) :]
+    assert held == hole.ids[: len(held)]
     assert len(held) > 20
 
 
 @pytest.mark.parametrize("given", ["d", "de", "def", "return", "    "])
 def test_given_text_in_short_tokens_is_held_once(toy: Path, adapter: Path, given: str) -> None:
-    """Healing may name several tokens; canvases then stand behind them, not behind two copies."""
+    """Healing may need several tokens; a canvas follows these once, not two copies."""
     filler = toy_filler(toy, adapter)
     text = toy_text(toy)
     for alternative in range(4):
@@ -145,12 +149,12 @@ def test_given_text_in_short_tokens_is_held_once(toy: Path, adapter: Path, given
         run_fill(filler, request)
         ids, _ = text.split_given(given)
         context = text.context(text.encode("def f("), text.encode("):\n")) + ids
-        held = filler._model._open.ids[len(context) :]
+        held = filler._context.cache.ids[len(context) :]
         joined = b"".join(text.bytes_of(i) for i in held)
         whole = given.encode()
         first = b"".join(text.bytes_of(i) for i in ids) + joined
         assert first[: len(whole)] == whole[: len(first)]
-        assert not first[len(whole) :].startswith(whole), "given text stands there twice"
+        assert not first[len(whole) :].startswith(whole), "given text is held twice"
 
 
 def test_a_canvas_needs_an_open_position() -> None:

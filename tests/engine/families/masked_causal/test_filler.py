@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cancel_when import cancel_when
 from toy_causal import DECODINGS, save_toy, toy_causal_model, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
@@ -33,7 +34,7 @@ def long_fill(filler: MaskedCausalFiller) -> Filled:
 
 
 def context_ids(filler: MaskedCausalFiller) -> list[int]:
-    return filler._model._open.ids[: filler._model._context_length]
+    return filler._context.cache.ids[: filler._context.length]
 
 
 # -- where a fill ends ---------------------------------------------------------------------------
@@ -96,7 +97,7 @@ def test_an_end_token_ends_the_fill_and_is_no_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_first", [True, False])
 def test_min_indent_ends_at_a_line_too_far_left(tmp_path: Path, is_first: bool) -> None:
-    """A toy that writes line break, x, line break, x … whatever stands before."""
+    """A toy that writes line break, x, line break, x … whatever the prefix is."""
     model = toy_causal_model("llama", is_tied=False)
     folder = save_toy(tmp_path, model)
     ids = [toy_text(folder).encode(sign)[0] for sign in ("\n", "x")]
@@ -221,7 +222,7 @@ def test_a_deadline_in_the_past_still_gives_a_text(filler: MaskedCausalFiller) -
 
 def test_a_cancel_before_the_first_pass_counts(filler: MaskedCausalFiller) -> None:
     with pytest.raises(Cancelled):
-        run_fill(filler, toy_fill(), is_cancelled=lambda: True)
+        run_fill(filler, toy_fill(), checkpoint=cancel_when(lambda: True))
 
 
 @pytest.mark.parametrize(

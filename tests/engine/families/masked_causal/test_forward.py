@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from toy_causal import KINDS, Kind, save_toy, toy_backbone, toy_causal_model, toy_masked_causal
+from toy_causal import KINDS, Kind, save_toy, toy_backbone, toy_causal_model, toy_context
 from transformers import AutoModelForCausalLM
 
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
@@ -13,7 +13,8 @@ from intarsia.engine.families.masked_causal.backbone.interface import CausalBack
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.linear import can_pack
 from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows, outcome_rows
-from intarsia.engine.families.masked_causal.model import MaskedCausal
+from intarsia.engine.families.masked_causal.canvas_passes import CanvasPasses
+from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
 
 _IDS = torch.randint(0, 256, (90,), generator=torch.Generator().manual_seed(5)).tolist()
 
@@ -61,7 +62,7 @@ def test_chunks_give_what_one_pass_gives(kind: Kind, toys: dict[str, Path]) -> N
 
 @pytest.mark.skipif(not can_pack(torch.float32), reason="oneDNN packs nothing here")
 @pytest.mark.parametrize("kind", KINDS)
-def test_packed_the_same_is_said(kind: Kind, toys: dict[str, Path]) -> None:
+def test_packed_weights_give_the_same_logits(kind: Kind, toys: dict[str, Path]) -> None:
     plain, packed = toy_backbone(toys[kind]), toy_backbone(toys[kind], matrices="packed")
     exact = run_causally(plain, plain.new_cache(), _IDS)
     found = run_causally(packed, packed.new_cache(), _IDS)
@@ -71,7 +72,7 @@ def test_packed_the_same_is_said(kind: Kind, toys: dict[str, Path]) -> None:
 def test_a_long_context_is_read_in_chunks(toy: Path) -> None:
     ids = (_IDS * 13)[:1100]  # more than two chunks, and past the toy's trained length
     model = AutoModelForCausalLM.from_pretrained(toy, dtype=torch.float32)
-    causal = toy_masked_causal(toy)
+    causal = toy_context(toy)
     assert causal.prefill(ids).num_computed == 1100
     theirs = model(torch.tensor([ids])).logits[0, -1]
     torch.testing.assert_close(causal.next_logits(), theirs, atol=1e-3, rtol=1e-3)
@@ -138,23 +139,24 @@ def test_an_outcome_sees_neither_other_outcomes_nor_later_tokens(toy: Path, adap
 
 
 def test_an_outcome_is_the_same_alone_and_among_others(toy: Path, adapter: Path) -> None:
-    causal = toy_masked_causal(toy, adapter)
+    causal = toy_context(toy, adapter)
     causal.prefill(_IDS[:20])
-    together = causal.verify(_IDS[20:23], [3, 0, 4])
+    passes = SpeculativePasses(causal)
+    together = passes.verify(_IDS[20:23], [3, 0, 4])
     assert [len(proposal) for proposal in together.proposals] == [3, 0, 4]
-    alone = causal.verify(_IDS[20:23], [0, 0, 4])
+    alone = passes.verify(_IDS[20:23], [0, 0, 4])
     torch.testing.assert_close(alone.proposals[2], together.proposals[2], atol=1e-4, rtol=1e-4)
-    causal.keep(1)
-    first = causal.verify(_IDS[21:23], [0, 4])  # the same place, one token further on
+    passes.keep(1)
+    first = passes.verify(_IDS[21:23], [0, 4])  # the same place, one token further on
     torch.testing.assert_close(first.proposals[1], together.proposals[2], atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(first.causal, together.causal[1:], atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize("num_kept", [0, 1, 2])
-def test_an_outcome_is_a_canvas_behind_its_tokens(toy: Path, adapter: Path, num_kept: int) -> None:
-    causal, backbone = toy_masked_causal(toy, adapter), toy_backbone(toy, adapter)
+def test_an_outcome_is_a_canvas_after_its_tokens(toy: Path, adapter: Path, num_kept: int) -> None:
+    causal, backbone = toy_context(toy, adapter), toy_backbone(toy, adapter)
     causal.prefill(_IDS[:20])
-    said = causal.verify(_IDS[20:23], [2, 3, 4])
+    said = SpeculativePasses(causal).verify(_IDS[20:23], [2, 3, 4])
     cache = backbone.new_cache()
     run_causally(backbone, cache, _IDS[:20])
     frozen, masks = _IDS[20 : 21 + num_kept], [backbone.mask_id] * (2 + num_kept)
@@ -163,25 +165,26 @@ def test_an_outcome_is_a_canvas_behind_its_tokens(toy: Path, adapter: Path, num_
     torch.testing.assert_close(said.proposals[num_kept], expected, atol=1e-4, rtol=1e-4)
 
 
-def settled_canvas(ids: list[int | None]) -> TokenCanvas:
-    """A canvas whose known tokens, but for the first, were settled by earlier steps."""
+def accepted_canvas(ids: list[int | None]) -> TokenCanvas:
+    """A canvas of known tokens; all except the first were accepted by earlier steps."""
     canvas = masked_canvas(ids, mask_id=260)
     is_first = torch.arange(len(ids)) == 0
-    return TokenCanvas(ids=canvas.ids, is_fixed=is_first, is_settled=canvas.is_fixed & ~is_first)
+    return TokenCanvas(ids=canvas.ids, is_fixed=is_first, is_accepted=canvas.is_fixed & ~is_first)
 
 
-def predict(causal: MaskedCausal, ids: list[int | None]) -> torch.Tensor:
-    return causal.predict(settled_canvas(ids), None)
+def predict(passes: CanvasPasses, ids: list[int | None]) -> torch.Tensor:
+    return passes.predict(accepted_canvas(ids), None)
 
 
-def test_leading_known_tokens_are_judged_by_the_backbone(toy: Path, adapter: Path) -> None:
-    causal, pure = toy_masked_causal(toy, adapter), toy_backbone(toy)
+def test_leading_known_tokens_are_predicted_by_the_backbone(toy: Path, adapter: Path) -> None:
+    causal, pure = toy_context(toy, adapter), toy_backbone(toy)
     written, canvas = _IDS[20:23], _IDS[23:30]
     expected = run_causally(pure, pure.new_cache(), _IDS[:30])
     causal.prefill(_IDS[:20])
-    causal.open_canvas(written)
-    logits = predict(causal, [*canvas, None, None, _IDS[50], None])
-    assert logits.shape == (11, causal.vocab_size)
+    passes = CanvasPasses(causal)
+    passes.open_canvas(written)
+    logits = predict(passes, [*canvas, None, None, _IDS[50], None])
+    assert logits.shape == (11, causal.backbone.shape.vocab_size)
     mask_id = pure.mask_id
     expected[:, mask_id] = -torch.inf
     assert torch.isneginf(logits[1:, mask_id]).all(), "the mask itself is never written"
@@ -190,10 +193,11 @@ def test_leading_known_tokens_are_judged_by_the_backbone(toy: Path, adapter: Pat
 
 @pytest.mark.parametrize("seed", range(6))
 def test_predict_does_not_depend_on_the_steps_before(seed: int, toy: Path, adapter: Path) -> None:
-    """Tokens settle out of order and are masked again: what is held must follow."""
+    """Tokens are accepted out of order and masked again: the cache must follow."""
     random = torch.Generator().manual_seed(seed)
-    worn = toy_masked_causal(toy, adapter)
-    worn.prefill(_IDS[:20])
+    context = toy_context(toy, adapter)
+    context.prefill(_IDS[:20])
+    worn = CanvasPasses(context)
     for _ in range(12):
         num_written = int(torch.randint(0, 4, (), generator=random))
         is_open = torch.rand(8, generator=random) < 0.4
@@ -206,8 +210,9 @@ def test_predict_does_not_depend_on_the_steps_before(seed: int, toy: Path, adapt
         if None not in ids:
             ids[-1] = None
         worn.open_canvas(_IDS[20 : 20 + num_written])
-        fresh = toy_masked_causal(toy, adapter)
-        fresh.prefill(_IDS[:20])
+        context = toy_context(toy, adapter)
+        context.prefill(_IDS[:20])
+        fresh = CanvasPasses(context)
         fresh.open_canvas(_IDS[20 : 20 + num_written])
         torch.testing.assert_close(
             predict(worn, ids)[1:], predict(fresh, ids)[1:], atol=1e-4, rtol=1e-4

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_causal import DECODINGS, toy_fill, toy_filler, toy_masked_causal, toy_text
+from toy_causal import DECODINGS, toy_context, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
@@ -24,8 +24,8 @@ def text(toy: Path) -> FimTokenizer:
 
 
 def hole_bytes(filler: MaskedCausalFiller, text: FimTokenizer, request: Fill) -> bytes:
-    """All that the model holds behind the request's last FIM mark."""
-    ids = filler._model._open.ids
+    """All that the model holds after the request's last FIM mark."""
+    ids = filler._context.cache.ids
     start = len(text.context(text.encode(request.prefix), text.encode(request.suffix)))
     return b"".join(text.bytes_of(i) for i in ids[start:])
 
@@ -72,23 +72,23 @@ def test_several_short_tokens_may_spell_what_is_given(
         )
         check_continues(filler, text, request, run_fill(filler, request))
         start = len(text.context(text.encode(request.prefix), text.encode(request.suffix)))
-        lengths.add(len(text.bytes_of(filler._model._open.ids[start])))
+        lengths.add(len(text.bytes_of(filler._context.cache.ids[start])))
     assert min(lengths) < len(given_text.encode()) <= max(lengths)
 
 
 def test_an_alternative_is_another_first_token_and_no_more(
     filler: MaskedCausalFiller, text: FimTokenizer, toy: Path
 ) -> None:
-    """Once it has begun otherwise, it goes on as the model likes best."""
+    """After another first token, the model continues greedily."""
     for alternative in range(2):  # at once, and a blank first
         request = toy_fill(given=" return", alternative=alternative)
         run_fill(filler, request)
         context = text.context(text.encode(request.prefix), text.encode(request.suffix))
-        first, second = filler._model._open.ids[len(context) : len(context) + 2]
-        pure = toy_masked_causal(toy)
+        first, second = filler._context.cache.ids[len(context) : len(context) + 2]
+        pure = toy_context(toy)
         pure.prefill([*context, first])
         left = b" return"[len(text.bytes_of(first)) :]
-        allowed = text.continuing(left) if left else range(pure.vocab_size)
+        allowed = text.continuing(left) if left else range(pure.backbone.shape.vocab_size)
         logits = pure.next_logits()
         assert second == max(allowed, key=lambda token: float(logits[token]))
 
@@ -108,7 +108,7 @@ def test_only_the_last_given_token_is_open(filler: MaskedCausalFiller, text: Fim
     run_fill(filler, request)
     head, healed = text.split_given(request.given)
     start = len(text.context(text.encode(request.prefix), text.encode(request.suffix)))
-    assert filler._model._open.ids[start : start + len(head)] == head
+    assert filler._context.cache.ids[start : start + len(head)] == head
     assert healed == b" return"
 
 

@@ -13,7 +13,8 @@ from intarsia.engine.families.masked_causal.backbone.interface import CausalBack
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows, outcome_rows
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal.model import MaskedCausal
+from intarsia.engine.families.masked_causal.open_context import OpenContext
+from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import Decoding
 
@@ -76,10 +77,11 @@ def test_a_row_says_the_same_to_the_bit_in_any_chunk(sizes: list[int], toy: Path
 
 
 def test_an_outcome_says_the_same_alone_and_among_others(toy: Path, adapter: Path) -> None:
-    causal = MaskedCausal(toy_backbone(toy, adapter, matrices="int8"), cache_tokens=4096)
+    causal = OpenContext(toy_backbone(toy, adapter, matrices="int8"), cache_tokens=4096)
     causal.prefill(_IDS[:20])
-    together = causal.verify(_IDS[20:23], [3, 0, 4])
-    alone = causal.verify(_IDS[20:23], [0, 0, 4])
+    passes = SpeculativePasses(causal)
+    together = passes.verify(_IDS[20:23], [3, 0, 4])
+    alone = passes.verify(_IDS[20:23], [0, 0, 4])
     assert torch.equal(alone.causal, together.causal)
     torch.testing.assert_close(alone.proposals[2], together.proposals[2], atol=1e-2, rtol=1e-2)
 
@@ -98,7 +100,7 @@ def test_a_context_may_be_cropped_copied_and_grown(toy: Path) -> None:
 @pytest.mark.parametrize("prefix", ["def f(x):\n    return ", "a = [", "for i in "])
 def test_a_text_is_the_same_however_it_is_settled(prefix: str, toy: Path, adapter: Path) -> None:
     def text(decoding: Decoding) -> str:
-        model = MaskedCausal(toy_backbone(toy, adapter, matrices="int8"), cache_tokens=4096)
+        model = OpenContext(toy_backbone(toy, adapter, matrices="int8"), cache_tokens=4096)
         info = ModelInfo(name="toy", family="", device="cpu", dtype="int8", notes=())
         filler = MaskedCausalFiller(model, toy_text(toy), info, max_context_tokens=1024)
         return run_fill(filler, toy_fill(prefix=prefix, max_tokens=40, decoding=decoding)).text

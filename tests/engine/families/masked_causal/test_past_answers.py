@@ -1,14 +1,15 @@
-"""What is known of a hole from the answers before it."""
+"""What earlier answers say about a hole."""
 
 from pathlib import Path
 
 import pytest
 from toy_causal import toy_fill, toy_text
 
-from intarsia.engine.decoding.tokens import Settled
+from intarsia.engine.decoding.tokens import HoleTokens
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.read_request import Hole, HoleReader
-from intarsia.engine.families.masked_causal.warm_start import Recollections, WarmStart
+from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
+from intarsia.engine.families.masked_causal.warm_start import PastAnswers, WarmStart
+from intarsia.engine.fill_control import NO_CONTROL
 
 _PREFIX = "def default(val):\n    x"
 _SUFFIX = "\n    return val\n"
@@ -20,33 +21,37 @@ class Place:
 
     def __init__(self, text: FimTokenizer) -> None:
         self.text = text
-        self.recollections = Recollections(text)
-        self._reader = HoleReader(text, vocab_size=text.num_tokens, max_context_tokens=256)
+        self.past_answers = PastAnswers(text)
+        self._reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=256)
 
-    def hole(self, given: str = "", *, prefix: str = _PREFIX, max_open: int | None = None) -> Hole:
+    def task(
+        self, given: str = "", *, prefix: str = _PREFIX, max_open: int | None = None
+    ) -> FillTask:
         request = toy_fill(prefix, _SUFFIX, given=given, max_open=max_open)
-        return self._reader.read(request, 0.0, lambda: False)
+        return self._reader.read(request, NO_CONTROL)
 
-    def answer(self, hole: Hole, answer: str, num_unproven: int = 0, *, ends: bool = False) -> None:
-        ids = self.text.encode(hole.healed.decode() + answer)
+    def answer(
+        self, task: FillTask, answer: str, num_drafted: int = 0, *, ends: bool = False
+    ) -> None:
+        ids = self.text.encode(task.healed.decode() + answer)
         ids += [self.text.mark_ids().end] if ends else []
-        num_proven = len(ids) - num_unproven
-        written = Settled(
+        num_committed = len(ids) - num_drafted
+        written = HoleTokens(
             ids=ids,
             confidences=[0.5] * len(ids),
-            entropies=[1.0] * num_proven,
-            num_committed=num_proven,
+            entropies=[1.0] * num_committed,
+            num_committed=num_committed,
         )
-        self.recollections.hold(hole, written, None)
+        self.past_answers.remember(task, written, None)
 
-    def recalled(self, hole: Hole) -> str | None:
+    def draft_of(self, task: FillTask) -> str | None:
         """Return the draft without the bytes that are open."""
-        start = self.recollections.recall(hole)
+        start = self.past_answers.find(task)
         if start is None:
             return None
         raw = b"".join(map(self.text.bytes_of, start.draft.ids))
-        assert raw.startswith(hole.healed)
-        return raw[len(hole.healed) :].decode()
+        assert raw.startswith(task.healed)
+        return raw[len(task.healed) :].decode()
 
 
 @pytest.fixture
@@ -67,65 +72,65 @@ def place(toy: Path) -> Place:
         ("", " = f(val)", None),
     ],
 )
-def test_an_answer_goes_on_behind_what_was_typed(
+def test_an_answer_continues_after_what_was_typed(
     before: str, now: str, draft: str | None, place: Place
 ) -> None:
-    place.answer(place.hole(before), _ANSWER[len(before) if before == " " else 0 :])
-    assert place.recalled(place.hole(now)) == draft
+    place.answer(place.task(before), _ANSWER[len(before) if before == " " else 0 :])
+    assert place.draft_of(place.task(now)) == draft
 
 
 def test_the_newest_that_was_typed_along_counts(place: Place) -> None:
     for given, answer in [("", " = 1"), (" =", " 2"), (" = 3", " + 4")]:
-        place.answer(place.hole(given), answer)
-    assert place.recalled(place.hole(" =")) == " 2", "a slip that was deleted says nothing"
-    assert place.recalled(place.hole()) == " = 1"
+        place.answer(place.task(given), answer)
+    assert place.draft_of(place.task(" =")) == " 2", "a slip that was deleted says nothing"
+    assert place.draft_of(place.task()) == " = 1"
 
 
 def test_another_place_is_not_this_one(place: Place) -> None:
-    place.answer(place.hole(), _ANSWER)
-    assert place.recalled(place.hole(prefix="def other(val):\n    x")) is None
+    place.answer(place.task(), _ANSWER)
+    assert place.draft_of(place.task(prefix="def other(val):\n    x")) is None
 
 
 def test_its_end_belongs_to_a_draft(place: Place) -> None:
     end = place.text.mark_ids().end
-    place.answer(place.hole(), _ANSWER, ends=True)
+    place.answer(place.task(), _ANSWER, ends=True)
     for given in ("", " = ", " = gg"):
-        start = place.recollections.recall(place.hole(given))
+        start = place.past_answers.find(place.task(given))
         assert start is not None and start.draft.ids[-1] == end
 
 
-def start_of(place: Place, hole: Hole) -> WarmStart:
-    start = place.recollections.recall(hole)
+def start_of(place: Place, task: FillTask) -> WarmStart:
+    start = place.past_answers.find(task)
     assert start is not None
     return start
 
 
-def test_in_the_same_context_what_was_proven_stays_proven(place: Place) -> None:
-    place.answer(place.hole(), _ANSWER, num_unproven=2)
+def test_in_the_same_context_committed_tokens_stay_committed(place: Place) -> None:
+    place.answer(place.task(), _ANSWER, num_drafted=2)
     for given in ("", " =", " = f"):
-        start = start_of(place, place.hole(given))
-        assert len(start.proven) == len(start.draft.ids) - 2
-        assert [token.id for token in start.proven] == list(start.draft.ids)[:-2]
+        start = start_of(place, place.task(given))
+        assert len(start.committed) == len(start.draft.ids) - 2
+        assert [token.id for token in start.committed] == list(start.draft.ids)[:-2]
 
 
-def test_in_another_context_nothing_is_proven(place: Place) -> None:
-    place.answer(place.hole(), _ANSWER)
-    start = start_of(place, place.hole(prefix="#" * 80 + "\n" + _PREFIX))
-    assert start.draft.ids and not start.proven
+def test_in_another_context_nothing_is_committed(place: Place) -> None:
+    place.answer(place.task(), _ANSWER)
+    start = start_of(place, place.task(prefix="#" * 80 + "\n" + _PREFIX))
+    assert start.draft.ids and not start.committed
 
 
 def test_where_a_bracket_is_typed_that_held_the_end_off_the_rest_is_open(place: Place) -> None:
-    """Behind "(" alone the model might have ended, had it been given."""
-    place.answer(place.hole(max_open=0), "(val\nval)")
-    along, bracket = place.hole(max_open=0), place.hole("(", max_open=0)
-    assert len(start_of(place, along).proven) == len(start_of(place, along).draft.ids)
-    assert len(start_of(place, bracket).proven) < len(start_of(place, bracket).draft.ids)
+    """After a given "(" alone the model might have ended the hole."""
+    place.answer(place.task(max_open=0), "(val\nval)")
+    along, bracket = place.task(max_open=0), place.task("(", max_open=0)
+    assert len(start_of(place, along).committed) == len(start_of(place, along).draft.ids)
+    assert len(start_of(place, bracket).committed) < len(start_of(place, bracket).draft.ids)
 
 
-def test_a_first_token_of_another_word_leaves_what_stands_behind_it(place: Place) -> None:
-    place.answer(place.hole(), "val = f(val)")
-    start = start_of(place, place.hole("v"))
+def test_a_first_token_of_another_word_leaves_the_text_after_it(place: Place) -> None:
+    place.answer(place.task(), "val = f(val)")
+    start = start_of(place, place.task("v"))
     named = place.text.encode("ve")
-    rest = place.recollections.behind(start, named)
+    rest = place.past_answers.rest_of(start, named)
     assert b"".join(map(place.text.bytes_of, rest.ids)) == b" = f(val)"
-    assert not place.recollections.behind(start, place.text.encode("\n")).ids
+    assert not place.past_answers.rest_of(start, place.text.encode("\n")).ids

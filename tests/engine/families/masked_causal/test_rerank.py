@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from cancel_when import cancel_when
 from toy_causal import DECODINGS, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 from transformers import AutoModelForCausalLM
@@ -13,8 +14,9 @@ from transformers import AutoModelForCausalLM
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal import rerank
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal.read_request import Hole
-from intarsia.engine.families.masked_causal.rerank import Written
+from intarsia.engine.families.masked_causal.read_request import FillTask
+from intarsia.engine.families.masked_causal.rerank import Answer
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import Decoding, Fill, Filled
 
 NUM_CANDIDATES = 5
@@ -50,11 +52,11 @@ def test_they_are_the_same_every_time(filler: MaskedCausalFiller) -> None:
     assert texts(run_fill(filler, several())) == texts(run_fill(filler, several()))
 
 
-def weighed(filler: MaskedCausalFiller, request: Fill) -> list[tuple[Hole, Written]]:
-    hole = filler._reader.read(request, 0.0, lambda: False)
-    filler._model.prefill(hole.context)
-    answers, _ = filler._candidates.ranked(hole, filler._writer.write(hole))
-    return [(hole, answer) for answer in answers]
+def ranked(filler: MaskedCausalFiller, request: Fill) -> list[tuple[FillTask, Answer]]:
+    task = filler._reader.read(request, NO_CONTROL)
+    filler._context.prefill(task.context)
+    answers, _ = filler._reranker.rank(task, filler._writer.write(task))
+    return [(task, answer) for answer in answers]
 
 
 @pytest.mark.parametrize("given_text", ["", "va", "    re"])
@@ -71,13 +73,13 @@ def test_the_best_makes_the_whole_text_likeliest(
         return float(logs.gather(-1, torch.tensor(after)[:, None]).sum())
 
     fits = []
-    for hole, answer in weighed(filler, several(given=given_text, suffix="\n    return val\n")):
-        healed = hole.healed.decode()
+    for task, answer in ranked(filler, several(given=given_text, suffix="\n    return val\n")):
+        healed = task.healed.decode()
         own = text.encode(healed + answer.text)
-        both = text.encode(healed + answer.text + hole.request.suffix)[: len(own) + 24]
-        plain = text.without_suffix(hole.context)
+        both = text.encode(healed + answer.text + task.request.suffix)[: len(own) + 24]
+        plain = text.without_suffix(task.context)
         ahead = log_chance([*plain, *both[: len(own)]], both[len(own) :])
-        fits.append(log_chance(hole.context, answer.settled.ids) + ahead)
+        fits.append(log_chance(task.context, answer.hole.ids) + ahead)
     assert len(fits) > 1
     assert fits == pytest.approx(sorted(fits, reverse=True), abs=1e-3)
 
@@ -85,9 +87,9 @@ def test_the_best_makes_the_whole_text_likeliest(
 @pytest.mark.parametrize("given_text", ["def", " return", "    x = va"])
 def test_each_goes_on_from_the_given_text(filler: MaskedCausalFiller, given_text: str) -> None:
     text = filler._writer._text
-    for hole, answer in weighed(filler, several(given=given_text)):
-        written = b"".join(text.bytes_of(i) for i in answer.settled.ids)
-        assert written.startswith(hole.healed)
+    for task, answer in ranked(filler, several(given=given_text)):
+        written = b"".join(text.bytes_of(i) for i in answer.hole.ids)
+        assert written.startswith(task.healed)
 
 
 def test_an_answer_that_the_model_ended_goes_on_over_a_line_more(
@@ -136,8 +138,8 @@ def test_at_the_deadline_there_is_the_first(filler: MaskedCausalFiller) -> None:
 def test_a_cancel_ends_it_at_any_time(filler: MaskedCausalFiller, num_looks: int) -> None:
     looks = iter(range(1000))
     with pytest.raises(Cancelled):
-        run_fill(filler, several(), is_cancelled=lambda: next(looks) >= num_looks)
-    assert next(looks) == num_looks + 1, "and nobody looked again"
+        run_fill(filler, several(), checkpoint=cancel_when(lambda: next(looks) >= num_looks))
+    assert next(looks) == num_looks + 1, "and there was no further checkpoint"
     assert run_fill(filler, several(num_candidates=1)).text
 
 
@@ -148,19 +150,19 @@ def test_the_next_fill_reads_nothing_again(filler: MaskedCausalFiller) -> None:
     assert run_fill(filler, several(**long)).num_prefilled < 20
 
 
-def test_a_deadline_among_the_others_leaves_the_first_and_says_so(
+def test_a_deadline_among_the_others_returns_the_first_and_its_reason(
     filler: MaskedCausalFiller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that nobody begins anew with all the time there was."""
+    """So that no caller tries again with the whole time."""
     greedy = run_fill(filler, several(num_candidates=1))
     write, begun = filler._writer.write, []
 
-    def watched_write(hole: Hole, *args: object, **options: object) -> object:
-        begun.append(hole)
-        return write(hole, *args, **options)  # type: ignore[arg-type]
+    def watched_write(task: FillTask, *args: object, **options: object) -> object:
+        begun.append(task)
+        return write(task, *args, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(filler._writer, "write", watched_write)
-    monkeypatch.setattr(Hole, "is_late", property(lambda hole: len(begun) == 2))
+    monkeypatch.setattr(FillControl, "is_late", property(lambda control: len(begun) == 2))
     filled = run_fill(filler, several())
     assert (filled.text, filled.others) == (greedy.text, ())
     assert filled.finish_reason == "deadline"

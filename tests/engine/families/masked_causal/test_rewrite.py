@@ -6,13 +6,15 @@ from typing import Any
 
 import pytest
 import torch
+from cancel_when import cancel_when
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toy_causal import DECODINGS, toy_fill, toy_filler, toy_masked_causal, toy_text
+from toy_causal import DECODINGS, toy_context, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal.rewrite_passes import RewritePasses
 from intarsia.engine.ipc.messages import Decoding, Fill, Filled, Step
 
 DRAFT = "val return def"
@@ -94,7 +96,7 @@ def test_given_text_stands_before_the_draft(filler: MaskedCausalFiller, toy: Pat
     filled = run_fill(filler, rewriting(given="val"))
     text, start = toy_text(toy), toy_fill()
     context = text.context(text.encode(start.prefix), text.encode(start.suffix))
-    held = filler._model._open.ids
+    held = filler._context.cache.ids
     assert held[len(context) :][:1] == text.encode("val")[:1]
     assert len(filled.tokens) == len(text.encode(DRAFT))
 
@@ -124,7 +126,12 @@ def test_a_cancel_ends_it_between_two_passes_and_harms_nothing(
     before = answer(run_fill(filler, rewriting()))
     steps: list[Step] = []
     with pytest.raises(Cancelled):
-        run_fill(filler, rewriting(), is_cancelled=lambda: len(steps) == 2, on_step=steps.append)
+        run_fill(
+            filler,
+            rewriting(),
+            checkpoint=cancel_when(lambda: len(steps) == 2),
+            on_step=steps.append,
+        )
     assert len(steps) == 2
     assert answer(run_fill(filler, rewriting())) == before
 
@@ -164,13 +171,13 @@ def test_any_text_may_be_a_draft(
 
 
 def test_branches_see_what_is_held_and_themselves_alone(toy: Path) -> None:
-    causal, text = toy_masked_causal(toy), toy_text(toy)
+    causal, text = toy_context(toy), toy_text(toy)
     context = text.context(text.encode("def f("), text.encode("):\n"))
     branches = [[5, 6, 7], [8], [5, 9]]
     with torch.inference_mode():
         causal.prefill(context)
-        together = causal.branch(branches)
+        together = RewritePasses(causal).branch(branches)
         for branch, logits in zip(branches, together, strict=True):
-            alone = toy_masked_causal(toy)
+            alone = toy_context(toy)
             alone.prefill([*context, *branch])
             torch.testing.assert_close(logits[-1], alone.next_logits(), atol=1e-4, rtol=1e-4)

@@ -1,4 +1,4 @@
-"""``verified`` writes what transformers' own greedy search writes, in no more passes."""
+"""Speculative decoding writes what transformers' own greedy search writes, in no more passes."""
 
 from functools import cache
 from pathlib import Path
@@ -10,18 +10,23 @@ from hypothesis import strategies as st
 from toy_causal import (
     Kind,
     save_adapter,
+    toy_context,
     toy_fill,
     toy_filler,
-    toy_masked_causal,
     toy_text,
 )
 from toy_causal_fill import run_fill
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
-from intarsia.engine.decoding.speculative import AUTOREGRESSIVE, VerifyPolicy, decode_speculatively
-from intarsia.engine.decoding.tokens import Settled, score_tokens
-from intarsia.engine.families.masked_causal.context_boundary import anchor_offset
-from intarsia.engine.families.masked_causal.model import MaskedCausal
+from intarsia.engine.decoding.hole_request import HoleRequest
+from intarsia.engine.decoding.proposer import DraftSources
+from intarsia.engine.decoding.speculation_policy import AUTOREGRESSIVE, SpeculationPolicy
+from intarsia.engine.decoding.speculative import decode_speculatively
+from intarsia.engine.decoding.tokens import HoleTokens, score_tokens
+from intarsia.engine.families.masked_causal.context_boundary import boundary_offset
+from intarsia.engine.families.masked_causal.open_context import OpenContext
+from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
+from intarsia.engine.fill_control import NO_CONTROL
 
 _HOLES = (
     ("def f(", "):\n    return val\n"),
@@ -57,20 +62,23 @@ def _greedy(folder: Path, context: tuple[int, ...]) -> list[int]:
     return [int(i) for i in ids[0, len(context) :]]
 
 
-def settle(causal: MaskedCausal, folder: Path, context: list[int], policy: VerifyPolicy) -> Settled:
+def decode(
+    causal: OpenContext, folder: Path, context: list[int], policy: SpeculationPolicy
+) -> HoleTokens:
     ends = toy_text(folder).end_ids
     causal.prefill(context)
     logits = causal.next_logits()[None]
-    return decode_speculatively(
-        causal,
-        context,
-        score_tokens(logits, [int(logits.argmax())]),
-        policy,
-        find_end=lambda ids: next((i + 1 for i, t in enumerate(ids) if t in ends), None),
+    hole = HoleRequest(
+        first=score_tokens(logits, [int(logits.argmax())]),
+        num_until_end=lambda ids: next((i + 1 for i, t in enumerate(ids) if t in ends), None),
         max_tokens=_NUM_TOKENS,
-        max_forwards=None,
-        is_cancelled=lambda: False,
-        deadline=None,
+    )
+    return decode_speculatively(
+        SpeculativePasses(causal),
+        hole,
+        policy,
+        sources=DraftSources(context=context),
+        control=NO_CONTROL,
         on_round=None,
     )
 
@@ -82,13 +90,13 @@ def contexts(folder: Path) -> list[list[int]]:
 
 @pytest.mark.parametrize("kind", ["qwen2", "qwen3", "llama3"])
 @pytest.mark.parametrize("seed", range(3))
-def test_verified_is_greedy_whatever_the_adapter_says(
+def test_the_text_is_greedy_with_any_adapter(
     kind: Kind, seed: int, toys: dict[str, Path], tmp_path: Path
 ) -> None:
     folder = toys[kind]
-    causal = toy_masked_causal(folder, save_adapter(tmp_path / "a.safetensors", folder, seed=seed))
+    causal = toy_context(folder, save_adapter(tmp_path / "a.safetensors", folder, seed=seed))
     for context in contexts(folder):
-        written = settle(causal, folder, context, VerifyPolicy())
+        written = decode(causal, folder, context, SpeculationPolicy())
         assert written.ids == greedy(folder, context)
         assert written.num_forwards <= len(written.ids) - 1
         assert written.num_committed == len(written.ids)
@@ -101,37 +109,37 @@ def test_verified_is_greedy_whatever_the_adapter_says(
     min_chance=st.sampled_from([0.0, 0.1, 0.9]),
     hole=st.integers(0, len(_HOLES) - 1),
 )
-def test_verified_is_greedy_whatever_the_policy(
+def test_the_text_is_greedy_with_any_policy(
     toy: Path,
-    toy_with_adapter: MaskedCausal,
+    toy_with_adapter: OpenContext,
     num_proposed: int,
     num_rows: int,
     min_chance: float,
     hole: int,
 ) -> None:
     context = contexts(toy)[hole]
-    policy = VerifyPolicy(num_proposed=num_proposed, num_rows=num_rows, min_chance=min_chance)
-    written = settle(toy_with_adapter, toy, context, policy)
+    policy = SpeculationPolicy(num_proposed=num_proposed, num_rows=num_rows, min_chance=min_chance)
+    written = decode(toy_with_adapter, toy, context, policy)
     assert written.ids == greedy(toy, context)
     assert written.num_forwards <= max(len(written.ids) - 1, 0)
 
 
 @pytest.fixture(scope="module")
-def toy_with_adapter(toy: Path, adapter: Path) -> MaskedCausal:
-    return toy_masked_causal(toy, adapter)
+def toy_with_adapter(toy: Path, adapter: Path) -> OpenContext:
+    return toy_context(toy, adapter)
 
 
-def test_left_to_right_makes_one_pass_a_token(toy: Path, toy_with_adapter: MaskedCausal) -> None:
+def test_autoregressive_makes_one_pass_a_token(toy: Path, toy_with_adapter: OpenContext) -> None:
     for context in contexts(toy):
-        written = settle(toy_with_adapter, toy, context, AUTOREGRESSIVE)
+        written = decode(toy_with_adapter, toy, context, AUTOREGRESSIVE)
         assert written.ids == greedy(toy, context)
         assert written.num_forwards == len(written.ids) - 1
 
 
-def test_proposals_do_save_passes(toy: Path, toy_with_adapter: MaskedCausal) -> None:
+def test_proposals_do_save_passes(toy: Path, toy_with_adapter: OpenContext) -> None:
     """Else the tests above would compare nothing but left to right."""
     written = [
-        settle(toy_with_adapter, toy, context, VerifyPolicy(min_chance=0))
+        decode(toy_with_adapter, toy, context, SpeculationPolicy(min_chance=0))
         for context in contexts(toy)
     ]
     assert sum(w.num_forwards for w in written) < sum(len(w.ids) - 1 for w in written)
@@ -141,7 +149,7 @@ def test_the_filler_gives_the_greedy_text(toy: Path, adapter: Path) -> None:
     filler, text = toy_filler(toy, adapter), toy_text(toy)
     for written, suffix in _HOLES:
         prefix = written.rstrip(" ")  # blanks would be open, as the beginning of a word
-        offset = anchor_offset(prefix) or len(prefix)  # behind it, the prefix is the hole's
+        offset = boundary_offset(prefix) or len(prefix)  # the rest follows the suffix
         context = text.context(text.encode(prefix[:offset]), text.encode(suffix))
         context += text.encode(prefix[offset:])
         expected = greedy(toy, context)

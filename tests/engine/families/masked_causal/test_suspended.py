@@ -1,22 +1,24 @@
-"""A fill that is laid aside between two passes ends as it would have ended alone."""
+"""A fill that is suspended between two passes returns what it would return alone."""
 
 import random
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from toy_causal import DECODINGS, toy_fill, toy_filler, toy_masked_causal
+from cancel_when import cancel_when
+from toy_causal import DECODINGS, toy_context, toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
-from intarsia.engine.families.masked_causal import model as model_module
+from intarsia.engine.families.masked_causal import open_context as open_context_module
 from intarsia.engine.families.masked_causal.backbone import torch_backbone
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill, Filled
 
 FILE = "".join(f"x{number} = {number}\n" for number in range(3, 15))  # the toy writes on
 OTHERS = [
-    toy_fill(FILE, "\ny = 2\n", max_tokens=6),  # the same place: its context is what is aside
+    toy_fill(FILE, "\ny = 2\n", max_tokens=6),  # the same place: its context is suspended
     toy_fill(FILE + "z = 3\n", "\ny = 2\n", max_tokens=6, decoding="entropy"),
     toy_fill("other " * 9, "", max_tokens=9),
     toy_fill(FILE, "\ny = 2\n", draft="a = b", noise=0.5, max_tokens=20),
@@ -41,7 +43,7 @@ def said(filled: Filled) -> object:
 
 
 class Interruption:
-    """Makes other fills between passes; ``when`` says before which, ``which`` says what."""
+    """Runs other fills at checkpoints: ``when`` chooses the checkpoints, ``which`` the fills."""
 
     def __init__(
         self, filler: MaskedCausalFiller, when: Callable[[int], bool], which: Callable[[], Fill]
@@ -52,13 +54,12 @@ class Interruption:
         self._num_asked = 0
         self.done: list[tuple[Fill, Filled]] = []
 
-    def is_cancelled(self) -> bool:
+    def checkpoint(self) -> None:
         self._num_asked += 1
         if self._when(self._num_asked):
             request = self._which()
             with self._filler.suspended():
                 self.done.append((request, run_fill(self._filler, request)))
-        return False
 
 
 def at_random(filler: MaskedCausalFiller, chance: random.Random) -> Interruption:
@@ -68,7 +69,7 @@ def at_random(filler: MaskedCausalFiller, chance: random.Random) -> Interruption
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("cache_tokens", [4_096, 150])
-def test_a_fill_that_is_laid_aside_says_what_it_says_alone(
+def test_a_suspended_fill_returns_what_it_returns_alone(
     kind: str, cache_tokens: int, toy: Path, adapter: Path
 ) -> None:
     undisturbed = toy_filler(toy, adapter)
@@ -77,7 +78,7 @@ def test_a_fill_that_is_laid_aside_says_what_it_says_alone(
     for seed in range(2):
         filler = toy_filler(toy, adapter, cache_tokens=cache_tokens)
         others = at_random(filler, random.Random(seed))
-        found = run_fill(filler, work(kind), is_cancelled=others.is_cancelled)
+        found = run_fill(filler, work(kind), checkpoint=others.checkpoint)
         assert others.done
         assert said(found) == said(expected)
         for request, answer in others.done:
@@ -91,92 +92,86 @@ def test_what_is_read_of_a_context_is_not_read_again_after_others(
     filler = toy_filler(toy, cache_tokens=cache_tokens)
     expected = run_fill(toy_filler(toy), work("speculative"))
     others = Interruption(filler, lambda asked: asked == 2, lambda: OTHERS[2])
-    found = run_fill(filler, work("speculative"), is_cancelled=others.is_cancelled)
+    found = run_fill(filler, work("speculative"), checkpoint=others.checkpoint)
     assert (found.num_prefilled, found.num_reused) == (expected.num_prefilled, 0)
     assert run_fill(filler, work("speculative")).num_prefilled == 0
     if cache_tokens > 300:
         assert run_fill(filler, OTHERS[2]).num_prefilled == 0, "nor is that of the others"
 
 
-def test_of_a_fill_that_was_made_meanwhile_the_context_alone_is_held(toy: Path) -> None:
+def test_only_the_context_of_an_inner_fill_is_held(toy: Path) -> None:
     filler, held = toy_filler(toy), list[int]()
     others = Interruption(filler, lambda asked: asked == 2, lambda: OTHERS[2])
 
-    def is_cancelled() -> bool:
-        others.is_cancelled()
+    def checkpoint() -> None:
+        others.checkpoint()
         held.append(filler.cached_tokens())
-        return False
 
-    found = run_fill(filler, work("speculative"), is_cancelled=is_cancelled)
+    found = run_fill(filler, work("speculative"), checkpoint=checkpoint)
     assert held[1] == found.num_prefilled + others.done[0][1].num_prefilled
 
 
-def test_another_fill_of_the_same_file_reads_what_is_laid_aside_and_leaves_it(toy: Path) -> None:
+def test_another_fill_of_the_same_file_copies_the_suspended_context(toy: Path) -> None:
     filler = toy_filler(toy)
     others = Interruption(filler, lambda asked: asked == 3, lambda: OTHERS[0])
-    run_fill(filler, work("speculative"), is_cancelled=others.is_cancelled)
+    run_fill(filler, work("speculative"), checkpoint=others.checkpoint)
     assert others.done[0][1].num_prefilled == 1, "the last token, for its hidden state"
 
 
-def test_another_fill_may_write_what_stands_behind_the_context_that_is_laid_aside(
-    toy: Path, adapter: Path
-) -> None:
-    """Its answer ends, so it goes on over a line more, and back to a context copied from there."""
+def test_an_inner_fill_may_write_the_same_hole(toy: Path, adapter: Path) -> None:
+    """Its answer ends, so it is written a line longer, then from a copied context again."""
     filler = toy_filler(toy, adapter)
     prefix = "".join(f"x{number} = {number}\n" for number in range(12))
     request = toy_fill(prefix, "\ny = 2\n", num_candidates=3)
     expected = run_fill(toy_filler(toy, adapter), request)
     assert expected.others
     others = Interruption(filler, lambda asked: asked > 3, lambda: request)
-    assert said(run_fill(filler, request, is_cancelled=others.is_cancelled)) == said(expected)
+    assert said(run_fill(filler, request, checkpoint=others.checkpoint)) == said(expected)
     assert [said(answer) for _, answer in others.done] == [said(expected)] * len(others.done)
 
 
-def test_fills_may_be_laid_aside_on_each_other(toy: Path, adapter: Path) -> None:
+def test_suspended_fills_may_be_nested(toy: Path, adapter: Path) -> None:
     filler = toy_filler(toy, adapter)
     inner = Interruption(filler, lambda asked: asked % 2 == 0, lambda: OTHERS[2])
 
-    def outer() -> bool:
+    def outer() -> None:
         with filler.suspended():
-            found = run_fill(filler, work("entropy"), is_cancelled=inner.is_cancelled)
+            found = run_fill(filler, work("entropy"), checkpoint=inner.checkpoint)
             assert said(found) == said(run_fill(toy_filler(toy, adapter), work("entropy")))
-        return False
 
-    found = run_fill(filler, work("speculative"), is_cancelled=outer)
+    found = run_fill(filler, work("speculative"), checkpoint=outer)
     assert inner.done
     assert said(found) == said(run_fill(toy_filler(toy, adapter), work("speculative")))
 
 
-def test_a_cancelled_fill_leaves_what_is_laid_aside_as_it_was(toy: Path) -> None:
+def test_a_cancelled_inner_fill_does_not_change_the_suspended_one(toy: Path) -> None:
     filler, num_asked = toy_filler(toy), 0
 
-    def interrupt() -> bool:
+    def interrupt() -> None:
         nonlocal num_asked
         num_asked += 1
         with filler.suspended(), pytest.raises(Cancelled):
-            run_fill(filler, OTHERS[2], is_cancelled=lambda: True)
-        return False
+            run_fill(filler, OTHERS[2], checkpoint=cancel_when(lambda: True))
 
-    found = run_fill(filler, work("speculative"), is_cancelled=interrupt)
+    found = run_fill(filler, work("speculative"), checkpoint=interrupt)
     assert num_asked > 2
     assert said(found) == said(run_fill(toy_filler(toy), work("speculative")))
 
 
 @pytest.mark.parametrize(("at", "expected"), [(0, [0, 60, 120]), (2, [0, 60, 80, 100, 120, 140])])
-def test_a_context_is_read_in_short_chunks_once_it_was_laid_aside(
+def test_a_context_is_read_in_short_chunks_after_a_suspension(
     at: int, expected: list[int], toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever waited for one chunk will soon wait for the next."""
-    monkeypatch.setattr(model_module, "SHORT_CHUNK", 20)
+    """A client that waited for one chunk will soon wait for the next."""
+    monkeypatch.setattr(open_context_module, "SHORT_CHUNK", 20)
     monkeypatch.setattr(torch_backbone, "_CPU_CHUNK", 60)
-    model, read = toy_masked_causal(toy), list[int]()
+    model, read = toy_context(toy), list[int]()
 
-    def is_cancelled() -> bool:
-        read.append(len(model._open))
+    def checkpoint() -> None:
+        read.append(len(model.cache))
         if len(read) == at:
             with model.suspended():
                 model.prefill([1, 2, 3])
-        return False
 
-    model.prefill([number % 250 for number in range(150)], is_cancelled)
+    model.prefill([number % 250 for number in range(150)], FillControl(checkpoint=checkpoint))
     assert read == expected

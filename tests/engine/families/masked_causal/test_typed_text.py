@@ -1,10 +1,10 @@
-"""How an earlier text goes on behind what was typed since."""
+"""What is left of an earlier text after what was typed since."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.engine.families.masked_causal.warm_start import rest_behind, typed_since
+from intarsia.engine.families.masked_causal.warm_start import rest_after, typed_since
 
 
 @pytest.mark.parametrize(
@@ -22,16 +22,16 @@ from intarsia.engine.families.masked_causal.warm_start import rest_behind, typed
         ("é", "e)", ")"),
     ],
 )
-def test_behind_a_word_that_differs_the_rest_is_kept(
+def test_after_a_word_that_differs_the_rest_is_kept(
     typed: str, written: str, rest: str | None
 ) -> None:
-    found = rest_behind(typed.encode(), written.encode())
+    found = rest_after(typed.encode(), written.encode())
     assert found == (None if rest is None else rest.encode())
 
 
 @given(st.binary(max_size=30), st.binary(max_size=30))
 def test_what_is_typed_along_leaves_the_rest(typed: bytes, rest: bytes) -> None:
-    assert rest_behind(typed, typed + rest) == rest
+    assert rest_after(typed, typed + rest) == rest
 
 
 _BEFORE = b"def main(values):\n    total = "
