@@ -50,7 +50,11 @@ def read_row(source, row, scratch):
 def _read_row_of(source, row, scratch):
     # By type, not by a function that is passed: numba does not keep code that holds a function.
     kind = getattr(source, "instance_class", None)
-    return {NormSource: _read_normed, GateSource: _read_gated}.get(kind, _read_plain)
+    if kind is NormSource:
+        return _read_normed
+    if kind is GateSource:
+        return _read_gated
+    return _read_plain
 
 
 def _read_normed(source, row, scratch):

@@ -14,6 +14,7 @@ from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape,
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer, read_fim_tokenizer
+from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.filler import Filler, ModelInfo
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
@@ -75,7 +76,7 @@ def _load_masked_causal(
     on_progress(f"preparing {folder.name} for this processor", None)
     loaded.backbone.prepare()
     return MaskedCausalFiller(
-        MaskedCausal(loaded.backbone, cache_tokens=config.cache_tokens),
+        OpenContext(loaded.backbone, cache_tokens=config.cache_tokens),
         tokenizer,
         ModelInfo(
             name=folder.name,

@@ -40,7 +40,7 @@ def encode_holes(
         boundary = _draw_boundary(before)
         after_boundary = before[boundary:]
         ids = tokenizer.encode(after_boundary + typed + with_plain_newlines(hole.hole))
-        given = split_behind(tokenizer, after_boundary, typed)[0]
+        given = split_after_context(tokenizer, after_boundary, typed)[0]
         num_given = common_prefix_length(given, ids)
         if len(ids) - num_given < _MIN_TOKENS or num_given > _MAX_GIVEN:
             continue
@@ -59,8 +59,8 @@ def _draw_boundary(prefix: str) -> int:
     rng = random.Random(zlib.crc32(prefix.encode("utf-8", "surrogatepass")))
     offset = len(prefix)
     for _ in range(rng.choices(list(_BOUNDARY_WEIGHTS), list(_BOUNDARY_WEIGHTS.values()))[0]):
-        above = anchor_offset(prefix[:offset])
-        if above is None or len(prefix) - above > MAX_CHARS_BEHIND:
+        above = boundary_offset(prefix[:offset])
+        if above is None or len(prefix) - above > MAX_CHARS_AFTER:
             break
         offset = above
     return offset

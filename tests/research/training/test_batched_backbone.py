@@ -9,6 +9,7 @@ from toy_causal import KINDS, Kind, save_toy, toy_causal_model, toy_context, toy
 from toy_training import MIX, toy_batched
 
 from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
+from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
 from intarsia.research.training.adapter_file import save_tensors
 from intarsia.research.training.canvas_batch import CanvasBatch, draw_batch
 from intarsia.research.training.packed_holes import HoleIds
@@ -51,7 +52,7 @@ def test_canvas_rows_say_in_training_what_they_say_in_a_fill(kind: Kind, tmp_pat
             if not bool(batch.is_draft[hole, rows].all()):
                 continue
             anchor = int(batch.row_num_visible[hole, rows[0]])
-            filling = toy_masked_causal(folder, path)
+            filling = toy_context(folder, path)
             filling.prefill(batch.ids[hole, : anchor - 1].tolist())
             said = SpeculativePasses(filling).verify(
                 [int(batch.ids[hole, anchor - 1])], [len(rows)]
