@@ -54,8 +54,8 @@ types: setup
 bench: setup
 	$(BIN)/intarsia bench
 
-# All three sets through the language server, every way to settle: hours on a CPU. What is done is
-# kept when it is interrupted.
+# All three sets through the language server, each way of decoding: hours on a CPU. An interrupted
+# run keeps what is done.
 eval: setup
 	$(BIN)/intarsia eval --set builtin --set single-line --set random-span-light \
 	  --decoding autoregressive --decoding speculative --decoding entropy \

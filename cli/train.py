@@ -111,9 +111,9 @@ def _train(
         raise CliError("give --minutes or --tokens: how long to train")
     from intarsia.research.training.run import TrainingOptions, run_training
 
-    order = TrainingOptions(what=part, minutes=minutes, tokens=tokens, **options)
+    training = TrainingOptions(what=part, minutes=minutes, tokens=tokens, **options)
     with LoadBar(notices()) as bar:
-        figures = run_training(order, out, bar.update)
+        figures = run_training(training, out, bar.update)
     for name, value in figures.items():
         click.echo(f"{name.replace('_', ' ')}: {value:.3f}")
     click.echo(f"the weights are in {out / 'adapter.safetensors'}")

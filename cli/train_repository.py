@@ -162,7 +162,7 @@ class TuningRequest:
     wish: bool | None  # --keep or --no-keep
     seed: int
 
-    def as_order(self) -> "RepositoryOptions":
+    def as_options(self) -> "RepositoryOptions":
         from intarsia.research.training.repository_run import RepositoryOptions
 
         is_unlimited = self.minutes is None and self.tokens is None
@@ -193,16 +193,16 @@ def _adapt(request: TuningRequest) -> ExitCode:
     )
     from intarsia.research.training.repository_run import forget_run, train_on
 
-    order = request.as_order()
+    options = request.as_options()
     with LoadBar(notices()) as bar:
-        trained = train_on(order, files, bar.update)
+        trained = train_on(options, files, bar.update)
         comparison = asyncio.run(
             measure(cases, model=model, tuning=trained.path, on_progress=bar.update)
         )
     _show_effect(comparison)
     is_kept = is_to_be_kept(comparison, request.wish)
     if is_kept:
-        _keep(order, files, trained, comparison)
+        _keep(options, files, trained, comparison)
     else:
         click.echo("not kept")
     forget_run(root)
@@ -241,16 +241,16 @@ def is_to_be_kept(comparison: "Comparison", wish: bool | None) -> bool:
 
 
 def _keep(
-    order: "RepositoryOptions",
+    options: "RepositoryOptions",
     files: "RepositoryFiles",
     trained: "TrainedTuning",
     comparison: "Comparison",
 ) -> None:
     def about(name: str) -> KeptTuning:
         return KeptTuning(
-            root=str(order.root.resolve()),
-            model=order.model,
-            is_default_model=order.model == DEFAULT_MODEL,
+            root=str(options.root.resolve()),
+            model=options.model,
+            is_default_model=options.model == DEFAULT_MODEL,
             tuning=name,
             made=datetime.now(UTC).isoformat(timespec="seconds"),
             intarsia=version("intarsia"),
@@ -258,14 +258,14 @@ def _keep(
             held_out_files=len(files.held_out),
             training_holes=trained.num_holes,
             training_holes_sha256=trained.holes_sha256,
-            rank=order.rank,
-            seed=order.seed,
+            rank=options.rank,
+            seed=options.seed,
             steps=trained.num_steps,
             seconds=round(trained.seconds, 1),
             effect=_effect(comparison),
         )
 
-    path = keep_tuning(trained.path, order.root, about)
+    path = keep_tuning(trained.path, options.root, about)
     click.echo(f"kept: {path}")
     click.echo("editors use it from their next start, if the option repositoryTuning is on")
 

@@ -1,4 +1,4 @@
-"""``python -m intarsia.engine``: the engine as clients start it."""
+"""``python -m intarsia.engine``: run the engine, as its clients start it."""
 
 import sys
 

@@ -1,6 +1,8 @@
-"""The languages that are known: one table row each. Any other file is plain text.
+"""The table of known languages: one row each. Any other file is plain text.
 
-Comes in: an LSP language id or a path; goes out: a row. Knows where a grammar lies, loads none.
+To add a language, add one ``Language`` row to ``LANGUAGES``. One row in ``holes/hole_rules.py``
+lets its placeholders be found, and one in ``research/holes/node_table.py`` lets it be evaluated.
+Grammars are named here but not loaded.
 """
 
 from dataclasses import dataclass, replace
@@ -9,12 +11,12 @@ from pathlib import PurePath
 from typing import Literal
 
 BlockStyle = Literal["indent", "closed", "none"]
-"""How a block ends: by its indentation, by a closing text at the header's column, or unknown."""
+"""How a block ends: by indentation, by a closing text at the header's column, or unknown."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Grammar:
-    """Where a tree-sitter grammar lies: an installed module and its function."""
+    """A tree-sitter grammar: an installed module, and the function that returns it."""
 
     module: str
     function: str = "language"
@@ -32,11 +34,11 @@ class Language:
     block_style: BlockStyle = "none"
     openers: str = ""  # a line that ends with one of these characters opens a block
     header: str | None = None  # a line above the cursor that opens a block without such a character
-    closed_header: str | None = None  # the same while the cursor still stands at the line's end
-    flush_header: str | None = None  # headers whose body may stand at the header's own column
+    closed_header: str | None = None  # the same while the cursor is still at the line's end
+    flush_header: str | None = None  # headers that allow their body at their own column
     are_pairs_blocks: bool = False  # "{}" on one line is a block, never a value
-    has_macros: bool = False  # a grammar alone cannot read every good file
-    ends: tuple[str, ...] = ()  # what, on a line of its own, may end what a line began
+    has_macros: bool = False  # the grammar cannot parse every correct file
+    ends: tuple[str, ...] = ()  # lines that may complete what a line began
 
 
 _PYTHON_HEADER = (
@@ -210,19 +212,19 @@ LANGUAGES: tuple[Language, ...] = (
 
 
 def language_for_id(language_id: str) -> Language:
-    """Return the row of an LSP language id (or of a usual other name for it), else plain text."""
+    """Return the row of an LSP language id or of an alias, else plain text."""
     return _rows_by_id().get(language_id.lower(), PLAIN_TEXT)
 
 
 def language_for_path(path: str) -> Language:
-    """Return the row that a file's name tells, else plain text."""
+    """Return the row of a file's name or extension, else plain text."""
     name = PurePath(path).name
     rows = _rows_by_file_name()
     return rows.get(name) or rows.get(PurePath(name).suffix.lower(), PLAIN_TEXT)
 
 
 def language_for(language_id: str, path: str) -> Language:
-    """An editor that does not know a language calls it plain text; the file's name may tell."""
+    """Return the row of the id, else that of the path: an editor may not know the language."""
     named = language_for_id(language_id)
     return language_for_path(path) if named is PLAIN_TEXT else named
 

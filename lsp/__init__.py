@@ -1,1 +1,4 @@
-"""The language server: LSP in, LSP out. Knows nothing of tokens or torch."""
+"""The language server: answers editors over LSP and asks the engine for fills.
+
+``features`` builds and serves it; ``settings`` holds its options. Knows nothing of tokens or torch.
+"""

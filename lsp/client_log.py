@@ -1,6 +1,6 @@
-"""The server's own log, shown in the editor: records become ``window/logMessage``.
+"""Sends the server's log to the editor: records become ``window/logMessage``.
 
-pygls' warnings go the same way: written to standard error, editors take them for errors.
+pygls' warnings go the same way: on standard error, editors would show them as errors.
 """
 
 import logging
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ClientLogHandler(logging.Handler):
-    """Sends every record to the client."""
+    """Sends every log record to the client."""
 
     def __init__(self, server: "LanguageServer") -> None:
         super().__init__()
@@ -25,18 +25,18 @@ class ClientLogHandler(logging.Handler):
 
 
 def log_to_client(server: "LanguageServer") -> None:
-    """Send what intarsia logs (from INFO) to the client, and no longer to standard error."""
+    """Send intarsia's log (from INFO) to the client instead of standard error."""
     handler = ClientLogHandler(server)
     for name, level in (("intarsia", logging.INFO), ("pygls", logging.WARNING)):
         log = logging.getLogger(name)
         log.addHandler(handler)
         log.setLevel(level)
         log.propagate = False
-    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_worth_telling)
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_worth_logging)
 
 
-def _is_worth_telling(record: logging.LogRecord) -> bool:
-    """A cancel that crosses its answer is no fault: no client can avoid it."""
+def _is_worth_logging(record: logging.LogRecord) -> bool:
+    """Drop the warning about a cancel that crosses its answer: no client can avoid that."""
     return not str(record.msg).startswith("Cancel notification for unknown message id")
 
 

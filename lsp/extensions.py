@@ -1,4 +1,4 @@
-"""What a client may ask for beyond LSP (docs/protocol.md): read once, in ``initialize``."""
+"""The extensions of LSP that a client may request in ``initialize`` (docs/protocol.md)."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ STATUS = "intarsia/status"
 
 
 class Extensions(msgspec.Struct, frozen=True, kw_only=True):
-    """True where the client asked for it. What is not asked for never reaches the client."""
+    """True where the client requested it; an extension that is false is never sent."""
 
     drafts: bool = False
     status: bool = False
@@ -20,14 +20,14 @@ class _Experimental(msgspec.Struct, frozen=True):
     intarsia: Extensions = Extensions()
 
 
-def asked_for(experimental: object) -> Extensions:
-    """Read ``capabilities.experimental``, whatever it may be; malformed asks for nothing."""
+def requested_extensions(experimental: object) -> Extensions:
+    """Return what ``capabilities.experimental`` requests; nothing where it is malformed."""
     try:
         return msgspec.convert(experimental, _Experimental).intarsia
     except msgspec.ValidationError:
         return Extensions()
 
 
-def answer_to(asked: Extensions) -> dict[str, Any] | None:
-    """Return the server's ``capabilities.experimental``; None to a client that asked nothing."""
-    return None if asked == Extensions() else {"intarsia": msgspec.to_builtins(asked)}
+def experimental_capabilities(requested: Extensions) -> dict[str, Any] | None:
+    """Return the server's ``capabilities.experimental``; None where nothing was requested."""
+    return None if requested == Extensions() else {"intarsia": msgspec.to_builtins(requested)}

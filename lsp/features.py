@@ -1,4 +1,4 @@
-"""Which function answers which LSP method, and the two ways to serve a client."""
+"""The table of LSP methods and the functions that answer them, and two ways to serve a client."""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
-    """Return a server with all its handlers. ``initialize`` adds completion for some clients."""
+    """Return a server with all its handlers.
+
+    ``initialize`` adds completion for clients without inline completion.
+    """
     server = IntarsiaServer(launch)
     server.feature(types.INITIALIZE)(initialize)
     server.feature(types.INITIALIZED)(initialized)

@@ -1,6 +1,6 @@
-"""From settings and documents to what a fill needs to know: its options and its language.
+"""The options and the language of a fill, from settings and a document.
 
-Imports the infill package's grammars: imported on first use, with whatever imports it.
+Needs the infill package's grammars, so the server imports it on first use.
 """
 
 from pygls.uris import to_fs_path
@@ -13,7 +13,7 @@ from intarsia.lsp.settings import Settings
 
 
 def options_of(settings: Settings, deadline_ms: int, *, seed: int = 0) -> FillOptions:
-    """Return how to fill under these settings."""
+    """Return the options of a fill under these settings."""
     return FillOptions(
         decoding=settings.decoding,
         seed=seed,
@@ -30,5 +30,5 @@ def options_of(settings: Settings, deadline_ms: int, *, seed: int = 0) -> FillOp
 
 
 def language_of(document: Document) -> Language:
-    """Return the language that the editor names, or else the file's name."""
+    """Return the language by the editor's identifier, else by the file's name."""
     return language_for(document.language_id, to_fs_path(document.uri) or "")

@@ -1,8 +1,8 @@
-"""JSON-RPC as pygls does it, with its text sync replaced and the rules of LSP's life cycle added.
+"""pygls' JSON-RPC with its own text synchronization, and with LSP's rules for the life cycle.
 
-pygls ends lines where Python does (form feeds, U+2028), LSP does not: after an edit below such a
-character its text is no longer the client's. It also leaves requests out of order or with bad
-parameters without an answer; here every request is answered.
+pygls ends lines where Python does (form feeds, U+2028), but LSP does not: after an edit below such
+a character, pygls' text would differ from the client's. pygls also leaves requests unanswered that
+are out of order or have bad parameters; here every request is answered.
 """
 
 import logging
@@ -20,7 +20,7 @@ from pygls.exceptions import (
 )
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from intarsia.lsp.extensions import answer_to
+from intarsia.lsp.extensions import experimental_capabilities
 from intarsia.lsp.session import Session
 
 logger = logging.getLogger(__name__)
@@ -28,27 +28,27 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Command:
-    """A command that clients may execute, and the function that answers."""
+    """A command that clients may execute, and the function that runs it."""
 
     name: str
     run: Callable[[types.ExecuteCommandParams], Awaitable[Any]]
 
 
 class ServerWithSession(Protocol):
-    """What this protocol needs of the server that it belongs to."""
+    """The part of the server that this protocol uses."""
 
     session: Session
     edit_command: Command | None
 
 
 class IntarsiaProtocol(LanguageServerProtocol):
-    """What stands between the wire and the handlers."""
+    """Reads and writes messages, and calls the handlers."""
 
     _server: ServerWithSession  # type: ignore[assignment]
 
     @property
     def is_shut_down(self) -> bool:
-        """Whether the client has asked for the shutdown."""
+        """Whether the client has requested the shutdown."""
         return self._shutdown
 
     def structure_message(self, data: dict[str, Any]) -> Any:
@@ -57,14 +57,14 @@ class IntarsiaProtocol(LanguageServerProtocol):
         except JsonRpcException as error:
             if "id" in data and "method" in data:
                 self._send_response(data["id"], error=error.to_response_error())
-            elif isinstance(id := data.get("id"), str):  # as all of ours are
-                self._end_unanswered(id)
+            elif isinstance(id := data.get("id"), str):  # as in all requests of the server
+                self._fail_request(id)
             raise
 
-    def _end_unanswered(self, id: str) -> None:
-        """Whoever waits for an answer that cannot be read would wait for ever."""
-        if asked := self._request_futures.pop(id, None):
-            asked.set_exception(JsonRpcException("its answer cannot be read"))
+    def _fail_request(self, id: str) -> None:
+        """End our request whose answer cannot be read: its caller would wait for ever."""
+        if future := self._request_futures.pop(id, None):
+            future.set_exception(JsonRpcException("the client's answer cannot be read"))
 
     def handle_message(self, message: Any) -> None:
         method = getattr(message, "method", None)
@@ -75,7 +75,7 @@ class IntarsiaProtocol(LanguageServerProtocol):
             self._send_response(message.id, error=refusal.to_response_error())
 
     def _refusal(self, method: str) -> JsonRpcException | None:
-        """Return why no message of this method is taken now."""
+        """Return the error for a message that is out of order, None where it is in order."""
         if self._shutdown:
             return JsonRpcInvalidRequest(message="the server is shutting down")
         is_initialized = self._workspace is not None
@@ -86,7 +86,7 @@ class IntarsiaProtocol(LanguageServerProtocol):
         return None
 
     def _serialize_message(self, data: Any) -> Any:
-        """What LSP does not know is written down as msgspec structs."""
+        """Serialize our extensions of LSP, which are msgspec structs."""
         if isinstance(data, msgspec.Struct):
             return msgspec.to_builtins(data)
         return super()._serialize_message(data)
@@ -96,7 +96,9 @@ class IntarsiaProtocol(LanguageServerProtocol):
         self, params: types.InitializeParams
     ) -> Generator[Any, Any, types.InitializeResult]:
         result = yield from super().lsp_initialize(params)
-        result.capabilities.experimental = answer_to(self._server.session.extensions)
+        result.capabilities.experimental = experimental_capabilities(
+            self._server.session.extensions
+        )
         if command := self._server.edit_command:
             result.capabilities.execute_command_provider = types.ExecuteCommandOptions(
                 commands=[command.name], work_done_progress=True
@@ -107,7 +109,7 @@ class IntarsiaProtocol(LanguageServerProtocol):
     async def lsp_workspace__execute_command(  # type: ignore[override]
         self, params: types.ExecuteCommandParams
     ) -> Any:
-        """Run it as the request's own task: pygls' way is out of the reach of a cancel."""
+        """Run the command in the request's own task: pygls would not let the client cancel it."""
         if self._server.edit_command is None:
             raise JsonRpcMethodNotFound()
         return await self._server.edit_command.run(params)

@@ -1,4 +1,4 @@
-"""The server object: pygls' server with a session. ``features.py`` gives it its handlers."""
+"""The server object: pygls' server with a session. ``features`` registers its handlers."""
 
 import logging
 from importlib.metadata import version
@@ -29,11 +29,11 @@ class IntarsiaServer(LanguageServer):
 
     @property
     def position_encoding(self) -> PositionEncoding:
-        """The encoding of positions that server and client have agreed on."""
+        """The encoding of positions that server and client agreed on."""
         agreed = self.workspace.position_encoding
         return next(known for known in get_args(PositionEncoding) if known == agreed)
 
     def report_server_error(self, error: Exception, source: Any) -> None:
-        """Log it: a fault of ours is nothing to interrupt the user with."""
-        if source is not FeatureRequestError:  # that one is the answer to the request
+        """Log the error: a fault of the server must not interrupt the user."""
+        if source is not FeatureRequestError:  # this one is sent as the request's answer
             logger.error("%s: %s", source.__name__, error)

@@ -1,87 +1,201 @@
-"""Options as the editor sends them (all optional, camelCase) → Settings, resolved and frozen.
+"""The server's settings: each with its default, type, range and description, in this one place.
 
-A bad option is reported and left at its default; the rest applies.
+Clients send options: camelCase keys, all optional. ``resolve_settings`` turns them into frozen
+``Settings``; a bad option is reported and keeps its default. docs/settings.md, Neovim's help and
+VS Code's manifest repeat what is written here: see settings_table.py.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 
 from intarsia.engine.ipc.messages import Decoding
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Settings:
-    """What the server goes by. Tokens are counted as the infill package estimates them."""
-
-    enabled: bool = True
-    preload: bool = True  # start the engine and load the model along with the editor
-    model: str | None = None  # None: the engine's default
-    decoding: Decoding = "speculative"
-    prefetch: bool = True  # in idle time, at the cursor's place in a document that was edited
-    warm_start: bool = True  # from what earlier fills had written: the same text in fewer passes
-    debounce_ms: int = 75
-    deadline_ms: int = 10_000  # of an automatic request; the next key cancels it anyway
-    invoked_deadline_ms: int = 20_000  # of one that the user asked for
-    max_candidates: int = 3  # for an invoked request; an automatic one gets one
-    edit_candidates: int = 4  # answers weighed where a selection is filled; 1: none but the first
-    max_prefix_tokens: int = 1536
-    max_suffix_tokens: int = 384
-    max_hole_tokens: int = 128
-    disabled_languages: tuple[str, ...] = ()  # LSP language ids
-    exclude: tuple[str, ...] = ()  # see exclusion.py
-    exclude_secrets: bool = True
-    drafts: bool = True  # show a client that can draw it how a fill settles
-    sure_confidence: float = 0.7  # a token below this is unsure
-    preview_edits: bool = True  # have the client show an inline edit before it is applied
-    hole_marks: tuple[str, ...] = ()  # the user's own marks of a hole, besides the languages'
-    rewrite_noise: float = 0.4  # share of a selection's tokens that a rewrite masks again
-    repository_tuning: bool = False  # use what `intarsia train --repo` kept
-
-
-_Milliseconds = Annotated[int, msgspec.Meta(ge=1, le=60_000)]
-_Tokens = Annotated[int, msgspec.Meta(ge=1, le=32_768)]
-
-_OPTIONS: Mapping[str, tuple[str, Any]] = {
-    "enabled": ("enabled", bool),
-    "preload": ("preload", bool),
-    "model": ("model", Annotated[str, msgspec.Meta(min_length=1)]),
-    "decoding": ("decoding", Decoding),
-    "readAhead": ("prefetch", bool),
-    "warmStart": ("warm_start", bool),
-    "debounceMs": ("debounce_ms", Annotated[int, msgspec.Meta(ge=0, le=10_000)]),
-    "deadlineMs": ("deadline_ms", _Milliseconds),
-    "invokedDeadlineMs": ("invoked_deadline_ms", _Milliseconds),
-    "maxCandidates": ("max_candidates", Annotated[int, msgspec.Meta(ge=1, le=10)]),
-    "editCandidates": ("edit_candidates", Annotated[int, msgspec.Meta(ge=1, le=10)]),
-    "maxPrefixTokens": ("max_prefix_tokens", _Tokens),
-    "maxSuffixTokens": ("max_suffix_tokens", _Tokens),
-    "maxHoleTokens": ("max_hole_tokens", _Tokens),
-    "disabledLanguages": ("disabled_languages", tuple[str, ...]),
-    "exclude": ("exclude", tuple[str, ...]),
-    "excludeSecrets": ("exclude_secrets", bool),
-    "drafts": ("drafts", bool),
-    "sureConfidence": ("sure_confidence", Annotated[float, msgspec.Meta(ge=0, le=1)]),
-    "previewEdits": ("preview_edits", bool),
-    "holeMarks": ("hole_marks", tuple[Annotated[str, msgspec.Meta(min_length=1)], ...]),
-    "rewriteNoise": ("rewrite_noise", Annotated[float, msgspec.Meta(gt=0, le=1)]),
-    "repositoryTuning": ("repository_tuning", bool),
+DECODING_DESCRIPTIONS: Mapping[Decoding, str] = {
+    "speculative": "Several tokens a pass, each verified: the model's own greedy text, sooner.",
+    "autoregressive": "One token a pass, left to right, for comparison.",
+    "entropy": "Unmask the tokens that the model is sure of, and mask them again when it no longer "
+    "is.",
 }
+
+_Tokens = Meta(ge=1, le=32_768)
+_Milliseconds = Meta(ge=1, le=60_000)
+_Candidates = Meta(ge=1, le=10)
+_NotEmpty = Annotated[str, Meta(min_length=1)]
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What the server goes by, and what is in force where the client sent nothing.
+
+    Tokens are estimated from characters, as the infill package does.
+    """
+
+    enabled: Annotated[bool, Meta(description="Suggest at all.")] = True
+    preload: Annotated[
+        bool,
+        Meta(
+            description="Start the engine and load the model along with the editor, so that the "
+            "first suggestion is a quick one. Needs about 1.5 GB of memory."
+        ),
+    ] = True
+    model: Annotated[
+        _NotEmpty | None,
+        Meta(
+            description="The model: a name of the catalog, a GGUF file or a folder. Empty: the "
+            "engine's default."
+        ),
+    ] = None
+    decoding: Annotated[Decoding, Meta(description="How a hole is filled.")] = "speculative"
+    prefetch: Annotated[
+        bool,
+        Meta(
+            description="In idle time, read the code around the cursor in files that you have "
+            "edited, so that the first suggestion there comes sooner."
+        ),
+    ] = msgspec.field(default=True, name="readAhead")
+    warm_start: Annotated[
+        bool,
+        Meta(
+            description="Start from what earlier suggestions contained: the same text, sooner. "
+            "Off: each suggestion is written from scratch, to measure it."
+        ),
+    ] = True
+    debounce_ms: Annotated[
+        int,
+        Meta(ge=0, le=10_000),
+        Meta(description="Pause in typing before the model is asked, in milliseconds."),
+    ] = 75
+    deadline_ms: Annotated[
+        int,
+        _Milliseconds,
+        Meta(
+            description="Time that an automatic suggestion may take, in milliseconds. The next key "
+            "cancels it anyway."
+        ),
+    ] = 10_000
+    invoked_deadline_ms: Annotated[
+        int,
+        _Milliseconds,
+        Meta(description="Time that suggestions requested by a command may take, in milliseconds."),
+    ] = 20_000
+    max_candidates: Annotated[
+        int,
+        _Candidates,
+        Meta(
+            description="Number of suggestions to choose from when they are requested by a "
+            "command. An automatic request gets one."
+        ),
+    ] = 3
+    edit_candidates: Annotated[
+        int,
+        _Candidates,
+        Meta(
+            description="Number of candidates that are compared when a selection is filled and the "
+            "model is unsure of the first. 1: only the first."
+        ),
+    ] = 4
+    max_prefix_tokens: Annotated[
+        int, _Tokens, Meta(description="How much is read before the cursor, in tokens.")
+    ] = 1536
+    max_suffix_tokens: Annotated[
+        int, _Tokens, Meta(description="How much is read after the cursor, in tokens.")
+    ] = 384
+    max_hole_tokens: Annotated[
+        int, _Tokens, Meta(description="The longest suggestion, in tokens.")
+    ] = 128
+    disabled_languages: Annotated[
+        tuple[str, ...],
+        Meta(description="Language identifiers without suggestions, for example `markdown`."),
+    ] = ()
+    exclude: Annotated[
+        tuple[str, ...],
+        Meta(description="Files that are never read, as patterns like `**/generated/**`."),
+    ] = ()
+    exclude_secrets: Annotated[
+        bool,
+        Meta(description="Never read files that look like secrets (`.env`, keys, credentials)."),
+    ] = True
+    drafts: Annotated[
+        bool,
+        Meta(
+            description="Show a suggestion while it settles: settled words as text, the rest as "
+            "dots."
+        ),
+    ] = True
+    sure_confidence: Annotated[
+        float,
+        Meta(ge=0, le=1),
+        Meta(
+            description="The model is unsure of a token below this confidence; accepting the sure "
+            "part stops before it."
+        ),
+    ] = 0.7
+    preview_edits: Annotated[
+        bool, Meta(description="Show an inline edit as a diff before it is applied.")
+    ] = True
+    hole_marks: Annotated[
+        tuple[_NotEmpty, ...],
+        Meta(
+            description="Your own marks of a hole, to fill all holes at once, besides the "
+            "languages' (`...`, `todo!()`, …)."
+        ),
+    ] = ()
+    rewrite_noise: Annotated[
+        float,
+        Meta(gt=0, le=1),
+        Meta(
+            description="Share of a selection's tokens that a rewrite replaces, above 0 and up to "
+            "1."
+        ),
+    ] = 0.4
+    repository_tuning: Annotated[
+        bool,
+        Meta(
+            description="Use the tuning that `intarsia train --repo` made from the opened folder's "
+            "own code."
+        ),
+    ] = False
+
+
+OPTIONS: Mapping[str, msgspec.structs.FieldInfo] = {
+    field.encode_name: field for field in msgspec.structs.fields(Settings)
+}
+"""The settings by the key that clients send."""
+
+_OLD_DECODINGS = {"verified": "speculative", "left_to_right": "autoregressive"}
 
 
 def resolve_settings(options: Mapping[str, object]) -> tuple[Settings, tuple[str, ...]]:
-    """Return the settings, and one line for each option that cannot be used. None is no option."""
+    """Return the settings, and one line for each option that is unusable or has a new name.
+
+    An option that is None keeps its default.
+    """
     fields: dict[str, Any] = {}
     problems: list[str] = []
-    for name, value in options.items():
-        if name not in _OPTIONS:
-            problems.append(f"unknown option {name!r}; known are: {', '.join(_OPTIONS)}")
+    for key, value in _with_current_names(options, problems).items():
+        if key not in OPTIONS:
+            problems.append(f"unknown option {key!r}; known are: {', '.join(OPTIONS)}")
         elif value is not None:
-            field, kind = _OPTIONS[name]
+            option = OPTIONS[key]
             try:
-                fields[field] = msgspec.convert(value, kind)
+                fields[option.name] = msgspec.convert(value, option.type)
             except msgspec.ValidationError as error:
-                problems.append(f"option {name!r} keeps its default: {error}")
+                problems.append(f"option {key!r} keeps its default: {error}")
     return Settings(**fields), tuple(problems)
+
+
+def _with_current_names(options: Mapping[str, object], problems: list[str]) -> Mapping[str, object]:
+    """Read ``settle`` and its values, the names before 0.1.0, as ``decoding`` until 0.2.0."""
+    old = options.get("settle")
+    if "settle" not in options:
+        return options
+    current = {key: value for key, value in options.items() if key != "settle"}
+    if old is None:
+        return current
+    decoding = _OLD_DECODINGS.get(old, old) if isinstance(old, str) else old
+    if current.get("decoding") is not None:
+        decoding = current["decoding"]
+    problems.append(f"option 'settle' is now 'decoding': {decoding}")
+    return {**current, "decoding": decoding}

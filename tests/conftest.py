@@ -1,4 +1,4 @@
-"""Engines of the tests' own: never the user's, and gone at the end."""
+"""Addresses for engines of the tests: never the user's engine, and ended after the test."""
 
 import asyncio
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ from intarsia.engine.ipc.client import EngineClient
 
 @pytest.fixture
 def runtime() -> Iterator[Address]:
-    """An address of this test's own, where no engine runs yet."""
+    """A new address for this test, where no engine runs yet."""
     with temporary_address() as address:
         yield address
 
 
 @pytest.fixture(scope="session")
 def real_engine_runtime() -> Iterator[Address]:
-    """The address of the one real engine of this run, its default model loaded."""
+    """The address of the one real engine of this run, with the default model loaded."""
     with temporary_address() as address:
         asyncio.run(_load_default_model(address))
         yield address

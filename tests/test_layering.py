@@ -11,9 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from checkout import ROOT
-
-PARTS = ("lsp", "infill", "engine", "cli", "research")
+from checkout import PARTS, ROOT, modules
 
 # folder → what it may import of ours; a folder's own modules are always allowed
 ALLOWED = {
@@ -37,11 +35,6 @@ ALLOWED = {
 
 LIGHT = ("infill", "lsp", "engine/ipc", "research/corpus", "research/holes")
 HEAVY = ("torch", "transformers", "tokenizers", "safetensors", "gguf")
-
-
-def modules(folder: str) -> list[Path]:
-    found = (ROOT / folder).rglob("*.py")
-    return sorted(path for path in found if not {"samples", "builtin_files"} & {*path.parts})
 
 
 def imports(path: Path) -> Iterator[str]:

@@ -32,7 +32,7 @@ def report_filling(file: str, text: str, filling: FilledPlace) -> FillReport:
     match filling.outcome:
         case NoSuggestion(reason=reason):
             return FillReport(file=file, reason=reason, range=where)
-        case FillResult(hole=hole, found=found, filled=filled):
+        case FillResult(hole=hole, suggestion=found, filled=filled):
             return FillReport(
                 file=file,
                 text=filling.change.new if filling.change else None,

@@ -8,7 +8,7 @@ import click
 
 from intarsia.cli.errors import CliError
 from intarsia.cli.fill.positions import Position, Range, offset_of, parse_position, parse_range
-from intarsia.infill.filling.places import Cursor, Stretch
+from intarsia.infill.filling.places import Cursor, Selection
 from intarsia.infill.holes.hole import check_disjoint, hole_for_range
 from intarsia.infill.languages import Language
 
@@ -18,12 +18,12 @@ def cursor_at(text: str, position: Position) -> Cursor:
     return Cursor(start=offset_of(text, position))
 
 
-def stretch_of(text: str, one: Range) -> Stretch:
+def stretch_of(text: str, one: Range) -> Selection:
     """Return the place of a range. Raises CliError outside the text."""
-    return Stretch(start=offset_of(text, one.start), end=offset_of(text, one.end))
+    return Selection(start=offset_of(text, one.start), end=offset_of(text, one.end))
 
 
-def stretches_of(text: str, ranges: Sequence[Range], language: Language) -> list[Stretch]:
+def stretches_of(text: str, ranges: Sequence[Range], language: Language) -> list[Selection]:
     """Return the ranges' places in file order. Raises CliError where they overlap."""
     places = sorted((stretch_of(text, one) for one in ranges), key=lambda it: (it.start, it.end))
     try:

@@ -1,1 +1,5 @@
-"""The light half of the engine: messages, transport, client. Imports no torch."""
+"""How a client talks with the engine: messages, transport, and how to find or start one.
+
+Imports no torch, so the language server can use it. Its public interface is
+``client.EngineClient`` and ``messages``.
+"""

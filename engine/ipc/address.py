@@ -1,7 +1,7 @@
-"""Where the user's one engine is found: a folder of the user's own, and the files in it.
+"""Where clients find the user's one engine: a folder of the user's own, and the files in it.
 
-``INTARSIA_RUNTIME_DIR`` names another folder (then the log lies there too); ``INTARSIA_TRANSPORT``
-(``unix`` or ``tcp``) another way to connect. Knows nothing of what is said over the connection.
+``INTARSIA_RUNTIME_DIR`` names another folder, for the log too; ``INTARSIA_LOG_DIR`` names one for
+the log only. ``INTARSIA_TRANSPORT`` (``unix`` or ``tcp``) sets how to connect. Knows no messages.
 """
 
 import os
@@ -20,7 +20,7 @@ from intarsia.engine.ipc.errors import EngineUnavailable
 Transport: TypeAlias = Literal["unix", "tcp"]
 
 MAX_SOCKET_PATH_BYTES = 103
-"""What macOS and the BSDs allow, less the final zero; Linux allows four more."""
+"""The limit of macOS and the BSDs without the final zero; Linux allows four bytes more."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +47,7 @@ class Address:
 
     @property
     def pid_path(self) -> Path:
-        """The engine's process id; true as long as the engine's lock is held."""
+        """The engine's process id; valid while the engine's lock is held."""
         return self.directory / "engine.pid"
 
     @property
@@ -69,7 +69,7 @@ class Address:
 
 
 def resolve_address(environment: Mapping[str, str] | None = None) -> Address:
-    """Return the engine's address for this user, without touching the disk."""
+    """Return the engine's address for this user. Creates nothing. Raises ``EngineUnavailable``."""
     variables = os.environ if environment is None else environment
     directory = _runtime_directory(variables)
     transport = _transport(variables)
@@ -83,41 +83,45 @@ def resolve_address(environment: Mapping[str, str] | None = None) -> Address:
 
 
 def prepare_directory(directory: Path) -> None:
-    """Create the folder where it is missing; refuse one that others could write to or swap."""
+    """Create the folder if it is missing.
+
+    Raises ``EngineUnavailable`` for one that other users could write to or replace.
+    """
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = directory.lstat()
+        status = directory.lstat()
     except OSError as error:
         raise EngineUnavailable(
             f"cannot create the folder {directory} ({error.strerror}): "
             "set INTARSIA_RUNTIME_DIR to a folder of your own"
         ) from error
-    if problem := _ownership_problem(found):
+    if problem := _ownership_problem(status):
         raise EngineUnavailable(
             f"{directory} {problem}: make it a folder of your own with mode 0700, "
             "or set INTARSIA_RUNTIME_DIR"
         )
 
 
-def _ownership_problem(found: os.stat_result) -> str | None:
-    if not stat.S_ISDIR(found.st_mode):
-        return "is no folder (or a link to one)"
+def _ownership_problem(status: os.stat_result) -> str | None:
+    """Return what is wrong with a folder's owner or mode, None if nothing is."""
+    if not stat.S_ISDIR(status.st_mode):
+        return "is not a folder (or is a link to one)"
     if sys.platform == "win32":
         return None  # the profile folder's access list protects it
-    if found.st_uid != os.geteuid():
+    if status.st_uid != os.geteuid():
         return "belongs to another user"
-    if stat.S_IMODE(found.st_mode) & 0o077:
+    if stat.S_IMODE(status.st_mode) & 0o077:
         return "is open to other users"
     return None
 
 
 def _transport(variables: Mapping[str, str]) -> Transport:
     default = "tcp" if sys.platform == "win32" else "unix"
-    wanted = variables.get("INTARSIA_TRANSPORT") or default
+    name = variables.get("INTARSIA_TRANSPORT") or default
     for transport in get_args(Transport):
-        if wanted == transport:
+        if name == transport:
             return transport  # type: ignore[no-any-return]
-    raise EngineUnavailable(f"INTARSIA_TRANSPORT is {wanted!r}: set it to unix or tcp, or unset it")
+    raise EngineUnavailable(f"INTARSIA_TRANSPORT is {name!r}: set it to unix or tcp, or unset it")
 
 
 def _runtime_directory(variables: Mapping[str, str]) -> Path:

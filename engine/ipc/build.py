@@ -1,4 +1,4 @@
-"""The build id of this installation's engine: shown where client and engine differ."""
+"""The build id of this installation, shown when client and engine are of different builds."""
 
 import functools
 import hashlib

@@ -1,6 +1,6 @@
-"""The client of the engine: await a fill; a cancelled await cancels it in the engine.
+"""The client of the engine: ``await client.fill(...)``; cancelling the await cancels the fill.
 
-Requests go in, answers or an ``EngineError`` come out. Imports neither torch nor transformers.
+Raises an ``EngineError`` where there is no answer. Imports neither torch nor transformers.
 """
 
 import itertools
@@ -39,9 +39,9 @@ __all__ = [
 
 
 class EngineClient:
-    """Shares one connection among its requests, of one event loop; connects and starts on demand.
+    """Sends its requests over one connection, on one event loop; starts the engine on demand.
 
-    ``start=False``: speaks only with an engine that runs already (else ``NoEngine``).
+    With ``start=False`` it uses only an engine that runs already, and raises ``NoEngine`` else.
     """
 
     def __init__(
@@ -64,36 +64,39 @@ class EngineClient:
 
     @property
     def welcome(self) -> Welcome | None:
-        """What the connected engine said of itself: process, protocol and build."""
+        """The connected engine's process, protocol and build; None if none is connected."""
         connection = self._link.current
         return connection.welcome if connection is not None and connection.is_open else None
 
     async def fill(self, request: Fill, on_step: Callable[[Step], None] | None = None) -> Filled:
-        """Send and wait; starts the engine where none runs. ``request.id`` is replaced."""
+        """Return the engine's answer; an engine is started if none runs.
+
+        ``request.id`` is replaced. ``on_step`` gets the steps if ``request.watch`` is set.
+        """
         answer = await self._ask(msgspec.structs.replace(request, id=next(self._ids)), on_step)
         if isinstance(answer, Filled):
             return answer
         raise FillFailed("internal", "the engine answered a fill with a status: restart it")
 
     def prefetch(self, place: Prefetch) -> None:
-        """Tell a connected engine where the user's cursor stands. Starts nothing, fails never."""
+        """Send a connected engine the place of the user's cursor. Starts nothing, never fails."""
         connection = self._link.current
         if connection is not None and connection.is_open:
-            connection.tell(place)
+            connection.send_prefetch(place)
 
     async def preload(self, model: str | None = None) -> Status:
-        """Load a model now (None: the default). Raises ``FillFailed`` where it cannot be held."""
+        """Load a model now (None: the default). Raises ``FillFailed`` if it cannot be loaded."""
         return self._as_status(await self._ask(Preload(id=next(self._ids), model=model)))
 
     async def status(self) -> Status:
         return self._as_status(await self._ask(GetStatus(id=next(self._ids))))
 
     async def stop(self) -> None:
-        """End the engine, whatever protocol it speaks, and return when it has gone."""
+        """End the engine, whatever protocol it speaks, and return when it has ended."""
         await stop_engine(self._link.address, name=self._name)
 
     async def close(self) -> None:
-        """End the connection and leave the engine running; requests in flight fail."""
+        """Close the connection; the engine runs on, and requests in flight fail."""
         await self._link.close()
 
     async def __aenter__(self) -> Self:
@@ -114,7 +117,7 @@ class EngineClient:
             raise FillFailed("bad_request", str(error)) from error
         except ConnectionLost as error:
             self._link.lost(connection)
-            raise FillFailed("internal", f"{error}: try again, it is started anew") from error
+            raise FillFailed("internal", f"{error}: try again, which starts it again") from error
         if not isinstance(request, GetStatus):
             self._link.answered()
         return answer
@@ -122,4 +125,4 @@ class EngineClient:
     def _as_status(self, answer: Filled | Status) -> Status:
         if isinstance(answer, Status):
             return answer
-        raise FillFailed("internal", "the engine answered a question with a fill: restart it")
+        raise FillFailed("internal", "the engine answered get_status with a fill: restart it")

@@ -1,6 +1,6 @@
-"""One open connection to an engine: requests go out, answers come back to whoever asked, by id.
+"""One open connection to an engine: sends requests and gives each answer to its request, by id.
 
-Knows neither how an engine is started nor when to try again.
+Knows neither how an engine is started nor when to connect again.
 """
 
 import asyncio
@@ -33,15 +33,15 @@ class ConnectionLost(EngineError):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Waiting:
-    """A request that is not answered yet."""
+class _OpenRequest:
+    """A request that has no answer yet."""
 
     answer: asyncio.Future[Filled | Status]
     on_step: Callable[[Step], None] | None
 
 
 class Connection:
-    """Several requests may be in flight; one task reads and hands the answers out."""
+    """Holds several requests in flight; one task reads the answers."""
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ class Connection:
         self.welcome = welcome
         self._writer = writer
         self._on_load_progress = on_load_progress
-        self._waiting: dict[int, _Waiting] = {}
-        self._last_complaint: str | None = None
+        self._open: dict[int, _OpenRequest] = {}
+        self._connection_error: str | None = None  # what the engine said before it closed
         self._reading = asyncio.create_task(self._read(reader))
 
     @property
@@ -67,12 +67,15 @@ class Connection:
         request: Fill | GetStatus | Preload,
         on_step: Callable[[Step], None] | None = None,
     ) -> Filled | Status:
-        """Send and wait. A cancelled await sends ``Cancel`` and does not wait for its effect."""
+        """Return the answer. A cancelled await sends ``Cancel`` and does not wait for its effect.
+
+        Raises ``FillFailed``, ``ConnectionLost``, or ``ProtocolError`` if the request is too long.
+        """
         frame = to_frame(request)
         if not self.is_open:
             raise ConnectionLost("the engine has stopped")
         answer: asyncio.Future[Filled | Status] = asyncio.get_running_loop().create_future()
-        self._waiting[request.id] = _Waiting(answer=answer, on_step=on_step)
+        self._open[request.id] = _OpenRequest(answer=answer, on_step=on_step)
         self._writer.write(frame)
         try:
             return await answer
@@ -80,10 +83,10 @@ class Connection:
             self._writer.write(to_frame(Cancel(id=request.id)))
             raise
         finally:
-            del self._waiting[request.id]
+            del self._open[request.id]
 
-    def tell(self, place: Prefetch) -> None:
-        """Send what is not answered; of one too long for a frame nothing is sent."""
+    def send_prefetch(self, place: Prefetch) -> None:
+        """Send the place, which has no answer; one that is too long for a frame is not sent."""
         with contextlib.suppress(ProtocolError):
             self._writer.write(to_frame(place))
 
@@ -103,24 +106,24 @@ class Connection:
         reason = "the engine stopped before it answered"
         try:
             while (message := await read_message(reader, decode_engine_message)) is not None:
-                self._hand_out(message)
+                self._receive(message)
         except ProtocolError as error:
             reason = f"the engine sent something unreadable: {error}"
         except OSError:
-            pass  # reset by a dying engine: the same as its end
+            pass  # an engine that dies resets the connection: it has ended too
         finally:
             self._writer.close()
-            self._fail_all(self._last_complaint or reason)
+            self._fail_all(self._connection_error or reason)
 
-    def _hand_out(self, message: EngineMessage) -> None:
+    def _receive(self, message: EngineMessage) -> None:
         match message:
             case Filled() | Status():
-                self._settle(message.id, lambda answer: answer.set_result(message))
+                self._resolve(message.id, lambda answer: answer.set_result(message))
             case Failed(id=None):
-                self._last_complaint = message.message
+                self._connection_error = message.message
             case Failed():
                 failure = FillFailed(message.code, message.message)
-                self._settle(message.id, lambda answer: answer.set_exception(failure))
+                self._resolve(message.id, lambda answer: answer.set_exception(failure))
             case Step():
                 self._show_step(message)
             case LoadProgress():
@@ -128,21 +131,21 @@ class Connection:
             case _:
                 raise ProtocolError(f"a second {type(message).__name__}")
 
-    def _settle(
-        self, id: int | None, settle: Callable[[asyncio.Future[Filled | Status]], None]
+    def _resolve(
+        self, id: int | None, resolve: Callable[[asyncio.Future[Filled | Status]], None]
     ) -> None:
-        waiting = self._waiting.get(id) if id is not None else None
-        if waiting is not None and not waiting.answer.done():
-            settle(waiting.answer)
+        request = self._open.get(id) if id is not None else None
+        if request is not None and not request.answer.done():
+            resolve(request.answer)
 
     def _show_step(self, step: Step) -> None:
-        waiting = self._waiting.get(step.id)
-        if waiting is None or waiting.on_step is None or waiting.answer.done():
+        request = self._open.get(step.id)
+        if request is None or request.on_step is None or request.answer.done():
             return
         try:
-            waiting.on_step(step)
-        except Exception as error:  # noqa: BLE001 a caller's fault is the caller's, not the reader's
-            waiting.answer.set_exception(error)
+            request.on_step(step)
+        except Exception as error:  # noqa: BLE001 it fails the caller's request, not the reader
+            request.answer.set_exception(error)
             self._writer.write(to_frame(Cancel(id=step.id)))
 
     def _show_progress(self, progress: LoadProgress) -> None:
@@ -150,12 +153,12 @@ class Connection:
             return
         try:
             self._on_load_progress(progress)
-        except Exception as error:  # noqa: BLE001 as above; progress belongs to everyone who waits
-            for waiting in self._waiting.values():
-                if not waiting.answer.done():
-                    waiting.answer.set_exception(error)
+        except Exception as error:  # noqa: BLE001 as above; progress belongs to every open request
+            for request in self._open.values():
+                if not request.answer.done():
+                    request.answer.set_exception(error)
 
     def _fail_all(self, reason: str) -> None:
-        for waiting in self._waiting.values():
-            if not waiting.answer.done():
-                waiting.answer.set_exception(ConnectionLost(reason))
+        for request in self._open.values():
+            if not request.answer.done():
+                request.answer.set_exception(ConnectionLost(reason))

@@ -11,17 +11,18 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.errors import EngineUnavailable
 
 MAX_LOG_BYTES = 1024 * 1024
-"""Above this, the log becomes ``engine.log.1`` at the next start."""
+"""A longer log is renamed to ``engine.log.1`` at the next start."""
 
 
 class DetachedProcess:
-    """A started process, as its starter sees it: is it still there, and what did it say."""
+    """A started process as its starter sees it: whether it still runs, and what it has logged."""
 
     def __init__(self, process: subprocess.Popen[bytes], log_path: Path, log_start: int) -> None:
+        """``log_start``: where in the log file, in bytes, the output of this process begins."""
         self.log_path = log_path
         self._process = process
         self._log_start = log_start
-        # Waiting in a thread leaves no zombie behind in an editor that runs for weeks.
+        # Without a wait in a thread, each ended engine would stay a zombie of a long-lived editor.
         threading.Thread(target=process.wait, name="engine-reaper", daemon=True).start()
 
     def exit_code(self) -> int | None:
@@ -31,7 +32,7 @@ class DetachedProcess:
         return self._process.wait()
 
     def last_words(self) -> str:
-        """Return the last line that it wrote since its start."""
+        """Return the last line that the process has written since its start."""
         with self.log_path.open("rb") as log:
             log.seek(self._log_start)
             lines = log.read().decode(errors="replace").split("\n")
@@ -39,7 +40,10 @@ class DetachedProcess:
 
 
 def start_detached(command: Sequence[str], address: Address) -> DetachedProcess:
-    """Start the command with the address in its environment, and return at once."""
+    """Start the command with the address in its environment, and return at once.
+
+    Raises ``EngineUnavailable``.
+    """
     try:
         log_path = _fresh_log(address)
         with log_path.open("ab") as log:
@@ -49,13 +53,27 @@ def start_detached(command: Sequence[str], address: Address) -> DetachedProcess:
                 stdout=log,
                 stderr=log,
                 cwd=address.directory,  # not the user's project: it must stay removable
-                env={**os.environ, **address.as_environment()},
+                env={**os.environ, **address.as_environment(), **_cache_variable()},
                 start_new_session=True,
                 creationflags=_creation_flags(),
             )
             return DetachedProcess(process, log_path, log.tell())
     except OSError as error:
         raise EngineUnavailable(f"cannot start the engine ({command[0]}): {error}") from error
+
+
+def _cache_variable() -> dict[str, str]:
+    """Return INTARSIA_CACHE_DIR as a full path: the process runs in another folder than this."""
+    folder = os.environ.get("INTARSIA_CACHE_DIR")
+    if not folder:
+        return {}
+    try:
+        return {"INTARSIA_CACHE_DIR": str(Path(folder).expanduser().absolute())}
+    except RuntimeError as error:  # a "~" for which there is no home folder
+        raise EngineUnavailable(
+            f"INTARSIA_CACHE_DIR is {folder!r}, which names no folder ({error}): "
+            "set it to a full path"
+        ) from error
 
 
 def _fresh_log(address: Address) -> Path:

@@ -1,8 +1,8 @@
-"""What a client of the engine can fail with. Every message is one line: what, and what to do."""
+"""The errors of an engine's client. Each message is one line: what is wrong and what to do."""
 
 
 class EngineError(Exception):
-    """No answer from the engine. The message is one line that says what and what to do."""
+    """The engine gave no answer."""
 
 
 class EngineUnavailable(EngineError):
@@ -10,7 +10,7 @@ class EngineUnavailable(EngineError):
 
 
 class NoEngine(EngineUnavailable):
-    """Nobody answers at the engine's address."""
+    """No engine runs at the address."""
 
 
 class FillFailed(EngineError):

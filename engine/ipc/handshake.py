@@ -1,4 +1,4 @@
-"""Connect and greet: the answer tells whether an engine is there and speaks our protocol."""
+"""Connect and say hello: the answer shows whether an engine is there and speaks our protocol."""
 
 import asyncio
 from collections.abc import Callable
@@ -48,7 +48,7 @@ async def _greet_in_time(
         async with asyncio.timeout(timeout_s):
             return await _greet(stream, name, address)
     except TimeoutError as error:
-        raise _stranger(address, "it does not answer") from error
+        raise _not_an_engine(address, "it does not answer") from error
 
 
 async def _greet(stream: EngineStream, name: str, address: Address) -> Welcome:
@@ -57,7 +57,7 @@ async def _greet(stream: EngineStream, name: str, address: Address) -> Welcome:
         stream.writer.write(to_frame(hello))
         answer = await read_message(stream.reader, decode_engine_message)
     except ProtocolError as error:
-        raise _stranger(address, str(error)) from error
+        raise _not_an_engine(address, str(error)) from error
     except OSError as error:
         raise NoEngine("the engine closed the connection") from error
     return _check_answer(answer, address)
@@ -67,7 +67,7 @@ def _check_answer(answer: EngineMessage | None, address: Address) -> Welcome:
     if answer is None:
         raise NoEngine("the engine closed the connection")
     if not isinstance(answer, Welcome | Refused):
-        raise _stranger(address, f"it greets with {type(answer).__name__}")
+        raise _not_an_engine(address, f"it greets with {type(answer).__name__}")
     if answer.protocol != PROTOCOL_VERSION:
         raise EngineUnavailable(_other_protocol(answer.protocol, answer.build))
     if isinstance(answer, Refused):
@@ -82,9 +82,9 @@ def _other_protocol(protocol: int, build: str) -> str:
     )
 
 
-def _stranger(address: Address, why: str) -> EngineUnavailable:
+def _not_an_engine(address: Address, why: str) -> EngineUnavailable:
     place = address.socket_path if address.transport == "unix" else address.port_path
     return EngineUnavailable(
-        f"what listens at {place} is no intarsia engine, or it hangs ({why}): "
+        f"the program that listens at {place} is not an intarsia engine, or it hangs ({why}): "
         "run `intarsia stop`, end that program, or set INTARSIA_RUNTIME_DIR to another folder"
     )

@@ -1,6 +1,6 @@
-"""Connect to the user's one engine, and start it where none runs: ten clients at once get one.
+"""Connect to the user's one engine, and start it if none runs; ten clients at once get one engine.
 
-The engine listens before it loads a model, so this waits for a process to start, not for a model.
+The engine listens before it loads a model, so this waits for a process to start, not for a load.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ from intarsia.engine.ipc.messages import LoadProgress
 Greet: TypeAlias = Callable[[], Awaitable[Connection]]
 
 ALREADY_RUNNING_EXIT_CODE = 3
-"""With this code an engine says on its exit that another one was there before it."""
+"""The exit code of an engine that found another one at its address."""
 
 _POLL_S = 0.02
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaunchOptions:
-    """How to start the engine; what is None is left to the engine's own defaults."""
+    """How to start the engine; None takes the engine's own default."""
 
     model: str | None = None
     adapter: Path | None = None
@@ -41,12 +41,12 @@ class LaunchOptions:
     idle_timeout_s: float | None = None
     cache_tokens: int | None = None
     max_context_tokens: int | None = None
-    # -P: the engine must not import what lies in the folder it is started from.
+    # -P: the engine must not import a file of the folder that it is started from.
     command: tuple[str, ...] = (sys.executable, "-P", "-m", "intarsia.engine")
     start_timeout_s: float = 60.0
 
     def full_command(self) -> tuple[str, ...]:
-        """Return the command with the flags of what was set."""
+        """Return the command with a flag for each option that is set."""
         flags = {
             "--model": self.model,
             "--adapter": None if self.adapter is None else self.adapter.absolute(),
@@ -57,8 +57,8 @@ class LaunchOptions:
             "--cache-tokens": self.cache_tokens,
             "--max-context-tokens": self.max_context_tokens,
         }
-        words = [(flag, str(value)) for flag, value in flags.items() if value is not None]
-        return (*self.command, *(word for pair in words for word in pair))
+        pairs = [(flag, str(value)) for flag, value in flags.items() if value is not None]
+        return (*self.command, *(argument for pair in pairs for argument in pair))
 
 
 async def connect_or_start(
@@ -68,7 +68,10 @@ async def connect_or_start(
     name: str,
     on_load_progress: Callable[[LoadProgress], None] | None = None,
 ) -> Connection:
-    """Return a connection to the engine, started if need be. Raises ``EngineUnavailable``."""
+    """Return a connection to the engine, which is started if none runs.
+
+    Raises ``EngineUnavailable``.
+    """
     greet = functools.partial(connect, address, name=name, on_load_progress=on_load_progress)
     try:
         async with asyncio.timeout(options.start_timeout_s):
@@ -92,9 +95,9 @@ async def _connect_or_start(address: Address, options: LaunchOptions, greet: Gre
 
 
 async def _start(address: Address, options: LaunchOptions, greet: Greet) -> Connection:
-    """Start an engine and wait for it; only under the launch lock."""
+    """Start an engine and wait until it answers. Call it with the launch lock held."""
     with contextlib.suppress(NoEngine):
-        return await greet()  # another client was quicker
+        return await greet()  # another client has started one
     process = start_detached(options.full_command(), address)
     while True:
         exit_code = process.exit_code()
@@ -107,7 +110,7 @@ async def _start(address: Address, options: LaunchOptions, greet: Greet) -> Conn
 
 def _early_end(process: DetachedProcess, exit_code: int) -> EngineUnavailable:
     if exit_code == ALREADY_RUNNING_EXIT_CODE:
-        return NoEngine("another engine was there first, and has gone since")
+        return NoEngine("another engine was started first, and has ended")
     return EngineUnavailable(
         f"the engine did not start: {process.last_words()} "
         f"(exit code {exit_code}, log: {process.log_path})"

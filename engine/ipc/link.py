@@ -1,6 +1,6 @@
-"""A client's one connection: opened on demand, started and restarted with back-off.
+"""A client's one connection to the engine, which is started and restarted with back-off.
 
-Gives out a connection that is open; knows nothing of what is asked over it.
+Knows nothing of the requests that are sent over it.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ from intarsia.engine.ipc.launch import LaunchOptions, connect_or_start
 from intarsia.engine.ipc.messages import LoadProgress
 
 MAX_PATIENCE_S = 2.0
-"""A start whose turn comes later than this is refused at once, with the reason."""
+"""If the back-off lasts longer than this, a start is refused at once, with the reason."""
 
 
 class Link:
-    """``launch`` None: connects only to an engine that runs already."""
+    """Opens the connection on demand. With ``launch`` None it starts no engine."""
 
     def __init__(
         self,
@@ -52,11 +52,11 @@ class Link:
         return self.current
 
     def answered(self) -> None:
-        """The engine has done its work: forget earlier failures."""
+        """Forget earlier failures: the engine has answered a request."""
         self._backoff.succeeded()
 
     def lost(self, connection: Connection) -> None:
-        """The engine went away while it owed an answer: the next start is put off."""
+        """Delay the next start: the engine ended while a request was open."""
         if self.current is connection:
             self.current = None
             self._backoff.failed()
@@ -74,9 +74,9 @@ class Link:
             raise EngineUnavailable("this client of the engine is closed")
         if self._opening is None or self._opening.done():
             self._opening = asyncio.create_task(self._replace_connection())
-            self._opening.add_done_callback(_mark_as_seen)
+            self._opening.add_done_callback(_mark_as_retrieved)
         opening = self._opening
-        # Shielded: the next keystroke cancels this request, and still wants the engine.
+        # asyncio.wait: cancelling this request must not cancel the start that the next one needs.
         await asyncio.wait([opening])
         if opening.cancelled():
             raise EngineUnavailable("this client of the engine is closed")
@@ -98,7 +98,7 @@ class Link:
         return await self._start(self._launch)
 
     async def _start(self, launch: LaunchOptions) -> Connection:
-        await self._wait_for_turn()
+        await self._wait_for_backoff()
         try:
             return await connect_or_start(
                 self.address, launch, name=self._name, on_load_progress=self._on_load_progress
@@ -107,7 +107,7 @@ class Link:
             self._backoff.failed()
             raise
 
-    async def _wait_for_turn(self) -> None:
+    async def _wait_for_backoff(self) -> None:
         left = self._backoff.seconds_left()
         if left > MAX_PATIENCE_S:
             raise EngineUnavailable(
@@ -117,7 +117,7 @@ class Link:
         await asyncio.sleep(left)
 
 
-def _mark_as_seen(opening: asyncio.Task[None]) -> None:
-    """A failure that nobody waited for is no warning: the next request meets it again."""
+def _mark_as_retrieved(opening: asyncio.Task[None]) -> None:
+    """Keep asyncio from warning of a failure that no request waited for: the next one meets it."""
     if not opening.cancelled():
         opening.exception()

@@ -1,4 +1,4 @@
-"""Is an engine alive at an address? Told by its lock, which the system frees however it ends."""
+"""Whether an engine runs at an address: its lock shows it, which the system frees at its end."""
 
 import filelock
 
@@ -6,7 +6,7 @@ from intarsia.engine.ipc.address import Address
 
 
 def is_engine_alive(address: Address) -> bool:
-    """Tell whether some process holds the engine's lock."""
+    """Tell whether a process holds the engine's lock."""
     try:
         with filelock.FileLock(address.engine_lock_path).acquire(blocking=False):
             return False

@@ -1,7 +1,7 @@
 """Every message between a client and the engine: nothing else crosses the process boundary.
 
-A frame holds one msgpack map with the message's name under ``type``. This module knows nothing of
-sockets, tokens or LSP. Text crosses, positions in a text do not.
+A frame holds one msgpack map with the message's name under ``type``. Messages hold text,
+never positions in a text. Knows nothing of sockets, tokens or LSP.
 """
 
 from typing import Literal, TypeAlias
@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 PROTOCOL_VERSION = 7
-"""Goes up whenever a message changes shape; both sides refuse any other number."""
+"""Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
 """A frame above this is refused before it is read into memory."""
@@ -31,7 +31,7 @@ FinishReason: TypeAlias = Literal[
 FailureCode: TypeAlias = Literal[
     "bad_request",  # a field is out of its range; the message names it
     "cancelled",
-    "model",  # the model cannot be found, read or held; the message says what to do
+    "model",  # the model cannot be found, read or loaded; the message says what to do
     "out_of_memory",
     "internal",
 ]
@@ -57,7 +57,7 @@ class Hello(_Handshake, tag="hello", frozen=True, kw_only=True):
     protocol: int
     build: str
     client: str  # for the log: "cli", "lsp", …
-    token: str = ""  # proves on loopback TCP that the client may read the user's files
+    token: str = ""  # on loopback TCP: shows that the client can read the user's files
 
 
 class Welcome(_Handshake, tag="welcome", frozen=True, kw_only=True):
@@ -97,8 +97,8 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     suffix included, most likely. Families that cannot score return one answer; a rewritten draft
     has no others.
 
-    ``model`` None takes the loaded model. ``is_background`` requests may wait longer than between
-    two keys: other fills run between two forward passes of such a fill.
+    ``model`` None uses the loaded model. An ``is_background`` fill may take long: other fills run
+    between its forward passes.
 
     ``draft`` is the hole's present text (after ``given``), to be rewritten. A share ``noise``
     (0 < noise <= 1) of its tokens is masked again, or renoised, and predicted from both sides; the
@@ -196,7 +196,7 @@ class Step(_Message, tag="step", frozen=True, kw_only=True):
 
 
 class Timing(msgspec.Struct, frozen=True, kw_only=True):
-    """Milliseconds of one fill in the engine, those included in which it was suspended."""
+    """Milliseconds of one fill in the engine, with the time for which it was suspended."""
 
     queue: float
     prefill: float
@@ -216,12 +216,12 @@ class Filled(_Message, tag="filled", frozen=True, kw_only=True):
     finish_reason: FinishReason
     model: str
     num_prefilled: int  # context tokens computed for this fill
-    num_reused: int  # context tokens whose keys and values were already held
+    num_reused: int  # context tokens that were in the KV cache already
     others: tuple[Candidate, ...] = ()  # best first
 
 
 class Failed(_Message, tag="failed", frozen=True, kw_only=True):
-    """No answer. ``message`` is one line that says what and what to do."""
+    """No answer. ``message`` is one line: what is wrong and what to do."""
 
     id: int | None  # None: no request could be read
     code: FailureCode
@@ -248,7 +248,7 @@ class Status(_Message, tag="status", frozen=True, kw_only=True):
     dtype: str | None
     notes: tuple[str, ...]  # plain words: which weights, "no adapter: one token a pass", …
     resident_bytes: int
-    cached_tokens: int  # context tokens whose keys and values are held
+    cached_tokens: int  # context tokens in the KV cache
     num_fills: int
     num_clients: int
     uptime_s: float

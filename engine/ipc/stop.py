@@ -1,4 +1,4 @@
-"""End the user's engine, whatever protocol it speaks and even if it hangs."""
+"""End the user's engine, even one that hangs or speaks another protocol."""
 
 import asyncio
 
@@ -10,22 +10,22 @@ from intarsia.engine.ipc.handshake import connect
 from intarsia.engine.ipc.liveness import is_engine_alive
 
 PATIENCE_S = 10.0
-"""How long the engine is waited for before the next, harder means."""
+"""How long to wait for the engine to end before a harder way is tried."""
 
 _POLL_S = 0.02
 
 _CLOCK_SLACK_S = 2.0
-"""The system tells when a process started to about a second."""
+"""The system knows the start of a process to about a second."""
 
 
 async def stop_engine(address: Address, *, name: str, patience_s: float = PATIENCE_S) -> None:
-    """Return when the engine has gone. Raises ``NoEngine`` or ``EngineUnavailable``."""
+    """Return when the engine has ended. Raises ``NoEngine`` or ``EngineUnavailable``."""
     prepare_directory(address.directory)  # in another user's folder the pid may be any process
     try:
         await _ask_to_stop(address, name, patience_s)
     except EngineUnavailable:
         if not is_engine_alive(address):
-            raise  # there is none, or it is no engine that answers
+            raise  # no engine runs, or another program answers
     else:
         if await _is_gone_within(address, patience_s):
             return
@@ -38,7 +38,7 @@ async def _ask_to_stop(address: Address, name: str, patience_s: float) -> None:
         async with asyncio.timeout(patience_s):
             await connection.stop_engine()
     except TimeoutError:
-        pass  # it hangs: its process is ended next
+        pass  # it hangs: the caller ends its process
     finally:
         await connection.close()
 
@@ -60,14 +60,14 @@ async def _end_process(address: Address, patience_s: float) -> None:
 
 
 def _engine_process(address: Address) -> psutil.Process:
-    """Return the process that wrote the pid file: it started before the file was written.
+    """Return the process that wrote the pid file. Raises OSError, ValueError, psutil.Error.
 
-    A later one has the number of an engine that is gone. Raises OSError, ValueError, psutil.Error.
+    A process that started after the file was written has reused the id of an engine that is gone.
     """
     written_at = address.pid_path.stat().st_mtime
     process = psutil.Process(int(address.pid_path.read_text()))
     if process.create_time() > written_at + _CLOCK_SLACK_S:
-        raise psutil.NoSuchProcess(process.pid, msg="its process id is another program's by now")
+        raise psutil.NoSuchProcess(process.pid, msg="another program has its process id now")
     return process
 
 

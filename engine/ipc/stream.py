@@ -1,6 +1,6 @@
 """Open a stream to the engine's address: a unix socket, or loopback TCP with a token.
 
-Address in, reader, writer and token out. Who is at the other end shows in the handshake.
+The handshake shows whether an engine is at the other end.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from intarsia.engine.ipc.liveness import is_engine_alive
 
 
 class PortFile(msgspec.Struct, frozen=True, kw_only=True):
-    """What an engine on loopback TCP writes for its clients, readable by the user alone."""
+    """The content of an engine's port file on loopback TCP; only the user can read it."""
 
     port: int
     token: str
@@ -22,7 +22,7 @@ class PortFile(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EngineStream:
-    """A stream to whoever listens at the engine's address."""
+    """A stream to the program that listens at the engine's address."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -30,7 +30,7 @@ class EngineStream:
 
 
 async def open_stream(address: Address) -> EngineStream:
-    """Connect. Raises ``NoEngine`` where nobody listens."""
+    """Connect. Raises ``NoEngine`` if no program listens, or ``EngineUnavailable``."""
     prepare_directory(address.directory)  # never send code into a folder that is not the user's
     try:
         if address.transport == "tcp":
@@ -51,8 +51,8 @@ async def _open_tcp(address: Address) -> EngineStream:
         # The port of a dead engine may have gone to any program, another user's included.
         raise NoEngine("no engine is running")
     try:
-        found = msgspec.json.decode(address.port_path.read_bytes(), type=PortFile)
+        port_file = msgspec.json.decode(address.port_path.read_bytes(), type=PortFile)
     except msgspec.DecodeError as error:
         raise NoEngine("no engine is running (its port file is damaged)") from error
-    reader, writer = await asyncio.open_connection("127.0.0.1", found.port)
-    return EngineStream(reader=reader, writer=writer, token=found.token)
+    reader, writer = await asyncio.open_connection("127.0.0.1", port_file.port)
+    return EngineStream(reader=reader, writer=writer, token=port_file.token)

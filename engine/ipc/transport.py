@@ -1,6 +1,6 @@
-"""Frames on a stream: four bytes of length (big-endian), then one msgpack message.
+"""Write messages to a stream as frames, and read them back.
 
-Bytes come in, messages go out, and the other way round. Knows no sockets and no engine.
+A frame is four bytes of length (big-endian), then one msgpack message. Knows no sockets.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ _M = TypeVar("_M")
 
 
 class ProtocolError(Exception):
-    """Bytes that are no message, or a message that cannot be sent. One line says why."""
+    """Bytes that are not a message, or a message that cannot be sent. One line says why."""
 
 
 class FrameTooLarge(ProtocolError):
@@ -29,13 +29,16 @@ def to_frame(message: ClientMessage | EngineMessage) -> bytes:
     try:
         data = encode(message)
     except UnicodeEncodeError as error:
-        raise ProtocolError(f"a text is no Unicode: {error}") from error
+        raise ProtocolError(f"a text cannot be encoded as UTF-8: {error}") from error
     _check_length(len(data))
     return _LENGTH.pack(len(data)) + data
 
 
 async def read_message(reader: asyncio.StreamReader, decode: Callable[[bytes], _M]) -> _M | None:
-    """Return the next message, or None where the stream ends between two frames."""
+    """Return the next message, None if the stream ends between two frames.
+
+    Raises ``ProtocolError``.
+    """
     header = await reader.read(_LENGTH.size)
     if not header:
         return None
@@ -62,5 +65,5 @@ def _decode(data: bytes, decode: Callable[[bytes], _M]) -> _M:
 def _check_length(length: int) -> None:
     if length > MAX_FRAME_BYTES:
         raise FrameTooLarge(
-            f"a frame of {length} bytes, at most {MAX_FRAME_BYTES} are allowed: send less text"
+            f"a frame has {length} bytes, {MAX_FRAME_BYTES} are allowed: send less text"
         )

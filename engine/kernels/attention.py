@@ -1,4 +1,4 @@
-"""Attention over the KV cache, and what writes to it: phases that threads share.
+"""Attention over the KV cache, and what writes the cache: phases that threads share.
 
 Queries, keys and scores are float32; the cache holds bfloat16.
 """
@@ -8,17 +8,60 @@ from numba import njit
 
 from intarsia.engine.kernels import microkernels
 from intarsia.engine.kernels.intrinsics import bits_of_float, exp
-from intarsia.engine.kernels.microkernels import LANES
-from intarsia.engine.kernels.prepare_rows import ROWS_AT_ONCE, norm
-from intarsia.engine.kernels.work_units import finish, take, wait
+from intarsia.engine.kernels.microkernels import num_lanes
+from intarsia.engine.kernels.operands import HeadBlock, KeysValues, Strided
+from intarsia.engine.kernels.prepare_rows import ROWS_PER_UNIT, norm
+from intarsia.engine.kernels.work_units import claim, done, wait_for
 
-_QUERIES_AT_ONCE = 8  # rows
-_KEYS_AT_ONCE = 64  # of a softmax's sum: several vectors
-_NOTHING = np.float32(-1e30)  # a score that no exponential shows
+_ROWS_AT_ONCE = 8
+_KEYS_AT_ONCE = 64  # a softmax sums over a multiple of this: several vectors
+_HIDDEN = np.float32(-1e30)  # the score of a key that a row does not see
+
+
+@njit
+def layer_of(cache, layer):
+    """Return the keys and values of one layer."""
+    return KeysValues(cache.keys[layer], cache.values[layer])
 
 
 @njit(fastmath=True, error_model="numpy")
-def turn(head, cosine, sine):
+def write_kv(phase, qkv, rows, shape, norms, cache):
+    """Rotate queries and keys in ``qkv``; write keys and values into the cache after the context.
+
+    Queries are scaled by 1/√head_dim too. ``cache``: keys (kv heads, panels, head_dim, lanes),
+    values (kv heads, capacity, head_dim).
+    """
+    num_rows = rows.cosine.shape[0]
+    num_units = (num_rows + ROWS_PER_UNIT - 1) // ROWS_PER_UNIT
+    unit = claim(phase)
+    while unit < num_units:
+        for row in range(unit * ROWS_PER_UNIT, min((unit + 1) * ROWS_PER_UNIT, num_rows)):
+            rotate_heads(qkv[row], rows.cosine[row], rows.sine[row], shape, norms)
+            write_row(qkv[row], rows.start + row, shape, cache)
+        done(phase)
+        unit = claim(phase)
+    wait_for(phase, num_units)
+
+
+@njit(fastmath=True, error_model="numpy")
+def rotate_heads(qkv, cosine, sine, shape, norms):
+    """Normalize and rotate one row's queries and keys, in place; scale the queries."""
+    dim = shape.head_dim
+    scale = np.float32(1) / np.sqrt(np.float32(dim))
+    for head in range(shape.num_heads + shape.num_kv_heads):
+        own = qkv[head * dim : (head + 1) * dim]
+        if head < shape.num_heads and norms.query.shape[0]:
+            norm(own, norms.query, norms.eps, own)
+        if head >= shape.num_heads and norms.key.shape[0]:
+            norm(own, norms.key, norms.eps, own)
+        rotate(own, cosine, sine)
+        if head < shape.num_heads:
+            for k in range(dim):
+                own[k] *= scale
+
+
+@njit(fastmath=True, error_model="numpy")
+def rotate(head, cosine, sine):
     """Rotate one head by its row's position, in place (rotary.py)."""
     half = cosine.shape[0]
     left, right = head[:half], head[half:]
@@ -28,9 +71,24 @@ def turn(head, cosine, sine):
         right[k] = second * cosine[k] + first * sine[k]
 
 
+@njit(fastmath=True, error_model="numpy")
+def write_row(qkv, position, shape, cache):
+    """Write one row's keys and values to a position of the cache."""
+    num_heads, num_kv, dim, lanes = shape.num_heads, shape.num_kv_heads, shape.head_dim, num_lanes()
+    panel, lane = position // lanes, position % lanes
+    for head in range(num_kv):
+        key = qkv[(num_heads + head) * dim :]
+        value = qkv[(num_heads + num_kv + head) * dim :]
+        target = cache.values[head, position]
+        for k in range(dim):
+            target[k] = to_bfloat16(value[k])
+        for k in range(dim):
+            cache.keys[head, panel, k, lane] = to_bfloat16(key[k])
+
+
 @njit
-def as_half(number):
-    """Return the upper 16 bits of a float32, rounded to even: a bfloat16."""
+def to_bfloat16(number):
+    """Return the bits of the nearest bfloat16: a float32's upper 16, rounded to even."""
     bits = bits_of_float(number)
     return np.uint16(
         ((bits + np.int32(0x7FFF) + ((bits >> np.int32(16)) & np.int32(1))) >> np.int32(16))
@@ -39,164 +97,131 @@ def as_half(number):
 
 
 @njit(fastmath=True, error_model="numpy")
-def place(
-    counters,
-    phase,
-    num_rows,
-    qkv,
-    start,
-    num_heads,
-    num_kv,
-    head_dim,
-    q_norm,
-    k_norm,
-    eps,
-    cosine,
-    sine,
-    keys,
-    values,
-):
-    """Rotate queries and keys; lay keys and values into the cache behind ``start`` tokens, as
-    bfloat16. keys (kv heads, panels, head_dim, LANES), values (kv heads, capacity, head_dim)."""
-    num_units = (num_rows + ROWS_AT_ONCE - 1) // ROWS_AT_ONCE
-    shrink = np.float32(1) / np.sqrt(np.float32(head_dim))
-    unit = take(counters, phase)
+def run_attention(phase, qkv, visible, shape, cache, mixed):
+    """Write the output of attention into ``mixed`` (rows, heads · head_dim).
+
+    A unit is one key-value head, with all query heads of its group, and some rows.
+    """
+    num_rows, num_kv, dim = mixed.shape[0], shape.num_kv_heads, shape.head_dim
+    group = shape.num_heads // num_kv
+    at_once = max(1, min(_ROWS_AT_ONCE, num_rows * num_kv // (2 * phase.num_threads)))
+    num_units = (num_rows + at_once - 1) // at_once * num_kv
+    padded = (visible.shape[1] + _KEYS_AT_ONCE - 1) // _KEYS_AT_ONCE * _KEYS_AT_ONCE
+    queries = np.empty((at_once * group, dim), np.float32)
+    outputs = np.empty((at_once * group, dim), np.float32)
+    scores = np.empty((at_once * group, padded), np.float32)
+    unit = claim(phase)
     while unit < num_units:
-        for row in range(unit * ROWS_AT_ONCE, min((unit + 1) * ROWS_AT_ONCE, num_rows)):
-            for head in range(num_heads + num_kv):
-                own = qkv[row, head * head_dim : (head + 1) * head_dim]
-                if head < num_heads and q_norm.shape[0]:
-                    norm(own, q_norm, eps, own)
-                if head >= num_heads and k_norm.shape[0]:
-                    norm(own, k_norm, eps, own)
-                turn(own, cosine[row], sine[row])
-                if head < num_heads:
-                    for k in range(head_dim):
-                        own[k] *= shrink
-            for head in range(num_kv):
-                key = qkv[row, (num_heads + head) * head_dim :]
-                value = qkv[row, (num_heads + num_kv + head) * head_dim :]
-                to = values[head, start + row]
-                for k in range(head_dim):
-                    to[k] = as_half(value[k])
-                panel, lane = (start + row) // LANES, (start + row) % LANES
-                for k in range(head_dim):
-                    keys[head, panel, k, lane] = as_half(key[k])
-        finish(counters, phase)
-        unit = take(counters, phase)
-    wait(counters, phase, num_units)
+        first = unit // num_kv * at_once
+        block = HeadBlock(unit % num_kv, group, first, min(first + at_once, num_rows))
+        read_queries(qkv, block, queries)
+        attend(queries, visible, block, cache, scores, outputs)
+        write_outputs(outputs, block, mixed)
+        done(phase)
+        unit = claim(phase)
+    wait_for(phase, num_units)
+
+
+@njit(fastmath=True, error_model="numpy")
+def read_queries(qkv, block, queries):
+    """Copy the queries of a block together: a row's query heads, then the next row's."""
+    dim = queries.shape[1]
+    for row in range(block.first, block.end):
+        for member in range(block.group):
+            own = qkv[row, (block.kv_head * block.group + member) * dim :]
+            target = queries[(row - block.first) * block.group + member]
+            for k in range(dim):
+                target[k] = own[k]
+
+
+@njit(fastmath=True, error_model="numpy")
+def attend(queries, visible, block, cache, scores, outputs):
+    """Write softmax(queries · keys) · values; ``scores`` is memory for the first product."""
+    head, dim, padded, lanes = block.kv_head, queries.shape[1], scores.shape[1], num_lanes()
+    num_keys = num_visible(visible, block.first, block.end)
+    num_queries = (block.end - block.first) * block.group
+    for key in range(0, num_keys, lanes):
+        multiply_floats(
+            Strided(queries.ctypes.data, dim),
+            num_queries,
+            Strided(cache.keys[head, key // lanes].ctypes.data, lanes),
+            dim,
+            Strided(scores.ctypes.data + 4 * key, padded),
+        )
+    for query in range(num_queries):
+        softmax_row(scores[query], visible[block.first + query // block.group], num_keys)
+    for k in range(0, dim, lanes):
+        multiply_floats(
+            Strided(scores.ctypes.data, padded),
+            num_queries,
+            Strided(cache.values[head].ctypes.data + 2 * k, dim),
+            num_keys,
+            Strided(outputs.ctypes.data + 4 * k, dim),
+        )
+
+
+@njit(fastmath=True, error_model="numpy")
+def write_outputs(outputs, block, mixed):
+    """Copy the outputs of a block to their rows and heads."""
+    dim = outputs.shape[1]
+    for row in range(block.first, block.end):
+        for member in range(block.group):
+            own = outputs[(row - block.first) * block.group + member]
+            target = mixed[row, (block.kv_head * block.group + member) * dim :]
+            for k in range(dim):
+                target[k] = own[k]
 
 
 @njit
-def float_products(x, x_stride, num_rows, b, b_stride, count, y, y_stride):
-    """Write (rows, count) times (count, lanes); x, b and y are addresses, strides count numbers."""
+def multiply_floats(x, num_rows, b, count, y):
+    """Write x (rows, count) times b (count, lanes) to y."""
     row = 0
     while row < num_rows:
-        left = num_rows - row
-        a, to = x + 4 * row * x_stride, y + 4 * row * y_stride
-        if left >= 8:
-            microkernels.float_tile_8(a, x_stride, b, b_stride, count, to, y_stride)
+        remaining = num_rows - row
+        source = Strided(x.address + 4 * row * x.stride, x.stride)
+        target = Strided(y.address + 4 * row * y.stride, y.stride)
+        if remaining >= 8:
+            microkernels.float_tile_8(source, b, count, target)
             row += 8
-        elif left >= 4:
-            microkernels.float_tile_4(a, x_stride, b, b_stride, count, to, y_stride)
+        elif remaining >= 4:
+            microkernels.float_tile_4(source, b, count, target)
             row += 4
         else:
-            microkernels.float_tile_1(a, x_stride, b, b_stride, count, to, y_stride)
+            microkernels.float_tile_1(source, b, count, target)
             row += 1
 
 
 @njit
-def num_seen(visible, first, end):
-    """Return how many keys the rows have to look at: up to the last that one of them sees."""
+def num_visible(visible, first, end):
+    """Return how many keys the rows must read: up to the last one that any of the rows sees."""
     most = 0
     for row in range(first, end):
-        at = visible.shape[1]
-        while at > most and not visible[row, at - 1]:
-            at -= 1
-        most = max(most, at)
+        num_keys = visible.shape[1]
+        while num_keys > most and not visible[row, num_keys - 1]:
+            num_keys -= 1
+        most = max(most, num_keys)
     return most
 
 
 @njit(fastmath=True, error_model="numpy")
-def soften(scores, visible, num_keys):
-    """Turn a row's scores into shares of what it sees (softmax), in place.
+def softmax_row(scores, visible, num_keys):
+    """Replace a row's scores by their softmax over the keys that it sees, in place.
 
-    ``scores`` is longer than ``num_keys``, by a whole number of vectors in all: so its sum is added
-    up in one order however many keys others see, and a row comes out the same in any company.
+    ``scores`` is longer than ``num_keys``, up to a fixed multiple of vectors. So the order of the
+    sum does not depend on how many keys other rows see: a row's result is the same in any batch.
     """
-    most = _NOTHING
+    largest = _HIDDEN
     for key in range(num_keys):
-        score = scores[key] if visible[key] else _NOTHING
+        score = scores[key] if visible[key] else _HIDDEN
         scores[key] = score
-        most = max(most, score)
+        largest = max(largest, score)
     for key in range(num_keys, scores.shape[0]):
-        scores[key] = _NOTHING
+        scores[key] = _HIDDEN
     total = np.float32(0)
     for key in range(scores.shape[0]):
-        share = exp(scores[key] - most) if scores[key] > _NOTHING else np.float32(0)
-        scores[key] = share
-        total += share
+        weight = exp(scores[key] - largest) if scores[key] > _HIDDEN else np.float32(0)
+        scores[key] = weight
+        total += weight
     inverse = np.float32(1) / total
     for key in range(num_keys):
         scores[key] *= inverse
-
-
-@njit(fastmath=True, error_model="numpy")
-def attend(
-    counters, phase, num_threads, qkv, visible, num_heads, num_kv, head_dim, keys, values, mixed
-):
-    """Write what each row's heads gather (rows, heads · head_dim). A unit is one key-value head,
-    with all query heads of its group, and some rows."""
-    num_rows, group = mixed.shape[0], num_heads // num_kv
-    at_once = max(1, min(_QUERIES_AT_ONCE, num_rows * num_kv // (2 * num_threads)))
-    num_blocks = (num_rows + at_once - 1) // at_once
-    num_units = num_blocks * num_kv
-    padded = (visible.shape[1] + _KEYS_AT_ONCE - 1) // _KEYS_AT_ONCE * _KEYS_AT_ONCE
-    queries = np.empty((at_once * group, head_dim), np.float32)
-    gathered = np.empty((at_once * group, head_dim), np.float32)
-    scores = np.empty((at_once * group, padded), np.float32)
-    unit = take(counters, phase)
-    while unit < num_units:
-        head, block = unit % num_kv, unit // num_kv
-        first, end = block * at_once, min((block + 1) * at_once, num_rows)
-        num_keys = num_seen(visible, first, end)
-        num_queries = (end - first) * group
-        for row in range(first, end):
-            for member in range(group):
-                own = qkv[row, (head * group + member) * head_dim :]
-                to = queries[(row - first) * group + member]
-                for k in range(head_dim):
-                    to[k] = own[k]
-        for key in range(0, num_keys, LANES):
-            float_products(
-                queries.ctypes.data,
-                head_dim,
-                num_queries,
-                keys[head, key // LANES].ctypes.data,
-                LANES,
-                head_dim,
-                scores.ctypes.data + 4 * key,
-                padded,
-            )
-        for query in range(num_queries):
-            soften(scores[query], visible[first + query // group], num_keys)
-        for k in range(0, head_dim, LANES):
-            float_products(
-                scores.ctypes.data,
-                padded,
-                num_queries,
-                values[head].ctypes.data + 2 * k,
-                head_dim,
-                num_keys,
-                gathered.ctypes.data + 4 * k,
-                head_dim,
-            )
-        for row in range(first, end):
-            for member in range(group):
-                own = gathered[(row - first) * group + member]
-                to = mixed[row, (head * group + member) * head_dim :]
-                for k in range(head_dim):
-                    to[k] = own[k]
-        finish(counters, phase)
-        unit = take(counters, phase)
-    wait(counters, phase, num_units)

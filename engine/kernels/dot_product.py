@@ -1,6 +1,6 @@
-"""Which instruction of this processor multiplies bytes and adds them up in 32 bits.
+"""Find the processor's instruction that multiplies bytes and adds the products up in 32 bits.
 
-It is what a pass over int8 weights is made of. Knows neither matrices nor numba.
+Products with int8 weights consist of it. Knows neither matrices nor numba.
 """
 
 from dataclasses import dataclass
@@ -10,11 +10,11 @@ from llvmlite import binding
 
 @dataclass(frozen=True, slots=True)
 class DotProduct:
-    """``intrinsic`` is LLVM's name: for each lane, a sum of 32 bits and four products of bytes."""
+    """An instruction: for each of its lanes, a 32-bit sum plus four products of bytes."""
 
-    intrinsic: str
+    intrinsic: str  # LLVM's name
     lanes: int
-    zero: int  # what stands for 0 in weights: their bytes have no sign where it is not 0
+    zero: int  # the weight byte that means 0: weight bytes are unsigned where it is not 0
 
 
 _KNOWN = (  # the fastest first
@@ -25,9 +25,9 @@ _KNOWN = (  # the fastest first
 
 
 def find_dot_product() -> DotProduct | None:
-    """Return the widest one here, None where there is none."""
+    """Return the fastest one of this processor, None where it has none."""
     features = binding.get_host_cpu_features()
-    for wanted, found in _KNOWN:
-        if all(features.get(name) for name in wanted):
-            return found
+    for needed, instruction in _KNOWN:
+        if all(features.get(name) for name in needed):
+            return instruction
     return None

@@ -1,95 +1,96 @@
-"""One pass over all layers, and one over the output matrix: what every thread of a team runs.
+"""One forward pass over all layers, and one over the output matrix: what every thread runs.
 
-Arguments come in tuples, as byte_backbone.py lays them. Phases are numbered through, for each has
-its own counters.
+A pass is a sequence of phases (work_units.py), which are numbered through because each has its own
+counters.
 """
 
 import numpy as np
 from numba import njit
 
-from intarsia.engine.kernels import CAN_KEEP
-from intarsia.engine.kernels.attention import attend, place
-from intarsia.engine.kernels.int8_matrix import multiply
-from intarsia.engine.kernels.prepare_rows import (
-    finish_rows,
-    prepare_gated,
-    prepare_norm,
-    prepare_rows,
+from intarsia.engine.kernels.attention import layer_of, run_attention, write_kv
+from intarsia.engine.kernels.int8_matrix import matrix_of, multiply
+from intarsia.engine.kernels.operands import (
+    Adapter,
+    GateSource,
+    HeadNorms,
+    Int8Rows,
+    NormSource,
+    Product,
 )
+from intarsia.engine.kernels.prepare_rows import finish_rows, prepare_rows
+from intarsia.engine.kernels.work_units import phase_of
 
-PHASES_A_LAYER = 10
-
-
-@njit(nogil=True, cache=CAN_KEEP, fastmath=True, error_model="numpy")
-def run_layers(shared, sizes, rows, norms, qkv, o, gate_up, down, cache, buffers):
-    """Turn embeddings into hidden states, and lay the rows' keys and values into the cache."""
-    counters, threads = shared
-    start, frozen, heads, kv, dim, width, eps = sizes
-    visible, cosine, sine = rows
-    attn_norms, mlp_norms, q_norms, k_norms, last_norm = norms
-    keys, values = cache
-    x, normed, bytes_, scales, zeros, qkv_rows, mixed, added, both = buffers
-    num_rows = x.shape[0]
-    for i in range(attn_norms.shape[0]):
-        phase = i * PHASES_A_LAYER
-        matrix, columns, lasts, biases, inner, inner_columns, groups = qkv
-        prepare_norm(
-            counters, phase, x, added, attn_norms[i], eps,
-            frozen, inner[i], inner_columns[i], groups, bytes_, scales, zeros,
-        )  # fmt: skip
-        multiply(
-            counters, phase + 1, threads, num_rows, matrix[i], columns[i], lasts[i], biases[i],
-            bytes_, scales, zeros, qkv_rows,
-        )  # fmt: skip
-        place(
-            counters, phase + 2, num_rows, qkv_rows, start, heads, kv, dim,
-            q_norms[i], k_norms[i], eps, cosine, sine, keys[i], values[i],
-        )  # fmt: skip
-        attend(
-            counters, phase + 3, threads, qkv_rows, visible, heads, kv, dim, keys[i], values[i],
-            mixed,
-        )  # fmt: skip
-        matrix, columns, lasts, biases, inner, inner_columns, groups = o
-        prepare_rows(
-            counters, phase + 4, num_rows, mixed,
-            frozen, inner[i], inner_columns[i], groups, bytes_, scales, zeros,
-        )  # fmt: skip
-        multiply(
-            counters, phase + 5, threads, num_rows, matrix[i], columns[i], lasts[i], biases[i],
-            bytes_, scales, zeros, added,
-        )  # fmt: skip
-        matrix, columns, lasts, biases, inner, inner_columns, groups = gate_up
-        prepare_norm(
-            counters, phase + 6, x, added, mlp_norms[i], eps,
-            frozen, inner[i], inner_columns[i], groups, bytes_, scales, zeros,
-        )  # fmt: skip
-        multiply(
-            counters, phase + 7, threads, num_rows, matrix[i], columns[i], lasts[i], biases[i],
-            bytes_, scales, zeros, both,
-        )  # fmt: skip
-        matrix, columns, lasts, biases, inner, inner_columns, groups = down
-        prepare_gated(
-            counters, phase + 8, num_rows, both, width,
-            frozen, inner[i], inner_columns[i], groups, bytes_, scales, zeros,
-        )  # fmt: skip
-        multiply(
-            counters, phase + 9, threads, num_rows, matrix[i], columns[i], lasts[i], biases[i],
-            bytes_, scales, zeros, added,
-        )  # fmt: skip
-    finish_rows(counters, attn_norms.shape[0] * PHASES_A_LAYER, x, added, last_norm, eps, normed)
+PHASES_PER_LAYER = 10
+OUTPUT_PHASES = 2
+_FIRST = np.int64(0)  # a bare 0 has a type of its own: numba would compile the callees twice
 
 
-@njit(nogil=True, cache=CAN_KEEP, fastmath=True, error_model="numpy")
-def run_output(shared, output, x, bytes_, scales, zeros, logits):
-    """Write logits (rows, padded vocab) of hidden states."""
-    counters, threads = shared
-    matrix, columns, lasts, biases, inner, inner_columns, groups = output
-    num_rows = x.shape[0]
-    prepare_rows(
-        counters, np.int64(0), num_rows, x,
-        num_rows, inner[0], inner_columns[0], groups, bytes_, scales, zeros,
-    )  # fmt: skip
-    multiply(
-        counters, np.int64(1), threads, num_rows, matrix[0], columns[0], lasts[0], biases[0],
-        bytes_, scales, zeros, logits,
-    )  # fmt: skip
+@njit(nogil=True, fastmath=True, error_model="numpy")
+def run_layers(work, model, rows, cache, buffers):
+    """Turn embeddings into hidden states, and write the rows' keys and values into the cache.
+
+    Takes Work, Model, PassRows, KeysValues and Buffers.
+    """
+    layers = model.layers
+    num_layers = layers.attn_norms.shape[0]
+    for layer in range(num_layers):
+        run_attention_block(work, model, rows, cache, buffers, layer)
+        run_feed_forward(work, model, rows, buffers, layer)
+    source = NormSource(buffers.residual, buffers.added, layers.last_norm, model.shape.norm_eps)
+    finish_rows(phase_of(work, num_layers * PHASES_PER_LAYER), source, buffers.hidden)
+
+
+@njit(nogil=True, fastmath=True, error_model="numpy")
+def run_output(work, output, hidden, rows, logits):
+    """Write the logits (rows, padded vocab) of hidden states.
+
+    Takes Work, AdaptedInt8, float32 rows, memory for them as Int8Rows, and a float32 array.
+    """
+    product = product_of(output, _FIRST, rows.num_rows, rows)
+    run_product(work, _FIRST, hidden, product, logits)
+
+
+@njit(fastmath=True, error_model="numpy")
+def run_attention_block(work, model, rows, cache, buffers, layer):
+    """Run the first half of a layer: norm, qkv, attention and its output matrix."""
+    layers, shape, first = model.layers, model.shape, layer * PHASES_PER_LAYER
+    source = NormSource(buffers.residual, buffers.added, layers.attn_norms[layer], shape.norm_eps)
+    qkv = product_of(layers.qkv, layer, rows.num_frozen, buffers.int8)
+    run_product(work, first, source, qkv, buffers.qkv)
+    norms = HeadNorms(layers.q_norms[layer], layers.k_norms[layer], shape.norm_eps)
+    own = layer_of(cache, layer)
+    write_kv(phase_of(work, first + 2), buffers.qkv, rows, shape, norms, own)
+    run_attention(phase_of(work, first + 3), buffers.qkv, rows.visible, shape, own, buffers.mixed)
+    o = product_of(layers.o, layer, rows.num_frozen, buffers.int8)
+    run_product(work, first + 4, buffers.mixed, o, buffers.added)
+
+
+@njit(fastmath=True, error_model="numpy")
+def run_feed_forward(work, model, rows, buffers, layer):
+    """Run the second half of a layer: norm, gate and up, and down."""
+    layers, shape, first = model.layers, model.shape, layer * PHASES_PER_LAYER + 6
+    source = NormSource(buffers.residual, buffers.added, layers.mlp_norms[layer], shape.norm_eps)
+    gate_up = product_of(layers.gate_up, layer, rows.num_frozen, buffers.int8)
+    run_product(work, first, source, gate_up, buffers.gate_up)
+    gated = GateSource(buffers.gate_up, shape.intermediate)
+    down = product_of(layers.down, layer, rows.num_frozen, buffers.int8)
+    run_product(work, first + 2, gated, down, buffers.added)
+
+
+@njit(fastmath=True, error_model="numpy")
+def product_of(part, layer, num_frozen, room):
+    """Return the operands of one layer's product; ``room`` is memory for int8 rows of any part."""
+    num_groups = part.matrices.num_groups
+    return Product(
+        Int8Rows(room.quantized, room.scales, room.zeros, room.num_rows, num_groups),
+        Adapter(matrix_of(part.down, layer), num_frozen),
+        matrix_of(part.matrices, layer),
+    )
+
+
+@njit(fastmath=True, error_model="numpy")
+def run_product(work, first_phase, source, product, y):
+    """Quantize rows and multiply them, in two phases."""
+    phase = phase_of(work, first_phase)
+    prepare_rows(phase, source, product.adapter, product.rows)
+    multiply(phase_of(work, first_phase + 1), product.rows, product.matrix, y)

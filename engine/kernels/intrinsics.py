@@ -1,5 +1,4 @@
-"""What numba lacks between threads and between formats: counters that several threads share, and
-bits read as numbers."""
+"""What numba lacks: atomic counters, bit casts, fast rounding and a fast exponential."""
 
 import platform
 from typing import Any
@@ -9,26 +8,27 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-_WIDE, _INT, _FLOAT = ir.IntType(64), ir.IntType(32), ir.FloatType()
+_I64, _I32, _FLOAT = ir.IntType(64), ir.IntType(32), ir.FloatType()
 
 
 @intrinsic
-def take_number(context: Any, address: Any) -> Any:
-    """Return the counter's number and add one to it."""
+def fetch_and_add(context: Any, address: Any) -> Any:
+    """Return the 64-bit counter at an address and add one to it, atomically."""
 
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        counter = builder.inttoptr(given[0], _WIDE.as_pointer())
-        return builder.atomic_rmw("add", counter, ir.Constant(_WIDE, 1), "acq_rel")
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        counter = builder.inttoptr(arguments[0], _I64.as_pointer())
+        return builder.atomic_rmw("add", counter, ir.Constant(_I64, 1), "acq_rel")
 
     return types.int64(types.intp), generate
 
 
 @intrinsic
-def read_number(context: Any, address: Any) -> Any:
-    """Return the counter's number, and with it what other threads wrote before they counted."""
+def load_acquire(context: Any, address: Any) -> Any:
+    """Return the 64-bit counter at an address; what threads wrote before they counted is visible
+    after it."""
 
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        counter = builder.inttoptr(given[0], _WIDE.as_pointer())
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        counter = builder.inttoptr(arguments[0], _I64.as_pointer())
         return builder.load_atomic(counter, "acquire", 8)
 
     return types.int64(types.intp), generate
@@ -36,10 +36,10 @@ def read_number(context: Any, address: Any) -> Any:
 
 @intrinsic
 def float_of_bits(context: Any, bits: Any) -> Any:
-    """Return the float32 that these 32 bits are."""
+    """Return the float32 with these 32 bits."""
 
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        return builder.bitcast(given[0], _FLOAT)
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], _FLOAT)
 
     return types.float32(types.int32), generate
 
@@ -48,29 +48,31 @@ def float_of_bits(context: Any, bits: Any) -> Any:
 def bits_of_float(context: Any, number: Any) -> Any:
     """Return the 32 bits of a float32."""
 
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        return builder.bitcast(given[0], _INT)
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.bitcast(arguments[0], _I32)
 
     return types.int32(types.float32), generate
 
 
 @intrinsic
 def nearest(context: Any, number: Any) -> Any:
-    """Return the nearest whole number of a float32, as one instruction: a call would not become
-    vectors."""
+    """Return the nearest whole number of a float32.
 
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    It is one instruction: a loop with a call in it is not vectorized.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(_FLOAT, [_FLOAT])
-        return builder.call(builder.module.declare_intrinsic("llvm.rint.f32", (), kind), given)
+        return builder.call(builder.module.declare_intrinsic("llvm.rint.f32", (), kind), arguments)
 
     return types.float32(types.float32), generate
 
 
 @intrinsic
-def rest(context: Any) -> Any:
-    """Leave a core's shared parts to its other thread for a moment, within a loop that waits."""
+def pause(context: Any) -> Any:
+    """Tell the processor that this loop waits, so that the core's other thread runs faster."""
 
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = ir.FunctionType(ir.VoidType(), [])
         if platform.machine().lower() in ("x86_64", "amd64"):
             builder.call(builder.module.declare_intrinsic("llvm.x86.sse2.pause", (), kind), [])
@@ -81,17 +83,17 @@ def rest(context: Any) -> Any:
 
 _f = np.float32
 _LOG2_E, _LN2_HIGH, _LN2_LOW = _f(1.44269504), _f(0.693359375), _f(-2.12194440e-4)
-_LEAST, _MOST, _HALF, _ONE = _f(-87.0), _f(88.0), _f(0.5), _f(1.0)
+_MIN, _MAX, _HALF, _ONE = _f(-87.0), _f(88.0), _f(0.5), _f(1.0)
 _C0, _C1, _C2 = _f(1.9875691500e-4), _f(1.3981999507e-3), _f(8.3334519073e-3)
 _C3, _C4 = _f(4.1665795894e-2), _f(1.6666665459e-1)
 
 
 @njit(inline="always", fastmath=True, error_model="numpy")
 def exp(x):
-    """Return e to the x, for x of float32."""
-    x = min(max(x, _LEAST), _MOST)
-    turns = nearest(x * _LOG2_E)
-    r = x - turns * _LN2_HIGH - turns * _LN2_LOW
+    """Return e to the power of a float32, by the polynomial of Cephes' ``expf``."""
+    x = min(max(x, _MIN), _MAX)
+    exponent = nearest(x * _LOG2_E)
+    r = x - exponent * _LN2_HIGH - exponent * _LN2_LOW
     p = ((((_C0 * r + _C1) * r + _C2) * r + _C3) * r + _C4) * r + _HALF
-    power = (np.int32(turns) + np.int32(127)) << np.int32(23)
+    power = (np.int32(exponent) + np.int32(127)) << np.int32(23)
     return (p * r * r + r + _ONE) * float_of_bits(np.int32(power))

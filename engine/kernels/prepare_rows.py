@@ -1,24 +1,88 @@
-"""The steps of a layer but for its big products, each a phase that threads share.
+"""Quantize the rows that the next matrix multiplies: normalized, gated, or as attention left them.
 
-Rows are float32. Knows neither tokens nor what the rows are for.
+Each function is one phase, which threads share in units of ``ROWS_PER_UNIT`` rows.
 """
 
 import numpy as np
 from numba import njit
+from numba.extending import overload
 
-from intarsia.engine.kernels.int8_matrix import as_bytes, panel_products
+from intarsia.engine.kernels.int8_matrix import multiply_panel, quantize_row
 from intarsia.engine.kernels.intrinsics import exp
-from intarsia.engine.kernels.microkernels import GROUP, LANES, MOST_ROWS
-from intarsia.engine.kernels.work_units import finish, take, wait
+from intarsia.engine.kernels.microkernels import GROUP, MAX_TILE_ROWS, num_lanes
+from intarsia.engine.kernels.operands import GateSource, NormSource, PanelAt, Strided
+from intarsia.engine.kernels.work_units import claim, done, wait_for
 
-ROWS_AT_ONCE = 4
-_FIRST = np.int64(0)  # group; as a bare 0 numba would compile the same once more
-_ONES = np.ones(LANES, np.float32)
+ROWS_PER_UNIT = 4
+_OPTIONS = {"fastmath": True, "error_model": "numpy"}
+_FIRST_GROUP = np.int64(0)  # with a bare 0, numba would compile the same function twice
+
+
+@njit(fastmath=True, error_model="numpy")
+def prepare_rows(phase, source, adapter, rows):
+    """Quantize all rows of a source, and apply the adapter's down matrix to those of the canvas."""
+    num_units = (rows.num_rows + ROWS_PER_UNIT - 1) // ROWS_PER_UNIT
+    scratch = np.empty(rows.num_groups * GROUP, np.float32)
+    inner = np.empty(
+        (ROWS_PER_UNIT + MAX_TILE_ROWS, adapter.down.column_scales.shape[0]), np.float32
+    )
+    unit = claim(phase)
+    while unit < num_units:
+        first, end = unit * ROWS_PER_UNIT, min((unit + 1) * ROWS_PER_UNIT, rows.num_rows)
+        for row in range(first, end):
+            quantize_row(read_row(source, row, scratch), row, _FIRST_GROUP, rows)
+        if adapter.down.panels.shape[0]:
+            apply_adapter(first, end, adapter, inner, rows)
+        done(phase)
+        unit = claim(phase)
+    wait_for(phase, num_units)
+
+
+def read_row(source, row, scratch):
+    """Return a float32 row of a NormSource, a GateSource or an array; for compiled code alone.
+
+    The row may be written to ``scratch`` first.
+    """
+    raise NotImplementedError
+
+
+@overload(read_row, jit_options=_OPTIONS)
+def _read_row_of(source, row, scratch):
+    # By type, not by a function that is passed: numba does not keep code that holds a function.
+    kind = getattr(source, "instance_class", None)
+    if kind is NormSource:
+        return _read_normed
+    if kind is GateSource:
+        return _read_gated
+    return _read_plain
+
+
+def _read_normed(source, row, scratch):
+    # ``added`` may be wider than the residual stream: that is padding.
+    residual = source.residual[row]
+    normed = scratch[: residual.shape[0]]
+    for k in range(residual.shape[0]):
+        residual[k] += source.added[row, k]
+    norm(residual, source.weight, source.eps, normed)
+    return normed
+
+
+def _read_gated(source, row, scratch):
+    # SiLU of gate, times up (SwiGLU, arXiv 2002.05202)
+    width = source.width
+    gate, up, gated = source.gate_up[row, :width], source.gate_up[row, width:], scratch[:width]
+    for k in range(width):
+        gated[k] = gate[k] / (np.float32(1) + exp(-gate[k])) * up[k]
+    return gated
+
+
+def _read_plain(source, row, scratch):
+    return source[row]
 
 
 @njit(fastmath=True, error_model="numpy")
 def norm(row, weight, eps, out):
-    """Write a row by its root mean square, times a weight (RMSNorm, arXiv 1910.07467)."""
+    """Write a row divided by its root mean square, times a weight (RMSNorm, arXiv 1910.07467)."""
     total = np.float32(0)
     for k in range(row.shape[0]):
         total += row[k] * row[k]
@@ -28,146 +92,43 @@ def norm(row, weight, eps, out):
 
 
 @njit(fastmath=True, error_model="numpy")
-def gate(
-    first_row, end_row, num_frozen, down, down_scales, inner, num_groups, bytes_, scales, zeros
-):
-    """Write the adapter's inner numbers into the last group of rows that are bytes already; zeros
-    for frozen rows. ``down`` (panels, bytes) is its first matrix, ``inner`` room for its products.
+def apply_adapter(first_row, end_row, adapter, inner, rows):
+    """Multiply quantized rows by the adapter's down matrix, and quantize the product into the rows'
+    last group. Frozen rows get zeros there. ``inner`` is memory for the products.
     """
-    last = num_groups - 1
-    start = min(max(first_row, num_frozen), end_row)
+    last, down = rows.num_groups - 1, adapter.down
+    start = min(max(first_row, adapter.num_frozen), end_row)
     for row in range(first_row, start):
-        for k in range(last * GROUP, num_groups * GROUP):
-            bytes_[row, k] = 0
-        scales[row * num_groups + last] = 0
-        zeros[row * num_groups + last] = 0
-    for panel in range(down.shape[0]):
-        panel_products(
-            down.ctypes.data + panel * down.shape[1],
-            _ONES.ctypes.data,
+        for k in range(last * GROUP, rows.num_groups * GROUP):
+            rows.quantized[row, k] = 0
+        rows.scales[row * rows.num_groups + last] = 0
+        rows.zeros[row * rows.num_groups + last] = 0
+    for panel in range(down.panels.shape[0]):
+        column = panel * num_lanes()
+        multiply_panel(
+            PanelAt(
+                down.panels.ctypes.data + panel * down.panels.shape[1],
+                down.last_scales.ctypes.data + 4 * column,
+                last,
+            ),
+            rows,
             start,
             end_row - start,
-            bytes_,
-            scales,
-            zeros,
-            num_groups,
-            last,
-            inner.ctypes.data + 4 * panel * LANES,
-            inner.shape[1],
+            Strided(inner.ctypes.data + 4 * column, inner.shape[1]),
         )
     for row in range(start, end_row):
         for k in range(inner.shape[1]):
-            inner[row - start, k] *= down_scales[k]
-        as_bytes(inner[row - start], row, last, num_groups, bytes_, scales, zeros)
+            inner[row - start, k] *= down.column_scales[k]
+        quantize_row(inner[row - start], row, last, rows)
 
 
 @njit(fastmath=True, error_model="numpy")
-def prepare_norm(
-    counters,
-    phase,
-    x,
-    added,
-    weight,
-    eps,
-    num_frozen,
-    down,
-    down_scales,
-    num_groups,
-    bytes_,
-    scales,
-    zeros,
-):
-    """x += added; then its norm as bytes. ``added`` may be wider than x: its padding is left."""
-    num_rows, width = x.shape
-    num_units = (num_rows + ROWS_AT_ONCE - 1) // ROWS_AT_ONCE
-    normed = np.empty(width, np.float32)
-    inner = np.empty((ROWS_AT_ONCE + MOST_ROWS, down_scales.shape[0]), np.float32)
-    unit = take(counters, phase)
-    while unit < num_units:
-        first, end = unit * ROWS_AT_ONCE, min((unit + 1) * ROWS_AT_ONCE, num_rows)
-        for row in range(first, end):
-            for k in range(width):
-                x[row, k] += added[row, k]
-            norm(x[row], weight, eps, normed)
-            as_bytes(normed, row, _FIRST, num_groups, bytes_, scales, zeros)
-        if down.shape[0]:
-            gate(
-                first, end, num_frozen, down, down_scales, inner,
-                num_groups, bytes_, scales, zeros,
-            )  # fmt: skip
-        finish(counters, phase)
-        unit = take(counters, phase)
-    wait(counters, phase, num_units)
-
-
-@njit(fastmath=True, error_model="numpy")
-def prepare_rows(
-    counters, phase, num_rows, x, num_frozen, down, down_scales, num_groups, bytes_, scales, zeros
-):
-    """Rows as bytes, as they are."""
-    num_units = (num_rows + ROWS_AT_ONCE - 1) // ROWS_AT_ONCE
-    inner = np.empty((ROWS_AT_ONCE + MOST_ROWS, down_scales.shape[0]), np.float32)
-    unit = take(counters, phase)
-    while unit < num_units:
-        first, end = unit * ROWS_AT_ONCE, min((unit + 1) * ROWS_AT_ONCE, num_rows)
-        for row in range(first, end):
-            as_bytes(x[row], row, _FIRST, num_groups, bytes_, scales, zeros)
-        if down.shape[0]:
-            gate(
-                first, end, num_frozen, down, down_scales, inner,
-                num_groups, bytes_, scales, zeros,
-            )  # fmt: skip
-        finish(counters, phase)
-        unit = take(counters, phase)
-    wait(counters, phase, num_units)
-
-
-@njit(fastmath=True, error_model="numpy")
-def prepare_gated(
-    counters,
-    phase,
-    num_rows,
-    both,
-    width,
-    num_frozen,
-    down,
-    down_scales,
-    num_groups,
-    bytes_,
-    scales,
-    zeros,
-):
-    """SiLU of the first half of a row, times the second, as bytes (SwiGLU, arXiv 2002.05202)."""
-    num_units = (num_rows + ROWS_AT_ONCE - 1) // ROWS_AT_ONCE
-    gated = np.empty(width, np.float32)
-    inner = np.empty((ROWS_AT_ONCE + MOST_ROWS, down_scales.shape[0]), np.float32)
-    unit = take(counters, phase)
-    while unit < num_units:
-        first, end = unit * ROWS_AT_ONCE, min((unit + 1) * ROWS_AT_ONCE, num_rows)
-        for row in range(first, end):
-            opened, passed = both[row, :width], both[row, width : 2 * width]
-            for k in range(width):
-                gated[k] = opened[k] / (np.float32(1) + exp(-opened[k])) * passed[k]
-            as_bytes(gated, row, _FIRST, num_groups, bytes_, scales, zeros)
-        if down.shape[0]:
-            gate(
-                first, end, num_frozen, down, down_scales, inner,
-                num_groups, bytes_, scales, zeros,
-            )  # fmt: skip
-        finish(counters, phase)
-        unit = take(counters, phase)
-    wait(counters, phase, num_units)
-
-
-@njit(fastmath=True, error_model="numpy")
-def finish_rows(counters, phase, x, added, weight, eps, hidden):
-    """The last norm: hidden states (rows, hidden)."""
-    num_rows, width = x.shape
-    unit = take(counters, phase)
-    while unit < num_rows:
-        for k in range(width):
-            x[unit, k] += added[unit, k]
-        norm(x[unit], weight, eps, hidden[unit])
-        finish(counters, phase)
-        unit = take(counters, phase)
-    wait(counters, phase, num_rows)
+def finish_rows(phase, source, hidden):
+    """Write the last norm: hidden states (rows, hidden)."""
+    num_rows = hidden.shape[0]
+    row = claim(phase)
+    while row < num_rows:
+        read_row(source, row, hidden[row])
+        done(phase)
+        row = claim(phase)
+    wait_for(phase, num_rows)

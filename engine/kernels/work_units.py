@@ -1,32 +1,40 @@
-"""How threads share a pass: phase by phase, each in units that whoever is free takes next.
+"""Share a pass between threads: phase by phase, each phase split into units that threads claim.
 
-A phase ends when all its units are done, not when all threads have come: one that the system has
-put aside holds nobody up, unless it has a unit in hand. Counters: (phases, 16) int64, zeros at the
-start; each row is one phase's units taken and, a cache line away, done.
+A phase ends when all its units are done, not when all threads have arrived. So a thread that the
+system has suspended delays the others only while it holds a unit.
 """
 
 from numba import njit
 
-from intarsia.engine.kernels.intrinsics import read_number, rest, take_number
+from intarsia.engine.kernels.intrinsics import fetch_and_add, load_acquire, pause
+from intarsia.engine.kernels.operands import Phase
 
-COUNTERS_A_PHASE = 16
+COUNTERS_PER_PHASE = 16
+"""Units claimed and, a cache line further, units done; zeros at the start."""
+
 _DONE = 8
 
 
 @njit(inline="always")
-def take(counters, phase):
-    """Return the number of a unit that nobody else has."""
-    return take_number(counters.ctypes.data + 8 * COUNTERS_A_PHASE * phase)
+def phase_of(work, index):
+    """Return one phase of a call."""
+    return Phase(work.counters[index], work.num_threads)
 
 
 @njit(inline="always")
-def finish(counters, phase):
-    """Say that a unit is done."""
-    take_number(counters.ctypes.data + 8 * (COUNTERS_A_PHASE * phase + _DONE))
+def claim(phase):
+    """Return the number of a unit that no other thread has."""
+    return fetch_and_add(phase.counters.ctypes.data)
 
 
 @njit(inline="always")
-def wait(counters, phase, num_units):
-    """Return once all units of a phase are done."""
-    while read_number(counters.ctypes.data + 8 * (COUNTERS_A_PHASE * phase + _DONE)) < num_units:
-        rest()
+def done(phase):
+    """Count a unit as done."""
+    fetch_and_add(phase.counters.ctypes.data + 8 * _DONE)
+
+
+@njit(inline="always")
+def wait_for(phase, num_units):
+    """Return once all units of the phase are done."""
+    while load_acquire(phase.counters.ctypes.data + 8 * _DONE) < num_units:
+        pause()

@@ -1,1 +1,5 @@
-"""The default models: where their weights come from, and the adapter that we ship for them."""
+"""From what the user calls a model to a checked folder on the disk: catalog, download, conversion.
+
+Its public interface is ``locate.locate_model`` and ``download.pull``. Knows no tensors; the weights
+that intarsia ships are in ``bundled/``.
+"""

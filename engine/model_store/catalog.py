@@ -1,6 +1,6 @@
-"""The table of default models: one row says what a model is and where its one file can be had.
+"""The table of models that intarsia knows by name, and where to download each one's file.
 
-Nothing is fetched here. Whatever the source, only ``sha256`` decides whether bytes are the model.
+Downloads nothing. Whatever the source, ``sha256`` alone decides whether bytes are the model.
 """
 
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ class HubFile:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WheelParts:
-    """The same bytes in parts: each wheel holds one as a data file, to be joined in order.
+    """The same file in parts: each wheel has one part as a data file, to be joined in order.
 
     ``{n}`` and ``{n:02}`` in the patterns count from 1; ``sha256`` pins each wheel, in order.
     """
@@ -40,13 +40,13 @@ class WheelParts:
         return f"{distribution}-{self.version}-py3-none-any.whl"
 
     def member_name(self, index: int) -> str:
-        """Return the one file that is read inside the wheel at ``index``."""
+        """Return the path of the data file inside the wheel at ``index``."""
         return self.member.format(n=index + 1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CatalogModel:
-    """One model: its GGUF file, where it can be had, and what we ship for it."""
+    """One model: its GGUF file, the sources of that file, and what intarsia ships for it."""
 
     name: str
     licence: str
@@ -60,12 +60,12 @@ class CatalogModel:
 
     @property
     def adapter(self) -> Path | None:
-        """Return the bundled adapter's path, None where there is none for this model."""
+        """Return the path of the bundled adapter, None if this model has none."""
         return _bundled(self.adapter_file)
 
     @property
     def tuning(self) -> Path | None:
-        """Return the bundled tuning's path, None where there is none for this model."""
+        """Return the path of the bundled tuning, None if this model has none."""
         return _bundled(self.tuning_file)
 
 
@@ -109,7 +109,7 @@ CATALOG: tuple[CatalogModel, ...] = (
         sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
         hub=HubFile(
             repo="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF",
-            revision="main",  # the digest protects
+            revision="main",  # sha256 pins the content
             file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
         ),
         wheels=WheelParts(
@@ -148,5 +148,5 @@ CATALOG: tuple[CatalogModel, ...] = (
 
 
 def find_model(name: str) -> CatalogModel | None:
-    """Return the row with this name, None where there is none."""
+    """Return the row with this name, None if there is none."""
     return next((row for row in CATALOG if row.name == name), None)

@@ -1,4 +1,4 @@
-"""What lies in a model's folder: its config, its weights, its tokenizer. Reads no tensor."""
+"""Check the files of a model's folder: config, weights and tokenizer. Reads no tensor."""
 
 import json
 from collections.abc import Mapping
@@ -12,19 +12,23 @@ _PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 
 
 def read_config(folder: Path) -> Mapping[str, Any]:
-    """Return config.json. Raises ModelError where the folder holds no model."""
+    """Return the content of config.json. Raises ModelError if the folder has no model."""
     path = folder / "config.json"
     if not path.is_file():
         if ggufs := sorted(folder.glob("*.gguf")):
             raise ModelError(f"{folder} has no config.json: give the file {ggufs[0]} itself")
         raise ModelError(
-            f"{folder} is no model folder: looked for config.json, tokenizer.json and *.safetensors"
+            f"{folder} is not a model's folder: "
+            "looked for config.json, tokenizer.json and *.safetensors"
         )
     return _read_json(path)
 
 
 def weight_files(folder: Path) -> tuple[Path, ...]:
-    """Return the safetensors files of the weights, each with a sound header and all its bytes."""
+    """Return the safetensors files of the weights.
+
+    Raises ModelError if one is missing, damaged or cut off.
+    """
     files = _listed_weights(folder)
     if not files:
         raise ModelError(_why_no_weights(folder))
@@ -34,7 +38,7 @@ def weight_files(folder: Path) -> tuple[Path, ...]:
 
 
 def is_fused(files: tuple[Path, ...], fused_format: str) -> bool:
-    """Tell whether the weights lie in our own layout."""
+    """Tell whether the weights are in our own layout."""
     return (
         len(files) == 1 and read_safetensors_header(files[0]).metadata.get("format") == fused_format
     )
@@ -43,7 +47,7 @@ def is_fused(files: tuple[Path, ...], fused_format: str) -> bool:
 def require_tokenizer(folder: Path) -> None:
     """Raise ModelError unless tokenizer.json is there."""
     if not (folder / "tokenizer.json").is_file():
-        raise ModelError(f"{folder} has no tokenizer.json: fetch it from where the model came from")
+        raise ModelError(f"{folder} has no tokenizer.json: download it from the model's source")
 
 
 def _listed_weights(folder: Path) -> tuple[Path, ...]:
@@ -51,8 +55,8 @@ def _listed_weights(folder: Path) -> tuple[Path, ...]:
     if index.is_file():
         shards = _read_json(index).get("weight_map")
         if not isinstance(shards, dict) or not shards:
-            raise ModelError(f"{index} is damaged (no weight_map): fetch it again")
-        # Names only: a path that leads out of the folder is none of the model's files.
+            raise ModelError(f"{index} is damaged (no weight_map): download it again")
+        # Names only: a path that leads out of the folder is not a file of the model.
         return tuple(folder / Path(str(shard)).name for shard in sorted(set(shards.values())))
     whole = folder / "model.safetensors"
     return (whole,) if whole.is_file() else ()
@@ -63,7 +67,7 @@ def _why_no_weights(folder: Path) -> str:
     if pickles:
         return (
             f"{folder} has its weights only as a pickle ({pickles[0]}), which can run code when it "
-            "is read: convert it to model.safetensors, or take a model that has one"
+            "is read: convert it to model.safetensors, or use a model that has one"
         )
     return f"{folder} has no weights: looked for model.safetensors and model.safetensors.index.json"
 
@@ -74,7 +78,7 @@ def _read_json(path: Path) -> dict[str, Any]:
     except OSError as fault:
         raise ModelError(f"cannot read {path}: {fault.strerror}") from fault
     except ValueError as fault:  # neither JSON nor UTF-8
-        raise ModelError(f"{path} is damaged ({fault}): fetch it again") from fault
+        raise ModelError(f"{path} is damaged ({fault}): download it again") from fault
     if not isinstance(content, dict):
-        raise ModelError(f"{path} is damaged (no JSON object): fetch it again")
+        raise ModelError(f"{path} is damaged (not a JSON object): download it again")
     return content

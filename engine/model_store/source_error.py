@@ -1,5 +1,5 @@
-"""The error of a source of model files; another source is tried then."""
+"""The error of one source of model files; the next source is tried then."""
 
 
 class SourceError(Exception):
-    """The message says in a few words what was tried and how it failed."""
+    """A source could not give a file. The message says what was tried and how it failed."""

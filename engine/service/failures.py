@@ -1,4 +1,4 @@
-"""What went wrong in a fill or a load → the code and the one line that the client gets."""
+"""Turn what went wrong in a fill or a load into the code and the line that the client gets."""
 
 import errno
 
@@ -17,7 +17,7 @@ class LoadFailure(Exception):
 
 
 def describe_failure(error: BaseException, *, doing: str) -> tuple[FailureCode, str]:
-    """Return code and message; ``doing`` tells what was tried ("loading MODEL")."""
+    """Return the failure's code and its message; ``doing`` is what was tried ("loading MODEL")."""
     match error:
         case Cancelled():
             return "cancelled", "cancelled"
@@ -27,7 +27,7 @@ def describe_failure(error: BaseException, *, doing: str) -> tuple[FailureCode, 
             return "model", one_line(error)
         case _ if is_out_of_memory(error):
             return "out_of_memory", (
-                f"out of memory while {doing}: close other programs, or take a smaller model "
+                f"out of memory while {doing}: close other programs, or use a smaller model "
                 "(--model) or a smaller cache (--cache-tokens)"
             )
         case ValueError():
@@ -36,7 +36,7 @@ def describe_failure(error: BaseException, *, doing: str) -> tuple[FailureCode, 
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Tell without importing torch: its errors are known by name and by text."""
+    """Tell whether memory ran out. Knows torch's errors by name and text, to not import torch."""
     if isinstance(error, MemoryError) or type(error).__name__ == "OutOfMemoryError":
         return True
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:

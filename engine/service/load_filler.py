@@ -1,10 +1,11 @@
-"""What the user calls a model → a Filler, by its family. Run on the engine's worker thread."""
+"""Load the model of a name as a Filler of its family. Runs on the engine's worker thread."""
 
-from collections.abc import Callable
+from pathlib import Path
 
 import torch
 
 from intarsia.engine.cache.digest import sha256_of
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
@@ -18,16 +19,14 @@ from intarsia.engine.filler import Filler, ModelInfo
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 
-def load_filler(
-    config: EngineConfig, model: str, on_progress: Callable[[str, float | None], None]
-) -> Filler:
-    """Return a loaded model. Raises ModelError with what is wrong and what to do."""
+def load_filler(config: EngineConfig, model: str, on_progress: Progress) -> Filler:
+    """Return the loaded model. Raises ModelError."""
     folder = locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)
     _require_fitting(config, folder)
     device = choose_device(config.device)
     on_progress(f"loading {folder.name}", None)
     if folder.family == "diffusion_gemma":
-        # transformers takes seconds to import: only the family that needs it pays
+        # Imported here, as transformers takes seconds to import and the other family needs none.
         from intarsia.engine.families.diffusion_gemma.load import load_diffusion_gemma
 
         return load_diffusion_gemma(
@@ -42,23 +41,21 @@ def load_filler(
     return _load_masked_causal(folder, config, model, device, on_progress)
 
 
-def check_model(
-    config: EngineConfig, model: str, on_progress: Callable[[str, float | None], None]
-) -> None:
-    """Raise ModelError where the files tell, without the weights, that loading must fail."""
+def check_model(config: EngineConfig, model: str, on_progress: Progress) -> None:
+    """Raise ModelError if the model's files show, without the weights, that it cannot be loaded."""
     folder = locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)
     _require_fitting(config, folder)
     if folder.family == "masked_causal":
-        _shape_and_text(folder)
+        _read_shape_and_tokenizer(folder)
 
 
 def _require_fitting(config: EngineConfig, folder: ModelFolder) -> None:
-    """Refuse settings that are for the other family."""
+    """Raise ModelError for settings of the other family."""
     if folder.family == "diffusion_gemma" and config.dtype == "int8":
-        raise ModelError("int8 is for causal backbones: leave `--dtype` out")
+        raise ModelError("int8 is for causal backbones: omit `--dtype`")
     if folder.family == "masked_causal" and config.quantize != "none":
         raise ModelError(
-            "`--quantize` is for DiffusionGemma: leave it out, or take `--dtype int8` on a CPU"
+            "`--quantize` is for DiffusionGemma: omit it, or use `--dtype int8` on a CPU"
         )
 
 
@@ -67,40 +64,47 @@ def _load_masked_causal(
     config: EngineConfig,
     model: str,
     device: torch.device,
-    on_progress: Callable[[str, float | None], None],
+    on_progress: Progress,
 ) -> MaskedCausalFiller:
-    shape, text = _shape_and_text(folder)
-    # The configured adapter belongs to the configured model, not to another that is asked for.
-    named = config.adapter if model == config.model else None
-    path = named or folder.adapter
-    loaded = load_backbone(folder, shape, config.dtype, device, adapter=path, mask_id=text.mask_id)
+    shape, tokenizer = _read_shape_and_tokenizer(folder)
+    # The configured adapter belongs to the configured model, not to another that a request names.
+    configured = config.adapter if model == config.model else None
+    adapter = configured or folder.adapter
+    loaded = load_backbone(
+        folder, shape, config.dtype, device, adapter=adapter, mask_id=tokenizer.mask_id
+    )
     on_progress(f"preparing {folder.name} for this processor", None)
     loaded.backbone.prepare()
-    tunings = [("tuning", tuning) for tuning in (folder.tuned_by, *folder.tunings)]
-    named_files = [*tunings, ("adapter", path)]
-    notes = [f"{what} {sha256_of(file)[:12]}" for what, file in named_files if file is not None]
-    if path is None:
-        notes.append("no adapter for this model: one token a pass, left to right")
     return MaskedCausalFiller(
         OpenContext(loaded.backbone, cache_tokens=config.cache_tokens),
-        text,
+        tokenizer,
         ModelInfo(
             name=folder.name,
             family="masked block diffusion on a causal backbone",
             device=str(device),
             dtype=loaded.format_name,
-            notes=tuple(notes),
+            notes=_notes(folder, adapter),
         ),
         max_context_tokens=min(config.max_context_tokens, shape.max_positions // 2),
     )
 
 
-def _shape_and_text(folder: ModelFolder) -> tuple[BackboneShape, FimTokenizer]:
+def _read_shape_and_tokenizer(folder: ModelFolder) -> tuple[BackboneShape, FimTokenizer]:
     shape = read_shape(folder.config)
-    text = read_fim_tokenizer(folder.path)
-    if text.num_tokens > shape.vocab_size:
+    tokenizer = read_fim_tokenizer(folder.path)
+    if tokenizer.num_tokens > shape.vocab_size:
         raise ModelError(
-            f"{folder.path} holds a tokenizer of {text.num_tokens} tokens and a model of "
-            f"{shape.vocab_size}: they are of different models"
+            f"{folder.path} has a tokenizer of {tokenizer.num_tokens} tokens and a model of "
+            f"{shape.vocab_size}: take both from the same model"
         )
-    return shape, text
+    return shape, tokenizer
+
+
+def _notes(folder: ModelFolder, adapter: Path | None) -> tuple[str, ...]:
+    """Return what the status says of the weights: which files changed the backbone."""
+    tunings = [("tuning", tuning) for tuning in (folder.tuned_by, *folder.tunings)]
+    files = [*tunings, ("adapter", adapter)]
+    notes = [f"{kind} {sha256_of(file)[:12]}" for kind, file in files if file is not None]
+    if adapter is None:
+        notes.append("no adapter for this model: one token a pass, left to right")
+    return tuple(notes)

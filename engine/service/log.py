@@ -1,4 +1,4 @@
-"""Where the engine's log goes: to stderr, which is a terminal or a file of bounded size."""
+"""Send the engine's log to stderr, which is a terminal or a file of bounded size."""
 
 import logging
 import os
@@ -7,14 +7,14 @@ import sys
 from typing import TextIO
 
 MAX_BYTES = 4 * 1024 * 1024
-"""A log file that grows beyond this starts anew."""
+"""A log file that grows beyond this is emptied."""
 
 _TERMINAL_FORMAT = "%(message)s"
 _FILE_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 class BoundedHandler(logging.StreamHandler[TextIO]):
-    """Writes to stderr; where that is a file, keeps it from filling the disk."""
+    """Writes to stderr; keeps a file there from filling the disk."""
 
     def emit(self, record: logging.LogRecord) -> None:
         _truncate_if_long(self.stream)
@@ -22,7 +22,7 @@ class BoundedHandler(logging.StreamHandler[TextIO]):
 
 
 def set_up_logging(*, foreground: bool) -> None:
-    """Send this process's log records to stderr, for a reader at the terminal or later."""
+    """Send this process's log records to stderr; ``foreground`` writes them for a terminal."""
     handler = BoundedHandler(sys.stderr)
     handler.setFormatter(logging.Formatter(_TERMINAL_FORMAT if foreground else _FILE_FORMAT))
     root = logging.getLogger()
@@ -32,8 +32,8 @@ def set_up_logging(*, foreground: bool) -> None:
 
 def _truncate_if_long(stream: TextIO) -> None:
     try:
-        found = os.fstat(stream.fileno())
-        if stat.S_ISREG(found.st_mode) and found.st_size > MAX_BYTES:
+        status = os.fstat(stream.fileno())
+        if stat.S_ISREG(status.st_mode) and status.st_size > MAX_BYTES:
             os.ftruncate(stream.fileno(), 0)
     except (OSError, ValueError):
         pass  # a stream without a file

@@ -1,7 +1,7 @@
-"""The one model in memory: loaded when first needed, swapped when another is asked for.
+"""The one model in memory: loaded when first needed, replaced when a request names another.
 
-A name that leads to no model costs the loaded one nothing, and is not tried again for a while.
-Used on the worker thread; other threads only read its attributes.
+A name that cannot be loaded leaves the loaded model in place and is not tried again for a while.
+Used on the worker thread; other threads only read the attributes.
 """
 
 import gc
@@ -10,37 +10,38 @@ import time
 from collections.abc import Callable
 from typing import TypeAlias
 
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import FailureCode
 from intarsia.engine.model_store.model_name import without_tuning
 from intarsia.engine.service.failures import LoadFailure, describe_failure
 
-OnProgress: TypeAlias = Callable[[str, float | None], None]
-LoadFiller: TypeAlias = Callable[[EngineConfig, str, OnProgress], Filler]
-CheckModel: TypeAlias = Callable[[EngineConfig, str, OnProgress], None]
-"""Raises ModelError where a model's files tell, without its weights, that it cannot be loaded."""
+LoadFiller: TypeAlias = Callable[[EngineConfig, str, Progress], Filler]
+CheckModel: TypeAlias = Callable[[EngineConfig, str, Progress], None]
+"""Raises ModelError if a model's files show, without its weights, that it cannot be loaded."""
 
 FAILURE_KEPT_S = 30.0
-"""How long a name that failed is refused unseen: else each key would look for it again."""
+"""How long a failed name is refused without a look: else each keystroke would search for it."""
 
-_PASSING: tuple[FailureCode, ...] = ("cancelled", "out_of_memory")
+_TEMPORARY: tuple[FailureCode, ...] = ("cancelled", "out_of_memory")
+"""Failures that may be over at the next try, so they are not remembered."""
 
 _log = logging.getLogger(__name__)
 
 
-def check_nothing(config: EngineConfig, model: str, on_progress: OnProgress) -> None:
-    """Leave it all to the loading."""
+def check_nothing(config: EngineConfig, model: str, on_progress: Progress) -> None:
+    """Check nothing: a wrong model is found when it is loaded."""
 
 
 class ModelSlot:
-    """Holds one Filler, or none; never two. ``clock``: in seconds, as time.monotonic."""
+    """Holds one Filler or none, never two. ``clock`` returns seconds, as time.monotonic does."""
 
     def __init__(
         self,
         config: EngineConfig,
         load_filler: LoadFiller,
-        on_progress: OnProgress,
+        on_progress: Progress,
         *,
         check_model: CheckModel = check_nothing,
         clock: Callable[[], float] = time.monotonic,
@@ -50,43 +51,48 @@ class ModelSlot:
         self._check_model = check_model
         self._on_progress = on_progress
         self._clock = clock
-        self._failed: dict[str, tuple[float, LoadFailure]] = {}  # name → when, and of what
-        self._loaded = config.model
-        self._usual = config.model  # what a request without a model gets: the last that loaded, …
+        self._failed: dict[str, tuple[float, LoadFailure]] = {}  # name → time and failure
+        self._loaded_name = config.model
+        self._default_name = config.model  # what a request that names no model gets
         self.filler: Filler | None = None
         self.is_loading = False
 
     def name_for(self, model: str | None) -> str:
-        return model or self._usual
+        """Return the model's name; None is the last model that was loaded."""
+        return model or self._default_name
 
     def loaded(self, model: str | None) -> Filler | None:
-        """Return the filler of this model if it is the one that is loaded."""
-        is_it = self.filler and self.name_for(model) in (self._loaded, self.filler.info.name)
-        return self.filler if is_it else None
+        """Return the filler of this model, None if it is not the loaded one."""
+        if self.filler is None:
+            return None
+        is_loaded = self.name_for(model) in (self._loaded_name, self.filler.info.name)
+        return self.filler if is_loaded else None
 
     def take(self, model: str | None) -> Filler:
-        """Return the filler of this model (None: of the last one). Raises LoadFailure."""
+        """Return the filler of this model, loaded if need be. Raises LoadFailure."""
         if (filler := self.loaded(model)) is not None:
             return filler
         name = self.name_for(model)
-        self._refuse_what_failed(name)
+        self._refuse_recent_failure(name)
         self.filler = self._replace(name)
-        self._loaded = name
-        if name != self._config.model:  # … but a tuning is for those alone who name it
-            name = without_tuning(name)
-        self._usual = name
+        self._loaded_name = name
+        # A user's own tuning is only for requests that name it, unless it was configured.
+        self._default_name = name if name == self._config.model else without_tuning(name)
         return self.filler
 
-    def _refuse_what_failed(self, name: str) -> None:
+    def _refuse_recent_failure(self, name: str) -> None:
         now = self._clock()
-        kept = self._failed.items()
-        self._failed = {it: told for it, told in kept if now - told[0] < FAILURE_KEPT_S}
+        self._failed = {
+            failed_name: (failed_at, failure)
+            for failed_name, (failed_at, failure) in self._failed.items()
+            if now - failed_at < FAILURE_KEPT_S
+        }
         if name in self._failed:
             _, failure = self._failed[name]
             raise LoadFailure(failure.code, str(failure))
 
     def _replace(self, name: str) -> Filler:
-        """Check the model while the other is still there, then load it in the other's place."""
+        """Check the new model while the other is still in memory, then drop that and load."""
         self.is_loading = True
         try:
             if self.filler is not None:
@@ -99,9 +105,9 @@ class ModelSlot:
             self.is_loading = False
 
     def _failure(self, name: str, error: BaseException) -> LoadFailure:
-        """Return what to tell of a failed load. What is kept holds no frame, so no weights."""
+        """Return the failure of a load; remember it without its traceback, which holds weights."""
         code, message = describe_failure(error, doing=f"loading {name}")
-        if code not in _PASSING:
+        if code not in _TEMPORARY:
             self._failed[name] = (self._clock(), LoadFailure(code, message))
         return LoadFailure(code, message)
 

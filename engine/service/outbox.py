@@ -1,4 +1,4 @@
-"""What one client still has to be sent, in order; a slow client loses drafts, never answers."""
+"""The messages that wait to be sent to one client; a slow client loses drafts, never answers."""
 
 import asyncio
 import contextlib
@@ -8,14 +8,14 @@ from intarsia.engine.ipc.messages import EngineMessage, LoadProgress, Step
 from intarsia.engine.ipc.transport import to_frame
 
 MAX_DRAFTS = 8
-"""Of drafts (steps and progress) beyond this, the oldest is not sent."""
+"""Of more waiting drafts (steps and progress) than this, the oldest is dropped."""
 
 MAX_MESSAGES = 4096
-"""A client that leaves more answers than this unread has stopped reading."""
+"""A client with more unread messages than this has stopped reading."""
 
 
 class Outbox:
-    """Put never waits; one task writes as fast as the client reads."""
+    """A queue: ``put`` never waits, and one task writes as fast as the client reads."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
@@ -35,7 +35,7 @@ class Outbox:
             self._give_up()
 
     async def close(self, patience_s: float) -> None:
-        """Send what waits, as long as the client takes it, and close the connection."""
+        """Send the waiting messages for up to ``patience_s``, then close the connection."""
         self._is_closing = True
         self._has_news.set()
         await asyncio.wait([self._writing], timeout=patience_s)
@@ -46,7 +46,7 @@ class Outbox:
 
     def _give_up(self) -> None:
         self._writing.cancel()
-        self._writer.transport.abort()  # drops what is buffered; a close would wait for the client
+        self._writer.transport.abort()  # close() would wait for the client to read the buffer
 
     def _drop_oldest_draft(self) -> None:
         drafts = [message for message in self._messages if isinstance(message, Step | LoadProgress)]
@@ -60,7 +60,7 @@ class Outbox:
                 self._has_news.clear()
                 await self._send_waiting()
         except OSError:
-            pass  # the client has gone; its reader notices, too
+            pass  # the client has gone; the reader of its requests notices too
         finally:
             self._writer.close()
 

@@ -1,4 +1,4 @@
-"""The engine as a process: one per address, with a log, signals and exit codes."""
+"""Run the engine as a process: one per address, with a log, signals and exit codes."""
 
 import asyncio
 import faulthandler
@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address, resolve_address
@@ -14,21 +15,21 @@ from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE
 from intarsia.engine.service.endpoint import AddressInUse, AlreadyRunning, hold_address
 from intarsia.engine.service.log import set_up_logging
-from intarsia.engine.service.model_slot import CheckModel, LoadFiller, OnProgress
+from intarsia.engine.service.model_slot import CheckModel, LoadFiller
 from intarsia.engine.service.native_libraries import keep_few_kernels, spin_briefly
 from intarsia.engine.service.service import Service
 
 _log = logging.getLogger(__name__)
 
 
-def load_default_filler(config: EngineConfig, model: str, on_progress: OnProgress) -> Filler:
+def load_default_filler(config: EngineConfig, model: str, on_progress: Progress) -> Filler:
     """Load a real model. Imports torch, so only the worker thread calls it."""
     from intarsia.engine.service.load_filler import load_filler
 
     return load_filler(config, model, on_progress)
 
 
-def check_default_model(config: EngineConfig, model: str, on_progress: OnProgress) -> None:
+def check_default_model(config: EngineConfig, model: str, on_progress: Progress) -> None:
     """Check a real model. Imports torch, so only the worker thread calls it."""
     from intarsia.engine.service.load_filler import check_model
 
@@ -44,13 +45,13 @@ def run_engine(
 ) -> int:
     """Run an engine in this process until it is stopped or idle; return the exit code.
 
-    0: ended in good order; 1: could not start (the reason is in the log);
-    3: another engine was there first.
+    0: it ended in good order. 1: it could not start; the reason is in the log. 3: another engine
+    runs at the address.
     """
     set_up_logging(foreground=foreground)
     spin_briefly()
     keep_few_kernels()
-    faulthandler.enable()  # a crash in native code leaves its place in the log
+    faulthandler.enable()  # a crash in native code logs where it was
     try:
         address = resolve_address()
         with hold_address(address):
@@ -73,7 +74,7 @@ async def _serve(
     has_ended = await service.run()
     _log.info("ended")
     if not has_ended:
-        # A load cannot be interrupted, and torch's threads must not meet a dying interpreter.
+        # A load cannot be interrupted, and torch's threads must not run while Python shuts down.
         address.pid_path.unlink(missing_ok=True)
         sys.stderr.flush()
         os._exit(0)

@@ -1,7 +1,4 @@
-"""The engine as its clients see it: sessions on an event loop, and one worker thread behind them.
-
-Address, config and a way to load models come in; nothing comes out until the engine ends.
-"""
+"""Serve clients at an address: a session for each on an event loop, one worker for them all."""
 
 import asyncio
 import logging
@@ -16,20 +13,23 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.build import build_id
 from intarsia.engine.ipc.messages import LoadProgress, Status
-from intarsia.engine.ipc.throttle import ProgressThrottle
+from intarsia.engine.ipc.throttle import Throttle
 from intarsia.engine.service.endpoint import listen, stop_listening
 from intarsia.engine.service.model_slot import CheckModel, LoadFiller, ModelSlot, check_nothing
-from intarsia.engine.service.session import Host, Session
+from intarsia.engine.service.session import ClientSession, EngineHost
 from intarsia.engine.service.worker import Worker
 
+PROGRESS_INTERVAL_S = 0.1
+"""Clients get a load's progress at most once in this time."""
+
 WORKER_PATIENCE_S = 3.0
-"""How long an ending engine waits for the step that runs."""
+"""How long a stopping engine waits for the forward pass that runs."""
 
 _log = logging.getLogger(__name__)
 
 
 class Service:
-    """One engine's life: ``run`` it once; ``request_stop`` ends it in good order."""
+    """An engine for one address: call ``run`` once; ``request_stop`` ends it in good order."""
 
     def __init__(
         self,
@@ -44,11 +44,12 @@ class Service:
         self._started_at = time.monotonic()
         self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
-        self._sessions: dict[asyncio.Task[None], Session] = {}
-        self._progress = ProgressThrottle(self._send_progress)
+        self._sessions: dict[asyncio.Task[None], ClientSession] = {}
+        self._latest_progress: LoadProgress | None = None
+        self._progress = Throttle(self._send_progress, PROGRESS_INTERVAL_S)
         slot = ModelSlot(config, load_filler, self._on_progress, check_model=check_model)
         self._worker = Worker(slot, on_end=self._stop_with_worker)
-        self._host = Host(
+        self._host = EngineHost(
             token=secrets.token_urlsafe(32) if address.transport == "tcp" else "",
             worker=self._worker,
             call_soon=self._call_soon,
@@ -57,7 +58,7 @@ class Service:
         )
 
     async def run(self) -> bool:
-        """Serve until stopped or idle for long; return whether the worker has ended, too."""
+        """Serve until stopped or idle for too long; return whether the worker has ended too."""
         server = await listen(self._address, self._host.token, self._accept)
         self._worker.start()
         idling = asyncio.create_task(self._stop_when_idle())
@@ -70,22 +71,22 @@ class Service:
         return has_ended
 
     def request_stop(self) -> None:
-        """On the event loop only."""
+        """End ``run``. Call it on the event loop."""
         self._stopping.set()
 
     def _stop_with_worker(self) -> None:
-        """Without its thread the engine answers nothing more: the next request starts another."""
+        """Stop when the worker's thread has ended: the next request then starts another engine."""
         self._call_soon(self.request_stop)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        session = Session(reader, writer, self._host)
+        session = ClientSession(reader, writer, self._host)
         task = asyncio.create_task(self._serve(session))
         self._sessions[task] = session
         task.add_done_callback(self._sessions.pop)
 
-    async def _serve(self, session: Session) -> None:
+    async def _serve(self, session: ClientSession) -> None:
         try:
-            await session.serve(self._progress.latest if self._worker.state == "loading" else None)
+            await session.serve(self._latest_progress if self._worker.state == "loading" else None)
         except Exception:  # noqa: BLE001 one client's fault must not reach the others
             _log.exception("a session failed")
         finally:
@@ -95,13 +96,13 @@ class Service:
         timeout = self._config.idle_timeout_s
         while (left := timeout - self._worker.seconds_idle()) > 0:  # noqa: ASYNC110 a deadline
             await asyncio.sleep(left)
-        _log.info("no request for %g s: ending, to free the memory", timeout)
+        _log.info("no request for %g s: ending to free the memory", timeout)
         self.request_stop()
 
     async def _end_sessions(self) -> bool:
         has_ended = await asyncio.to_thread(self._worker.stop, WORKER_PATIENCE_S)
         self._progress.stop()
-        await asyncio.sleep(0)  # let the worker's last answers reach the outboxes
+        await asyncio.sleep(0)  # the worker's last answers reach the outboxes now
         for task in self._sessions:
             task.cancel()
         if self._sessions:
@@ -113,7 +114,11 @@ class Service:
             self._loop.call_soon_threadsafe(callback, *arguments)
 
     def _on_progress(self, stage: str, fraction: float | None) -> None:
-        self._call_soon(self._progress.report, stage, fraction)
+        self._call_soon(self._report, LoadProgress(stage=stage, fraction=fraction))
+
+    def _report(self, progress: LoadProgress) -> None:
+        self._latest_progress = progress
+        self._progress.put(progress)
 
     def _send_progress(self, progress: LoadProgress) -> None:
         for session in self._sessions.values():

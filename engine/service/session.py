@@ -1,6 +1,6 @@
-"""One connected client: its handshake, its requests, its fills in flight.
+"""One connected client: its handshake, its requests, and its fills in flight.
 
-Frames come in from its stream, jobs go to the worker, answers to its outbox.
+Reads frames from the client's stream, gives jobs to the worker, and sends the answers.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from intarsia.engine.service.worker import Worker
 
 HANDSHAKE_TIMEOUT_S = 10.0
 MAX_JOBS = 256
-"""Requests in flight of one client."""
+"""Most requests of one client in flight."""
 
 _CLOSE_PATIENCE_S = 1.0
 
@@ -45,21 +45,21 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Host:
-    """What a session needs of the engine around it."""
+class EngineHost:
+    """What a client's session uses of the engine."""
 
     token: str
     worker: Worker
-    call_soon: Callable[..., None]  # from any thread, onto the event loop
-    status: Callable[[int], Status]
+    call_soon: Callable[..., None]  # runs a function on the event loop, from any thread
+    status: Callable[[int], Status]  # takes the id of the request to answer
     request_stop: Callable[[], None]
 
 
-class Session:
-    """Lives from a client's connection to its end, and cancels what the client leaves behind."""
+class ClientSession:
+    """Serves a client until its connection ends, then cancels its unanswered requests."""
 
     def __init__(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: Host
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, host: EngineHost
     ) -> None:
         self._reader = reader
         self._outbox = Outbox(writer)
@@ -71,9 +71,9 @@ class Session:
         self._outbox.put(message)
 
     async def serve(self, loading: LoadProgress | None) -> None:
-        """Answer until the client goes, breaks the protocol, or this task is cancelled.
+        """Answer until the client disconnects, breaks the protocol, or this task is cancelled.
 
-        ``loading``: what a client that comes during a load is told first.
+        ``loading`` is sent after the handshake: the progress of a load that runs already.
         """
         try:
             if await self._shake_hands():
@@ -84,7 +84,7 @@ class Session:
             _log.warning("closed a connection: %s", error)
             self.send(Failed(id=None, code="bad_request", message=str(error)))
         except OSError:
-            pass  # the client vanished
+            pass  # the client has gone
         finally:
             for job in list(self._jobs.values()):
                 self._host.worker.cancel(job)
@@ -115,6 +115,7 @@ class Session:
         return True
 
     def _reason_to_refuse(self, hello: Hello) -> str | None:
+        """Return the message for a client that may not connect, None for one that may."""
         if not secrets.compare_digest(hello.token.encode(), self._host.token.encode()):
             return "the token is wrong: read it again from the engine's port file"
         if hello.protocol != PROTOCOL_VERSION:
@@ -161,7 +162,7 @@ class Session:
 
     def _problem_with(self, id: int) -> str | None:
         if id in self._jobs:
-            return f"a request with the id {id} is in flight: give each its own"
+            return f"a request with the id {id} is in flight: give each request its own id"
         if len(self._jobs) >= MAX_JOBS:
             return f"{MAX_JOBS} requests are in flight: wait for answers, or cancel some"
         return None

@@ -1,7 +1,7 @@
-"""A canvas: what the engine gets to see of a file round one hole.
+"""A canvas: the part of a file around one hole that the engine is shown, and the hole's limits.
 
-Comes in: a text, its hole, a budget in tokens; goes out: the fields of a fill. Line ends are LF
-from here to the cleaning, whatever the file has; a byte order mark is not shown.
+A canvas has LF line ends, whatever the file has, and no byte order mark. Post-processing puts the
+file's line ends back.
 """
 
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ from intarsia.infill.syntax.parse import parse
 
 LINE_TOKENS = 48
 STATEMENT_TOKENS = 96
-"""For a line that may go on over others until its brackets are closed."""
+"""For a line that may continue on the next ones until its brackets are closed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Budget:
-    """How many tokens, estimated, may stand before and after the hole, and how many in it."""
+    """The most tokens before, after and in the hole. Those around it are estimated."""
 
     prefix_tokens: int = 1536
     suffix_tokens: int = 384
@@ -29,17 +29,17 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Canvas:
-    """Prefix + given + (hole) + suffix, trimmed to a budget, and the rules by which the hole ends.
+    """Prefix + given + (hole) + suffix, trimmed to a budget, and the rules that end the hole.
 
-    The fields prefix … max_tokens go to the engine as they are (see engine.ipc.messages.Fill).
+    The fields from ``prefix`` to ``max_tokens`` are those of the engine's ``Fill`` message.
     """
 
     prefix: str
-    given: str
+    given: str  # typed already; the fill begins with it
     suffix: str
-    stop: tuple[str, ...]
-    max_open: int | None
-    min_indent: int
+    stop: tuple[str, ...]  # each of these texts ends the hole
+    max_open: int | None  # a line ends once no more brackets than this are open
+    min_indent: int  # a later line that is indented by fewer columns ends the hole
     max_tokens: int
     kind: HoleKind
     language: str

@@ -1,6 +1,6 @@
-"""By what a hole ends: texts that stop it, brackets, the least indentation of its lines.
+"""The rules that end a hole: stop texts, open brackets, and the least indentation of its lines.
 
-Comes in: a text and its hole; goes out: what the canvas tells the engine. Knows no tokens.
+They become fields of the canvas, and the engine applies them to the text that it writes.
 """
 
 import re
@@ -16,10 +16,10 @@ from intarsia.infill.syntax.parse import Syntax
 MIN_SPECIFIC_CHARS = 3
 
 MAX_CHARS_BALANCED = 100_000
-"""In a longer text brackets are not counted."""
+"""Brackets of a longer text are not counted."""
 
 MAX_CHARS_LOOKED_AT = 4_000
-"""Of a line after the hole; a longer one says no more."""
+"""How much of a line after the hole is read."""
 
 # The second run of marks needs a word before it. Two runs side by side take quadratic time.
 _CLOSING_ONLY = re.compile(r"[\s)\]};,:'\"`]*(?:(?:end|fi|done|esac)[\s)\]};,:'\"`]*)?")
@@ -27,7 +27,7 @@ _ENDS_STATEMENT = tuple(":;{,")
 
 
 def stop_texts(text: str, hole: Hole) -> tuple[str, ...]:
-    """Return the texts that end the hole where they first appear in the fill."""
+    """Return the stop texts: the fill ends where the first one appears."""
     if hole.kind == "line":
         return ("\n",)
     stops = [_closing_line(hole.header), _first_line_after(text, hole)]
@@ -35,13 +35,14 @@ def stop_texts(text: str, hole: Hole) -> tuple[str, ...]:
 
 
 def max_open(text: str, hole: Hole, language: Language, syntax: Syntax | None) -> int | None:
-    """Return how many of the brackets that a line opens the text after it closes: with more of them
-    open, the line goes on over others. None: it ends at its end, come what may.
+    """Return how many brackets that a line opens are closed by the text after it.
+
+    A line that opens more continues on the next ones. None: it ends at its line end in any case.
     """
     is_at_line_end = not text[hole.end : line_end(text, hole.end)].strip()
     if hole.kind != "line" or hole.start < hole.end or not is_at_line_end:
         return None
-    if language.block_style == "none" or not _stands_in_code(text, hole.start, syntax):
+    if language.block_style == "none" or not _is_in_code(text, hole.start, syntax):
         return None
     if syntax is None or len(text) > MAX_CHARS_BALANCED:
         return None
@@ -49,7 +50,7 @@ def max_open(text: str, hole: Hole, language: Language, syntax: Syntax | None) -
 
 
 def min_indent(text: str, hole: Hole, language: Language, syntax: Syntax | None) -> int:
-    """Return the columns that a later line of the hole must be indented by; 0 for any."""
+    """Return by how many columns later lines of the hole must be indented; 0 for any number."""
     if hole.kind == "block":
         header = hole.header
         return 0 if header is None or header.is_flush else _body_columns(header, language)
@@ -63,44 +64,49 @@ def min_indent(text: str, hole: Hole, language: Language, syntax: Syntax | None)
 
 
 def is_specific(line: str) -> bool:
-    """Whether a line is told from others: three signs or more, and not closing marks alone."""
+    """Whether a line is unlike others: at least three characters, and not only closing marks."""
     beginning = line[:MAX_CHARS_LOOKED_AT]
-    num_signs = sum(not character.isspace() for character in beginning)
-    return num_signs >= MIN_SPECIFIC_CHARS and not _CLOSING_ONLY.fullmatch(beginning)
+    num_visible = sum(not character.isspace() for character in beginning)
+    return num_visible >= MIN_SPECIFIC_CHARS and not _CLOSING_ONLY.fullmatch(beginning)
 
 
-def stands_at_indentation(text: str, offset: int) -> bool:
-    """Whether only blanks stand before the offset on its line."""
+def is_at_indentation(text: str, offset: int) -> bool:
+    """Whether there are only blanks before the offset on its line."""
     return not text[line_start(text, offset) : offset].strip(" \t\ufeff")
 
 
-def _stands_in_code(text: str, offset: int, syntax: Syntax | None) -> bool:
-    """Whether what is put in goes on with code, no string or comment."""
+def _is_in_code(text: str, offset: int, syntax: Syntax | None) -> bool:
+    """Whether an insertion continues code, and not a string or a comment."""
     start = line_start(text, offset)
     before = text[start:offset].rstrip()
     return is_code(syntax, start + len(before) - 1 if before else max(0, offset - 1))
 
 
 def _body_columns(header: Header, language: Language) -> int:
-    """Any line further in than the header is body; an indented cursor says how far in."""
-    is_told = language.block_style == "indent" and header.body_columns is not None
-    return header.body_columns if is_told and header.body_columns else header.columns + 1
+    """Return the columns of an indented cursor, else one more than the header has."""
+    is_known = language.block_style == "indent" and header.body_columns is not None
+    return header.body_columns if is_known and header.body_columns else header.columns + 1
 
 
 def _closing_line(header: Header | None) -> str | None:
-    """Where indentation cannot end the body, the closing bracket at the header's column does."""
+    """Return the line that closes a body which indentation cannot end: a bracket under its header.
+
+    switch (x) {
+    case 1:        ← at the header's own column
+    }              ← so this line ends the body
+    """
     if header is None or not header.is_flush or header.closer is None:
         return None
     return "\n" + header.indent + header.closer
 
 
 def _first_line_after(text: str, hole: Hole) -> str | None:
-    """Return the first line after the hole as the fill would write it, where it is specific.
+    """Return the first line after the hole as the fill would write it, if it is specific.
 
-    The line's own end goes with it where more could follow: "return x" is not "return xyz".
+    It includes the line end where more could follow: "return x" is not "return xyz".
     """
     rest = text[hole.end : line_end(text, hole.end)]
-    if rest.strip() and stands_at_indentation(text, hole.start):
+    if rest.strip() and is_at_indentation(text, hole.start):
         line: str | None = text[line_start(text, hole.start) : hole.start] + rest
     else:
         line = next_non_blank_line(text, hole.end)
@@ -113,22 +119,22 @@ def _first_line_after(text: str, hole: Hole) -> str | None:
 
 
 def _least_columns(text: str, hole: Hole) -> int:
-    """Where indentation makes the scopes, what replaces whole lines is no further out than they."""
+    """Return the least indentation of the replaced lines: the fill must stay in their scope."""
     lines = text[line_start(text, hole.start) : hole.end].splitlines()
     return min((columns(line) for line in lines if line.strip()), default=0)
 
 
 def _is_whole(text: str, hole: Hole, syntax: Syntax | None) -> bool:
-    """Whether the hole cuts no scope in two, as far as parser and brackets tell."""
-    is_read = syntax is not None and syntax.language.block_style == "closed"
+    """Whether the hole splits no scope, as far as the parser and the brackets tell."""
+    is_parsed = syntax is not None and syntax.language.block_style == "closed"
     removed = balance_of(text[hole.start : hole.end])
-    return is_read and removed == balance_of("") and syntax is not None and not num_errors(syntax)
+    return is_parsed and removed == balance_of("") and syntax is not None and not num_errors(syntax)
 
 
 def _scope_columns(text: str, hole: Hole) -> int:
-    """Before a line that only closes something, the hole is what stands further in than that line.
+    """Return the least indentation of a hole before a line of closing marks: further in than that.
 
-    Before any other line the stop text ends the hole, and nothing says how far in it may go.
+    Before any other line the stop text ends the hole, and any indentation is allowed (0).
     """
     closing = next_non_blank_line(text, hole.end)
     is_at_line_end = not text[hole.end : line_end(text, hole.end)].strip()

@@ -1,7 +1,6 @@
-"""Trims what stands round a hole to a budget: at scope edges, line edges, or word edges at worst.
+"""Cuts prefix and suffix of a hole to a budget: at scope edges, else at line edges or word edges.
 
-Comes in: a text, offsets, budgets in tokens; goes out: where prefix and suffix are cut. Tokens are
-estimated in characters: only the engine has a tokenizer.
+Budgets are in tokens, which are estimated from characters: only the engine has a tokenizer.
 """
 
 import unicodedata
@@ -13,24 +12,24 @@ from intarsia.infill.syntax.parse import Syntax
 
 CHARS_PER_TOKEN = 3.2
 SCOPE_SHARE = 0.25
-"""This much of an allowance is given up to cut at a scope's edge rather than at a line's."""
+"""The share of a budget that is given up to cut at a scope's edge and not just at a line's."""
 
 _ZERO_WIDTH_JOINER = "\u200d"
 _MARKS = ("Mn", "Mc", "Me", "Sk")
 
 
 def budget_chars(num_tokens: int) -> int:
-    """Return about how many characters so many tokens of code have."""
+    """Return about how many characters ``num_tokens`` of code have."""
     return int(num_tokens * CHARS_PER_TOKEN)
 
 
 def prefix_start(text: str, end: int, num_tokens: int, syntax: Syntax | None) -> int:
-    """Return where a prefix that ends at ``end`` begins to stay within the budget."""
-    allowance = budget_chars(num_tokens)
-    earliest = end - allowance
+    """Return where a prefix that ends at ``end`` must begin to stay within the budget."""
+    max_chars = budget_chars(num_tokens)
+    earliest = end - max_chars
     if earliest <= 0:
         return 0
-    latest = earliest + int(allowance * SCOPE_SHARE)
+    latest = earliest + int(max_chars * SCOPE_SHARE)
     for edge in edges_of_scopes(syntax, earliest, latest):
         start = line_start(text, edge)
         if start >= earliest:
@@ -40,12 +39,12 @@ def prefix_start(text: str, end: int, num_tokens: int, syntax: Syntax | None) ->
 
 
 def suffix_end(text: str, start: int, num_tokens: int, syntax: Syntax | None) -> int:
-    """Return where a suffix that begins at ``start`` ends to stay within the budget."""
-    allowance = budget_chars(num_tokens)
-    latest = start + allowance
+    """Return where a suffix that begins at ``start`` must end to stay within the budget."""
+    max_chars = budget_chars(num_tokens)
+    latest = start + max_chars
     if latest >= len(text):
         return len(text)
-    earliest = latest - int(allowance * SCOPE_SHARE)
+    earliest = latest - int(max_chars * SCOPE_SHARE)
     for edge in reversed(edges_of_scopes(syntax, earliest, latest)):
         end = line_start(text, edge)
         if earliest <= end:
@@ -77,7 +76,7 @@ def _may_cut(text: str, offset: int) -> bool:
     is_joined = right == _ZERO_WIDTH_JOINER or left == _ZERO_WIDTH_JOINER
     is_pair = "\ud800" <= left <= "\udbff" and "\udc00" <= right <= "\udfff"
     is_mark = unicodedata.category(right) in _MARKS and not right.isascii()
-    is_flag = all("\U0001f1e6" <= it <= "\U0001f1ff" for it in (left, right))
+    is_flag = all("\U0001f1e6" <= each <= "\U0001f1ff" for each in (left, right))
     return not (
         is_in_word or is_joined or is_pair or is_mark or is_flag or splits_line_end(text, offset)
     )

@@ -16,26 +16,26 @@ class EngineCost:
 
     ms: float = 0.0
     read_ms: float = 0.0  # of ms: reading the context (prefill)
-    passes: int = 0
-    tokens_read: int = 0
-    tokens_reused: int = 0
-    tokens_written: int = 0
+    num_forwards: int = 0
+    num_read: int = 0  # context tokens
+    num_reused: int = 0  # context tokens that the engine still had in its cache
+    num_written: int = 0  # tokens of all answers
     nats: float = 0.0  # the entropy of all written tokens, summed
 
     def and_then(self, filled: "Filled") -> "EngineCost":
         """Return the cost with one more answer added."""
-        num_written = len(filled.tokens)
+        num_tokens = len(filled.tokens)
         return EngineCost(
             ms=self.ms + filled.ms.total,
             read_ms=self.read_ms + filled.ms.prefill,
-            passes=self.passes + filled.num_forwards,
-            tokens_read=self.tokens_read + filled.num_prefilled,
-            tokens_reused=self.tokens_reused + filled.num_reused,
-            tokens_written=self.tokens_written + num_written,
-            nats=self.nats + filled.mean_entropy * num_written,
+            num_forwards=self.num_forwards + filled.num_forwards,
+            num_read=self.num_read + filled.num_prefilled,
+            num_reused=self.num_reused + filled.num_reused,
+            num_written=self.num_written + num_tokens,
+            nats=self.nats + filled.mean_entropy * num_tokens,
         )
 
     @property
     def mean_entropy(self) -> float | None:
         """Nats per token; None where no token was written."""
-        return self.nats / self.tokens_written if self.tokens_written else None
+        return self.nats / self.num_written if self.num_written else None

@@ -10,7 +10,7 @@ from dataclasses import replace
 from intarsia.infill.filling.fill_one import FillResult, run_plan
 from intarsia.infill.filling.options import FillContext, bind_step
 from intarsia.infill.filling.outcome import FilledPlace
-from intarsia.infill.filling.places import Place, Stretch, open_place
+from intarsia.infill.filling.places import Place, Selection, open_place
 from intarsia.infill.filling.plan import plan_fill
 from intarsia.infill.suggestion import NoSuggestion
 
@@ -40,7 +40,7 @@ async def fill_place(
     plan = plan_fill(opened.shown, opened.hole, context.language, context.options)
     request = plan.request(
         context.options,
-        num_candidates=context.options.num_candidates if isinstance(place, Stretch) else 1,
+        num_candidates=context.options.num_candidates if isinstance(place, Selection) else 1,
         is_watched=context.is_watched,
     )
     outcome = await run_plan(
@@ -49,13 +49,13 @@ async def fill_place(
     return FilledPlace(place=place, text=text, shift=shift, opened=opened, outcome=outcome)
 
 
-async def fill_selection(context: FillContext, text: str, selection: Stretch) -> FilledPlace:
+async def fill_selection(context: FillContext, text: str, selection: Selection) -> FilledPlace:
     """Replace the selection by what the model writes between its surroundings."""
     return _unless_unchanged(await fill_place(context, text, selection))
 
 
 async def rewrite_selection(
-    context: FillContext, text: str, selection: Stretch, noise: float
+    context: FillContext, text: str, selection: Selection, noise: float
 ) -> FilledPlace:
     """Mask a share ``noise`` (above 0, up to 1) of the selection's tokens and decode them again."""
     started = time.perf_counter()
@@ -91,4 +91,4 @@ def _unless_unchanged(filled_place: FilledPlace) -> FilledPlace:
         return filled_place
     assert isinstance(outcome, FillResult), "only an answer makes a change"
     unchanged = NoSuggestion(reason="the model would write the same")
-    return replace(filled_place, outcome=replace(outcome, found=unchanged))
+    return replace(filled_place, outcome=replace(outcome, suggestion=unchanged))

@@ -20,9 +20,9 @@ class FillResult:
     """The engine's answer for one hole, and the suggestion that it gives (or why it gives none)."""
 
     hole: Hole
-    found: Suggestion | NoSuggestion
+    suggestion: Suggestion | NoSuggestion
     filled: Filled
-    work: EngineCost  # of all answers, not only the one that is taken
+    cost: EngineCost  # of all answers, not only the one that is taken
     overhead_ms: float  # the wall time that was not the engine's
 
 
@@ -59,13 +59,13 @@ async def run_plan(
     if attempts.filled is None or attempts.cost is None:
         assert attempts.failure is not None, "without an answer there is a reason"
         return attempts.failure
-    found = attempts.passed[0] if attempts.passed else attempts.rejection
-    assert found is not None, "an answer passes or is rejected"
+    suggestion = attempts.passed[0] if attempts.passed else attempts.rejection
+    assert suggestion is not None, "an answer passes or is rejected"
     return FillResult(
         hole=plan.hole,
-        found=found,
+        suggestion=suggestion,
         filled=attempts.filled,
-        work=attempts.cost,
+        cost=attempts.cost,
         overhead_ms=(time.perf_counter() - started) * 1000 - attempts.cost.ms,
     )
 

@@ -26,19 +26,20 @@ class FilledPlace:
     @property
     def refusal(self) -> NoSuggestion | None:
         """Why there is no fill; None where there is one."""
-        found = self.outcome.found if isinstance(self.outcome, FillResult) else self.outcome
-        return found if isinstance(found, NoSuggestion) else None
+        outcome = self.outcome
+        suggestion = outcome.suggestion if isinstance(outcome, FillResult) else outcome
+        return suggestion if isinstance(suggestion, NoSuggestion) else None
 
     @property
     def change(self) -> Replacement | None:
         """What the fill changes in ``text``; None where there is no fill."""
         if self.opened is None or not isinstance(self.outcome, FillResult):
             return None
-        found = self.outcome.found
-        if not isinstance(found, Suggestion):
+        suggestion = self.outcome.suggestion
+        if not isinstance(suggestion, Suggestion):
             return None
         opened = self.opened
-        new = opened.before + found.text + opened.after
+        new = opened.before + suggestion.text + opened.after
         return Replacement(start=opened.start, end=opened.end, new=new)
 
     @property

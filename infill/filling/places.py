@@ -24,14 +24,14 @@ class Cursor:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Stretch:
+class Selection:
     """Asks to replace a range that the user selected."""
 
     start: int
     end: int
 
 
-Place: TypeAlias = Cursor | Stretch | MarkedHole
+Place: TypeAlias = Cursor | Selection | MarkedHole
 
 
 def open_place(
@@ -44,7 +44,7 @@ def open_place(
             return open_marked(text, moved, language)
         case Cursor(start=start):
             hole = find_hole(text, start + shift, language)
-        case Stretch(start=start, end=end):
+        case Selection(start=start, end=end):
             hole = hole_for_range(text, start + shift, end + shift, language)
     if isinstance(hole, NoSuggestion):
         return hole

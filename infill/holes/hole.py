@@ -1,6 +1,6 @@
-"""What to fill: the hole at a cursor or in a given range.
+"""The hole to fill at a cursor or in a range: where it is, and what kind of text belongs there.
 
-Comes in: a text, offsets, a language; goes out: a hole, or why there is none. Knows no budget.
+Knows nothing of budgets, canvases and the engine.
 """
 
 from collections.abc import Sequence
@@ -15,22 +15,23 @@ from intarsia.infill.syntax.blocks import Header, opened_block
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, line_end, line_start, splits_line_end
 from intarsia.infill.syntax.parse import MAX_LINE_CHARS, parse
 
-HoleKind = Literal["line", "block", "span", "statements"]
+HoleKind = Literal[
+    "line",  # the rest of one line
+    "block",  # the body that a header has just opened
+    "span",  # a range that the user selected; if it is empty, text of any length
+    "statements",  # any number of lines at the hole's own indentation
+]
 
 MAX_LINES = 32
-"""The most lines that a fill of unknown length may have."""
+"""The most lines of a fill, where the text does not tell how many it should have."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hole:
-    """A stretch of text to be replaced by a fill.
+    """A range of a text, ``text[start:end]``, that a fill replaces.
 
-    ``text[start:end]`` is replaced. ``line``: the rest of one line; ``block``: the body that a
-    header has just opened; ``span``: a range named by the user, of unknown length when it is
-    empty; ``statements``: any number of lines at the indentation of their own. ``given_start`` ≤
-    ``start``: ``text[given_start:start]`` is already typed and stays (a half word, the blank before
-    it), but the model reads it as the beginning of its own fill, so that no token is cut.
-    ``header``: of the block that the hole is the body of; None for any other kind.
+    ``text[given_start:start]`` is typed already and stays: a half-typed word with the blank before
+    it, say. The model is given it as the beginning of its own fill, so that no token is cut.
     """
 
     start: int
@@ -38,7 +39,7 @@ class Hole:
     kind: HoleKind
     given_start: int
     max_lines: int
-    header: Header | None = None
+    header: Header | None = None  # of a block, the header that opens it
 
     def __post_init__(self) -> None:
         if not 0 <= self.given_start <= self.start <= self.end:
@@ -46,7 +47,10 @@ class Hole:
 
 
 def find_hole(text: str, offset: int, language: Language) -> Hole | NoSuggestion:
-    """Return the hole at a cursor. It replaces nothing: what stands right of the cursor stays."""
+    """Return the hole at a cursor. It is empty: text right of the cursor stays.
+
+    Raises ValueError if the offset is outside the text.
+    """
     check_range(text, offset, offset)
     refusal = _why_none(text, offset)
     if refusal is not None:
@@ -64,7 +68,10 @@ def find_hole(text: str, offset: int, language: Language) -> Hole | NoSuggestion
 
 
 def hole_for_range(text: str, start: int, end: int, language: Language) -> Hole:
-    """Return the hole of a range that the user named; an empty one may become several lines."""
+    """Return the hole of a range that the user selected; an empty one may become several lines.
+
+    Raises ValueError if the range is outside the text.
+    """
     check_range(text, start, end)
     first = _snap(text, start)
     last = max(first, end + 1 if splits_line_end(text, end) and first < end else _snap(text, end))
@@ -80,16 +87,16 @@ def hole_for_range(text: str, start: int, end: int, language: Language) -> Hole:
 
 
 def check_range(text: str, start: int, end: int) -> None:
-    """Raise ValueError where a range does not lie in the text."""
+    """Raise ValueError if a range is outside the text."""
     if start > end:
         raise ValueError(f"the range ends before it starts: {start} > {end}")
     if start < 0 or end > len(text):
-        place = start if start < 0 else end
-        raise ValueError(f"position {place} is outside the text, which has {len(text)} characters")
+        offset = start if start < 0 else end
+        raise ValueError(f"position {offset} is outside the text, which has {len(text)} characters")
 
 
 def check_disjoint(holes: Sequence[Hole]) -> None:
-    """Raise ValueError where two holes overlap or stand at the same place."""
+    """Raise ValueError if two holes overlap or start at the same offset."""
     ordered = sorted(holes, key=lambda hole: (hole.start, hole.end))
     for left, right in pairwise(ordered):
         if right.start < left.end or right.start == left.start:
@@ -109,7 +116,7 @@ def _why_none(text: str, offset: int) -> str | None:
 
 
 def _snap(text: str, offset: int) -> int:
-    """Step out of a CRLF, and past a byte order mark: nothing may be put before it."""
+    """Step out of a CRLF, and past a byte order mark: nothing may be inserted before it."""
     if splits_line_end(text, offset):
         return offset - 1
     return 1 if offset == 0 and text.startswith(BYTE_ORDER_MARK) else offset

@@ -1,6 +1,8 @@
-"""What asks to be filled, language by language: one table row each. Any other text has only marks.
+"""The table of placeholders: one row per language says which syntax nodes may be holes.
 
-Comes in: a language; goes out: a row. The queries are tree-sitter's; no grammar is loaded here.
+To add a language, add one ``HoleRules`` row to ``RULES``; the language itself is a row of
+``infill/languages.py``. A language without a row has no holes but the user's marks. The queries are
+in tree-sitter's query language; no grammar is loaded here.
 """
 
 import re
@@ -10,37 +12,37 @@ from functools import cache
 from intarsia.infill.languages import Language
 
 STUB_EXTENSIONS = (".pyi",)
-"""Files of declarations: what looks like an empty body in them is none."""
+"""Files of declarations, where an empty body is no hole."""
 
-UNWRITTEN = re.compile(
+NOT_IMPLEMENTED = re.compile(
     r"(?s)\s*(?:throw|raise|panic|assert)\b.*?"
     r"(?:NotImplemented|Unimplemented|(?i:\bnot\s+(?:yet\s+)?(?:been\s+)?implemented\b"
     r"|\bnot\s+supported\s+yet\b|\bunimplemented\b|\bto\s+be\s+implemented\b|\bimplement\s+me\b"
     r"|\bto-?do\b)).*"
 )
-"""A statement that says that the function which holds nothing else is still to be written."""
+"""A statement such as ``raise NotImplementedError``: a function that holds only this is a hole."""
 
-LATER = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
-"""A comment that says so."""
+TODO = re.compile(r"\b(?:TODO|FIXME|XXX)\b")
+"""A comment that says that code is still to be written."""
 
-PLACEHOLDERS = frozenset({"pass", ":", ";", "..."})
-"""Statements that do nothing: with such a comment they say so too."""
+NO_OPS = frozenset({"pass", ":", ";", "..."})
+"""Statements without effect: with a TODO comment they are holes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HoleRules:
-    """A query by what it captures; none of the captures must be there.
+    """One language's query. Its captures say when a node is a hole; all captures are optional.
 
-    ``@named``: the body of an ``@owner`` with a name, which is a hole when it is empty;
-    ``@function``: the body of any other ``@owner``, a hole when it only says that it is unwritten;
-    ``@block``: any block, a hole when all it holds is a comment with a TODO; ``@anywhere``: a
-    statement or expression that is a hole wherever it stands; ``@meant``: a body that is as it
-    is meant to be.
+    - ``@named``: the body of an ``@owner`` with a name; a hole if it is empty.
+    - ``@function``: the body of any other ``@owner``; a hole if it says "not implemented".
+    - ``@block``: any block; a hole if it holds only a TODO comment.
+    - ``@anywhere``: a statement or expression that is a hole wherever it is found.
+    - ``@meant``: a body that is empty on purpose.
     """
 
     language_ids: tuple[str, ...]
     query: str
-    anywhere: re.Pattern[str] | None = None  # what the text of ``@anywhere`` must be, if not any
+    anywhere: re.Pattern[str] | None = None  # the text that ``@anywhere`` must have
     names: frozenset[str] = frozenset()  # functions that are often empty on purpose
 
 
@@ -112,7 +114,7 @@ RULES: tuple[HoleRules, ...] = (
             (block) @block
             (arrow_expression_clause (throw_expression) @anywhere)
         """,
-        anywhere=UNWRITTEN,
+        anywhere=NOT_IMPLEMENTED,
     ),
     HoleRules(
         language_ids=("go",),
@@ -164,12 +166,12 @@ RULES: tuple[HoleRules, ...] = (
 
 
 def rules_for(language: Language) -> HoleRules | None:
-    """Return the row of a language; None where nothing but the user's marks can be found."""
+    """Return the row of a language; None if only the user's marks can be found in it."""
     return _rows_by_id().get(language.id)
 
 
 def is_stub(path: str) -> bool:
-    """Whether a file by this name only declares things."""
+    """Whether the file's name says that it holds only declarations."""
     return path.lower().endswith(STUB_EXTENSIONS)
 
 

@@ -1,8 +1,9 @@
-"""A place in a text that asks to be filled, and the hole that it becomes.
+"""A place in a text that asks to be filled (a placeholder, a mark), and the hole that it becomes.
 
-Comes in: offsets of what stands there now; goes out: the text as the engine shall see it, with the
-hole in it. What of the place is to stay (a comment) and what sets the fill on lines of its own
-goes round the fill.
+The place's old text is removed before the model sees it. What stays of it, such as a comment, and
+the line ends that give the fill lines of its own are put around the fill.
+
+    fn f() { todo!() }   →   fn f() {⏎    ◌⏎}        ◌ is the fill
 """
 
 from dataclasses import dataclass
@@ -26,9 +27,10 @@ class MarkedHole:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenHole:
-    """A hole in the text that is shown; its fill goes into the text that is.
+    """A hole in the text that the model is shown, and where its fill goes in the real text.
 
-    ``start`` and ``end`` are what of the latter is replaced by ``before`` + fill + ``after``.
+    ``hole`` is in terms of ``shown``. In the real text, ``text[start:end]`` becomes ``before`` +
+    fill + ``after``.
     """
 
     shown: str

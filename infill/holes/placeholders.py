@@ -1,7 +1,7 @@
-"""Finds the bodies, statements and expressions of a parsed text that are still to be written.
+"""Finds placeholders in a parsed text: bodies, statements and expressions still to be written.
 
-Comes in: a parsed text; goes out: places, bodies before what stands in them. The language's row
-says where to look, this file what is a hole and what is meant to be so.
+The language's row in ``hole_rules`` names the syntax nodes to look at. This file decides which of
+them are holes, and which are empty on purpose.
 """
 
 from collections.abc import Iterator
@@ -11,18 +11,24 @@ from functools import cache
 
 import tree_sitter
 
-from intarsia.infill.holes.hole_rules import LATER, PLACEHOLDERS, UNWRITTEN, HoleRules, rules_for
+from intarsia.infill.holes.hole_rules import (
+    NO_OPS,
+    NOT_IMPLEMENTED,
+    TODO,
+    HoleRules,
+    rules_for,
+)
 from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.holes.placement import at_empty_body, at_statement, below_comments
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.body import Body, Stretch, read_body, trailing_comment
+from intarsia.infill.syntax.body import Body, ByteRange, read_body, trailing_comment
 from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.parse import Syntax
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A block and whom it belongs to (itself, where that is nobody in particular)."""
+    """A block, and the function or other node that owns it; by default, itself."""
 
     node: tree_sitter.Node
     owner: tree_sitter.Node
@@ -32,71 +38,71 @@ class _Block:
 
 @dataclass(slots=True)
 class _Captures:
-    """What the query found, by place: of two captures of a block the one that says more."""
+    """What the query found. Of two captures of one block the more specific one is kept."""
 
-    blocks: dict[Stretch, _Block] = field(default_factory=dict)
-    meant: set[Stretch] = field(default_factory=set)
-    anywhere: set[Stretch] = field(default_factory=set)
+    blocks: dict[ByteRange, _Block] = field(default_factory=dict)
+    meant: set[ByteRange] = field(default_factory=set)
+    anywhere: set[ByteRange] = field(default_factory=set)
 
-    def add_block(self, stretch: Stretch, block: _Block) -> None:
-        known = self.blocks.get(stretch)
+    def add_block(self, byte_range: ByteRange, block: _Block) -> None:
+        known = self.blocks.get(byte_range)
         if known is None or block.is_named or (block.is_function and not known.is_named):
-            self.blocks[stretch] = block
+            self.blocks[byte_range] = block
 
 
-def unwritten_holes(syntax: Syntax) -> Iterator[MarkedHole]:
-    """Return the places; two of them may overlap, and the first one then counts."""
+def placeholder_holes(syntax: Syntax) -> Iterator[MarkedHole]:
+    """Yield the places to fill, a body before its content. Where two overlap, the first counts."""
     rules = rules_for(syntax.language)
     if rules is None:
         return
     captures = _capture(syntax, rules)
-    meant: set[Stretch] = set()
-    for stretch, block in captures.blocks.items():
+    meant: set[ByteRange] = set()
+    for byte_range, block in captures.blocks.items():
         body = read_body(syntax, block.node, block.owner)
         if body is None:
             continue
-        if stretch in captures.meant and not _says_later(syntax, body):
+        if byte_range in captures.meant and not _has_todo(syntax, body):
             meant.update(body.statements)
         elif (hole := _hole_in(syntax, block, body, captures.anywhere)) is not None:
             yield hole
-    for stretch in sorted(captures.anywhere - meant, key=lambda it: (it.start, -it.end)):
-        yield at_statement(syntax, stretch)
+    for byte_range in sorted(captures.anywhere - meant, key=lambda each: (each.start, -each.end)):
+        yield at_statement(syntax, byte_range)
 
 
 def _hole_in(
-    syntax: Syntax, block: _Block, body: Body, anywhere: AbstractSet[Stretch]
+    syntax: Syntax, block: _Block, body: Body, anywhere: AbstractSet[ByteRange]
 ) -> MarkedHole | None:
-    """Return the hole that a body is, if it is one."""
+    """Return the hole if a body is one as a whole."""
     statements = _without_docstring(syntax, body)
     if len(statements) > 1:
         return None
     if statements:
-        is_hole = statements[0] in anywhere or _is_unwritten(syntax, block, body, statements[0])
+        is_hole = statements[0] in anywhere or _is_placeholder(syntax, block, body, statements[0])
         return at_statement(syntax, statements[0], body) if is_hole else None
     is_broken = not body.is_closed and not body.statements  # a header without any body
     if body.comments:
-        is_hole = is_broken or _says_later(syntax, body)
+        is_hole = is_broken or _has_todo(syntax, body)
         return below_comments(syntax, body) if is_hole else None
     is_hole = is_broken or (block.is_named and not body.statements)
     return at_empty_body(syntax, body) if is_hole else None
 
 
-def _is_unwritten(syntax: Syntax, block: _Block, body: Body, statement: Stretch) -> bool:
-    words = _text(syntax, statement)
-    if words.strip() in PLACEHOLDERS:
-        return _says_later(syntax, body)
-    return block.is_function and UNWRITTEN.fullmatch(words) is not None
+def _is_placeholder(syntax: Syntax, block: _Block, body: Body, statement: ByteRange) -> bool:
+    code = _text(syntax, statement)
+    if code.strip() in NO_OPS:
+        return _has_todo(syntax, body)
+    return block.is_function and NOT_IMPLEMENTED.fullmatch(code) is not None
 
 
-def _says_later(syntax: Syntax, body: Body) -> bool:
-    """Whether a comment in the body, or behind its last statement, says that it is unwritten."""
+def _has_todo(syntax: Syntax, body: Body) -> bool:
+    """Whether a comment in the body, or right after its last statement, is a TODO."""
     comments = list(body.comments)
-    if body.statements and (behind := trailing_comment(syntax, body.statements[-1])) is not None:
-        comments.append(behind)
-    return any(LATER.search(_text(syntax, comment)) for comment in comments)
+    if body.statements and (trailing := trailing_comment(syntax, body.statements[-1])) is not None:
+        comments.append(trailing)
+    return any(TODO.search(_text(syntax, comment)) for comment in comments)
 
 
-def _without_docstring(syntax: Syntax, body: Body) -> tuple[Stretch, ...]:
+def _without_docstring(syntax: Syntax, body: Body) -> tuple[ByteRange, ...]:
     is_python = syntax.language.id == "python"
     first = body.statements[0] if body.statements else None
     if is_python and first and _text(syntax, first).lstrip("rRuU").startswith(('"', "'")):
@@ -107,20 +113,20 @@ def _without_docstring(syntax: Syntax, body: Body) -> tuple[Stretch, ...]:
 def _capture(syntax: Syntax, rules: HoleRules) -> _Captures:
     captures = _Captures()
     root = syntax.tree.root_node
-    for _, found in tree_sitter.QueryCursor(_query(rules, syntax.language)).matches(root):
-        for name, (node, *_) in found.items():
-            stretch = Stretch(node.start_byte, node.end_byte)
+    for _, nodes in tree_sitter.QueryCursor(_query(rules, syntax.language)).matches(root):
+        for name, (node, *_) in nodes.items():
+            byte_range = ByteRange(node.start_byte, node.end_byte)
             match name:
                 case "block":
-                    captures.add_block(stretch, _Block(node, node))
+                    captures.add_block(byte_range, _Block(node, node))
                 case "named" | "function":
-                    owner = found["owner"][0]
+                    owner = nodes["owner"][0]
                     is_named = name == "named" and not _is_named_by(owner, rules.names)
-                    captures.add_block(stretch, _Block(node, owner, True, is_named))
+                    captures.add_block(byte_range, _Block(node, owner, True, is_named))
                 case "meant":
-                    captures.meant.add(stretch)
-                case "anywhere" if _is_wanted(syntax, stretch, rules):
-                    captures.anywhere.add(stretch)
+                    captures.meant.add(byte_range)
+                case "anywhere" if _may_be_anywhere(syntax, byte_range, rules):
+                    captures.anywhere.add(byte_range)
     return captures
 
 
@@ -129,12 +135,12 @@ def _is_named_by(owner: tree_sitter.Node, names: frozenset[str]) -> bool:
     return name is not None and name.text is not None and name.text.decode() in names
 
 
-def _is_wanted(syntax: Syntax, stretch: Stretch, rules: HoleRules) -> bool:
-    return rules.anywhere is None or rules.anywhere.fullmatch(_text(syntax, stretch)) is not None
+def _may_be_anywhere(syntax: Syntax, byte_range: ByteRange, rules: HoleRules) -> bool:
+    return rules.anywhere is None or rules.anywhere.fullmatch(_text(syntax, byte_range)) is not None
 
 
-def _text(syntax: Syntax, stretch: Stretch) -> str:
-    return syntax.data[stretch.start : stretch.end].decode("utf-8", "replace")
+def _text(syntax: Syntax, byte_range: ByteRange) -> str:
+    return syntax.data[byte_range.start : byte_range.end].decode("utf-8", "replace")
 
 
 @cache

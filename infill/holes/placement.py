@@ -1,20 +1,19 @@
-"""Says what a fill replaces and what goes round it, so that a body stands on lines of its own.
+"""Decides what a fill replaces and what goes around it, so that a body gets lines of its own.
 
-Comes in: a parsed text, a body or a statement in it; goes out: a place in characters. Comments
-stay: one behind what is replaced goes above the fill.
+Comments stay; one that follows the replaced statement on its line goes above the fill.
 """
 
 from intarsia.infill.holes.marked_hole import MarkedHole
-from intarsia.infill.syntax.body import Body, Stretch, trailing_comment
+from intarsia.infill.syntax.body import Body, ByteRange, trailing_comment
 from intarsia.infill.syntax.indentation import indent_unit
 from intarsia.infill.syntax.lines import leading_blank, line_end, line_start, newline_of
 from intarsia.infill.syntax.parse import Syntax
 
-USUAL_UNIT = "    "
+DEFAULT_INDENT_UNIT = "    "
 
 
 def at_empty_body(syntax: Syntax, body: Body) -> MarkedHole:
-    """Return the inside of a body in which nothing stands."""
+    """Return the inside of an empty body."""
     start, end = _offsets(syntax, body.inside)
     if not body.is_closed:
         start = end = line_end(syntax.text, start)
@@ -22,10 +21,10 @@ def at_empty_body(syntax: Syntax, body: Body) -> MarkedHole:
 
 
 def below_comments(syntax: Syntax, body: Body) -> MarkedHole:
-    """Return the place below the comments that are all that a body holds."""
+    """Return the place below the comments of a body that holds nothing else."""
     text = syntax.text
     start, end = _offsets(syntax, body.comments[-1])
-    end = start + len(text[start:end].rstrip())  # some grammars take the line end in
+    end = start + len(text[start:end].rstrip())  # some grammars include the line end
     closer = syntax.offset_at(body.inside.end)
     if body.is_closed and not text[end:closer].strip(" \t"):
         return _on_own_line(syntax, body, end, closer)
@@ -34,24 +33,24 @@ def below_comments(syntax: Syntax, body: Body) -> MarkedHole:
     return MarkedHole(start=end, end=end, before=newline_of(text) + indent)
 
 
-def at_statement(syntax: Syntax, statement: Stretch, body: Body | None = None) -> MarkedHole:
-    """Return the place of a statement or expression; ``body``: the one that holds nothing else."""
+def at_statement(syntax: Syntax, statement: ByteRange, body: Body | None = None) -> MarkedHole:
+    """Return the place of a statement or expression. Pass ``body`` if it holds nothing else."""
     text = syntax.text
     start, end = _offsets(syntax, statement)
     comment = trailing_comment(syntax, statement)
-    words, last = "", end
+    comment_text, last = "", end
     if comment is not None:
         first, last = _offsets(syntax, comment)
-        words = text[first:last].rstrip()
-        last = first + len(words)
+        comment_text = text[first:last].rstrip()
+        last = first + len(comment_text)
     lead = text[line_start(text, start) : start]
     is_at_line_end = not text[last : line_end(text, last)].strip()
     if not lead.strip(" \t\ufeff") and is_at_line_end:
-        before = words and words + newline_of(text) + leading_blank(lead)
+        before = comment_text and comment_text + newline_of(text) + leading_blank(lead)
         return MarkedHole(start=start, end=last, before=before)
     if body is not None and not body.is_closed and is_at_line_end:
         hole = _on_own_line(syntax, body, syntax.offset_at(body.inside.start), last)
-        return hole if not words else _with_comment(hole, words)
+        return hole if not comment_text else _with_comment(hole, comment_text)
     if body is not None and body.is_closed and not body.comments:
         return _on_own_line(syntax, body, *_offsets(syntax, body.inside))
     return MarkedHole(start=start, end=end)
@@ -67,13 +66,13 @@ def _on_own_line(syntax: Syntax, body: Body, start: int, end: int) -> MarkedHole
     )
 
 
-def _with_comment(hole: MarkedHole, words: str) -> MarkedHole:
-    return MarkedHole(start=hole.start, end=hole.end, before=f"  {words}{hole.before}")
+def _with_comment(hole: MarkedHole, comment: str) -> MarkedHole:
+    return MarkedHole(start=hole.start, end=hole.end, before=f"  {comment}{hole.before}")
 
 
 def _unit(syntax: Syntax) -> str:
-    return indent_unit(syntax.text) or USUAL_UNIT
+    return indent_unit(syntax.text) or DEFAULT_INDENT_UNIT
 
 
-def _offsets(syntax: Syntax, stretch: Stretch) -> tuple[int, int]:
-    return syntax.offset_at(stretch.start), syntax.offset_at(stretch.end)
+def _offsets(syntax: Syntax, byte_range: ByteRange) -> tuple[int, int]:
+    return syntax.offset_at(byte_range.start), syntax.offset_at(byte_range.end)

@@ -1,7 +1,8 @@
-"""From the model's raw text to a suggestion: small filters, in this order, then a last look.
+"""Cleans the model's raw text into a suggestion: a list of small filters, applied in order.
 
-Comes in: the raw fill, the file and its hole; goes out: a suggestion, or why there is none. A
-filter takes fill and context and gives the fill back, changed or not, or says why it is dropped.
+A filter takes the fill and its context. It returns the fill, changed or not, or the reason why
+nothing is suggested. ``clean`` applies them all. In drawings ``║`` is the cursor, and the fill is
+between ``├`` and ``┤``.
 """
 
 from collections.abc import Callable
@@ -31,7 +32,7 @@ from intarsia.infill.syntax.lines import newline_of, with_plain_newlines
 Filter: TypeAlias = Callable[[str, CleaningContext], str | NoSuggestion]
 
 MAX_RAW_CHARS = 8_000
-"""No hole is this long; what goes beyond is not read."""
+"""No hole is this long; text after it is not read."""
 
 FILTERS: tuple[Filter, ...] = (
     drop_special_tokens,
@@ -54,7 +55,7 @@ FILTERS: tuple[Filter, ...] = (
 def clean(
     raw: str, text: str, hole: Hole, canvas: Canvas, language: Language
 ) -> Suggestion | NoSuggestion:
-    """Return what is left of the model's text after every filter, with the file's line ends."""
+    """Return the text after every filter, with the file's line ends, or why nothing is left."""
     context = cleaning_context(text, hole, canvas, language)
     fill = with_plain_newlines(raw[:MAX_RAW_CHARS])
     for apply in FILTERS:
@@ -70,5 +71,5 @@ def clean(
 def _why_empty(raw: str, next_filter: Filter) -> str:
     if not raw.strip():
         return "the model wrote nothing"
-    last = FILTERS[FILTERS.index(next_filter) - 1].__name__.replace("_", " ")
-    return f"nothing was left of the fill ({last})"
+    last_filter = FILTERS[FILTERS.index(next_filter) - 1].__name__.replace("_", " ")
+    return f"nothing was left of the fill ({last_filter})"

@@ -1,8 +1,7 @@
-"""Finds the model's tokens again in a text that was cleaned since.
+"""Splits a cleaned text into the model's tokens again, so that each part has its confidence.
 
-Comes in: the tokens as written and the text as it is now, with lines cut, trimmed, indented anew
-or added; goes out: the text in tokens. Works by order: lines are matched by their words, and a
-line's own text from both its ends.
+Cleaning cuts, trims, re-indents and adds lines. Lines are matched by their text without blanks, and
+the text of a changed line from both of its ends.
 """
 
 import re
@@ -14,11 +13,11 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from intarsia.infill.confidence import ConfidentToken
-from intarsia.infill.syntax.difference import replaced_stretch
+from intarsia.infill.syntax.difference import replaced_range
 from intarsia.infill.syntax.lines import leading_blank, with_plain_newlines
 
 _Owners: TypeAlias = list[int | None]
-"""For each character the number of the token that it comes from, None where cleaning added it."""
+"""For each character the index of its token; None where cleaning added the character."""
 
 _UNIT = re.compile(r"\r\n|.", re.DOTALL)
 _LINE_ENDS = ("\n", "\r\n", "\r")
@@ -26,7 +25,7 @@ _LINE_ENDS = ("\n", "\r\n", "\r")
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """Text as the model wrote it, or a part of it."""
+    """Text that the model wrote, or a part of that text."""
 
     text: str
     owners: _Owners
@@ -35,7 +34,7 @@ class _Written:
         return _Written(self.text[start:end], self.owners[start:end])
 
     def lines(self) -> "list[_Written]":
-        """Return the lines without their ends, which one character each stands between."""
+        """Return the lines without their line ends, which are one character each."""
         lines, start = [], 0
         for line in self.text.split("\n"):
             lines.append(self.part(start, start + len(line)))
@@ -44,7 +43,10 @@ class _Written:
 
 
 def align(written: Sequence[ConfidentToken], text: str) -> tuple[ConfidentToken, ...]:
-    """Return the text in tokens; joined they are exactly the text. What was added is sure."""
+    """Return the text in tokens, which joined are exactly the text.
+
+    Characters that cleaning added have a confidence of 1.
+    """
     units = _UNIT.findall(text)
     plain = "".join("\n" if unit in _LINE_ENDS else unit for unit in units)
     owners = _owners(_read(written), plain)
@@ -65,8 +67,8 @@ def _read(written: Sequence[ConfidentToken]) -> _Written:
 
 
 def _owners(written: _Written, text: str) -> _Owners:
-    """Look at what is not the same at both ends, line by line."""
-    start, old_end, new_end = replaced_stretch(written.text, text)
+    """Match what both texts begin and end with as it is, and the text between them by lines."""
+    start, old_end, new_end = replaced_range(written.text, text)
     changed = _owners_of_lines(written.part(start, old_end), text[start:new_end])
     return [*written.owners[:start], *changed, *written.owners[old_end:]]
 
@@ -74,24 +76,27 @@ def _owners(written: _Written, text: str) -> _Owners:
 def _owners_of_lines(written: _Written, text: str) -> _Owners:
     old, new = written.lines(), text.split("\n")
     owners: _Owners = []
-    for number, (line, at) in enumerate(zip(new, _partners(old, new), strict=True)):
+    for number, (line, partner) in enumerate(zip(new, _partners(old, new), strict=True)):
         if number:
-            owners.append(_line_end_before(written, old, at))
-        owners += repeat(None, len(line)) if at is None else _owners_of_line(old[at], line)
+            owners.append(_line_end_before(written, old, partner))
+        if partner is None:
+            owners += repeat(None, len(line))
+        else:
+            owners += _owners_of_line(old[partner], line)
     return owners
 
 
-def _line_end_before(written: _Written, old: Sequence[_Written], at: int | None) -> int | None:
-    """Return whose the line end is that a line of these stands behind."""
-    if not at:
+def _line_end_before(written: _Written, old: Sequence[_Written], index: int | None) -> int | None:
+    """Return the owner of the line end before an old line."""
+    if not index:
         return None
-    return written.owners[sum(len(line.text) + 1 for line in old[:at]) - 1]
+    return written.owners[sum(len(line.text) + 1 for line in old[:index]) - 1]
 
 
 def _partners(old: Sequence[_Written], new: Sequence[str]) -> Iterator[int | None]:
-    """Return for each new line the old line that it comes from."""
-    words = ([line.text.strip() for line in old], [line.strip() for line in new])
-    matcher = SequenceMatcher(None, *words, autojunk=False)
+    """Yield for each new line the index of the old line that it comes from, or None."""
+    stripped = ([line.text.strip() for line in old], [line.strip() for line in new])
+    matcher = SequenceMatcher(None, *stripped, autojunk=False)
     for _, old_start, old_end, new_start, new_end in matcher.get_opcodes():
         num_new = new_end - new_start
         partners = list(range(old_start, old_end))[:num_new]
@@ -100,14 +105,14 @@ def _partners(old: Sequence[_Written], new: Sequence[str]) -> Iterator[int | Non
 
 
 def _owners_of_line(written: _Written, line: str) -> _Owners:
-    """Indentation comes from indentation, however much of either there is."""
+    """Match a line with a changed one. New indentation belongs to the token of the old one."""
     old_blank, blank = leading_blank(written.text), leading_blank(line)
     first = written.owners[0] if old_blank else None
-    words, rest = written.part(len(old_blank)), line[len(blank) :]
-    start, old_end, new_end = replaced_stretch(words.text, rest)
+    old_code, code = written.part(len(old_blank)), line[len(blank) :]
+    start, old_end, new_end = replaced_range(old_code.text, code)
     return [
         *(written.owners[: len(blank)] if blank == old_blank else repeat(first, len(blank))),
-        *words.owners[:start],
+        *old_code.owners[:start],
         *repeat(None, new_end - start),
-        *words.owners[old_end:],
+        *old_code.owners[old_end:],
     ]

@@ -1,4 +1,8 @@
-"""Drops closing brackets that the file already has, and closes what a fill left open inside it."""
+"""Drops closing brackets that the file already has, and adds those that the fill left out.
+
+foo(├a)┤)   →   foo(├a┤)
+x = ├[f(a┤ + 1)   →   x = ├[f(a)]┤ + 1
+"""
 
 from intarsia.infill.postprocess.context import CleaningContext
 from intarsia.infill.postprocess.parse_errors import errors_with
@@ -7,22 +11,22 @@ from intarsia.infill.syntax.lines import leading_blank
 
 
 def balance_brackets(fill: str, context: CleaningContext) -> str:
-    """Take a better balanced fill where the parser likes it better."""
+    """Return the fill with other closing brackets, if the file then has fewer parse errors."""
     balance = balance_of(fill)
     if context.syntax is None or context.is_in_string or balance == balance_of(""):
         return fill
     candidates = _without_unmatched(fill, balance)
     if context.hole.kind != "line":
         candidates += _with_blocks_closed(fill, balance)
-    elif context.rest.strip():  # at a line's end the next line may close it
+    elif context.rest.strip():  # at a line end the next line may close them
         candidates += _with_line_closed(fill, balance)
     return min([fill, *candidates], key=lambda candidate: errors_with(candidate, context))
 
 
 def _without_unmatched(fill: str, balance: Balance) -> list[str]:
-    """Return the fill without the closing brackets at its end that close nothing in it.
+    """Return the fill without one, two, … of the unmatched closing brackets at its end.
 
-    What ends a statement after them is tried with and without.
+    A ``;`` or ``,`` after them is tried with and without.
     """
     candidates: list[str] = []
     kept, tail = fill, ""
@@ -36,14 +40,16 @@ def _without_unmatched(fill: str, balance: Balance) -> list[str]:
 
 
 def _with_line_closed(fill: str, balance: Balance) -> list[str]:
-    """Return the fill with the innermost, …, all of the brackets that it opened closed: the rest of
-    the line may close others."""
+    """Return the fill with its innermost one, two, … open brackets closed.
+
+    The rest of the line may close the others.
+    """
     closers = "".join(PAIRS[fill[offset]] for offset in reversed(balance.unclosed))
     return [fill.rstrip() + closers[:count] for count in range(1, len(closers) + 1)]
 
 
 def _with_blocks_closed(fill: str, balance: Balance) -> list[str]:
-    """Return the fill with every bracket that opened a line's block closed on a line of its own."""
+    """Return the fill with every open bracket that ends a line closed on a line of its own."""
     kept = fill.rstrip()
     closers = []
     for offset in reversed(balance.unclosed):

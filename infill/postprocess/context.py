@@ -1,4 +1,4 @@
-"""What a filter may look at: the file round the hole, built once per fill and never changed."""
+"""What a filter may look at: the file around the hole, built once per fill and never changed."""
 
 from dataclasses import dataclass
 
@@ -21,22 +21,22 @@ MAX_CHARS_AROUND = 4_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CleaningContext:
-    """A hole in its file. Texts have LF line ends."""
+    """A hole in its file. All texts but ``text`` have LF line ends."""
 
-    text: str  # the whole file, with the line ends that it has
+    text: str  # the whole file, with its own line ends
     hole: Hole
     canvas: Canvas
     language: Language
     syntax: Syntax | None
-    before: str  # what stands before the hole, as far as filters look
+    before: str  # the text before the hole, as far as filters look
     line_before: str  # the hole's own line up to the hole
     rest: str  # the rest of the line on which the hole ends
-    following: tuple[str, ...]  # the lines after that one that are not blank
+    following: tuple[str, ...]  # the non-blank lines after that one
     is_in_string: bool
 
 
 def cleaning_context(text: str, hole: Hole, canvas: Canvas, language: Language) -> CleaningContext:
-    """Return what the filters see of a hole."""
+    """Return the context of a hole."""
     syntax = parse(text, language)
     before = text[max(0, hole.start - MAX_CHARS_AROUND) : hole.start]
     next_start = next_line_start(text, hole.end)

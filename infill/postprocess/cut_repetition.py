@@ -1,4 +1,7 @@
-"""Ends a fill where the model loops: the same lines, or the same words, again and again."""
+"""Ends a fill where the model repeats itself: the same lines, or the same words, over and over.
+
+├a()⏎b()⏎a()⏎b()⏎a()⏎b()┤   →   ├a()⏎b()┤
+"""
 
 import re
 
@@ -12,13 +15,13 @@ _HAS_WORD = re.compile(r"[^\W\d_]{2}")
 
 
 def cut_repetition(fill: str, context: CleaningContext) -> str:
-    """Keep the first round of a loop."""
+    """Keep the first round of a repetition."""
     lines = [_cut_word_loop(line) for line in fill.split("\n")]
     return "\n".join(_cut_line_loop(lines))
 
 
 def _cut_word_loop(line: str) -> str:
-    """Cut a line that ends in one unit four times over; rows of signs or of numbers are no loop."""
+    """Cut a line that ends with one text four times; a row of signs or numbers does not count."""
     for loop in _WORD_LOOP.finditer(line):
         unit = loop["unit"]
         is_at_end = unit.startswith(line[loop.end() :])
@@ -38,5 +41,5 @@ def _cut_line_loop(lines: list[str]) -> list[str]:
 def _is_loop(lines: list[str], start: int, length: int) -> bool:
     first_round = lines[start : start + length]
     rounds = lines[start : start + length * MIN_REPEATS]
-    is_worth = any(_HAS_WORD.search(line) for line in first_round)
-    return is_worth and len(rounds) == length * MIN_REPEATS and rounds == first_round * MIN_REPEATS
+    has_word = any(_HAS_WORD.search(line) for line in first_round)
+    return has_word and len(rounds) == length * MIN_REPEATS and rounds == first_round * MIN_REPEATS

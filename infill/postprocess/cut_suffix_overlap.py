@@ -1,4 +1,8 @@
-"""Ends a fill where it begins to repeat what already stands after the hole."""
+"""Ends a fill where it begins to repeat the text after the hole.
+
+x = f(├a)┤)   →   x = f(├a┤)
+├a = 1⏎return a┤⏎return a   →   ├a = 1┤⏎return a
+"""
 
 from collections.abc import Sequence
 from itertools import takewhile
@@ -20,24 +24,24 @@ def cut_suffix_overlap(fill: str, context: CleaningContext) -> str:
 
 
 def _cut_following_lines(lines: list[str], context: CleaningContext) -> list[str]:
-    """Cut at the first line from which on the fill goes through the text after the hole."""
+    """Cut at the first line from which the fill repeats the lines after the hole."""
     following = [line.rstrip() for line in context.following]
     after = _lines_after(context, following)
     for index, line in enumerate(lines):
         whole = context.line_before + line if index == 0 else line
         if after and whole.rstrip() == after[0]:
-            is_told = is_specific(whole) if index > 0 else len(lines) == 1
-            if is_told or _goes_on([whole, *lines[index + 1 :]], after):
+            is_clear = is_specific(whole) if index > 0 else len(lines) == 1
+            if is_clear or _repeats([whole, *lines[index + 1 :]], after):
                 return lines[:index] or [""]
         rest = context.rest.strip()
         is_rest = rest != "" and line.rstrip().endswith(rest)
-        if is_rest and _goes_on([rest, *lines[index + 1 :]], [rest, *following]):
+        if is_rest and _repeats([rest, *lines[index + 1 :]], [rest, *following]):
             return [*lines[:index], line]
     return lines
 
 
 def _lines_after(context: CleaningContext, following: list[str]) -> list[str]:
-    """Return the lines after the hole, its own first where the hole is at the indentation."""
+    """Return the lines after the hole, beginning with its own if the hole is at its indentation."""
     if not context.rest.strip():
         return following
     if context.line_before.strip():
@@ -45,10 +49,10 @@ def _lines_after(context: CleaningContext, following: list[str]) -> list[str]:
     return [(context.line_before + context.rest).rstrip(), *following]
 
 
-def _goes_on(lines: list[str], after: Sequence[str]) -> bool:
-    """Whether these lines begin as the text after the hole does: with two of its lines, or all.
+def _repeats(lines: list[str], after: Sequence[str]) -> bool:
+    """Whether the lines begin with two lines of the text after the hole, or are all from it.
 
-    Blank lines do not count; the last line may be cut short where another one tells.
+    Blank lines do not count. Of two lines, the second may be cut short.
     """
     written = [line.rstrip() for line in lines if line.strip()]
     pairs = list(zip(written, after, strict=False))
@@ -68,36 +72,38 @@ def _cut_rest_of_line(fill: str, context: CleaningContext) -> str:
 
 
 def _overlaps(fill: str, rest: str) -> list[int]:
-    """Return by how many characters the fill's end may be the rest's beginning, longest first.
+    """Return by how many characters the fill's end overlaps the rest's beginning, longest first.
 
-    Words are compared whole, but for a rest that is written to its end: it may begin in a word.
+    Words are compared whole. Only an overlap with all of the rest may begin inside a word.
     """
-    all_of_it = len(rest.rstrip())
+    num_rest = len(rest.rstrip())
     return [
         count
-        for count in range(min(len(fill), all_of_it), 0, -1)
+        for count in range(min(len(fill), num_rest), 0, -1)
         if fill.endswith(rest[:count])
         and rest[:count].strip()
         and not _splits_word(rest, count)
-        and (count == all_of_it >= MIN_CHARS_IN_WORD or not _splits_word(fill, len(fill) - count))
+        and (count == num_rest >= MIN_CHARS_IN_WORD or not _splits_word(fill, len(fill) - count))
     ]
 
 
 def _cuts_at_unmatched(fill: str) -> list[str]:
-    """Return the fill up to its first closing bracket that closes nothing in it: the rest of the
-    line may be what closes it there, however the fill would have gone on."""
+    """Return the fill up to its first unmatched closing bracket.
+
+    The rest of the line may begin with that bracket, whatever the model wrote after it.
+    """
     unmatched = balance_of(fill).unmatched
     return [fill[: unmatched[0]].rstrip(" \t")] if unmatched else []
 
 
 def _num_unbalanced(kept: str, context: CleaningContext) -> int:
-    """Count brackets without partner, from a little before the hole to the end of its line."""
+    """Count the unmatched brackets from a little before the hole to the end of its line."""
     balance = balance_of(context.before[-MAX_CHARS_BALANCED:] + kept + context.rest)
     return len(balance.unmatched) + len(balance.unclosed)
 
 
 def _repeats_cut_word(fill: str, context: CleaningContext) -> bool:
-    """Whether the cursor cut a word in two and the fill begins with its second half again."""
+    """Whether the cursor is inside a word and the fill repeats the word's second half."""
     if not _splits_word(context.line_before + context.rest, len(context.line_before)):
         return False
     length = 0

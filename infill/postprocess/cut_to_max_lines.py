@@ -5,9 +5,9 @@ from intarsia.infill.syntax.brackets import balance_of
 
 
 def cut_to_max_lines(fill: str, context: CleaningContext) -> str:
-    """Keep the first lines; the end of a header's own line does not count.
+    """Keep the first lines; the line end that finishes a header's own line is not counted.
 
-    A line that opens brackets goes on to where they are closed, if they are.
+    A line that opens brackets is kept up to the line that closes them, if there is one.
     """
     lines = fill.split("\n")
     if context.canvas.max_open is not None:

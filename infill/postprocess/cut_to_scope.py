@@ -1,4 +1,7 @@
-"""Ends a fill of several lines where it leaves the hole's scope."""
+"""Ends a fill of several lines where it leaves the scope of its hole.
+
+def f():⏎    ├return 1⏎def g():┤   →   def f():⏎    ├return 1┤
+"""
 
 from intarsia.infill.postprocess.context import CleaningContext
 from intarsia.infill.suggestion import NoSuggestion
@@ -7,12 +10,12 @@ from intarsia.infill.syntax.lines import columns
 
 
 def cut_to_scope(fill: str, context: CleaningContext) -> str | NoSuggestion:
-    """Cut at the first later line that is indented too little, or at the block's own end."""
+    """Cut at the first later line that is indented too little, or at the end of the block."""
     if context.hole.kind == "line":
         return fill
     within = _cut_at_closer(_cut_by_indentation(fill, context), context)
     if _begins_outside(within, context):
-        return NoSuggestion(reason="the fill does not stand inside the block")
+        return NoSuggestion(reason="the fill is not inside the block")
     return within
 
 

@@ -1,4 +1,7 @@
-"""Drops the last lines of a fill where the model was stopped in the middle of something."""
+"""Drops the last lines of a fill that was cut off in the middle of a statement.
+
+├a = 1⏎b = foo(┤   →   ├a = 1┤
+"""
 
 from intarsia.infill.postprocess.context import CleaningContext
 from intarsia.infill.postprocess.keep_line_end import keep_line_end
@@ -8,7 +11,7 @@ MAX_DROPPED_LINES = 8
 
 
 def drop_broken_tail(fill: str, context: CleaningContext) -> str:
-    """Keep the most lines with which the file parses no worse than before; all where none do."""
+    """Keep as many lines as parse no worse than before; all lines if no shorter fill does."""
     lines = fill.split("\n")
     if context.syntax is None or len(lines) == 1:
         return fill

@@ -1,4 +1,4 @@
-"""Takes a fill out of the Markdown fence that a chat model may have put round it."""
+"""Removes a Markdown fence that a chat model may put around its fill."""
 
 import re
 
@@ -9,7 +9,7 @@ _FENCE = re.compile(r"^\s*```", re.MULTILINE)
 
 
 def drop_code_fence(fill: str, context: CleaningContext) -> str:
-    """Drop an opening fence, end the fill at the closing one; texts and strings may have them."""
+    """Drop an opening fence and end the fill at a closing one; not in plain text or a string."""
     if context.language.grammar is None or context.is_in_string:
         return fill
     opening = _OPENING.match(fill)

@@ -1,4 +1,4 @@
-"""Lets a body start where the cursor stands, not some blank lines below."""
+"""Drops blank lines at the start of a fill, so that it begins at the cursor."""
 
 import re
 
@@ -8,7 +8,7 @@ _BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
 
 
 def drop_leading_blank_lines(fill: str, context: CleaningContext) -> str:
-    """Drop blank lines at the start; after a header on the cursor's own line one line end stays."""
+    """Drop blank lines at the start; one line end stays after a header on the cursor's line."""
     blank = _BLANK_LINES.match(fill)
     if blank is None or context.hole.kind == "line":
         return fill

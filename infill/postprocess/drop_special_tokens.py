@@ -1,4 +1,4 @@
-"""Ends a fill at the first mark that belongs to the model and not to any file."""
+"""Ends a fill at the first special token of a model, such as ``<|endoftext|>``."""
 
 import re
 
@@ -11,6 +11,6 @@ _CUT_CHARACTER = "\ufffd"
 
 
 def drop_special_tokens(fill: str, context: CleaningContext) -> str:
-    """Cut at end-of-text, FIM and mask marks, and drop a character that is not all there."""
+    """Cut at end-of-text, FIM and mask tokens, and drop an incomplete character at the end."""
     mark = _SPECIAL.search(fill)
     return (fill[: mark.start()] if mark else fill).rstrip(_CUT_CHARACTER)

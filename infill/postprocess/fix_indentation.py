@@ -1,4 +1,7 @@
-"""Gives a fill the indentation of its file: tabs or spaces, and no more than the cursor has."""
+"""Indents a fill as its file is: by tabs or spaces, and no further than the cursor's line allows.
+
+def f():⏎    ├    return 1┤   →   def f():⏎    ├return 1┤
+"""
 
 from intarsia.infill.postprocess.context import CleaningContext
 from intarsia.infill.syntax.indentation import indent_unit
@@ -6,7 +9,7 @@ from intarsia.infill.syntax.lines import columns, leading_blank
 
 
 def fix_indentation(fill: str, context: CleaningContext) -> str:
-    """Drop what the first line has too much; indent by the file's tabs, or by its spaces."""
+    """Drop surplus blanks of the first line, and indent the others by the file's tabs or spaces."""
     if context.language.block_style == "none":
         return fill
     first, *later = fill.split("\n")
@@ -14,7 +17,7 @@ def fix_indentation(fill: str, context: CleaningContext) -> str:
 
 
 def _at_cursor(first: str, context: CleaningContext) -> str:
-    """The cursor's line is indented already: the model may have written that indentation again."""
+    """Return the first line without the indentation that the cursor's line already has."""
     before = context.line_before
     if before.strip() or not before or not first.strip():
         return first
@@ -27,7 +30,7 @@ def _at_cursor(first: str, context: CleaningContext) -> str:
 
 
 def _expected_columns(context: CleaningContext) -> int:
-    """Return how far the hole's first line belongs in, as the header or the line above tells."""
+    """Return how far the first line should be indented, by its header or by the line above."""
     unit = columns(indent_unit(context.before) or "    ")
     header = context.hole.header
     if header is not None:
@@ -40,7 +43,7 @@ def _expected_columns(context: CleaningContext) -> int:
 
 
 def _in_unit(lines: list[str], context: CleaningContext) -> list[str]:
-    own_line = context.before + "x"  # a blank cursor line tells the unit too
+    own_line = context.before + "x"  # a cursor line of only blanks shows the unit too
     unit = indent_unit(own_line + "\n" + "\n".join(context.following))
     if unit is None:
         return lines
@@ -53,7 +56,7 @@ def _with_spaces(line: str, unit: str) -> str:
 
 
 def _with_tabs(line: str, lines: list[str]) -> str:
-    """Turn each group of spaces into a tab; what is left over aligns something and stays."""
+    """Turn each group of spaces into a tab; remaining spaces are for alignment and stay."""
     blank = leading_blank(line)
     is_by_four = all(len(leading_blank(other)) % 4 == 0 for other in lines if other.strip())
     return blank.replace("    " if is_by_four else "  ", "\t") + line[len(blank) :]

@@ -1,4 +1,4 @@
-"""Rejects a fill with which the file parses worse than before."""
+"""Rejects a fill with which the file parses worse than before, such as ``x = )``."""
 
 from intarsia.infill.postprocess.context import CleaningContext
 from intarsia.infill.postprocess.parse_errors import is_no_worse
@@ -8,7 +8,10 @@ from intarsia.infill.syntax.lines import leading_blank
 
 
 def reject_new_errors(fill: str, context: CleaningContext) -> str | NoSuggestion:
-    """Allow what a line may leave open for the next one: brackets, a statement's end, a block."""
+    """Reject new parse errors, except those that the next lines can repair.
+
+    A line may leave brackets, a statement or a block open.
+    """
     if any(is_no_worse(fill + end, context) for end in _possible_ends(fill, context)):
         return fill
     return NoSuggestion(reason="the file would parse worse than before")

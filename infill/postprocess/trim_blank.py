@@ -1,4 +1,7 @@
-"""Drops the blanks at a fill's ends that its surroundings already have."""
+"""Drops blanks at both ends of a fill that the text around it already has.
+
+x = ├ 1 ┤)   →   x = ├1┤)
+"""
 
 from intarsia.infill.postprocess.context import CleaningContext
 
@@ -6,7 +9,7 @@ _NEEDS_NO_BLANK = tuple(" \t)];,:")
 
 
 def trim_blank(fill: str, context: CleaningContext) -> str:
-    """Trim the end where nothing or a closing mark follows, and a doubled blank at the start."""
+    """Trim the end before a line end or closing mark, and the start after a blank."""
     before, rest = context.line_before, context.rest
     trimmed = fill
     if before.strip() and before[-1:] in " \t" and not fill.startswith("\n"):

@@ -1,1 +1,4 @@
-"""Source text as a syntax tree: parsing within bounds, nodes, blocks, brackets, indentation."""
+"""Reads source text: syntax trees within bounds, and lines, brackets, blocks and indentation.
+
+``parse.parse`` returns a ``Syntax``, or None for a text that is treated as plain text.
+"""

@@ -1,7 +1,7 @@
-"""Says whether a block header has just been typed before a cursor, and where its body belongs.
+"""Tells whether a block header has just been typed before a cursor, and where its body belongs.
 
-The line's own shape decides, with the parser's word on what is a string or a comment: while a
-header is typed the code is broken more often than not.
+The shape of the line decides; the parser only tells strings and comments from code. While a header
+is being typed, the code is usually too broken for the parser to find the block.
 """
 
 import re
@@ -13,8 +13,8 @@ from intarsia.infill.syntax.lines import (
     columns,
     last_non_blank,
     leading_blank,
+    line_at,
     line_end,
-    line_round,
     line_start,
     next_non_blank_line,
 )
@@ -22,7 +22,7 @@ from intarsia.infill.syntax.nodes import comment_at, is_code, nodes_at
 from intarsia.infill.syntax.parse import Syntax
 
 MAX_BLANK_LINES = 2
-"""A header further above the cursor has not just been typed."""
+"""The most blank lines between a header that has just been typed and the cursor."""
 MAX_HEADER_LINES = 40
 
 _CONTINUES_HEADER = re.compile(
@@ -37,12 +37,12 @@ _BEFORE_BLOCK_BRACE = re.compile(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Header:
-    """The line that opened a block, by its indentation."""
+    """The header that opens a block."""
 
     indent: str
-    is_flush: bool  # its body may stand at its own column
-    closer: str | None  # the character that closes it, where it is one character
-    body_columns: int | None  # how far the body is indented, where the cursor's line tells it
+    is_flush: bool  # its body may begin at its own column
+    closer: str | None  # the character that closes the block, if it is a single one
+    body_columns: int | None  # the indentation of the body, if the cursor's line shows it
 
     @property
     def columns(self) -> int:
@@ -52,7 +52,7 @@ class Header:
 def opened_block(
     text: str, offset: int, language: Language, syntax: Syntax | None
 ) -> Header | None:
-    """Return the header of the block whose body is to be written at ``offset``, if there is one."""
+    """Return the header that still needs a body at ``offset``, if there is one."""
     if language.block_style == "none":
         return None
     last = last_non_blank(text, offset)
@@ -107,7 +107,7 @@ def _header(text: str, last: int, offset: int, language: Language, *, closer: st
 
 
 def _before_comments(text: str, last: int, syntax: Syntax | None) -> int:
-    """Step back over the comments that stand between the header and the cursor."""
+    """Step back over the comments between the header and the cursor."""
     for _ in range(MAX_HEADER_LINES):
         comment = comment_at(syntax, last)
         if comment is None:
@@ -117,7 +117,7 @@ def _before_comments(text: str, last: int, syntax: Syntax | None) -> int:
 
 
 def _docstring_start(text: str, last: int, language: Language, syntax: Syntax | None) -> int | None:
-    """Return where the docstring that ends at ``last`` starts: a body of no more is still empty."""
+    """Return where the docstring that ends at ``last`` starts: alone, it leaves the body empty."""
     if syntax is None or language.block_style != "indent" or text[last] not in "\"'":
         return None
     strings = [node for node in nodes_at(syntax, last) if node.type == "string"]
@@ -129,7 +129,7 @@ def _docstring_start(text: str, last: int, language: Language, syntax: Syntax | 
 
 
 def _may_open_inline(text: str, last: int, offset: int, language: Language) -> bool:
-    """Whether an opening bracket on the cursor's own line opens a block there."""
+    """Whether an opening bracket on the cursor's own line opens a block, and not a value."""
     rest = text[offset : line_end(text, offset)].strip()
     if text[last - 1 : last] in ("$", "#"):
         return False
@@ -139,7 +139,7 @@ def _may_open_inline(text: str, last: int, offset: int, language: Language) -> b
 
 
 def _statement_start(text: str, last: int) -> int:
-    """Return the start of the line on which the header that ends at ``last`` began."""
+    """Return the start of the first line of the header that ends at ``last``."""
     start = line_start(text, last)
     for _ in range(MAX_HEADER_LINES):
         opener = _opener_above(text, start, last)
@@ -154,7 +154,7 @@ def _statement_start(text: str, last: int) -> int:
 
 
 def _opener_above(text: str, start: int, last: int) -> int | None:
-    """Return the opening bracket, on a line above, of the first bracket that this line closes."""
+    """Return where the first bracket that this line closes was opened, on a line above."""
     unmatched = balance_of(text[start : last + 1]).unmatched
     return opener_of(text, start + unmatched[0]) if unmatched else None
 
@@ -173,8 +173,8 @@ def _is_body_missing(text: str, offset: int, header: Header, is_above: bool) -> 
 
 
 def _is_dedented(text: str, offset: int, header: Header) -> bool:
-    """Whether the cursor's line is indented by less than the header: it has left the block."""
-    before = line_round(text, offset)
+    """Whether the cursor's line is indented less than the header, so that it is after the block."""
+    before = line_at(text, offset)
     return before != "" and columns(before) < header.columns
 
 

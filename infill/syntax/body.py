@@ -1,7 +1,4 @@
-"""Reads a block: where its inside begins and ends, and what statements and comments are in it.
-
-Comes in: a parsed text and tree-sitter nodes; goes out: ranges of its bytes. Judges nothing.
-"""
+"""Reads a block of a syntax tree: the range of its inside, and its statements and comments."""
 
 import re
 from collections.abc import Iterator
@@ -17,12 +14,12 @@ MAX_INDENT_BYTES = 1_000
 
 _BLANKS = re.compile(rb"[ \t]*")
 _WRAPPERS = frozenset({"body_statement", "statement_list"})
-"""Nodes that only hold the statements of the block that they stand in."""
+"""Nodes between a block and its statements."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """A range of the text's bytes."""
+class ByteRange:
+    """A range of the text's bytes in UTF-8."""
 
     start: int
     end: int
@@ -30,17 +27,17 @@ class Stretch:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Body:
-    """The inside of one block. ``indent`` is that of the line on which its owner begins."""
+    """The inside of one block."""
 
-    inside: Stretch
-    indent: str
-    is_closed: bool  # by a bracket or a word; else what comes next ends it
-    statements: tuple[Stretch, ...]
-    comments: tuple[Stretch, ...]
+    inside: ByteRange
+    indent: str  # of the line on which the block's owner begins
+    is_closed: bool  # by a bracket or a word; if not, indentation ends the block
+    statements: tuple[ByteRange, ...]
+    comments: tuple[ByteRange, ...]
 
 
 def read_body(syntax: Syntax, block: tree_sitter.Node, owner: tree_sitter.Node) -> Body | None:
-    """Return the inside of a block; None where it has no proper beginning or end."""
+    """Return the inside of a block; None if it has no proper beginning or end."""
     if syntax.language.block_style == "indent":
         return _read_indented(syntax, block, owner)
     inside = _between_brackets(block) or _before_end(block)
@@ -51,26 +48,26 @@ def read_body(syntax: Syntax, block: tree_sitter.Node, owner: tree_sitter.Node) 
         inside=inside,
         indent=_indent(syntax, owner),
         is_closed=True,
-        statements=tuple(_stretch(node) for node in nodes if not is_comment(node)),
-        comments=tuple(_stretch(node) for node in nodes if is_comment(node)),
+        statements=tuple(_range_of(node) for node in nodes if not is_comment(node)),
+        comments=tuple(_range_of(node) for node in nodes if is_comment(node)),
     )
 
 
-def _between_brackets(block: tree_sitter.Node) -> Stretch | None:
+def _between_brackets(block: tree_sitter.Node) -> ByteRange | None:
     opener, closer = block.child(0), block.child(block.child_count - 1)
     if opener is None or closer is None or closer.is_missing:
         return None
     is_proper = (opener.type, closer.type) == ("{", "}")
-    return Stretch(opener.end_byte, closer.start_byte) if is_proper else None
+    return ByteRange(opener.end_byte, closer.start_byte) if is_proper else None
 
 
-def _before_end(method: tree_sitter.Node) -> Stretch | None:
-    """Return what stands between the header of a method and its ``end``."""
+def _before_end(method: tree_sitter.Node) -> ByteRange | None:
+    """Return the range between the header of a method and its ``end``."""
     header = method.child_by_field_name("parameters") or method.child_by_field_name("name")
     closer = method.child(method.child_count - 1)
     if header is None or closer is None or closer.type != "end" or closer.is_missing:
         return None
-    return Stretch(header.end_byte, closer.start_byte)
+    return ByteRange(header.end_byte, closer.start_byte)
 
 
 def _read_indented(syntax: Syntax, block: tree_sitter.Node, owner: tree_sitter.Node) -> Body | None:
@@ -82,22 +79,22 @@ def _read_indented(syntax: Syntax, block: tree_sitter.Node, owner: tree_sitter.N
     if node is None or node.type != ":":
         return None
     nodes = list(children_of(block))
-    comments = [_stretch(it) for it in (*between, *nodes) if is_comment(it)]
+    comments = [_range_of(child) for child in (*between, *nodes) if is_comment(child)]
     indent = _indent(syntax, owner)
     if not nodes:
         comments = [*comments, *_comments_below(syntax, node.end_byte, columns(indent))]
     ends = [block.end_byte, *(comment.end for comment in comments)]
     return Body(
-        inside=Stretch(node.end_byte, max(ends) if nodes or comments else node.end_byte),
+        inside=ByteRange(node.end_byte, max(ends) if nodes or comments else node.end_byte),
         indent=indent,
         is_closed=False,
-        statements=tuple(_stretch(it) for it in nodes if not is_comment(it)),
+        statements=tuple(_range_of(child) for child in nodes if not is_comment(child)),
         comments=tuple(comments),
     )
 
 
-def _comments_below(syntax: Syntax, byte: int, header_columns: int) -> Iterator[Stretch]:
-    """Return the comments below a header without a body: the parser counts them to what follows."""
+def _comments_below(syntax: Syntax, byte: int, header_columns: int) -> Iterator[ByteRange]:
+    """Yield the comments below a header without a body, which the parser puts elsewhere."""
     text, start = syntax.text, next_line_start(syntax.text, syntax.offset_at(byte))
     for _ in range(MAX_COMMENT_LINES):
         line = text[start : line_end(text, start)]
@@ -105,12 +102,12 @@ def _comments_below(syntax: Syntax, byte: int, header_columns: int) -> Iterator[
             if not line.lstrip().startswith("#") or columns(line) <= header_columns:
                 return
             first = start + len(leading_blank(line))
-            yield Stretch(syntax.byte_at(first), syntax.byte_at(start + len(line.rstrip())))
+            yield ByteRange(syntax.byte_at(first), syntax.byte_at(start + len(line.rstrip())))
         start = next_line_start(text, start)
 
 
 def children_of(block: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
-    """Return the statements and comments of a block."""
+    """Yield the statements and comments of a block."""
     for node in block.named_children:
         if node.type in _WRAPPERS:
             yield from node.named_children
@@ -123,8 +120,8 @@ def is_comment(node: tree_sitter.Node) -> bool:
     return node.type.endswith("comment")
 
 
-def _stretch(node: tree_sitter.Node) -> Stretch:
-    return Stretch(node.start_byte, node.end_byte)
+def _range_of(node: tree_sitter.Node) -> ByteRange:
+    return ByteRange(node.start_byte, node.end_byte)
 
 
 def _indent(syntax: Syntax, owner: tree_sitter.Node) -> str:
@@ -133,11 +130,11 @@ def _indent(syntax: Syntax, owner: tree_sitter.Node) -> str:
     return leading_blank(data[first : first + MAX_INDENT_BYTES].decode("utf-8", "replace"))
 
 
-def trailing_comment(syntax: Syntax, statement: Stretch) -> Stretch | None:
-    """Return the comment that begins behind a statement on its last line, if there is one."""
+def trailing_comment(syntax: Syntax, statement: ByteRange) -> ByteRange | None:
+    """Return the comment after a statement on its last line, if there is one."""
     blanks = _BLANKS.match(syntax.data, statement.end)
     first = blanks.end() if blanks else statement.end
     node = syntax.tree.root_node.descendant_for_byte_range(first, first + 1)
     if node is None or not is_comment(node) or node.start_byte != first:
         return None
-    return _stretch(node)
+    return _range_of(node)

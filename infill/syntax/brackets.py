@@ -1,6 +1,6 @@
-"""Brackets of a stretch of code, read without a parser: which close nothing, which stay open.
+"""Matches the brackets of a piece of code without a parser.
 
-Quoted strings that end on their own line are skipped; a lone quote (an apostrophe) is passed over.
+Quoted strings that end on their own line are skipped; a single quote mark is ignored.
 """
 
 import re
@@ -16,14 +16,14 @@ _TOKEN = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\\n
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Balance:
-    """Offsets of closing brackets without an opening one, and of opening ones still open."""
+    """Offsets of the brackets that have no partner."""
 
-    unmatched: tuple[int, ...]
-    unclosed: tuple[int, ...]
+    unmatched: tuple[int, ...]  # closing brackets without an opening one
+    unclosed: tuple[int, ...]  # opening brackets that are still open
 
 
 def balance_of(code: str) -> Balance:
-    """Match the brackets of a stretch of code by kind."""
+    """Match the brackets of a piece of code by kind."""
     unmatched: list[int] = []
     unclosed: list[int] = []
     for offset, bracket in _brackets(code):
@@ -37,7 +37,7 @@ def balance_of(code: str) -> Balance:
 
 
 def opener_of(text: str, closer: int) -> int | None:
-    """Return where the bracket that ``text[closer]`` closes was opened, within a look back."""
+    """Return the offset of the bracket that ``text[closer]`` closes; None if it is not near."""
     begin = max(0, closer - MAX_LOOK_BACK)
     stack: list[int] = []
     for offset, bracket in _brackets(text[begin:closer]):

@@ -1,15 +1,15 @@
-"""What differs between two versions of a text: one replaced stretch."""
+"""The difference between two versions of a text, as one replaced range."""
 
 
-def replaced_stretch(old: str, new: str) -> tuple[int, int, int]:
-    """Return start, end in ``old`` and end in ``new`` of the stretch that was replaced."""
+def replaced_range(old: str, new: str) -> tuple[int, int, int]:
+    """Return start, end in ``old``, and end in ``new`` of the range that was replaced."""
     start = _num_common(old, new)
     tail = _num_common_at_end(old[start:], new[start:])
     return start, len(old) - tail, len(new) - tail
 
 
 def _num_common(left: str, right: str) -> int:
-    """Count the characters that both begin with, by halving: slices compare at memory speed."""
+    """Count the characters that both begin with, by bisection: comparing slices is fast."""
     low, high = 0, min(len(left), len(right))
     while low < high:
         middle = (low + high + 1) // 2

@@ -1,4 +1,4 @@
-"""Says by what a text indents: one tab, or so many spaces."""
+"""Finds the unit by which a text is indented: one tab, or a number of spaces."""
 
 from collections import Counter
 from itertools import pairwise
@@ -10,7 +10,7 @@ WIDEST_UNIT = 8
 
 
 def indent_unit(text: str) -> str | None:
-    """Return the text's unit of indentation; None where no line is indented."""
+    """Return the text's unit of indentation; None if no line is indented."""
     lines = [line for line in text.split("\n", MAX_LINES_READ)[:MAX_LINES_READ] if line.strip()]
     blanks = [leading_blank(line) for line in lines]
     num_tabs = sum(blank.startswith("\t") for blank in blanks)
@@ -21,7 +21,7 @@ def indent_unit(text: str) -> str | None:
 
 
 def _usual_step(blanks: list[str]) -> int:
-    """Return by how many spaces a line is most often indented more than the line above it."""
+    """Return the most frequent difference, in spaces, between a line and the line above it."""
     steps = (len(right) - len(left) for left, right in pairwise(["", *blanks]))
     counts = Counter(step for step in steps if 2 <= step <= WIDEST_UNIT)
     return counts.most_common(1)[0][0] if counts else 4

@@ -1,4 +1,4 @@
-"""Lines and columns of a text: pure arithmetic on offsets. Lines end at LF, CRLF or a lone CR."""
+"""Lines and columns of a text: arithmetic on offsets. A line ends at LF, CRLF or a single CR."""
 
 import re
 
@@ -14,36 +14,36 @@ def with_plain_newlines(text: str) -> str:
 
 
 def newline_of(text: str) -> str:
-    """Return the line end that the text uses first, LF when it has none."""
+    """Return the first line end of the text, LF if it has none."""
     match = _LINE_END.search(text)
     return match.group() if match else "\n"
 
 
 def line_start(text: str, offset: int) -> int:
-    """Return where the line round an offset starts; a CRLF belongs to the line that it ends."""
+    """Return where the line at an offset starts; a CRLF belongs to the line that it ends."""
     offset -= splits_line_end(text, offset)
     return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
 
 
 def line_end(text: str, offset: int) -> int:
-    """Return where the line round an offset ends, before its line end."""
+    """Return where the line at an offset ends, before its line end."""
     match = _LINE_END.search(text, offset)
     return match.start() if match else len(text)
 
 
 def next_line_start(text: str, offset: int) -> int:
-    """Return where the next line starts, or the text's end on the last line."""
+    """Return where the next line starts, or the end of the text on the last line."""
     match = _LINE_END.search(text, offset)
     return match.end() if match else len(text)
 
 
-def line_round(text: str, offset: int) -> str:
-    """Return the whole line round an offset."""
+def line_at(text: str, offset: int) -> str:
+    """Return the whole line at an offset, without its line end."""
     return text[line_start(text, offset) : line_end(text, offset)]
 
 
 def next_non_blank_line(text: str, offset: int) -> str | None:
-    """Return the first line after the one round the offset that is not blank."""
+    """Return the first non-blank line after the line at the offset."""
     start = next_line_start(text, offset)
     while start < len(text):
         line = text[start : line_end(text, start)]
@@ -61,7 +61,7 @@ def last_non_blank(text: str, end: int) -> int:
 
 
 def splits_line_end(text: str, offset: int) -> bool:
-    """Whether the offset stands between the two characters of a CRLF."""
+    """Whether the offset is between the two characters of a CRLF."""
     return 0 < offset < len(text) and text[offset - 1] == "\r" and text[offset] == "\n"
 
 
@@ -71,5 +71,5 @@ def leading_blank(line: str) -> str:
 
 
 def columns(line: str) -> int:
-    """Return how many columns a line is indented by; a tab goes on to the next multiple of 8."""
+    """Return by how many columns a line is indented; a tab ends at the next multiple of 8."""
     return len(leading_blank(line).expandtabs(TAB_WIDTH))

@@ -1,6 +1,6 @@
-"""Says what nodes, string, comment or scope lie round an offset, and counts parse errors.
+"""Looks up what is at an offset of a parsed text: nodes, strings, comments, scopes, parse errors.
 
-Offsets are string indices outside and UTF-8 bytes inside this file.
+Public functions take string indices; the helpers below count UTF-8 bytes, as the trees do.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from intarsia.infill.syntax.parse import Syntax
 
 MAX_ERRORS = 200
 MAX_DEPTH = 500
-"""Deeper nodes are not looked at: nobody writes them, and a walk must end soon."""
+"""Deeper nodes are not visited: no real code has them, and a walk must end soon."""
 
 STRINGS = frozenset(
     {
@@ -49,17 +49,17 @@ COMMENTS = frozenset({"block_comment", "comment", "html_comment", "js_comment", 
 
 
 def nodes_at(syntax: Syntax, offset: int) -> list[tree_sitter.Node]:
-    """Return the nodes that hold the character at ``offset``, from the root to the innermost."""
+    """Return the nodes around the character at ``offset``, from the root to the innermost."""
     return list(_nodes_at_byte(syntax, syntax.byte_at(offset)))
 
 
 def is_code(syntax: Syntax | None, offset: int) -> bool:
-    """Whether the character at ``offset`` is code: in no string and in no comment."""
+    """Whether the character at ``offset`` is code, and not part of a string or comment."""
     return syntax is None or _innermost_text(syntax, offset) is None
 
 
 def comment_at(syntax: Syntax | None, offset: int) -> int | None:
-    """Return where the comment round the character at ``offset`` starts, if there is one."""
+    """Return where the comment around the character at ``offset`` starts, if there is one."""
     if syntax is None:
         return None
     node = _innermost_text(syntax, offset)
@@ -68,7 +68,7 @@ def comment_at(syntax: Syntax | None, offset: int) -> int | None:
 
 
 def is_inside_string(syntax: Syntax | None, offset: int) -> bool:
-    """Whether an insertion at ``offset`` goes into a string."""
+    """Whether an insertion at ``offset`` would be inside a string."""
     if syntax is None or offset <= 0:
         return False
     node = _innermost_text(syntax, offset - 1)
@@ -76,9 +76,10 @@ def is_inside_string(syntax: Syntax | None, offset: int) -> bool:
 
 
 def edges_of_scopes(syntax: Syntax | None, start: int, end: int) -> list[int]:
-    """Return where statements of the outermost scope that has any begin within a stretch, in order.
+    """Return where statements begin within ``start`` and ``end``, in order, in the outermost scope.
 
-    The outermost scope comes first: a file's definitions, else the members of the one that is cut.
+    These are the definitions of a file, or if none begins there, the members of the definition that
+    the range is part of, and so on inwards.
     """
     if syntax is None or start >= end:
         return []
@@ -94,7 +95,7 @@ def edges_of_scopes(syntax: Syntax | None, start: int, end: int) -> list[int]:
 
 
 def num_errors(syntax: Syntax) -> int:
-    """Count what the parser could not read or had to assume, up to a limit."""
+    """Count the nodes that the parser could not read or had to insert, up to MAX_ERRORS."""
     count = 0
     cursor = syntax.tree.walk()
     while count < MAX_ERRORS:
@@ -113,7 +114,7 @@ def num_errors(syntax: Syntax) -> int:
 
 
 def _goto_next(cursor: tree_sitter.TreeCursor) -> bool:
-    """Go to the next node that is no child of this one."""
+    """Go to the next node that is not inside this one."""
     while not cursor.goto_next_sibling():
         if not cursor.goto_parent():
             return False
@@ -128,7 +129,7 @@ def _child_starts(cursor: tree_sitter.TreeCursor, first: int, last: int) -> list
         if cursor.node.is_named and cursor.node.start_byte >= first:
             starts.append(cursor.node.start_byte)
         is_child = cursor.goto_next_sibling()
-    if is_entered:  # a copy of the cursor would spare this, but copies crash in tree-sitter 0.26
+    if is_entered:  # a copied cursor would need no way back, but copies crash in tree-sitter 0.26
         cursor.goto_parent()
     return starts
 
@@ -145,7 +146,7 @@ def _nodes_at_byte(syntax: Syntax, byte: int) -> Iterator[tree_sitter.Node]:
 
 
 def _goto_child_at(cursor: tree_sitter.TreeCursor, byte: int) -> bool:
-    """Go to the first child that ends after ``byte``; the library's way stops where one ends."""
+    """Go to the first child that ends after ``byte``; the library also stops where one ends."""
     is_child = cursor.goto_first_child_for_byte(byte) is not None
     while is_child and cursor.node is not None and cursor.node.end_byte <= byte:
         is_child = cursor.goto_next_sibling()
@@ -153,9 +154,9 @@ def _goto_child_at(cursor: tree_sitter.TreeCursor, byte: int) -> bool:
 
 
 def _innermost_text(syntax: Syntax, offset: int) -> tree_sitter.Node | None:
-    """Return the string or comment that the character at ``offset`` is part of."""
+    """Return the string or comment around the character at ``offset``."""
     for node in reversed(nodes_at(syntax, offset)):
-        if not node.is_named:  # TypeScript's keyword "string" is none
+        if not node.is_named:  # TypeScript's keyword "string" is not a string
             continue
         if node.type in INTERPOLATIONS:
             return None

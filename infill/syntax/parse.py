@@ -1,7 +1,7 @@
-"""Parses a text, once per version: what an edit leaves alone is not read again.
+"""Parses a text once per version; after an edit, only the changed part is read again.
 
-Broken code parses, lone surrogates too. A text beyond the limits has no syntax at all (None): its
-readers then treat it as plain text. Offsets are string indices; trees count bytes.
+Broken code is parsed too, and so are lone surrogates. A text beyond the limits has no syntax (None)
+and is treated as plain text. Offsets are string indices; trees count UTF-8 bytes.
 """
 
 from collections import deque
@@ -11,14 +11,14 @@ from threading import Lock
 import tree_sitter
 
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.difference import replaced_stretch
+from intarsia.infill.syntax.difference import replaced_range
 from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.parser_limits import is_beyond_grammar, parse_bounded
 
 MAX_PARSED_CHARS = 1_000_000
 MAX_LINE_CHARS = 20_000
 MAX_EDITED_CHARS = 5_000
-"""A text that differs by more than this from the last one is parsed afresh."""
+"""A text that differs from the last one by more than this is parsed from the start."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -39,7 +39,7 @@ class Syntax:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class _Parsed:
-    """A text that was parsed, or given up."""
+    """A text and its syntax, None if parsing was given up."""
 
     text: str
     language_id: str
@@ -47,17 +47,18 @@ class _Parsed:
 
 
 class _RecentTexts:
-    """The last few texts: each is parsed once, and a keystroke parses only what it changed."""
+    """The last few texts, so that each is parsed once and a keystroke parses only its change."""
 
     def __init__(self) -> None:
         self._recent: deque[_Parsed] = deque(maxlen=4)
         self._lock = Lock()
 
     def find(self, text: str, language: Language) -> _Parsed | None:
-        return next((it for it in self._of(language) if it.text == text), None)
+        return next((known for known in self._of(language) if known.text == text), None)
 
     def newest(self, language: Language) -> Syntax | None:
-        return next((it.syntax for it in self._of(language) if it.syntax is not None), None)
+        syntaxes = (known.syntax for known in self._of(language))
+        return next((syntax for syntax in syntaxes if syntax is not None), None)
 
     def add(self, parsed: _Parsed) -> None:
         with self._lock:
@@ -65,14 +66,14 @@ class _RecentTexts:
 
     def _of(self, language: Language) -> list[_Parsed]:
         with self._lock:
-            return [it for it in self._recent if it.language_id == language.id]
+            return [known for known in self._recent if known.language_id == language.id]
 
 
 _recent = _RecentTexts()
 
 
 def parse(text: str, language: Language) -> Syntax | None:
-    """Parse a text, or return what came of the same text a moment ago."""
+    """Return the syntax of a text; None if it has no grammar or is beyond the limits."""
     if language.grammar is None or len(text) > MAX_PARSED_CHARS:
         return None
     known = _recent.find(text, language)
@@ -84,7 +85,7 @@ def parse(text: str, language: Language) -> Syntax | None:
 
 
 def parse_afresh(text: str, language: Language) -> Syntax | None:
-    """Parse all of a text, whatever was parsed before it: of broken code, always the same tree."""
+    """Parse all of a text. Unlike ``parse``, it returns the same tree of broken code every time."""
     is_refused = (
         len(text) > MAX_PARSED_CHARS or _has_long_line(text) or is_beyond_grammar(text, language)
     )
@@ -96,7 +97,7 @@ def parse_afresh(text: str, language: Language) -> Syntax | None:
 
 
 def parse_edited(syntax: Syntax, start: int, end: int, replacement: str) -> Syntax | None:
-    """Parse the text with ``text[start:end]`` replaced, reading only what the edit changed."""
+    """Parse the text with ``text[start:end]`` replaced, reading only the changed part."""
     text = syntax.text[:start] + replacement + syntax.text[end:]
     grammar = syntax.language.grammar
     if grammar is None or is_beyond_grammar(text, syntax.language):
@@ -119,9 +120,9 @@ def parse_edited(syntax: Syntax, start: int, end: int, replacement: str) -> Synt
 
 
 def _parse_from(older: Syntax | None, text: str, language: Language) -> Syntax | None:
-    """Parse what differs from an older version, or all of it where there is none."""
+    """Parse the change from an older version, or the whole text if the two differ too much."""
     if older is not None:
-        start, end, new_end = replaced_stretch(older.text, text)
+        start, end, new_end = replaced_range(older.text, text)
         if end - start + new_end - start <= MAX_EDITED_CHARS:
             return parse_edited(older, start, end, text[start:new_end])
     return parse_afresh(text, language)
@@ -132,7 +133,7 @@ def _has_long_line(text: str) -> bool:
 
 
 def _encode(text: str) -> bytes:
-    """Return UTF-8, with a lone surrogate as one question mark: it has no bytes of its own."""
+    """Return UTF-8 with a question mark for a lone surrogate, which UTF-8 cannot encode."""
     return text.encode("utf-8", "replace")
 
 

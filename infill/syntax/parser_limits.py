@@ -1,8 +1,8 @@
-"""Tells the texts on which a grammar would crash the process: they are treated as plain text.
+"""Keeps parsing within bounds: a time limit, and texts on which a grammar would crash the process.
 
-Ruby's grammar keeps the names of open heredocs and the strings that interpolations nest in 1,024
-bytes and miscounts at the edge. A name may run to the end of the text while its quote is still to
-be typed. Fixed after 0.23.1, not yet released:
+Ruby's grammar keeps the names of open heredocs, and the strings that interpolations nest, in 1,024
+bytes and miscounts at the edge. While a name's quote is still to be typed, the name may run to the
+end of the text. Fixed after 0.23.1, not yet released:
 https://github.com/tree-sitter/tree-sitter-ruby/issues/269
 """
 
@@ -13,16 +13,26 @@ import tree_sitter
 
 from intarsia.infill.languages import Language
 
-SECONDS = 0.1
-SECONDS_PER_MEGABYTE = 1.0
+LIMIT_S = 0.1
+LIMIT_S_PER_MEGABYTE = 1.0
+"""Together ten times what good code of the same size takes."""
+
 CHUNK_BYTES = 32 * 1024
+
+MAX_STATE_BYTES = 1_000
+MAX_NAME_BYTES = 250
+BYTES_PER_HEREDOC = 4
+BYTES_PER_STRING = 5
+
+_NAME = r"\"[^\"]{0,255}|'[^']{0,255}|`[^`]{0,255}|\w{1,255}"
+_HEREDOC = re.compile(rf"(?=<<[~-]?({_NAME}))")  # ahead only: one may begin within another's name
 
 
 def parse_bounded(
     data: bytes, grammar: tree_sitter.Language, older: tree_sitter.Tree | None = None
 ) -> tree_sitter.Tree | None:
-    """Parse UTF-8 bytes; ten times what good code of that size takes is the most."""
-    end = time.thread_time() + SECONDS + SECONDS_PER_MEGABYTE * len(data) / 1e6
+    """Parse UTF-8 bytes; return None if that takes too long. ``older``: the tree before an edit."""
+    end = time.thread_time() + LIMIT_S + LIMIT_S_PER_MEGABYTE * len(data) / 1e6
 
     def read(byte: int, _point: tree_sitter.Point) -> bytes:
         return data[byte : byte + CHUNK_BYTES]
@@ -39,17 +49,8 @@ def parse_bounded(
         return None
 
 
-MAX_STATE_BYTES = 1_000
-MAX_NAME_BYTES = 250
-BYTES_PER_HEREDOC = 4
-BYTES_PER_STRING = 5
-
-_NAME = r"\"[^\"]{0,255}|'[^']{0,255}|`[^`]{0,255}|\w{1,255}"
-_HEREDOC = re.compile(rf"(?=<<[~-]?({_NAME}))")  # ahead only: one may begin within another's name
-
-
 def is_beyond_grammar(text: str, language: Language) -> bool:
-    """Whether the grammar might not survive the text, were all that can nest open at once."""
+    """Whether the text might crash the grammar, if everything that can nest were open at once."""
     if language.id != "ruby":
         return False
     names = [len(match[1].encode("utf-8", "replace")) for match in _HEREDOC.finditer(text)]

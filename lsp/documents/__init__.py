@@ -1,1 +1,1 @@
-"""Open documents as frozen values: text, positions, and which of them may be completed."""
+"""Open documents as frozen values: text, positions, and whether a document gets suggestions."""

@@ -1,7 +1,7 @@
-"""The open documents as the client has them: each version is a value of its own.
+"""The open documents as the client has them, kept up to date by didOpen, didChange and didClose.
 
-Comes in: didOpen, didChange, didClose. A reader that keeps a ``Document`` keeps that version;
-``current(uri) is document`` says whether it still holds.
+Each version is a frozen ``Document``. A reader that keeps one keeps that version;
+``current(uri) is document`` tells whether it is still the newest.
 """
 
 import logging
@@ -61,7 +61,7 @@ class Documents:
         uri = params.text_document.uri
         document = self._open.get(uri)
         if document is None:
-            logger.warning("change of a document that is not open, ignored: %s", uri)
+            logger.warning("ignored a change of a document that is not open: %s", uri)
             return
         for change in params.content_changes:
             document = _apply(document, change)
@@ -69,7 +69,7 @@ class Documents:
 
     def close(self, uri: str) -> None:
         if self._open.pop(uri, None) is None:
-            logger.warning("close of a document that is not open, ignored: %s", uri)
+            logger.warning("ignored the closing of a document that is not open: %s", uri)
 
 
 def _apply(document: Document, change: types.TextDocumentContentChangeEvent) -> Document:

@@ -1,4 +1,4 @@
-"""Which documents get no suggestions at all, and why. Knows nothing of what is in them."""
+"""Decides whether a document gets suggestions, by the settings, its language and its path."""
 
 from pathlib import PurePath
 
@@ -10,8 +10,8 @@ from intarsia.lsp.documents.exclusion import SECRETS, excluding_pattern
 from intarsia.lsp.settings import Settings
 
 
-def refusal(settings: Settings, document: Document) -> NoSuggestion | None:
-    """Return why the document gets no suggestions, None when it may."""
+def ineligibility(settings: Settings, document: Document) -> NoSuggestion | None:
+    """Return why the document gets no suggestions, None where it gets them."""
     if not settings.enabled:
         return NoSuggestion(reason="suggestions are switched off (option enabled)")
     if document.language_id in settings.disabled_languages:
@@ -20,7 +20,7 @@ def refusal(settings: Settings, document: Document) -> NoSuggestion | None:
     if scheme == "untitled":  # a new file, not saved yet
         return None
     if scheme != "file" or path is None:
-        return NoSuggestion(reason="the document is no file on disk")
+        return NoSuggestion(reason="the document is not a file on disk")
     return _excluded(settings, PurePath(path))
 
 

@@ -1,8 +1,7 @@
-"""Files that never reach the model: secrets by default, and what the user names.
+"""Files that never reach the model: secrets by default, and the user's own patterns.
 
-Comes in: a path and patterns; goes out: the pattern that excludes it. A pattern with a slash at its
-end names a directory, one with a slash elsewhere a path or the end of one, any other a file name.
-Case does not count.
+A pattern that ends in a slash names a directory. One with a slash elsewhere names a path or the
+end of a path, and any other a file name. Case is ignored.
 """
 
 from collections.abc import Iterable
@@ -44,12 +43,11 @@ SECRETS = (
     "keys/",
 )
 
-
 _MACOS_REAL_PATHS = ("/private/tmp/", "/private/var/", "/private/etc/")
 
 
 def excluding_pattern(path: PurePath, patterns: Iterable[str]) -> str | None:
-    """Return the first pattern that excludes the file, None when none does."""
+    """Return the first pattern that excludes the file, None where no pattern does."""
     folded = path.as_posix().casefold()
     if folded.startswith(_MACOS_REAL_PATHS):
         folded = folded.removeprefix("/private")

@@ -1,7 +1,7 @@
-"""Line and character, as LSP counts them, to offsets in a Python string and back.
+"""Converts LSP's lines and characters to offsets in a Python string and back.
 
-Lines end at LF, CRLF or CR only; characters are UTF-8, UTF-16 or UTF-32 units. Any position is
-clamped into the text, as LSP demands. Knows nothing of documents.
+Lines end at LF, CRLF or CR only; characters are UTF-8, UTF-16 or UTF-32 units. Positions outside
+the text are clamped into it, as LSP demands. Knows nothing of documents.
 """
 
 import re
@@ -28,7 +28,7 @@ def line_starts(text: str) -> Sequence[int]:
 def offset_at(
     text: str, starts: Sequence[int], position: types.Position, encoding: PositionEncoding
 ) -> int:
-    """Return the offset of a position; beyond a line's end is its end, beyond the text its end."""
+    """Return the offset of a position, at most the end of its line or of the text."""
     if position.line >= len(starts):
         return len(text)
     start = starts[position.line]
@@ -53,7 +53,7 @@ def _line_end(text: str, starts: Sequence[int], line: int) -> int:
 
 
 def _column_at(line: str, units: int, encoding: PositionEncoding) -> int:
-    """Return the last column that lies at or before so many units: half a character is none."""
+    """Return the last column within ``units``; a character that does not fit whole is left out."""
     if encoding == "utf-32" or line.isascii():
         return min(units, len(line))
     columns = range(len(line) + 1)

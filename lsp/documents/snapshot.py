@@ -1,7 +1,7 @@
 """What one request sees: a document at one version, and the cursor in it.
 
-Taken before any await; everything after works on the snapshot alone. A word that the client's own
-menu has selected counts as typed (LSP: ``selectedCompletionInfo``).
+It is taken before the first await; everything after works on the snapshot alone. A word that is
+selected in the client's own menu counts as typed (LSP: ``selectedCompletionInfo``).
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from intarsia.lsp.documents.documents import Document, Documents
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Snapshot:
-    """``text`` is the document's, with ``selected`` put in; ``offset`` is the cursor in it."""
+    """``text`` is the document's with ``selected`` inserted; ``offset`` is the cursor in it."""
 
     document: Document
     text: str
@@ -22,23 +22,23 @@ class Snapshot:
     selected: types.SelectedCompletionInfo | None
 
     def is_current(self, documents: Documents) -> bool:
-        """Whether the client's document is still the one that was seen."""
+        """Whether this is still the newest version of the document."""
         return documents.current(self.document.uri) is self.document
 
     @property
     def selected_text(self) -> str:
         return self.selected.text if self.selected else ""
 
-    def range_at_cursor(self, num_left: int = 0) -> types.Range:
-        """Return the client's range from so many characters left of the cursor to the cursor.
+    def range_at_cursor(self, num_before: int = 0) -> types.Range:
+        """Return the client's range from ``num_before`` characters before the cursor to the cursor.
 
-        With a word selected in the client's menu it is that word's range: LSP asks for the same.
+        With a word selected in the client's menu it is that word's range, as LSP demands.
         """
         if self.selected is not None:
             return self.selected.range
         document = self.document
         return types.Range(
-            start=document.position_at(self.offset - num_left),
+            start=document.position_at(self.offset - num_before),
             end=document.position_at(self.offset),
         )
 
@@ -49,7 +49,7 @@ def take_snapshot(
     position: types.Position,
     selected: types.SelectedCompletionInfo | None = None,
 ) -> Snapshot | NoSuggestion:
-    """Freeze what the request is about."""
+    """Return the document and cursor of a request, or why there are none."""
     document = documents.current(uri)
     if document is None:
         return NoSuggestion(reason="the document is not open")

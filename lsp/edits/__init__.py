@@ -1,1 +1,1 @@
-"""Inline edits: from arguments to a computed edit, and from there to a WorkspaceEdit."""
+"""Inline edits: from the command's arguments to filled holes to a WorkspaceEdit (``make_edit``)."""

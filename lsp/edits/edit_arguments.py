@@ -1,6 +1,6 @@
-"""What an inline edit is asked for with: the one argument of the command (docs/protocol.md).
+"""The arguments of an inline edit, as checked JSON (docs/protocol.md).
 
-Comes in as the client's JSON; goes out checked. The same stands in a code action's ``data``.
+They are the one argument of the command ``intarsia.edit`` and the ``data`` of a code action.
 """
 
 from typing import Annotated, Any, Literal, TypeAlias
@@ -31,7 +31,7 @@ class _Document(msgspec.Struct, frozen=True):
 
 
 class EditArguments(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """See docs/protocol.md. ``range`` is there where the kind needs one."""
+    """One requested edit. ``range`` is set where the kind needs one; see docs/protocol.md."""
 
     kind: EditKind
     text_document: _Document
@@ -51,7 +51,7 @@ class EditArguments(msgspec.Struct, frozen=True, kw_only=True, rename="camel", o
 
 
 def read_edit_arguments(value: object) -> EditArguments:
-    """Check what a client sent. Raises ValueError with one line that says what is wrong."""
+    """Return the arguments that a client sent. Raises ValueError with one line on what is wrong."""
     arguments = msgspec.convert(value, EditArguments)  # its ValidationError is a ValueError
     if arguments.range is None and arguments.kind != "fillAll":
         raise ValueError(f"a {arguments.kind} needs a range")
@@ -61,7 +61,7 @@ def read_edit_arguments(value: object) -> EditArguments:
 def edit_arguments(
     kind: EditKind, uri: str, version: int, where: types.Range | None
 ) -> dict[str, Any]:
-    """Return the JSON by which an edit of this version is asked for."""
+    """Return the arguments of an edit of this version as JSON."""
     place = (
         None
         if where is None

@@ -1,6 +1,6 @@
-"""Progress of one edit in the editor, on the request's own token or on one of the server's.
+"""Shows the progress of one edit in the editor, on the request's token or on a new one.
 
-A cancel there ends the task that runs the edit.
+When the user cancels it there, the task that runs the edit is cancelled.
 """
 
 import asyncio
@@ -22,27 +22,27 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 Report: TypeAlias = Callable[[str, float], None]
-"""Called with what is done now, and the share of the work that is done (0 to 1)."""
+"""Called with the current activity and the share of the work that is done (0 to 1)."""
 
 
 @asynccontextmanager
 async def edit_progress(
     ls: "IntarsiaServer", token: types.ProgressToken | None, title: str
 ) -> AsyncIterator[Report]:
-    """Show progress while the block runs, where the client can; its end is always told."""
-    shown = _Shown(ls.work_done_progress, title)
+    """Show progress while the block runs, where the client can. It always ends with the block."""
+    display = _ProgressDisplay(ls.work_done_progress, title)
     if token is not None:
-        shown.begin(token)
-    elif _takes_new_tokens(ls.client_capabilities):
-        shown.opening = asyncio.create_task(shown.open())
+        display.begin(token)
+    elif _accepts_new_tokens(ls.client_capabilities):
+        display.opening = asyncio.create_task(display.open())
     try:
-        yield shown.report
+        yield display.report
     finally:
-        shown.end()
+        display.end()
 
 
-class _Shown:
-    """What the client shows of one edit; nothing until there is a token."""
+class _ProgressDisplay:
+    """The client's progress display of one edit; nothing is shown until there is a token."""
 
     def __init__(self, progress: "Progress", title: str) -> None:
         self._progress = progress
@@ -54,18 +54,18 @@ class _Shown:
         self.opening: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Ask the client to show progress that it did not ask for; it may take its time."""
+        """Create a token of the server's own. The client may answer late."""
         token = str(uuid4())
         try:
             await self._progress.create_async(token)
         except JsonRpcException as error:
-            logger.info("the client shows no progress: %s", error)
+            logger.info("the client cannot show progress: %s", error)
             return
         if not self._is_over:
             self.begin(token)
 
     def begin(self, token: types.ProgressToken) -> None:
-        """Show it; a cancel by the user ends the edit from now on."""
+        """Begin to show progress; from now on the user can cancel the edit."""
         self._token = token
         message, share = self._last
         begin = types.WorkDoneProgressBegin(
@@ -93,7 +93,7 @@ class _Shown:
             self._edit.cancel()
 
 
-def _takes_new_tokens(capabilities: types.ClientCapabilities) -> bool:
+def _accepts_new_tokens(capabilities: types.ClientCapabilities) -> bool:
     return capabilities.window is not None and bool(capabilities.window.work_done_progress)
 
 

@@ -1,4 +1,7 @@
-"""From what is asked for to a WorkspaceEdit, with progress: shared by command and code action."""
+"""Computes an edit with progress and returns it as a WorkspaceEdit.
+
+Shared by the command and the code action.
+"""
 
 import logging
 from dataclasses import dataclass
@@ -31,7 +34,7 @@ _LABELS = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EditResult:
-    """``edit`` None: there is nothing to change. ``reason``: why not all is filled, or none."""
+    """``edit`` is None where nothing changes. ``reason`` tells why some holes are not filled."""
 
     label: str
     edit: types.WorkspaceEdit | None
@@ -43,7 +46,7 @@ class EditResult:
 async def make_edit(
     ls: "IntarsiaServer", arguments: EditArguments, token: types.ProgressToken | None = None
 ) -> EditResult:
-    """Have the model fill, and return the edit for this client."""
+    """Have the model fill the holes; return the edit in the form that this client understands."""
     from intarsia.lsp.edits.compute_edit import compute_edit
 
     async with edit_progress(ls, token, f"intarsia: {_TITLES[arguments.kind]}") as report:
@@ -51,32 +54,32 @@ async def make_edit(
         def on_progress(progress: "FillProgress") -> None:
             report(progress.description, progress.fraction)
 
-        work = await compute_edit(ls.session, arguments, on_progress)
-    if work.reason is not None:
-        logger.info("%s: %s", _TITLES[arguments.kind], work.reason)
+        computed = await compute_edit(ls.session, arguments, on_progress)
+    if computed.reason is not None:
+        logger.info("%s: %s", _TITLES[arguments.kind], computed.reason)
     return EditResult(
         label=_LABELS[arguments.kind],
-        edit=_edit(ls, arguments, work),
-        num_holes=work.num_holes,
-        num_filled=len(work.replacements),
-        reason=work.reason,
+        edit=_workspace_edit(ls, arguments, computed),
+        num_holes=computed.num_holes,
+        num_filled=len(computed.replacements),
+        reason=computed.reason,
     )
 
 
-def tell_why(ls: "IntarsiaServer", made: EditResult, reason: str) -> None:
-    """Show the user why not all was filled, or nothing."""
-    done = f"{made.num_filled} of {made.num_holes} filled: " if made.num_filled else ""
-    shown = types.ShowMessageParams(types.MessageType.Info, f"intarsia: {done}{reason}")
-    ls.window_show_message(shown)
+def show_reason(ls: "IntarsiaServer", result: EditResult, reason: str) -> None:
+    """Show the user why some holes, or all, were not filled."""
+    done = f"{result.num_filled} of {result.num_holes} filled: " if result.num_filled else ""
+    message = f"intarsia: {done}{reason}"
+    ls.window_show_message(types.ShowMessageParams(types.MessageType.Info, message))
 
 
-def _edit(
-    ls: "IntarsiaServer", arguments: EditArguments, work: "ComputedEdit"
+def _workspace_edit(
+    ls: "IntarsiaServer", arguments: EditArguments, computed: "ComputedEdit"
 ) -> types.WorkspaceEdit | None:
-    """Return the edit as the client takes it; returned to its caller it has a version always."""
-    if work.document is None or not work.replacements:
+    """Return the edit as the client understands it; with a version where it is only returned."""
+    if computed.document is None or not computed.replacements:
         return None
     shape = shape_for(ls.client_capabilities, needs_confirmation=ls.session.settings.preview_edits)
     if not arguments.apply:
         shape = shape.versioned()
-    return workspace_edit(work.document, work.replacements, _LABELS[arguments.kind], shape)
+    return workspace_edit(computed.document, computed.replacements, _LABELS[arguments.kind], shape)

@@ -1,6 +1,6 @@
-"""Replacements in one version of a document as LSP's WorkspaceEdit, in the shape the client takes.
+"""Turns replacements into LSP's WorkspaceEdit, in the form that the client understands.
 
-The edit says which version it is of, so that a client which checks versions refuses a stale one.
+The edit carries the document's version, so that a client which checks versions refuses a stale one.
 """
 
 from collections.abc import Sequence
@@ -16,19 +16,19 @@ ANNOTATION = "intarsia"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EditShape:
-    """What of a WorkspaceEdit the client understands, and whether it is to ask the user first."""
+    """Which parts of a WorkspaceEdit the client understands, and whether it asks the user first."""
 
     has_versions: bool
     has_annotations: bool
     needs_confirmation: bool
 
     def versioned(self) -> "EditShape":
-        """Return the same with versions: for a caller that says itself what it understands."""
+        """Return the same shape with versions, for a client that applies the edit itself."""
         return replace(self, has_versions=True)
 
 
 def shape_for(capabilities: types.ClientCapabilities, *, needs_confirmation: bool) -> EditShape:
-    """Return the shape of edits for a client."""
+    """Return the shape of the edits that a client understands."""
     workspace = capabilities.workspace
     edits = workspace.workspace_edit if workspace is not None else None
     has_versions = edits is not None and bool(edits.document_changes)
@@ -44,7 +44,7 @@ def shape_for(capabilities: types.ClientCapabilities, *, needs_confirmation: boo
 def workspace_edit(
     document: Document, replacements: Sequence[Replacement], label: str, shape: EditShape
 ) -> types.WorkspaceEdit:
-    """Return one edit a replacement, and nothing else; ``label`` says what they do."""
+    """Return one text edit for each replacement; ``label`` tells what they do."""
     edits = [_text_edit(document, replacement) for replacement in replacements]
     if not shape.has_versions:
         return types.WorkspaceEdit(changes={document.uri: edits})

@@ -1,1 +1,4 @@
-"""The server's connection to the engine process, and what users are told about it."""
+"""The server's connection to the engine process, its notices to users, and the tuned model to ask.
+
+``EngineConnection`` is the public interface.
+"""

@@ -1,6 +1,7 @@
-"""The server's one connection to the engine: started on first use, its errors turned into reasons.
+"""The server's one connection to the engine; errors become reasons for no suggestion.
 
-The engine's client is imported on first use, so that ``initialize`` does not wait for it.
+The engine starts on first use. Its client is imported then too, so that ``initialize`` does not
+wait for it.
 """
 
 import logging
@@ -19,21 +20,22 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_FAILURES_TO_TELL = ("model", "out_of_memory")
-"""The user can do something about these; the others are for the log alone."""
+_USER_FAILURES = ("model", "out_of_memory")
+"""The user can do something about these; others are only logged."""
 
-_ANSWERS_OF_A_SOUND_ENGINE = ("bad_request", "cancelled")
+_HEALTHY_ENGINE = ("bad_request", "cancelled")
+"""The engine works although it answers with one of these."""
 
 
 class EngineConnection:
-    """Fills through the shared engine."""
+    """Sends fills and preloads to the engine that all clients share."""
 
     def __init__(
-        self, told: EngineNotifier, status: StatusReporter, launch: "LaunchOptions | None"
+        self, notifier: EngineNotifier, status: StatusReporter, launch: "LaunchOptions | None"
     ) -> None:
-        self._told = told
+        self._notifier = notifier
         self._status = status
-        self._launch = launch  # how to start an engine; None: as the client does
+        self._launch = launch  # how to start an engine; None: the client's default
         self._client: EngineClient | None = None
 
     async def fill(
@@ -43,45 +45,45 @@ class EngineConnection:
         from intarsia.engine.ipc.client import EngineError
 
         try:
-            with self._asking(request.model, is_fill=True) as client:
+            with self._busy(request.model, is_fill=True) as client:
                 filled = await client.fill(request, on_step)
         except EngineError as error:
-            self._tell(error)
+            self._notify_failure(error)
             return NoSuggestion(reason=f"the engine gave no answer: {error}")
         self._status.engine_answered(filled.model)
         _log_figures(filled)
         return filled
 
-    def prefetch(self, place: "Prefetch") -> None:
-        """Have a running engine read a context in idle time."""
+    def prefetch(self, request: "Prefetch") -> None:
+        """Have the engine read a context in idle time, if one is connected."""
         if self._client is not None:
-            self._client.prefetch(place)
+            self._client.prefetch(request)
 
     async def preload(self, model: str | None) -> None:
         """Have the engine started and the model loaded before it is needed."""
         from intarsia.engine.ipc.client import EngineError
 
         try:
-            with self._asking(model, is_fill=False) as client:
+            with self._busy(model, is_fill=False) as client:
                 loaded = await client.preload(model)
         except EngineError as error:
-            self._tell(error)
+            self._notify_failure(error)
         else:
             self._status.engine_answered(loaded.model)
 
     async def close(self) -> None:
-        """End the connection; the engine goes on for others."""
+        """Close the connection; the engine keeps running for other clients."""
         if self._client is not None:
             await self._client.close()
             self._client = None
 
     @contextmanager
-    def _asking(self, model: str | None, *, is_fill: bool) -> "Iterator[EngineClient]":
+    def _busy(self, model: str | None, *, is_fill: bool) -> "Iterator[EngineClient]":
         client = self._connected()
         is_connected = client.welcome is not None
         with (
-            self._told.waiting(),
-            self._status.asking(model, is_connected=is_connected, is_fill=is_fill),
+            self._notifier.waiting(),
+            self._status.busy(model, is_connected=is_connected, is_fill=is_fill),
         ):
             yield client
 
@@ -97,21 +99,21 @@ class EngineConnection:
     def _on_load_progress(self, progress: "LoadProgress") -> None:
         self._status.loading(progress)
         if not self._status.is_started:
-            self._told.on_load_progress(progress)
+            self._notifier.on_load_progress(progress)
 
-    def _tell(self, error: "EngineError") -> None:
+    def _notify_failure(self, error: "EngineError") -> None:
         from intarsia.engine.ipc.client import FillFailed
 
         code = error.code if isinstance(error, FillFailed) else None
-        if code not in _ANSWERS_OF_A_SOUND_ENGINE:
+        if code not in _HEALTHY_ENGINE:
             self._status.failed(str(error))
-        if code is None or code in _FAILURES_TO_TELL:
-            self._told.tell_failure(str(error))
+        if code is None or code in _USER_FAILURES:
+            self._notifier.notify_failure(str(error))
 
 
 def _log_figures(filled: "Filled") -> None:
     logger.info(
-        "filled in %.0f ms: %d steps; of the context %d tokens computed, %d reused; %s",
+        "filled in %.0f ms, %d forward passes; context tokens: %d computed, %d reused; %s",
         filled.ms.total,
         filled.num_forwards,
         filled.num_prefilled,

@@ -1,7 +1,6 @@
-"""Which model requests name: with the opened repository's own tuning, where the user wants that.
+"""Chooses the model to ask: with the opened repository's tuning where the user wants that.
 
-Comes in: settings and the client's folders; goes out: a model's name. Looks into the user's data
-folder alone, never into the workspace; loads nothing.
+Reads only the user's data folder, never the workspace, and loads no model.
 """
 
 import hashlib
@@ -21,12 +20,12 @@ ABOUT_NAME = "about.json"
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True):
-    """What a tuning changes on held-out files. Shares, 0 to 1."""
+    """The effect of a tuning on held-out files, as shares from 0 to 1."""
 
     holes: int
     exact_without: float
     exact_with: float
-    exact_difference_low: float  # between these, with 95 % confidence
+    exact_difference_low: float  # bounds of the 95 % confidence interval
     exact_difference_high: float
     mcnemar_p: float
     similarity_without: float
@@ -34,12 +33,12 @@ class Effect(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeptTuning(msgspec.Struct, frozen=True, kw_only=True):
-    """What ``about.json`` says beside a tuning."""
+    """A tuning's description: ``about.json`` in the tuning's folder."""
 
     root: str  # the repository, resolved
-    model: str  # that the tuning is for
+    model: str  # the model that was tuned
     is_default_model: bool
-    tuning: str  # the file's name; another tuning has another, as engines know models by name
+    tuning: str  # the file's name; unique, since engines know models by name
     made: str  # ISO 8601, UTC
     intarsia: str  # version
     training_files: int
@@ -54,7 +53,7 @@ class KeptTuning(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def data_folder() -> Path:
-    """Return the folder for what the user keeps; INTARSIA_DATA_DIR overrides it."""
+    """Return the folder for the user's data; INTARSIA_DATA_DIR overrides it."""
     override = os.environ.get("INTARSIA_DATA_DIR")
     if override:
         return Path(override).expanduser()
@@ -64,22 +63,22 @@ def data_folder() -> Path:
 
 
 def key_of(root: Path) -> str:
-    """Return a repository's name in the user's folders: short, of plain signs, its own."""
+    """Return a short, unique folder name for a repository, in plain ASCII."""
     resolved = root.resolve()
-    place = os.path.normcase(resolved).encode("utf-8", "surrogateescape")
+    path = os.path.normcase(resolved).encode("utf-8", "surrogateescape")
     name = re.sub(r"[^A-Za-z0-9._-]", "_", resolved.name) or "root"
-    return f"{name}-{hashlib.sha256(place).hexdigest()[:12]}"
+    return f"{name}-{hashlib.sha256(path).hexdigest()[:12]}"
 
 
 def tuning_folder(root: Path) -> Path:
-    """Return where a repository's tuning lies, or would."""
+    """Return the folder of a repository's tuning, whether or not there is one."""
     return data_folder() / "repositories" / key_of(root)
 
 
 def read_kept(root: Path) -> KeptTuning | None:
-    """Return what is said of a repository's tuning, None where none is kept.
+    """Return the description of a repository's tuning, None where there is none.
 
-    Raises OSError or msgspec.DecodeError where that cannot be read.
+    Raises OSError or msgspec.DecodeError where it cannot be read.
     """
     try:
         data = (tuning_folder(root) / ABOUT_NAME).read_bytes()
@@ -89,16 +88,16 @@ def read_kept(root: Path) -> KeptTuning | None:
 
 
 def tuning_path(root: Path, kept: KeptTuning) -> Path:
-    """Return the tuning's file."""
+    """Return the path of the tuning's file."""
     return tuning_folder(root) / Path(kept.tuning).name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ModelChoice:
-    """``model`` None: the engine's default. ``said``: one line for the log."""
+    """``model`` is None for the engine's default. ``note`` is one line for the log."""
 
     model: str | None
-    said: str | None = None
+    note: str | None = None
 
 
 def opened_folders(params: types.InitializeParams) -> tuple[Path, ...]:
@@ -114,33 +113,33 @@ def choose_model(settings: Settings, folders: Sequence[Path]) -> ModelChoice:
     """Return the model of the settings, with the tuning of the first folder that has one."""
     if not settings.repository_tuning:
         return ModelChoice(model=settings.model)
-    said = "no folder is open, so there is no repository's tuning"
+    note = "no folder is open, so no repository's tuning is used"
     for folder in folders:
-        found = _find(settings, folder)
-        if found.model != settings.model:
-            return found
-        said = found.said or said
-    return ModelChoice(model=settings.model, said=said)
+        choice = _choose_for(settings, folder)
+        if choice.model != settings.model:
+            return choice
+        note = choice.note or note
+    return ModelChoice(model=settings.model, note=note)
 
 
-def _find(settings: Settings, folder: Path) -> ModelChoice:
-    def plain(said: str) -> ModelChoice:
-        return ModelChoice(model=settings.model, said=said)
+def _choose_for(settings: Settings, folder: Path) -> ModelChoice:
+    def untuned(note: str) -> ModelChoice:
+        return ModelChoice(model=settings.model, note=note)
 
     try:
         kept = read_kept(folder)
     except (OSError, msgspec.DecodeError) as error:
-        return plain(f"the tuning of {folder} cannot be read ({error}): train it again")
+        return untuned(f"the tuning of {folder} cannot be read ({error}): train it again")
     if kept is None:
-        return plain(f"no tuning is kept for {folder}: see `intarsia train --repo`")
+        return untuned(f"no tuning is kept for {folder}: see `intarsia train --repo`")
     if not _is_for(kept, settings.model):
-        wanted = settings.model or "the engine's default"
-        return plain(f"the tuning of {folder} is for {kept.model}, not for {wanted}: left out")
+        model = settings.model or "the engine's default"
+        return untuned(f"the tuning of {folder} is for {kept.model}, not for {model}: ignored")
     path = tuning_path(folder, kept)
     if not path.is_file():
-        return plain(f"the tuning of {folder} is not there ({path}): train it again")
+        return untuned(f"the tuning of {folder} is missing ({path}): train it again")
     return ModelChoice(
-        model=f"{settings.model or kept.model}+{path}", said=f"the tuning of {folder} is in use"
+        model=f"{settings.model or kept.model}+{path}", note=f"the tuning of {folder} is in use"
     )
 
 

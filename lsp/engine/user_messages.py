@@ -1,4 +1,4 @@
-"""Tell the user how the engine is: progress while the model loads, and each failure once.
+"""Shows the user the progress of a loading model, and each failure of the engine once.
 
 Knows nothing of fills or documents.
 """
@@ -25,18 +25,18 @@ _NUMBER = re.compile(r"\d+")
 
 
 class EngineNotifier:
-    """What the user has been told so far."""
+    """Notifies the user, and remembers which failures have been shown."""
 
     def __init__(self, server: "LanguageServer") -> None:
         self._server = server
-        self._told: set[str] = set()
+        self._shown_failures: set[str] = set()
         self._num_waiting = 0
         self._updates: asyncio.Queue[LoadProgress | None] | None = None
         self._display: asyncio.Task[None] | None = None
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """Show the engine's load progress for as long as somebody waits for it."""
+        """Show the engine's load progress while the block, which needs the model, runs."""
         self._num_waiting += 1
         try:
             yield
@@ -47,7 +47,7 @@ class EngineNotifier:
                 self._updates = None
 
     def on_load_progress(self, progress: "LoadProgress") -> None:
-        """Show it, if somebody waits and the client can."""
+        """Show it, if a request waits for the model and the client can show it."""
         if not self._num_waiting or not self._can_show_progress():
             return
         if self._updates is None:
@@ -56,14 +56,14 @@ class EngineNotifier:
         else:
             self._updates.put_nowait(progress)
 
-    def tell_failure(self, message: str) -> None:
-        """Log it; the first time, show it."""
+    def notify_failure(self, message: str) -> None:
+        """Log the failure, and show it the first time."""
         logger.warning("%s", message)
-        kind = _NUMBER.sub("#", message)  # "… again in 12 s" is no other failure than "… in 11 s"
-        if kind not in self._told:
-            self._told.add(kind)
-            shown = types.ShowMessageParams(types.MessageType.Warning, f"intarsia: {message}")
-            self._server.window_show_message(shown)
+        kind = _NUMBER.sub("#", message)  # "… again in 12 s" is the same failure as "… in 11 s"
+        if kind not in self._shown_failures:
+            self._shown_failures.add(kind)
+            params = types.ShowMessageParams(types.MessageType.Warning, f"intarsia: {message}")
+            self._server.window_show_message(params)
 
     def _can_show_progress(self) -> bool:
         window = self._server.client_capabilities.window
@@ -77,7 +77,7 @@ class EngineNotifier:
         try:
             await progress.create_async(token)
         except JsonRpcException as error:
-            logger.info("the client shows no progress: %s", error)
+            logger.info("the client cannot show progress: %s", error)
             return
         progress.begin(
             token,

@@ -1,1 +1,1 @@
-"""One file a request: LSP parameters come in, an LSP result goes out."""
+"""The handlers: one module for each LSP request, and the steps that they share."""

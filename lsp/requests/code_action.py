@@ -1,7 +1,7 @@
-"""``textDocument/codeAction`` and its resolve: the inline edits, offered where they apply.
+"""``textDocument/codeAction`` and ``codeAction/resolve``: offer the inline edits where they apply.
 
-Comes in: a range; goes out: actions without an edit, which is worked out once one is chosen. A
-client that cannot resolve actions gets them with the command instead.
+An action's edit is computed when the user chooses it. A client that cannot resolve actions gets
+the command ``intarsia.edit`` instead.
 """
 
 import logging
@@ -14,14 +14,14 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.eligibility import refusal
+from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.edits.edit_arguments import (
     EDIT_COMMAND,
     EditKind,
     edit_arguments,
     read_edit_arguments,
 )
-from intarsia.lsp.edits.make_edit import make_edit, tell_why
+from intarsia.lsp.edits.make_edit import make_edit, show_reason
 from intarsia.lsp.requests.prefetch import prefetch
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ OPTIONS = types.CodeActionOptions(code_action_kinds=list(KINDS.values()), resolv
 
 @dataclass(frozen=True, slots=True)
 class _Offer:
-    """One edit that applies: of which kind the action is, and the command's arguments."""
+    """One edit that applies: the action's title and kind, and the command's arguments."""
 
     title: str
     kind: EditKind
@@ -52,39 +52,42 @@ class _Offer:
 def code_action(
     ls: "IntarsiaServer", params: types.CodeActionParams
 ) -> Sequence[types.CodeAction | types.Command] | None:
-    """Answer with the edits that apply to a range; with null and a reason where none may."""
+    """Answer with the edits that apply to a range, or with null."""
     session, context = ls.session, params.context
     is_cursor = params.range.start == params.range.end
     if is_cursor and context.trigger_kind == types.CodeActionTriggerKind.Automatic:
-        # A light bulb at every place of the cursor would say nothing; that it stands there does.
+        # A light bulb at every position would be noise, but the position itself is news.
         prefetch(session, params.text_document.uri, params.range.start)
         return None
-    wanted = [kind for kind, name in KINDS.items() if _is_wanted(name, context.only)]
+    requested = [kind for kind, name in KINDS.items() if _is_requested(name, context.only)]
     document = session.documents.current(params.text_document.uri)
-    if document is None or not wanted:
+    if document is None or not requested:
         return None
-    if refused := refusal(session.settings, document):
-        logger.info("no edits: %s", refused.reason)
+    if refusal := ineligibility(session.settings, document):
+        logger.info("no edits: %s", refusal.reason)
         return None
     offers = _offers(session, document, params.range, is_cursor=is_cursor)
-    return [_action(ls, document, offer) for offer in offers if offer.kind in wanted]
+    return [_action(ls, document, offer) for offer in offers if offer.kind in requested]
 
 
 async def resolve_code_action(ls: "IntarsiaServer", action: types.CodeAction) -> types.CodeAction:
-    """Work the chosen edit out. Without one, the user is told why. Raises JsonRpcInvalidParams."""
+    """Compute the chosen edit, and show the user what could not be filled.
+
+    Raises JsonRpcInvalidParams where the action is not one of ours.
+    """
     try:
         arguments = read_edit_arguments(action.data)
     except ValueError as error:
-        raise JsonRpcInvalidParams(f"this code action is none of intarsia's: {error}") from error
-    made = await make_edit(ls, arguments)
-    if made.reason is not None:
-        tell_why(ls, made, made.reason)
-    return attrs.evolve(action, edit=made.edit)
+        raise JsonRpcInvalidParams(f"this code action is not one of intarsia's: {error}") from error
+    result = await make_edit(ls, arguments)
+    if result.reason is not None:
+        show_reason(ls, result, result.reason)
+    return attrs.evolve(action, edit=result.edit)
 
 
-def _is_wanted(kind: str, only: Sequence[str] | None) -> bool:
-    """Whether the kind is one of those that the client asks for, or within one."""
-    return not only or any(f"{kind}.".startswith(f"{one}.") for one in only if one) or "" in only
+def _is_requested(kind: str, only: Sequence[str] | None) -> bool:
+    """Whether the client requests the kind, or one that contains it."""
+    return not only or "" in only or any(f"{kind}.".startswith(f"{parent}.") for parent in only)
 
 
 def _offers(

@@ -1,4 +1,4 @@
-"""``textDocument/completion``: the same suggestion as a menu item, for clients without ghost text.
+"""``textDocument/completion``: the suggestion as a menu item, for clients without ghost text.
 
 The list is always incomplete, so that the client asks again as the user types.
 """
@@ -9,10 +9,10 @@ from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
-from intarsia.lsp.requests.suggest import Ask, suggest
+from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.server import IntarsiaServer
-from intarsia.lsp.suggestions.answer import Answer
 from intarsia.lsp.suggestions.ghost_text import GhostText
+from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
 _HALF_WORD = re.compile(r"\w*\Z")
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -28,19 +28,21 @@ async def completion(
     uri = params.text_document.uri
     snapshot = take_snapshot(session.documents, uri, params.position)
     if isinstance(snapshot, NoSuggestion):
-        session.report(uri, Answer(reason=snapshot.reason))
-        return _list([])
+        session.report(uri, RequestOutcome(reason=snapshot.reason))
+        return _incomplete_list([])
     settings = session.settings
-    ask = Ask(num_candidates=1, debounce_ms=settings.debounce_ms, deadline_ms=settings.deadline_ms)
-    answer = await session.latest.run(uri, suggest(session, snapshot, ask))
-    if answer is None:
-        return None  # a newer request of this document has taken its place
-    session.report(uri, answer)
-    return _list([_item(snapshot, ghost) for ghost in answer.ghosts[:1]])
+    options = SuggestOptions(
+        num_candidates=1, debounce_ms=settings.debounce_ms, deadline_ms=settings.deadline_ms
+    )
+    outcome = await session.latest.run(uri, suggest(session, snapshot, options))
+    if outcome is None:
+        return None  # a newer request of this document replaced it
+    session.report(uri, outcome)
+    return _incomplete_list([_item(snapshot, ghost) for ghost in outcome.ghosts[:1]])
 
 
 def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:
-    """The item takes in the half word at the cursor: menus filter by it."""
+    """Return the item. It includes the half-typed word at the cursor: menus filter by that."""
     word = _half_word(snapshot)
     text = word + ghost.text
     first_line = text.strip().splitlines()[0]
@@ -49,8 +51,8 @@ def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:
         kind=_kind(text.strip()),
         detail="intarsia",
         documentation=text,
-        filter_text=first_line,  # the half word alone would be dropped at the next letter
-        sort_text="!",  # before any item that a language server sends
+        filter_text=first_line,  # with the half word alone, the next letter would drop the item
+        sort_text="!",  # before the items of other language servers
         preselect=True,
         insert_text_format=types.InsertTextFormat.PlainText,
         insert_text_mode=types.InsertTextMode.AsIs,
@@ -60,12 +62,12 @@ def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:
 
 def _half_word(snapshot: Snapshot) -> str:
     line_start = 1 + max(snapshot.text.rfind(end, 0, snapshot.offset) for end in "\r\n")
-    found = _HALF_WORD.search(snapshot.text, line_start, snapshot.offset)
-    return found.group() if found else ""
+    match = _HALF_WORD.search(snapshot.text, line_start, snapshot.offset)
+    return match.group() if match else ""
 
 
 def _kind(text: str) -> types.CompletionItemKind:
-    """Menus show the kind. Never ``Snippet``: Helix would expand and indent what is plain text."""
+    """Return the kind for menus. Never ``Snippet``: Helix would expand and indent the text."""
     if _NAME.fullmatch(text):
         return types.CompletionItemKind.Variable
     if _CALL.match(text):
@@ -78,5 +80,5 @@ def _label(first_line: str, *, has_more: bool) -> str:
     return first_line[:_MAX_LABEL] + ("…" if is_cut else "")
 
 
-def _list(items: list[types.CompletionItem]) -> types.CompletionList:
+def _incomplete_list(items: list[types.CompletionItem]) -> types.CompletionList:
     return types.CompletionList(is_incomplete=True, items=items)

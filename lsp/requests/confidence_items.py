@@ -1,4 +1,4 @@
-"""An inline completion that says how sure the model was, for clients that asked to know."""
+"""Inline completions with the model's confidence, for clients that requested it."""
 
 from collections.abc import Sequence
 
@@ -11,14 +11,14 @@ from intarsia.lsp.suggestions.ghost_text import GhostText
 
 
 class Confidence(msgspec.Struct, frozen=True, kw_only=True):
-    """``tokens`` joined are the item's text; ``sure`` is its start up to the first unsure token."""
+    """The item's text as ``tokens``, and ``sure``, its start up to the first unsure token."""
 
     tokens: tuple[ConfidentToken, ...]
     sure: str
 
 
 class ConfidentItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """LSP's InlineCompletionItem with one more property."""
+    """LSP's InlineCompletionItem with the property ``intarsia``."""
 
     insert_text: str
     range: types.Range
@@ -31,19 +31,22 @@ class ConfidentList(msgspec.Struct, frozen=True):
     items: tuple[ConfidentItem, ...]
 
 
-def confident_list(snapshot: Snapshot, ghosts: Sequence[GhostText], least: float) -> ConfidentList:
-    """Return the ghost texts as items; a token of less confidence than ``least`` is unsure."""
-    return ConfidentList(tuple(_item(snapshot, ghost, least) for ghost in ghosts))
+def confident_list(
+    snapshot: Snapshot, ghosts: Sequence[GhostText], threshold: float
+) -> ConfidentList:
+    """Return the ghost texts as items; a token below the threshold is unsure."""
+    return ConfidentList(tuple(_item(snapshot, ghost, threshold) for ghost in ghosts))
 
 
-def _item(snapshot: Snapshot, ghost: GhostText, least: float) -> ConfidentItem:
-    """The word that the client's menu has selected is the user's own, and so sure."""
+def _item(snapshot: Snapshot, ghost: GhostText, threshold: float) -> ConfidentItem:
+    """Return one item. A word that is selected in the client's menu is the user's own, so sure."""
     selected = snapshot.selected_text
-    own = (ConfidentToken(selected, 1.0),) if selected else ()
+    selected_tokens = (ConfidentToken(selected, 1.0),) if selected else ()
     return ConfidentItem(
         insert_text=selected + ghost.text,
         range=snapshot.range_at_cursor(),
         intarsia=Confidence(
-            tokens=(*own, *ghost.tokens), sure=selected + sure_start(ghost.tokens, least)
+            tokens=(*selected_tokens, *ghost.tokens),
+            sure=selected + sure_start(ghost.tokens, threshold),
         ),
     )

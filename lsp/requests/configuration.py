@@ -1,4 +1,4 @@
-"""The client's settings: asked for (``workspace/configuration``) where it answers, else as sent."""
+"""Gets the client's settings: by ``workspace/configuration`` where supported, else as sent."""
 
 import logging
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 
 async def load_configuration(ls: IntarsiaServer) -> None:
-    """Ask the client for its settings and have it say when they change, as far as it can."""
+    """Request the client's settings, and notifications of their changes, where it supports that."""
     workspace = ls.client_capabilities.workspace
     if workspace is None:
         return
@@ -28,7 +28,7 @@ async def load_configuration(ls: IntarsiaServer) -> None:
 async def did_change_configuration(
     ls: IntarsiaServer, params: types.DidChangeConfigurationParams
 ) -> None:
-    """Take the new settings; load another model at once if they name one."""
+    """Take the new settings; load the model at once if they name another."""
     before = ls.session.settings
     workspace = ls.client_capabilities.workspace
     if workspace is not None and workspace.configuration:
@@ -45,7 +45,7 @@ async def _pull(ls: IntarsiaServer) -> None:
     try:
         answer = await ls.workspace_configuration_async(types.ConfigurationParams([item]))
     except JsonRpcException as error:
-        logger.warning("the client does not tell its settings: %s", error)
+        logger.warning("the client did not send its settings: %s", error)
         return
     ls.session.configure(answer[0] if answer else None)
 
@@ -59,11 +59,11 @@ async def _register_for_changes(ls: IntarsiaServer) -> None:
     try:
         await ls.client_register_capability_async(types.RegistrationParams([registration]))
     except JsonRpcException as error:
-        logger.warning("the client does not tell when its settings change: %s", error)
+        logger.warning("the client will not notify changes of its settings: %s", error)
 
 
 def _own_section(settings: object) -> object:
-    """Settings come whole or as our section alone."""
+    """Return our section: clients send it alone or within all settings."""
     if isinstance(settings, Mapping) and SECTION in settings:
         return settings[SECTION]
     return settings

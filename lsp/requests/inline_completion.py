@@ -1,7 +1,6 @@
 """``textDocument/inlineCompletion``: ghost text at the cursor.
 
-Comes in: the request's parameters; goes out: one item for an automatic request, several for one
-that the user asked for, or null.
+An automatic request gets one item, one that the user invoked gets several.
 """
 
 from lsprotocol import types
@@ -9,11 +8,11 @@ from lsprotocol import types
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.requests.confidence_items import ConfidentList, confident_list
-from intarsia.lsp.requests.suggest import Ask, suggest
+from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
-from intarsia.lsp.suggestions.answer import Answer
 from intarsia.lsp.suggestions.ghost_text import GhostText
+from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
 
 async def inline_completion(
@@ -26,25 +25,27 @@ async def inline_completion(
         session.documents, uri, params.position, context.selected_completion_info
     )
     if isinstance(snapshot, NoSuggestion):
-        session.report(uri, Answer(reason=snapshot.reason))
+        session.report(uri, RequestOutcome(reason=snapshot.reason))
         return None
-    ask = _ask(session, snapshot, context.trigger_kind)
-    answer = await session.latest.run(uri, suggest(session, snapshot, ask))
-    if answer is None:
-        return None  # a newer request of this document has taken its place
-    session.report(uri, answer)
-    if not answer.ghosts:
+    options = _options(session, snapshot, context.trigger_kind)
+    outcome = await session.latest.run(uri, suggest(session, snapshot, options))
+    if outcome is None:
+        return None  # a newer request of this document replaced it
+    session.report(uri, outcome)
+    if not outcome.ghosts:
         return None
     if session.extensions.confidence:
-        return confident_list(snapshot, answer.ghosts, session.settings.sure_confidence)
-    return types.InlineCompletionList([_item(snapshot, ghost) for ghost in answer.ghosts])
+        return confident_list(snapshot, outcome.ghosts, session.settings.sure_confidence)
+    return types.InlineCompletionList([_item(snapshot, ghost) for ghost in outcome.ghosts])
 
 
-def _ask(session: Session, snapshot: Snapshot, kind: types.InlineCompletionTriggerKind) -> Ask:
-    """While the client's own menu has a word selected, a draft would have nowhere to be drawn."""
+def _options(
+    session: Session, snapshot: Snapshot, kind: types.InlineCompletionTriggerKind
+) -> SuggestOptions:
+    """Return the options. No draft fits beside a selected word of the client's own menu."""
     settings = session.settings
     is_invoked = kind == types.InlineCompletionTriggerKind.Invoked
-    return Ask(
+    return SuggestOptions(
         num_candidates=settings.max_candidates if is_invoked else 1,
         debounce_ms=0 if is_invoked else settings.debounce_ms,
         deadline_ms=settings.invoked_deadline_ms if is_invoked else settings.deadline_ms,

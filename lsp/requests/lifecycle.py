@@ -1,4 +1,7 @@
-"""From initialize to shutdown. ``initialize`` touches no grammar, no engine and no model."""
+"""``initialize``, ``initialized`` and ``shutdown``.
+
+``initialize`` loads no grammar and starts no engine, so that the editor does not wait.
+"""
 
 import asyncio
 import gc
@@ -7,39 +10,42 @@ import importlib
 from lsprotocol import types
 
 from intarsia.lsp.engine.repository_tuning import opened_folders
-from intarsia.lsp.extensions import asked_for
+from intarsia.lsp.extensions import requested_extensions
 from intarsia.lsp.requests.completion import completion
 from intarsia.lsp.requests.configuration import load_configuration
 from intarsia.lsp.server import IntarsiaServer
 
+WARM_UP = ("intarsia.lsp.requests.plan", "intarsia.lsp.edits.compute_edit")
+"""Modules that load the grammars: imported after ``initialized``, before the first request."""
+
 
 def initialize(ls: IntarsiaServer, params: types.InitializeParams) -> None:
-    """Take what the client says of itself; pygls answers with the capabilities that follow."""
+    """Take the client's capabilities and options; pygls answers with the server's capabilities."""
     ls.session.documents.encoding = ls.position_encoding
-    ls.session.extensions = asked_for(params.capabilities.experimental)
+    ls.session.extensions = requested_extensions(params.capabilities.experimental)
     ls.session.start_with(params.initialization_options, opened_folders(params))
     if not _shows_ghost_text(params.capabilities):
         ls.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(completion)
 
 
 async def initialized(ls: IntarsiaServer, _params: types.InitializedParams) -> None:
-    """Get ready in the background, so that the first request is a quick one."""
+    """Load the settings, the model and the grammars, so that the first request is quick."""
     await load_configuration(ls)
     if ls.session.extensions.status:
         ls.session.status.start()
     ls.session.preload()
-    for module in ("intarsia.lsp.requests.plan", "intarsia.lsp.edits.compute_edit"):
+    for module in WARM_UP:
         await asyncio.to_thread(importlib.import_module, module)
-    # What is loaded now stays: a full collection among LSP's types costs a keystroke 20 ms.
+    # Loaded modules stay: a full collection over LSP's types would cost a keystroke 20 ms.
     gc.freeze()
 
 
 async def shutdown(ls: IntarsiaServer, _params: None) -> None:
-    """End all work; the engine goes on for others."""
+    """End all work. The engine keeps running for other clients."""
     await ls.session.close()
 
 
 def _shows_ghost_text(capabilities: types.ClientCapabilities) -> bool:
-    """Clients with ghost text would show the same suggestion a second time in their menu."""
+    """Whether the client shows ghost text: its menu would show the same suggestion again."""
     text_document = capabilities.text_document
     return text_document is not None and text_document.inline_completion is not None

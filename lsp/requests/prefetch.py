@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.eligibility import refusal
+from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.documents.snapshot import take_snapshot
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def _read_ahead(session: "Session", uri: str, position: types.Position) -> None:
     document = session.documents.current(uri)
     if document is None or not document.is_edited or not session.settings.prefetch:
         return
-    if refusal(session.settings, document):
+    if ineligibility(session.settings, document):
         return
     snapshot = take_snapshot(session.documents, uri, position)
     if isinstance(snapshot, NoSuggestion):

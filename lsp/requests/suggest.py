@@ -1,6 +1,6 @@
-"""One request's straight line: snapshot → ghost texts, or the reason why there are none.
+"""Suggests text for a snapshot: from the cache, else from the engine.
 
-Shared by inline completion and completion; knows nothing of how either answers.
+Shared by inline completion and completion.
 """
 
 import asyncio
@@ -11,24 +11,24 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.eligibility import refusal
+from intarsia.lsp.documents.eligibility import ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.session import Session
-from intarsia.lsp.suggestions.answer import Answer
-from intarsia.lsp.suggestions.suggestion_cache import Known
+from intarsia.lsp.suggestions.request_outcome import RequestOutcome
+from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Fill, Filled
 
 logger = logging.getLogger(__name__)
 
-_STALE = "the document has changed meanwhile"
+_STALE = "the document has changed"
 _TOO_LATE = "the deadline passed before the engine was asked"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Ask:
-    """How a request is to be answered."""
+class SuggestOptions:
+    """How many suggestions a request gets, and how fast."""
 
     num_candidates: int
     debounce_ms: int
@@ -36,61 +36,71 @@ class Ask:
     shows_draft: bool = False
 
 
-async def suggest(session: Session, snapshot: Snapshot, ask: Ask) -> Answer:
-    """Return what fits at the snapshot's cursor, best first; a fault of ours is a reason too."""
+async def suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
+    """Return suggestions for the snapshot's cursor, best first; our own errors are reasons."""
     try:
-        return await _suggest(session, snapshot, ask)
-    except Exception as error:  # the one guard: typing goes on whatever happens
+        return await _suggest(session, snapshot, options)
+    except Exception as error:  # the one guard: no error may disturb typing
         logger.exception("a suggestion failed")
-        return Answer(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
+        return RequestOutcome(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
 
 
-async def _suggest(session: Session, snapshot: Snapshot, ask: Ask) -> Answer:
-    wait_s = session.debounce.seconds_to_wait(snapshot.document.uri, ask.debounce_ms)
-    if refused := refusal(session.settings, snapshot.document):
-        return Answer(reason=refused.reason)
-    known = session.cache.lookup(snapshot)
-    if known.is_complete or len(known.ghosts) >= ask.num_candidates:
-        return Answer(ghosts=known.ghosts[: ask.num_candidates], is_known=True)
+async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
+    wait_s = session.debounce.seconds_to_wait(snapshot.document.uri, options.debounce_ms)
+    if refusal := ineligibility(session.settings, snapshot.document):
+        return RequestOutcome(reason=refusal.reason)
+    cached = session.cache.lookup(snapshot)
+    if cached.is_complete or len(cached.ghosts) >= options.num_candidates:
+        return RequestOutcome(ghosts=cached.ghosts[: options.num_candidates], is_cached=True)
     if wait_s:
         await asyncio.sleep(wait_s)
     if not snapshot.is_current(session.documents):
-        return Answer(reason=_STALE)
-    return await _ask_engine(session, snapshot, ask, known)
+        return RequestOutcome(reason=_STALE)
+    return await _ask_engine(session, snapshot, options, cached)
 
 
-async def _ask_engine(session: Session, snapshot: Snapshot, ask: Ask, known: Known) -> Answer:
-    """Add to what is known: the greedy fill, then its alternatives, until there are enough."""
+async def _ask_engine(
+    session: Session,
+    snapshot: Snapshot,
+    options: SuggestOptions,
+    cached: CachedSuggestions,
+) -> RequestOutcome:
+    """Add to the cached suggestions: the greedy fill, then alternatives, until there are enough."""
     from intarsia.infill.filling.attempts import ask_until_enough_pass
     from intarsia.lsp.requests.plan import plan_suggestion, read_ghost_text, request_for
 
     plan = plan_suggestion(snapshot, session.settings)
     if isinstance(plan, NoSuggestion):
-        return Answer(reason=plan.reason)
-    ends_at = time.monotonic() + ask.deadline_ms / 1000
+        return RequestOutcome(reason=plan.reason)
+    ends_at = time.monotonic() + options.deadline_ms / 1000
 
     async def fill(alternative: int) -> "Filled | NoSuggestion | None":
         left_ms = round(1000 * (ends_at - time.monotonic()))
         if left_ms <= 0 or not snapshot.is_current(session.documents):
             return None
-        shows_draft = ask.shows_draft and plan.is_at_cursor and alternative == 0
+        shows_draft = options.shows_draft and plan.is_at_cursor and alternative == 0
         request = request_for(
             plan, session.settings, left_ms, alternative=alternative, is_watched=shows_draft
         )
         return await _fill(session, snapshot, request)
 
     attempts = await ask_until_enough_pass(
-        fill, partial(read_ghost_text, plan), num_needed=ask.num_candidates, known=known.ghosts
+        fill, partial(read_ghost_text, plan), num_needed=options.num_candidates, known=cached.ghosts
     )
     if not snapshot.is_current(session.documents):
-        return Answer(reason=_STALE, work=attempts.cost)
+        return RequestOutcome(reason=_STALE, cost=attempts.cost)
     if not attempts.passed:
-        why = attempts.failure or attempts.rejection
-        reason = why.reason if why else _TOO_LATE
-        return Answer(reason=reason, work=attempts.cost, is_failure=attempts.failure is not None)
-    is_complete = ask.num_candidates > 1 and attempts.is_complete
-    session.cache.store(snapshot, Known(ghosts=attempts.passed, is_complete=is_complete))
-    return Answer(ghosts=attempts.passed, work=attempts.cost)
+        refusal = attempts.failure or attempts.rejection
+        return RequestOutcome(
+            reason=refusal.reason if refusal else _TOO_LATE,
+            cost=attempts.cost,
+            is_failure=attempts.failure is not None,
+        )
+    is_complete = options.num_candidates > 1 and attempts.is_complete
+    session.cache.store(
+        snapshot, CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
+    )
+    return RequestOutcome(ghosts=attempts.passed, cost=attempts.cost)
 
 
 async def _fill(session: Session, snapshot: Snapshot, request: "Fill") -> "Filled | NoSuggestion":

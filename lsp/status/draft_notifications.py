@@ -1,7 +1,6 @@
-"""``intarsia/draft``: how a suggestion settles, for clients that asked to see it.
+"""``intarsia/draft``: sends a suggestion while it settles, to clients that requested drafts.
 
-The engine's steps come in, at most 20 notifications a second go out: none after the request has
-ended, none once the document has moved.
+At most 20 notifications a second; none after the request has ended or the document has changed.
 """
 
 from collections.abc import Callable, Iterator
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from lsprotocol import types
 
-from intarsia.engine.ipc.throttle import Paced
+from intarsia.engine.ipc.throttle import Throttle
 from intarsia.infill.syntax.lines import newline_of
 from intarsia.lsp.documents.documents import Documents
 from intarsia.lsp.documents.snapshot import Snapshot
@@ -31,7 +30,7 @@ class DraftToken(msgspec.Struct, frozen=True):
 
 
 class Draft(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The suggestion after so many passes of the model."""
+    """The suggestion after ``step`` forward passes."""
 
     text_document: types.VersionedTextDocumentIdentifier
     range: types.Range
@@ -40,30 +39,30 @@ class Draft(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 @dataclass(frozen=True, slots=True)
-class _Shown:
+class _Progress:
     snapshot: Snapshot
     step: "Step"
 
 
 class Drafts:
-    """Sends the drafts of one client's requests."""
+    """Sends one client the drafts of its requests."""
 
     def __init__(self, notify: Callable[[str, object], None], documents: Documents) -> None:
         self._notify = notify
         self._documents = documents
-        self._paced: Paced[_Shown] = Paced(self._send, INTERVAL_S)
+        self._throttle: Throttle[_Progress] = Throttle(self._send, INTERVAL_S)
 
     @contextmanager
     def of(self, snapshot: Snapshot) -> "Iterator[Callable[[Step], None]]":
-        """Return what takes the steps of a fill at the snapshot's cursor, until the block ends."""
+        """Yield a function that takes the steps of a fill at the snapshot's cursor."""
         try:
-            yield lambda step: self._paced.put(_Shown(snapshot, step))
+            yield lambda step: self._throttle.put(_Progress(snapshot, step))
         finally:
-            self._paced.drop()
+            self._throttle.drop()
 
-    def _send(self, shown: _Shown) -> None:
-        if shown.snapshot.is_current(self._documents):
-            self._notify(DRAFT, _draft(shown.snapshot, shown.step))
+    def _send(self, progress: _Progress) -> None:
+        if progress.snapshot.is_current(self._documents):
+            self._notify(DRAFT, _draft(progress.snapshot, progress.step))
 
 
 def _draft(snapshot: Snapshot, step: "Step") -> Draft:

@@ -1,6 +1,6 @@
-"""``intarsia/status``: hears of all that happens and tells a client that asked, once it changes.
+"""``intarsia/status``: gathers what happens, and sends changes to a client that requested them.
 
-The whole status goes out each time, at most ten times a second.
+Each notification holds the whole status; at most ten are sent a second.
 """
 
 from collections.abc import Callable, Iterator
@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from intarsia.engine.ipc.throttle import Paced
+from intarsia.engine.ipc.throttle import Throttle
 from intarsia.lsp.extensions import STATUS
-from intarsia.lsp.status.status import Facts, LastAnswer, Status, status_of
+from intarsia.lsp.status.status import Facts, LastRequest, Status, status_of
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import LoadProgress
@@ -19,72 +19,72 @@ INTERVAL_S = 1 / 10
 
 
 class StatusReporter:
-    """What is known so far; silent until it is started."""
+    """Keeps the facts, and sends the status from ``start`` to ``stop``."""
 
     def __init__(self, notify: Callable[[str, object], None]) -> None:
         self._notify = notify
         self._facts = Facts()
         self._sent: Status | None = None
-        self._paced: Paced[Status] | None = None
+        self._throttle: Throttle[Status] | None = None
 
     @property
     def is_started(self) -> bool:
-        return self._paced is not None
+        return self._throttle is not None
 
     def start(self) -> None:
-        """Tell the client from now on."""
-        self._paced = Paced(self._send, INTERVAL_S)
-        self._paced.put(status_of(self._facts))
+        """Send the status now and at each change."""
+        self._throttle = Throttle(self._send, INTERVAL_S)
+        self._throttle.put(status_of(self._facts))
 
     def stop(self) -> None:
-        """Say no more."""
-        if self._paced is not None:
-            self._paced.drop()
-            self._paced = None
+        """Send nothing more."""
+        if self._throttle is not None:
+            self._throttle.drop()
+            self._throttle = None
 
-    def enabled(self, is_enabled: bool) -> None:
-        self._now(is_enabled=is_enabled)
+    def set_enabled(self, is_enabled: bool) -> None:
+        self._update(is_enabled=is_enabled)
 
     @contextmanager
-    def asking(self, model: str | None, *, is_connected: bool, is_fill: bool) -> Iterator[None]:
-        """The engine is asked for as long as the block runs."""
+    def busy(self, model: str | None, *, is_connected: bool, is_fill: bool) -> Iterator[None]:
+        """Count a request to the engine while the block runs."""
         facts, one_fill = self._facts, int(is_fill)
-        self._now(
+        self._update(
             num_waiting=facts.num_waiting + 1,
             num_fills=facts.num_fills + one_fill,
-            is_up=facts.is_up and is_connected and model == facts.asked,
-            asked=model,
+            is_up=facts.is_up and is_connected and model == facts.requested_model,
+            requested_model=model,
         )
         try:
             yield
         finally:
             facts = self._facts
             num_waiting = facts.num_waiting - 1
-            self._now(
+            self._update(
                 num_waiting=num_waiting,
                 num_fills=facts.num_fills - one_fill,
                 loading=facts.loading if num_waiting else None,
             )
 
     def loading(self, progress: "LoadProgress") -> None:
-        """The engine loads a model: shown to who waits for it. Late reports of a load are not."""
+        """Take the load's progress, while a request waits for it. Late reports are dropped."""
         if self._facts.num_waiting and not self._facts.is_up:
-            self._now(loading=progress, failure=None)
+            self._update(loading=progress, failure=None)
 
     def engine_answered(self, model: str | None) -> None:
-        self._now(is_up=True, loading=None, failure=None, model=model)
+        self._update(is_up=True, loading=None, failure=None, model=model)
 
     def failed(self, message: str) -> None:
-        """``message``: what, and what to do."""
-        self._now(is_up=False, loading=None, failure=message)
+        """Take the engine's failure. ``message``: what failed, and what to do."""
+        self._update(is_up=False, loading=None, failure=message)
 
-    def request_answered(self, last: LastAnswer) -> None:
-        self._now(last=last)
+    def request_answered(self, last: LastRequest) -> None:
+        self._update(last=last)
 
-    def _now(self, **changes: Any) -> None:
+    def _update(self, **changes: Any) -> None:
         self._facts = replace(self._facts, **changes)
-        if self._paced is not None:
-            self._paced.put(status_of(self._facts))
+        if self._throttle is not None:
+            self._throttle.put(status_of(self._facts))
 
     def _send(self, status: Status) -> None:
         if status != self._sent:

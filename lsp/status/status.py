@@ -1,6 +1,6 @@
-"""How suggestions are doing, in one word and a few figures: facts come in, ``Status`` goes out.
+"""The status that clients see (``Status``), as a pure function of the known ``Facts``.
 
-Pure; ``status_line.py`` gathers the facts and tells the client.
+``StatusReporter`` gathers the facts and sends the status.
 """
 
 from dataclasses import dataclass
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 State: TypeAlias = Literal["off", "starting", "loading", "ready", "working", "failed"]
 
 
-class LastAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """The last request that was answered. What the engine did is None where it was not asked."""
+class LastRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """The last answered request. The engine's figures are None where the engine was not asked."""
 
     uri: str
     shown: bool
     reason: str | None  # why nothing was shown
-    failed: bool  # the reason is a fault
+    failed: bool  # the reason is an error
     ms: float | None
     read_ms: float | None
-    passes: int | None
+    num_forwards: int | None
     tokens_read: int | None
     tokens_reused: int | None
     tokens_written: int | None
@@ -32,32 +32,32 @@ class LastAnswer(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Status(msgspec.Struct, frozen=True, kw_only=True):
-    """What the client gets to know."""
+    """The content of ``intarsia/status``."""
 
     state: State
     model: str | None
     message: str | None
     progress: float | None
-    last: LastAnswer | None
+    last: LastRequest | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Facts:
-    """What is known of settings, engine and requests."""
+    """What is known about settings, engine and requests."""
 
     is_enabled: bool = True
-    num_waiting: int = 0  # fills and preloads that the engine owes an answer
-    num_fills: int = 0  # of them
-    is_up: bool = False  # the engine has answered, its connection has held since, and …
-    asked: str | None = None  # … this is the model that it was asked for (None: the default)
-    loading: "LoadProgress | None" = None  # while somebody waits for it
+    num_waiting: int = 0  # fills and preloads that wait for the engine
+    num_fills: int = 0  # fills among these
+    is_up: bool = False  # the engine answered for the requested model, and is still connected
+    requested_model: str | None = None  # None: the engine's default
+    loading: "LoadProgress | None" = None  # while a request waits for it
     failure: str | None = None  # since the last answer
     model: str | None = None
-    last: LastAnswer | None = None
+    last: LastRequest | None = None
 
 
 def status_of(facts: Facts) -> Status:
-    """Return the one state that tells the user most. A failure holds until something goes right."""
+    """Return the state that matters most to the user. A failure lasts until the next success."""
     state, message, progress = _state(facts), None, None
     if state == "failed":
         message = facts.failure

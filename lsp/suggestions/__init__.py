@@ -1,1 +1,1 @@
-"""What is shown in the editor: ghost text, its cache, and the pacing of requests."""
+"""Ghost text and its cache, the outcome of a request, and when a request is made or dropped."""

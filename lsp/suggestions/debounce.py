@@ -1,7 +1,6 @@
-"""How long a request waits for a pause in typing: the next key cancels the wait along with it.
+"""Decides how long a request waits for a pause in typing; the next key cancels it.
 
-A lone key is a pause already and waits for nothing; of keys in quick succession only the last one
-is worth the engine's time.
+A single key does not wait. Among keys in quick succession, only the last is worth a request.
 """
 
 import time
@@ -11,15 +10,15 @@ QUICK_SUCCESSION_S = 0.3
 
 
 class Debounce:
-    """Knows when the last request came, and for which document."""
+    """Remembers when the last request came, and for which document."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._last: tuple[str, float] | None = None
 
     def seconds_to_wait(self, uri: str, debounce_ms: int) -> float:
-        """Take note of a request for this document; return how long it waits."""
+        """Record a request for this document; return how long it waits."""
         now, last = self._clock(), self._last
         self._last = (uri, now)
-        is_lone = last is None or last[0] != uri or now - last[1] > QUICK_SUCCESSION_S
-        return 0.0 if is_lone else debounce_ms / 1000
+        is_single = last is None or last[0] != uri or now - last[1] > QUICK_SUCCESSION_S
+        return 0.0 if is_single else debounce_ms / 1000

@@ -1,4 +1,4 @@
-"""What is shown at the cursor, and what is left of it as the user types along."""
+"""Ghost text: the text shown at the cursor, and its rest as the user types it."""
 
 from dataclasses import dataclass
 
@@ -7,13 +7,13 @@ from intarsia.infill.confidence import ConfidentToken, without_start
 
 @dataclass(frozen=True, slots=True)
 class GhostText:
-    """What to insert at the cursor; the tokens' texts joined are the text."""
+    """The text to insert at the cursor, whole and in the model's tokens."""
 
     text: str
     tokens: tuple[ConfidentToken, ...]
 
-    def typed_along(self, typed: str) -> "GhostText | None":
-        """Return what is left once ``typed`` has been typed, None if it is another text."""
+    def after_typing(self, typed: str) -> "GhostText | None":
+        """Return the rest after ``typed``; None where the text does not start so or ends there."""
         if not typed:
             return self
         rest = self.text[len(typed) :]

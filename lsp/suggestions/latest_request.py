@@ -1,6 +1,6 @@
-"""At most one request a document is worked on: a newer one ends the older, which gets no result.
+"""Runs at most one request per document: a newer one ends the older, which gets no result.
 
-Not every client cancels a request that it has outrun; the engine must not work for it all the same.
+Not every client cancels an outdated request, but the engine should not work for one.
 """
 
 import asyncio
@@ -11,15 +11,15 @@ Result = TypeVar("Result")
 
 
 class LatestRequest:
-    """The request that runs for each document."""
+    """The running request of each document."""
 
     def __init__(self) -> None:
         self._running: dict[str, asyncio.Task[Any]] = {}
 
-    async def run(self, uri: str, work: Coroutine[Any, Any, Result]) -> Result | None:
-        """Return the work's result; None when a newer request of the document ended it."""
+    async def run(self, uri: str, request: Coroutine[Any, Any, Result]) -> Result | None:
+        """Return the result; None where a newer request of the document ended this one."""
         self.end(uri)
-        task = asyncio.create_task(work)
+        task = asyncio.create_task(request)
         self._running[uri] = task
         try:
             await asyncio.wait({task})
@@ -30,11 +30,11 @@ class LatestRequest:
         return None if task.cancelled() else task.result()
 
     def end(self, uri: str) -> None:
-        """End the document's request, if one runs."""
+        """Cancel the document's request, if one runs."""
         if task := self._running.get(uri):
             task.cancel()
 
     def end_all(self) -> None:
-        """End every request."""
+        """Cancel every request."""
         for task in self._running.values():
             task.cancel()

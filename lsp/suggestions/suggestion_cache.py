@@ -1,7 +1,7 @@
-"""Suggestions made before, found again while the user types along them.
+"""A cache of suggestions, which are found again while the user types them.
 
-An entry is bound to the text before and after its cursor (by hash), so an edit anywhere else makes
-it miss rather than answer wrongly. The entry found last is asked first: what is shown stays shown.
+An entry is keyed by hashes of the text before and after its cursor: after an edit elsewhere it no
+longer matches. The entry used last is tried first, so that the shown suggestion stays.
 """
 
 from collections import OrderedDict
@@ -13,8 +13,8 @@ from intarsia.lsp.suggestions.ghost_text import GhostText
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Known:
-    """What is known for a cursor: best first. ``is_complete``: alternatives have been asked for."""
+class CachedSuggestions:
+    """The suggestions at a cursor, best first. ``is_complete``: alternatives were requested."""
 
     ghosts: tuple[GhostText, ...] = ()
     is_complete: bool = False
@@ -29,13 +29,13 @@ class _Place:
 
 
 class SuggestionCache:
-    """The newest suggestions, least recently used dropped first."""
+    """The newest suggestions; the least recently used are dropped first."""
 
     def __init__(self, capacity: int = 200) -> None:
         self._capacity = capacity
-        self._entries: OrderedDict[_Place, Known] = OrderedDict()
+        self._entries: OrderedDict[_Place, CachedSuggestions] = OrderedDict()
 
-    def store(self, snapshot: Snapshot, known: Known) -> None:
+    def store(self, snapshot: Snapshot, suggestions: CachedSuggestions) -> None:
         text, offset = snapshot.text, snapshot.offset
         place = _Place(
             uri=snapshot.document.uri,
@@ -43,29 +43,29 @@ class SuggestionCache:
             before=hash(text[:offset]),
             after=hash(text[offset:]),
         )
-        self._entries[place] = known
+        self._entries[place] = suggestions
         self._entries.move_to_end(place)
         if len(self._entries) > self._capacity:
             self._entries.popitem(last=False)
 
-    def lookup(self, snapshot: Snapshot) -> Known:
-        """Return what was suggested here, or further left and typed along since."""
+    def lookup(self, snapshot: Snapshot) -> CachedSuggestions:
+        """Return the suggestions made here, or made before text that was typed since."""
         uri, text, offset = snapshot.document.uri, snapshot.text, snapshot.offset
         after = hash(text[offset:])
-        before = cache(lambda cursor: hash(text[:cursor]))  # many entries have the same cursor
-        for place, known in reversed(self._entries.items()):
+        before = cache(lambda cursor: hash(text[:cursor]))  # many entries share a cursor
+        for place, suggestions in reversed(self._entries.items()):
             if place.uri != uri or place.after != after or place.cursor > offset:
                 continue
-            ghosts = _left_of(known, text[place.cursor : offset])
+            ghosts = _after_typing(suggestions, text[place.cursor : offset])
             if ghosts and place.before == before(place.cursor):
                 self._entries.move_to_end(place)
-                return Known(ghosts=ghosts, is_complete=known.is_complete)
-        return Known()
+                return CachedSuggestions(ghosts=ghosts, is_complete=suggestions.is_complete)
+        return CachedSuggestions()
 
     def clear(self) -> None:
         self._entries.clear()
 
 
-def _left_of(known: Known, typed: str) -> tuple[GhostText, ...]:
-    left = (ghost.typed_along(typed) for ghost in known.ghosts)
-    return tuple(ghost for ghost in left if ghost is not None)
+def _after_typing(suggestions: CachedSuggestions, typed: str) -> tuple[GhostText, ...]:
+    rests = (ghost.after_typing(typed) for ghost in suggestions.ghosts)
+    return tuple(rest for rest in rests if rest is not None)

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from intarsia.infill.languages import language_for_id
-from intarsia.infill.syntax.lines import columns, line_end, line_round, line_start, next_line_start
+from intarsia.infill.syntax.lines import columns, line_at, line_end, line_start, next_line_start
 from intarsia.research.corpus.corpus_file import CorpusFile
-from intarsia.research.holes.cut_holes import KnownHole, KnownHoleKind, known_holes
+from intarsia.research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
 
-TrainingHoleKind: TypeAlias = KnownHoleKind | Literal["span"]
+TrainingHoleKind: TypeAlias = CutHoleKind | Literal["span"]
 """A span begins and ends anywhere in the code, within words and over several lines."""
 
 KIND_WEIGHTS: dict[TrainingHoleKind, float] = {
@@ -44,7 +44,7 @@ MAX_PREFIX_CHARS = 6_000
 MAX_SUFFIX_CHARS = 2_500
 MAX_HOLE_CHARS = 1_200
 
-_ENDS_WITH_LINE: frozenset[KnownHoleKind] = frozenset({"line", "rest_of_line", "inside_word"})
+_ENDS_WITH_LINE: frozenset[CutHoleKind] = frozenset({"line", "rest_of_line", "inside_word"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +78,7 @@ class _Cut:
 
 
 def _drawn(file: CorpusFile, rng: random.Random, num_holes: int) -> Iterator[_Cut]:
-    by_kind = known_holes(file.text, language_for_id(file.language))
+    by_kind = cut_holes(file.text, language_for_id(file.language))
     left: dict[TrainingHoleKind, list[_Cut]] = {
         kind: [_Cut(kind=kind, start=hole.start, end=hole.end) for hole in holes]
         for kind, holes in by_kind.items()
@@ -101,7 +101,7 @@ def _drawn(file: CorpusFile, rng: random.Random, num_holes: int) -> Iterator[_Cu
 
 def _spans(
     text: str,
-    by_kind: Mapping[KnownHoleKind, Sequence[KnownHole]],
+    by_kind: Mapping[CutHoleKind, Sequence[CutHole]],
     rng: random.Random,
     num_spans: int,
 ) -> list[_Cut]:
@@ -127,7 +127,7 @@ def _spans(
 
 def _extended(text: str, hole: _Cut, num_lines: int) -> _Cut:
     """Extend a hole over the lines below that are indented as its own line, or deeper."""
-    own_columns = columns(line_round(text, hole.start))
+    own_columns = columns(line_at(text, hole.start))
     end = hole.end
     for _ in range(num_lines):
         start = next_line_start(text, end)

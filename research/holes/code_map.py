@@ -1,6 +1,7 @@
-"""Says of every character of a text whether it is code, or part of a string or of a comment.
+"""Maps a whole text: whether each character is code, or part of a string or a comment.
 
-Comes in: a parsed text; goes out: one byte a character. ``nodes.is_code`` is for one place.
+Trees count UTF-8 bytes and texts count characters; ``offsets_of_bytes`` converts a whole text at
+once. (``infill.syntax.nodes.is_code`` answers for a single offset.)
 """
 
 import re
@@ -14,11 +15,26 @@ from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.nodes import COMMENTS, INTERPOLATIONS, STRINGS
 from intarsia.infill.syntax.parse import Syntax
 
+CODE, STRING, COMMENT = range(3)
+
 _RUN = re.compile(r"[\x00-\x7f]+|[^\x00-\x7f]")
 
 
+def map_code(syntax: Syntax, prose: frozenset[str] = frozenset()) -> bytearray:
+    """Return CODE, STRING or COMMENT for each character. Nodes of ``prose`` count as strings.
+
+    Where strings and interpolations nest, the innermost one counts.
+    """
+    offsets = offsets_of_bytes(syntax.text)
+    codes = bytearray(len(syntax.text))
+    for first, minus_last, kind in sorted(_marked_ranges(syntax, prose)):
+        start, end = offsets[first], offsets[-minus_last]
+        codes[start:end] = bytes([kind]) * (end - start)
+    return codes
+
+
 def offsets_of_bytes(text: str) -> Sequence[int]:
-    """Return for each byte of the text in UTF-8, and for its end, where its character stands."""
+    """Return the character offset of each UTF-8 byte of the text, and of the text's end."""
     if text.isascii():
         return range(len(text) + 1)
     offsets: list[int] = []
@@ -30,31 +46,15 @@ def offsets_of_bytes(text: str) -> Sequence[int]:
     return [*offsets, len(text)]
 
 
-CODE, STRING, COMMENT = range(3)
-
-
-def map_code(syntax: Syntax, prose: frozenset[str] = frozenset()) -> bytearray:
-    """Return what each character is. Nodes of ``prose`` count as strings.
-
-    Where strings and interpolations nest, the innermost of them counts.
-    """
-    offsets = offsets_of_bytes(syntax.text)
-    codes = bytearray(len(syntax.text))
-    for first, minus_last, code in sorted(_stretches(syntax, prose)):
-        start, end = offsets[first], offsets[-minus_last]
-        codes[start:end] = bytes([code]) * (end - start)
-    return codes
-
-
-def _stretches(syntax: Syntax, prose: frozenset[str]) -> set[tuple[int, int, int]]:
-    """Return start, negative end (so that sorted the outer come first) and what it is."""
+def _marked_ranges(syntax: Syntax, prose: frozenset[str]) -> set[tuple[int, int, int]]:
+    """Return start, negative end (so that outer ranges sort before inner ones) and kind."""
     query = _query(syntax.language, prose)
     if query is None:
         return set()
     captures = tree_sitter.QueryCursor(query).captures(syntax.tree.root_node)
     return {
-        (node.start_byte, -node.end_byte, code)
-        for code, name in enumerate(("code", "string", "comment"))
+        (node.start_byte, -node.end_byte, kind)
+        for kind, name in enumerate(("code", "string", "comment"))
         for node in captures.get(name, ())
     }
 
@@ -71,6 +71,6 @@ def _query(language: Language, prose: frozenset[str]) -> tree_sitter.Query | Non
             ("comment", COMMENTS),
         )
         for kind in sorted(kinds)
-        if grammar.id_for_node_kind(kind, True)  # each grammar has its own words
+        if grammar.id_for_node_kind(kind, True)  # no grammar has all of these kinds
     ]
     return tree_sitter.Query(grammar, "\n".join(patterns)) if patterns else None

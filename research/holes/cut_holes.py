@@ -1,7 +1,7 @@
-"""Finds holes whose text is known: stretches of good code that an editor might have to fill.
+"""Lists every range of a source file that could be cut out as a hole with a known answer.
 
-Comes in: a text and its language; goes out: every such stretch, by kind. Chooses none of them.
-Broken code has holes too; a text without syntax has only those that its lines give.
+The ranges are those that an editor might have to fill. Choosing among them is left to the caller.
+Broken code has holes too; a text that cannot be parsed has only those within a line.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, get_args
 
 import tree_sitter
 
-from intarsia.infill.holes.hole_rules import PLACEHOLDERS
+from intarsia.infill.holes.hole_rules import NO_OPS
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.body import children_of, is_comment
 from intarsia.infill.syntax.grammar import load_grammar
@@ -22,15 +22,15 @@ from intarsia.infill.syntax.parse import MAX_LINE_CHARS, Syntax, parse_afresh
 from intarsia.research.holes.code_map import CODE, COMMENT, STRING, map_code, offsets_of_bytes
 from intarsia.research.holes.node_table import HoleNodes, hole_nodes
 
-KnownHoleKind: TypeAlias = Literal[
-    "line",  # a whole line, behind its indentation
+CutHoleKind: TypeAlias = Literal[
+    "line",  # a whole line after its indentation
     "rest_of_line",  # from a word's edge to the line's end
     "inside_word",  # from inside a word to the line's end
     "block",  # the whole body of a header, from its first statement to its last
-    "expression",  # one expression on one line, which is not all that the line has
-    "arguments",  # all between the brackets of a call
+    "expression",  # one expression within a line, which also has other code
+    "arguments",  # everything between the brackets of a call
 ]
-KNOWN_HOLE_KINDS: tuple[KnownHoleKind, ...] = get_args(KnownHoleKind)
+CUT_HOLE_KINDS: tuple[CutHoleKind, ...] = get_args(CutHoleKind)
 
 FEWEST_LINE_CHARS = 4
 FEWEST_WORD_CHARS = 4
@@ -43,23 +43,23 @@ _AROUND_STATEMENT = frozenset({"", ";", ","})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class KnownHole:
-    """``text[start:end]`` is what shall be found."""
+class CutHole:
+    """``text[start:end]`` is cut out, and is the answer."""
 
-    kind: KnownHoleKind
+    kind: CutHoleKind
     start: int
     end: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Source:
-    """A text, and what each of its characters is."""
+    """A text and its code map."""
 
     text: str
-    codes: bytearray
+    codes: bytearray  # CODE, STRING or COMMENT for each character
 
     def may_be_cut(self, start: int, end: int) -> bool:
-        """Whether neither edge lies in a string, and no comment stands at either."""
+        """Whether neither edge is inside a string or at a comment."""
         is_commented = COMMENT in (self.codes[start], self.codes[end - 1])
         return not (is_commented or self._is_in_string(start) or self._is_in_string(end))
 
@@ -67,7 +67,7 @@ class _Source:
         return self.codes.find(COMMENT, start, end) >= 0
 
     def words(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """Return where words of code start and end."""
+        """Yield start and end of each word of code."""
         for word in _WORD.finditer(self.text, start, end):
             if self.codes[word.start()] == CODE:
                 yield word.span()
@@ -76,9 +76,9 @@ class _Source:
         return self.codes[offset - 1 : offset + 1] == bytes([STRING, STRING])
 
 
-def known_holes(text: str, language: Language) -> dict[KnownHoleKind, list[KnownHole]]:
-    """Return all holes of every kind, in order of start; plain text has none."""
-    spans: dict[KnownHoleKind, set[tuple[int, int]]] = {kind: set() for kind in KNOWN_HOLE_KINDS}
+def cut_holes(text: str, language: Language) -> dict[CutHoleKind, list[CutHole]]:
+    """Return all holes of every kind, sorted by start; plain text has none."""
+    spans: dict[CutHoleKind, set[tuple[int, int]]] = {kind: set() for kind in CUT_HOLE_KINDS}
     if language.grammar is not None and "\0" not in text:
         syntax, nodes = parse_afresh(text, language), hole_nodes(language)
         prose = nodes.prose if nodes else frozenset[str]()
@@ -90,12 +90,12 @@ def known_holes(text: str, language: Language) -> dict[KnownHoleKind, list[Known
             for kind, start, end in _in_nodes(source, syntax, nodes):
                 spans[kind].add((start, end))
     return {
-        kind: [KnownHole(kind=kind, start=start, end=end) for start, end in sorted(found)]
-        for kind, found in spans.items()
+        kind: [CutHole(kind=kind, start=start, end=end) for start, end in sorted(ranges)]
+        for kind, ranges in spans.items()
     }
 
 
-def _in_lines(source: _Source) -> Iterator[tuple[KnownHoleKind, int, int]]:
+def _in_lines(source: _Source) -> Iterator[tuple[CutHoleKind, int, int]]:
     text = source.text
     for match in _LINE.finditer(text):
         line = match.group()
@@ -120,7 +120,7 @@ def _in_lines(source: _Source) -> Iterator[tuple[KnownHoleKind, int, int]]:
 
 def _in_nodes(
     source: _Source, syntax: Syntax, nodes: HoleNodes
-) -> Iterator[tuple[KnownHoleKind, int, int]]:
+) -> Iterator[tuple[CutHoleKind, int, int]]:
     query = _query(nodes, syntax.language)
     captures = tree_sitter.QueryCursor(query).captures(syntax.tree.root_node)
     offsets = offsets_of_bytes(syntax.text)
@@ -157,7 +157,7 @@ def _is_expression(source: _Source, start: int, end: int) -> bool:
 
 
 def _is_argument_list(source: _Source, start: int, end: int) -> bool:
-    """Whether it is brackets on one line with something between them."""
+    """Whether the range is brackets on one line with something between them."""
     brackets, arguments = source.text[start:end], source.text[start + 1 : end - 1]
     return (
         brackets.startswith("(")
@@ -170,30 +170,30 @@ def _is_argument_list(source: _Source, start: int, end: int) -> bool:
 
 
 def _is_body(source: _Source, start: int, end: int) -> bool:
-    """Whether the statements stand on lines of their own and do something."""
+    """Whether the statements have lines of their own and are not only placeholders."""
     text = source.text
     return (
         end - start >= 2
         and _num_lines(text[start:end]) <= MAX_BLOCK_LINES
         and not text[line_start(text, start) : start].strip()
         and not text[end : line_end(text, end)].strip()
-        and text[start:end] not in PLACEHOLDERS
+        and text[start:end] not in NO_OPS
         and any(source.words(start, end))
         and source.may_be_cut(start, end)
     )
 
 
 def _statements(block: tree_sitter.Node, language: Language) -> list[tree_sitter.Node]:
-    """Return all from the first statement that is no docstring to the last statement."""
-    nodes = list(children_of(block) if block.is_named else _behind(block))
+    """Return the nodes from the first statement that is not a docstring to the last statement."""
+    nodes = list(children_of(block) if block.is_named else _after(block))
     places = [place for place, node in enumerate(nodes) if not is_comment(node)]
     if places and language.id == "python" and _is_docstring(nodes[places[0]]):
         places = places[1:]
     return nodes[places[0] : places[-1] + 1] if places else []
 
 
-def _behind(opener: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
-    """Return what stands behind a word that opens a body, up to the next clause."""
+def _after(opener: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    """Yield the nodes after a word that opens a body, up to the next clause."""
     node = opener.next_named_sibling
     while node is not None and not node.type.endswith("_clause"):
         yield node
@@ -206,7 +206,7 @@ def _is_docstring(statement: tree_sitter.Node) -> bool:
 
 
 def _is_head(member: tree_sitter.Node) -> bool:
-    """Whether something longer begins with it: a call, an assignment, a longer path."""
+    """Whether something longer begins with the node: a call, an assignment, a longer path."""
     node: tree_sitter.Node | None = member
     while node is not None and (node.start_byte, node.end_byte) == (
         member.start_byte,
@@ -217,7 +217,7 @@ def _is_head(member: tree_sitter.Node) -> bool:
 
 
 def _is_quoted(node: tree_sitter.Node) -> bool:
-    """Whether it is an interpolation whose own signs stand in a string: a shell has such."""
+    """Whether the node is an interpolation right inside a string, as in a shell's "$(date)"."""
     return node.type in INTERPOLATIONS and node.parent is not None and node.parent.type in STRINGS
 
 

@@ -1,6 +1,7 @@
-"""What is a body, an expression or a call, language by language: one table row each.
+"""The table of nodes that can be cut out as holes: bodies, expressions and arguments by language.
 
-Comes in: a language; goes out: a row. Patterns are tree-sitter's; no grammar is loaded here.
+To add a language, add one ``HoleNodes`` row to ``_ROWS``; the language itself is a row of
+``infill/languages.py``. Patterns are in tree-sitter's query language; no grammar is loaded here.
 """
 
 from dataclasses import dataclass, replace
@@ -11,25 +12,23 @@ from intarsia.infill.languages import Language
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HoleNodes:
-    """One language.
+    """One language's nodes.
 
-    ``blocks``: patterns with the captures ``@block`` (a node whose children are the statements of
-    a body), ``@opener`` (a word behind which they stand) and ``@other`` (a block that is none of
-    these). ``expressions``: nodes that are one, whatever stands round them; ``members``: nodes that
-    are one unless a longer expression or an assignment begins with them. ``arguments``: patterns
-    with the capture ``@arguments``, a node with its brackets.
+    The captures of ``blocks`` are ``@block`` (the node's children are the statements of a body),
+    ``@opener`` (a word that the statements follow) and ``@other`` (a block that is not a body).
     """
 
     language_ids: tuple[str, ...]
-    blocks: str
-    expressions: tuple[str, ...]
+    blocks: str  # patterns
+    expressions: tuple[str, ...]  # nodes that are expressions wherever they are found
+    # Nodes that are, unless a longer expression or an assignment begins with them.
     members: tuple[str, ...] = ()
-    arguments: str = ""
-    prose: frozenset[str] = frozenset()  # nodes that are no code, besides strings and comments
+    arguments: str = ""  # patterns that capture @arguments, a node with its brackets
+    prose: frozenset[str] = frozenset()  # nodes that are not code, besides strings and comments
 
     @property
     def query(self) -> str:
-        """Return one query for all of these."""
+        """Return one query for all kinds of nodes."""
         nodes = [
             *(f"({name}) @expression" for name in self.expressions),
             *(f"({name}) @member" for name in self.members),
@@ -214,7 +213,7 @@ _ROWS: tuple[HoleNodes, ...] = (
 
 
 def hole_nodes(language: Language) -> HoleNodes | None:
-    """Return the row of a language; None where the parser tells nothing of holes."""
+    """Return the row of a language; None if only its lines give holes."""
     return _rows_by_id().get(language.id)
 
 

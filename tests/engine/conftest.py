@@ -1,14 +1,21 @@
-"""Tiny models run on one thread; the real model's tests in this process on as many as before."""
+"""A new engine address for each test, where no other engine runs."""
 
 from collections.abc import Iterator
 
 import pytest
-import torch
+from temporary_address import temporary_address
+
+from intarsia.engine.ipc.address import Address
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    num_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(num_threads)
+@pytest.fixture
+def address() -> Iterator[Address]:
+    with temporary_address() as address:
+        yield address
+
+
+@pytest.fixture(params=["unix", "tcp"])
+def any_address(request: pytest.FixtureRequest) -> Iterator[Address]:
+    """The address with each transport: as on Unix, and as on Windows."""
+    with temporary_address(request.param) as address:
+        yield address

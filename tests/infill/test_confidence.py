@@ -40,7 +40,7 @@ def test_a_text_is_sure_up_to_its_first_unsure_token(
 
 
 @given(tokens_of_any_kind, st.floats(0, 1))
-def test_what_is_sure_begins_the_text_and_leaves_no_blank_behind(
+def test_the_sure_start_ends_before_the_first_unsure_token_without_trailing_blanks(
     tokens: list[ConfidentToken], least: float
 ) -> None:
     sure = sure_start(tokens, least)

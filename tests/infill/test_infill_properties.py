@@ -1,4 +1,4 @@
-"""Whatever text, place and fill: nothing raises, and nothing outside the hole changes."""
+"""For any text, place and fill: nothing raises, and nothing outside the hole changes."""
 
 from code_like_text import languages, texts
 from hypothesis import given, settings

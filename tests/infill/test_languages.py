@@ -36,7 +36,7 @@ def test_no_id_alias_or_file_name_belongs_to_two_languages():
         ("", "plaintext"),
     ],
 )
-def test_a_path_tells_its_language(path, language_id):
+def test_the_language_of_a_path(path, language_id):
     assert language_for_path(path).id == language_id
 
 

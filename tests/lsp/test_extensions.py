@@ -16,14 +16,16 @@ from extended_client import asking_for, record
 from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
-from intarsia.lsp.extensions import Extensions, answer_to, asked_for
+from intarsia.lsp.extensions import Extensions, experimental_capabilities, requested_extensions
 
 
 def test_what_is_asked_for_is_read_and_answered() -> None:
-    asked = asked_for({"intarsia": {"drafts": True, "confidence": False, "more": 1}, "other": 2})
+    asked = requested_extensions(
+        {"intarsia": {"drafts": True, "confidence": False, "more": 1}, "other": 2}
+    )
     assert asked == Extensions(drafts=True)
     answer = {"intarsia": {"drafts": True, "status": False, "confidence": False}}
-    assert answer_to(asked) == answer
+    assert experimental_capabilities(asked) == answer
 
 
 @pytest.mark.parametrize(
@@ -43,8 +45,8 @@ def test_what_is_asked_for_is_read_and_answered() -> None:
     ],
 )
 def test_what_is_malformed_or_empty_asks_for_nothing(experimental: object) -> None:
-    assert asked_for(experimental) == Extensions()
-    assert answer_to(Extensions()) is None
+    assert requested_extensions(experimental) == Extensions()
+    assert experimental_capabilities(Extensions()) is None
 
 
 async def test_a_server_says_which_of_it_the_client_gets(runtime: Address) -> None:

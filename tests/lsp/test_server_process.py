@@ -11,7 +11,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.positions import line_starts
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.requests.suggest import Ask, suggest
+from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.server import IntarsiaServer
 
 HEAVY = ("libtorch", "libc10", "torch/", "transformers", "numpy")
@@ -64,7 +64,9 @@ async def test_a_fault_of_our_own_is_a_reason_and_no_crash(
     )
     monkeypatch.setattr(session.documents, "current", lambda uri: document)
     snapshot = Snapshot(document=document, text=document.text, offset=4, selected=None)
-    found = await suggest(session, snapshot, Ask(num_candidates=1, debounce_ms=0, deadline_ms=1))
+    found = await suggest(
+        session, snapshot, SuggestOptions(num_candidates=1, debounce_ms=0, deadline_ms=1)
+    )
     assert found.ghosts == ()
     assert found.reason is not None
     assert "RuntimeError('a fault')" in found.reason

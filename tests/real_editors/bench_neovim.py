@@ -40,9 +40,9 @@ PATIENT = {"debounceMs": 0, "deadlineMs": 60_000}
 # When the last key was taken, and when an answer was drawn.
 STOPWATCH = """
   vim.on_key(function() _G.pressed = vim.uv.hrtime() end)
-  local drawing = require("intarsia.drawing")
-  local draw = drawing.draw
-  function drawing.draw(...)
+  local extmarks = require("intarsia.extmarks")
+  local draw = extmarks.draw
+  function extmarks.draw(...)
     draw(...)
     _G.drawn = vim.uv.hrtime()
   end

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: texts that look like code, whole or broken, and the known languages."""
+"""Hypothesis strategies: texts that look like correct or broken code, and the known languages."""
 
 from hypothesis import strategies as st
 

@@ -1,4 +1,4 @@
-"""The command line as a test runs it: in this process, or as a process of its own."""
+"""Run the command line in a test: in the test's process, or in a new one."""
 
 import signal
 import subprocess
@@ -15,21 +15,23 @@ from intarsia.cli.main import cli
 COMMAND = (sys.executable, "-P", "-m", "intarsia.cli")
 
 
-def run(*words: str | Path, stdin: str | bytes | None = None) -> Result:
-    """Run a command here; the result has ``exit_code``, ``stdout`` and ``stderr``."""
-    return CliRunner().invoke(cli, [str(word) for word in words], input=stdin)
+def run(*arguments: str | Path, stdin: str | bytes | None = None) -> Result:
+    """Run a command in this process; the result has ``exit_code``, ``stdout`` and ``stderr``."""
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments], input=stdin)
 
 
-def spawn(*words: str | Path, stdout: int | IO[bytes] = subprocess.PIPE) -> subprocess.Popen[bytes]:
-    """Start a command in a process of its own."""
-    command = [*COMMAND, *(str(word) for word in words)]
-    with _heeding_interrupts():
+def spawn(
+    *arguments: str | Path, stdout: int | IO[bytes] = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
+    """Start a command in a new process."""
+    command = [*COMMAND, *(str(argument) for argument in arguments)]
+    with _obeying_interrupts():
         return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE)
 
 
 @contextmanager
-def _heeding_interrupts() -> Iterator[None]:
-    """Children heed Ctrl-C even where this run does not, as one in a shell's background."""
+def _obeying_interrupts() -> Iterator[None]:
+    """Start processes that obey Ctrl-C, even if this one ignores it, as in a shell's background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield

@@ -1,4 +1,4 @@
-"""From a drawn source to its hole, its canvas, and the context that filters see."""
+"""Turns a drawn source into its hole, its canvas, and the context that filters see."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Look at a running engine from outside: wait until it is in some state."""
+"""Wait until a running engine is in some state, as its status shows it."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -8,31 +8,31 @@ from intarsia.engine.ipc.client import EngineClient, NoEngine
 from intarsia.engine.ipc.messages import Status
 
 
-async def until(holds: Callable[[], Awaitable[bool]], seconds: float = 20) -> None:
-    """Return once it is so; fail when it does not become so."""
+async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 20) -> None:
+    """Return once the condition holds. Raises TimeoutError."""
     async with asyncio.timeout(seconds):
         while True:
-            if await holds():
+            if await condition():
                 return
             await asyncio.sleep(0.01)
 
 
-async def engine_once(address: Address, holds: Callable[[Status], bool]) -> Status:
-    """Return the engine's status once it is so."""
-    seen: list[Status] = []
+async def engine_once(address: Address, condition: Callable[[Status], bool]) -> Status:
+    """Return the first status of the engine for which the condition holds."""
+    matching: list[Status] = []
 
-    async def is_so() -> bool:
+    async def has_match() -> bool:
         status = await status_of(address)
-        if status is not None and holds(status):
-            seen.append(status)
-        return bool(seen)
+        if status is not None and condition(status):
+            matching.append(status)
+        return bool(matching)
 
-    await until(is_so)
-    return seen[0]
+    await until(has_match)
+    return matching[0]
 
 
 async def status_of(address: Address) -> Status | None:
-    """Return the engine's status, None when none runs."""
+    """Return the engine's status, None if no engine runs."""
     async with EngineClient(name="test", start=False, address=address) as client:
         try:
             return await client.status()

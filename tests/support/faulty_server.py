@@ -1,6 +1,6 @@
-"""The product's server with faults: ``python faulty_server.py OPTIONS``, as for rule_server.py.
+"""The language server with faults: ``python faulty_server.py OPTIONS``, as for rule_server.py.
 
-What it does wrong stands in the document: ``!die``, ``!hang``, ``!error``, ``!replace``.
+A word in the document selects the fault: ``!die``, ``!hang``, ``!error`` or ``!replace``.
 """
 
 import asyncio
@@ -25,6 +25,7 @@ def faulty_server_command(**options: object) -> tuple[str, ...]:
 
 
 async def faulty(ls: IntarsiaServer, params: types.InlineCompletionParams) -> Any:
+    """Answer as the product does, unless the document asks for a fault."""
     document = ls.session.documents.current(params.text_document.uri)
     text = "" if document is None else document.text
     if "!die" in text:
@@ -37,7 +38,9 @@ async def faulty(ls: IntarsiaServer, params: types.InlineCompletionParams) -> An
     if "!replace" in text and isinstance(answer, types.InlineCompletionList):
         start = attrs.evolve(params.position, character=0)
         wider = types.Range(start, params.position)
-        return types.InlineCompletionList([attrs.evolve(it, range=wider) for it in answer.items])
+        return types.InlineCompletionList(
+            [attrs.evolve(item, range=wider) for item in answer.items]
+        )
     return answer
 
 

@@ -1,9 +1,10 @@
-"""The engine's service in the test's own process, over a real socket, with the test's filler."""
+"""Run the engine's service in the test's process, at a real socket, with a filler of the test."""
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address
@@ -23,7 +24,7 @@ async def in_process_engine(
     model: str = "rules",
     check_model: CheckModel = check_nothing,
 ) -> AsyncIterator[Service]:
-    """Run a service until the block ends."""
+    """Run a service at the address until the block ends."""
     config = EngineConfig(model=model, idle_timeout_s=idle_timeout_s)
     with hold_address(address):
         service = Service(config, load_filler, address, check_model=check_model)
@@ -37,9 +38,9 @@ async def in_process_engine(
 
 
 def always(filler: Filler) -> LoadFiller:
-    """Return a loader that gives this filler for every model."""
+    """Return a function that loads this filler for every model."""
 
-    def load(_: EngineConfig, __: str, on_progress: Callable[[str, float | None], None]) -> Filler:
+    def load(_: EngineConfig, __: str, on_progress: Progress) -> Filler:
         on_progress("loading", 1.0)
         return filler
 
@@ -52,4 +53,4 @@ async def _until_listening(address: Address, running: asyncio.Task[bool]) -> Non
             stream = await open_stream(address)
             stream.writer.close()
             return
-        await asyncio.sleep(0)  # let the service take its next step
+        await asyncio.sleep(0)  # the service runs now

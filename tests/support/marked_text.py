@@ -1,4 +1,4 @@
-"""Source drawn with marks: one ``║`` is a cursor, two are a range; ``├…┤`` was filled in."""
+"""Source drawn with marks: one ``║`` is a cursor, two are a range; ``├…┤`` is a fill."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ MARK = "║"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MarkedText:
-    """A text without its marks, and where they stood."""
+    """A text without its marks, and their offsets."""
 
     text: str
     start: int

@@ -1,4 +1,4 @@
-"""A client that sends what a test wants, well-formed or not, over the real socket."""
+"""A client that sends any messages or bytes over the real socket, well-formed or not."""
 
 import asyncio
 import contextlib
@@ -20,6 +20,8 @@ PATIENCE_S = 20.0
 
 
 class RawClient:
+    """Sends without any check; ``token`` is the one of the engine's port file."""
+
     def __init__(self, stream: EngineStream) -> None:
         self._stream = stream
         self.token = stream.token
@@ -34,7 +36,7 @@ class RawClient:
         self._stream.writer.write_eof()
 
     async def receive(self) -> EngineMessage | None:
-        """Return the next message, None when the engine has closed the connection."""
+        """Return the next message, None if the engine has closed the connection."""
         async with asyncio.timeout(PATIENCE_S):
             try:
                 return await read_message(self._stream.reader, decode_engine_message)
@@ -53,7 +55,7 @@ class RawClient:
 
 @contextlib.asynccontextmanager
 async def raw_client(address: Address) -> AsyncIterator[RawClient]:
-    """Connect without a greeting."""
+    """Connect without a hello."""
     client = RawClient(await open_stream(address))
     try:
         yield client
@@ -63,6 +65,7 @@ async def raw_client(address: Address) -> AsyncIterator[RawClient]:
 
 @contextlib.asynccontextmanager
 async def greeted_client(address: Address) -> AsyncIterator[RawClient]:
+    """Connect, and say hello as a client of this protocol."""
     async with raw_client(address) as client:
         assert isinstance(await client.greet(), Welcome)
         yield client

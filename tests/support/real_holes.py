@@ -1,4 +1,4 @@
-"""Single-line holes of this project's own, in three languages: text before, text after."""
+"""Single-line holes in three languages, written for these tests: text before and text after."""
 
 REAL_HOLES: dict[str, tuple[str, str]] = {
     "running mean": (

@@ -1,7 +1,7 @@
-"""A real engine whose model is a RuleFiller: ``python tests/support/rule_engine.py --text TEXT``.
+"""A real engine with a RuleFiller as its model: ``python rule_engine.py --text TEXT``.
 
-Everything but the model is the product's. In a test, ``rule_engine_launch(...)`` gives a client the
-command that starts one; further flags are the engine's own.
+Only the model differs from the product. In a test, ``rule_engine_launch(...)`` gives a client the
+command that starts one. Any further flags are the engine's own.
 """
 
 import argparse
@@ -14,12 +14,12 @@ from pathlib import Path
 
 from rule_filler import RuleFiller
 
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.arguments import parse_arguments
-from intarsia.engine.service.model_slot import OnProgress
 from intarsia.engine.service.process import run_engine
 
 __all__ = ["RuleFiller", "rule_engine_command", "rule_engine_launch"]
@@ -34,25 +34,28 @@ def rule_engine_command(
     load_seconds: float = 0,
     unsure: Sequence[str] = (),
 ) -> tuple[str, ...]:
-    """Return the command of an engine that fills by rules, or with ``text`` where none fits.
+    """Return the command of an engine that fills by rules, or with ``text`` if no rule matches.
 
-    ``rules``: (end of the prefix, text), the first that fits is taken. A model named ``missing…``
-    fails with ModelError, one named ``huge…`` with MemoryError, and a text ``!crash`` kills the
-    engine in the middle of the fill. ``{alternative}`` in a text becomes the request's number.
-    ``unsure``: words that are settled with little confidence.
+    ``rules`` are pairs (end of the prefix, text); the first match is used. ``{alternative}`` in a
+    text becomes the request's number, and a text ``!crash`` kills the engine during the fill.
+    A model named ``missing…`` fails with ModelError, one named ``huge…`` with MemoryError.
+    ``unsure`` are words that get little confidence.
     """
     options = {"--text": text, "--rules": json.dumps(list(rules)), "--step-seconds": step_seconds}
     options |= {"--load-seconds": load_seconds, "--unsure": json.dumps(list(unsure))}
     if num_steps is not None:
         options["--num-steps"] = num_steps
-    words = [f"{flag}={value}" for flag, value in options.items()]
-    return (sys.executable, __file__, *words)
+    flags = [f"{flag}={value}" for flag, value in options.items()]
+    return (sys.executable, __file__, *flags)
 
 
 def rule_engine_launch(
     *, idle_timeout_s: float | None = 60, model: str | None = None, **options: object
 ) -> LaunchOptions:
-    """Return what makes an EngineClient start such an engine; options as for the command."""
+    """Return the options with which a client starts such an engine.
+
+    ``options`` are the arguments of ``rule_engine_command``.
+    """
     return LaunchOptions(
         command=rule_engine_command(**options),  # type: ignore[arg-type]
         idle_timeout_s=idle_timeout_s,
@@ -62,9 +65,10 @@ def rule_engine_launch(
 
 
 def main() -> int:
+    """Run such an engine; return its exit code."""
     own, others = _own_arguments().parse_known_args()
 
-    def load(config: EngineConfig, model: str, on_progress: OnProgress) -> RuleFiller:
+    def load(config: EngineConfig, model: str, on_progress: Progress) -> RuleFiller:
         _check_model(config, model, on_progress)
         _pretend_to_load(model, own.load_seconds, on_progress)
         rules = _rules(own.text, json.loads(own.rules))
@@ -94,7 +98,7 @@ def _own_arguments() -> argparse.ArgumentParser:
 
 def _rules(text: str, rules: Sequence[tuple[str, str]]) -> Callable[[Fill], str]:
     def write(request: Fill) -> str:
-        answer = next((to for end, to in rules if request.prefix.endswith(end)), text)
+        answer = next((rule_text for end, rule_text in rules if request.prefix.endswith(end)), text)
         if answer == "!crash":
             os._exit(70)
         return answer.replace("{alternative}", str(request.alternative))
@@ -102,12 +106,12 @@ def _rules(text: str, rules: Sequence[tuple[str, str]]) -> Callable[[Fill], str]
     return write
 
 
-def _check_model(config: EngineConfig, model: str, on_progress: OnProgress) -> None:
+def _check_model(config: EngineConfig, model: str, on_progress: Progress) -> None:
     if Path(model).name.startswith("missing"):
         raise ModelError(f"no model {model!r}: run `intarsia pull`, or name a folder")
 
 
-def _pretend_to_load(model: str, seconds: float, on_progress: OnProgress) -> None:
+def _pretend_to_load(model: str, seconds: float, on_progress: Progress) -> None:
     if Path(model).name.startswith("huge"):
         raise MemoryError
     num_parts = 10

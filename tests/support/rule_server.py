@@ -1,6 +1,6 @@
-"""The product's language server before a rule engine: ``python rule_server.py OPTIONS``.
+"""The product's language server with a rule engine: ``python rule_server.py OPTIONS``.
 
-``OPTIONS`` is JSON, read as ``rule_engine_launch`` takes it.
+``OPTIONS`` is JSON with the arguments of ``rule_engine_launch``.
 """
 
 import json
@@ -12,7 +12,7 @@ from intarsia.lsp.features import serve_stdio
 
 
 def rule_server_command(**options: object) -> tuple[str, ...]:
-    """Return the command of a server that starts such an engine on demand."""
+    """Return the command of a server that starts such an engine when it needs one."""
     return (sys.executable, __file__, json.dumps(options))
 
 

@@ -1,4 +1,4 @@
-"""An engine that answers from a script, for what happens round it. Remembers what it was asked."""
+"""An engine that answers from a script and records its requests, to test the code around it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ from intarsia.infill.suggestion import NoSuggestion
 
 @dataclass
 class ScriptedEngine:
-    """``script`` sees the request; returns a text, or a text with its mean entropy, or a reason."""
+    """``script`` takes a request and returns a text, a text with its mean entropy, or a reason."""
 
     script: Callable[[Fill], str | tuple[str, float] | NoSuggestion]
     requests: list[Fill] = field(default_factory=list)
@@ -47,14 +47,14 @@ class ScriptedEngine:
             num_prefilled=0,
             num_reused=0,
             others=tuple(
-                Candidate(text=it, tokens=(), mean_entropy=0.5, finish_reason="end_of_hole")
-                for it in self.others
+                Candidate(text=other, tokens=(), mean_entropy=0.5, finish_reason="end_of_hole")
+                for other in self.others
             ),
         )
 
 
 def by_prefix(rules: dict[str, str]) -> Callable[[Fill], str]:
-    """Return a script that answers by the end of prefix and given text; else with nothing."""
+    """Return a script that answers by the end of prefix and given text, else with an empty text."""
 
     def script(request: Fill) -> str:
         before = (request.prefix + request.given).rstrip()

@@ -1,4 +1,4 @@
-"""An engine's address of a test's own; engines that were started there end with it."""
+"""An engine's address for one test; an engine that was started there is ended with it."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from intarsia.engine.ipc.address import Address, Transport
 
 @contextlib.contextmanager
 def temporary_address(transport: Transport = "unix") -> Iterator[Address]:
-    """Give an address in a new short folder (a socket's path must be short)."""
+    """Yield an address in a new folder with a short path, as a socket's path must be short."""
     directory = Path(tempfile.mkdtemp(prefix="int-"))
     address = Address(directory=directory, log_directory=directory, transport=transport)
     try:

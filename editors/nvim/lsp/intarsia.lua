@@ -10,7 +10,7 @@ return {
       on_dir(vim.fs.root(buffer, ".git") or vim.fn.getcwd())
     end
   end,
-  -- One server for all files of this Neovim, wherever they lie.
+  -- One server for all files of this Neovim, in all folders.
   reuse_client = function(client, config)
     return client.name == config.name and not client:is_stopped()
   end,
@@ -29,6 +29,6 @@ return {
       return vim.lsp.handlers["window/logMessage"](error, message, context)
     end,
   },
-  -- Options of the server: debounceMs, settle, model, …
+  -- Settings of the server: debounceMs, decoding, model, …
   settings = { intarsia = vim.empty_dict() },
 }

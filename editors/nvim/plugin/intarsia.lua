@@ -1,4 +1,4 @@
--- The command, and what happens when the server attaches. All else is loaded when it is needed.
+-- The command :Intarsia and the autocommand for the server. All else is loaded when it is needed.
 
 if vim.g.loaded_intarsia then
   return

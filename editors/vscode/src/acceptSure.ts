@@ -1,8 +1,8 @@
-// Accepts a suggestion up to its first unsure token. What is left of it stays as ghost text.
+// Accepts a suggestion up to its first unsure token; the rest stays as ghost text.
 
 import { commands, EndOfLine, Range, Selection, type TextEditor, window } from "vscode";
 import type { GhostText, Shown } from "./ghostText";
-import { unitsBroughtAgain } from "./typedAlong";
+import { unitsRepeated } from "./afterTyping";
 
 const MESSAGE_MS = 4000;
 const ACCEPT_ALL = "editor.action.inlineSuggest.commit";
@@ -14,7 +14,7 @@ export async function acceptSure(ghostText: GhostText): Promise<void> {
     return;
   }
   if (shown.rests.every(({ sure }) => sure === "")) {
-    window.setStatusBarMessage("Intarsia: nothing of this suggestion is sure", MESSAGE_MS);
+    window.setStatusBarMessage("Intarsia: no part of this suggestion is sure", MESSAGE_MS);
   } else if (shown.rests.length > 1) {
     await acceptThenCut(shown);
   } else {
@@ -22,9 +22,9 @@ export async function acceptSure(ghostText: GhostText): Promise<void> {
   }
 }
 
-async function insert({ editor, behind }: Shown, text: string): Promise<void> {
+async function insert({ editor, textAfter }: Shown, text: string): Promise<void> {
   const cursor = editor.selection.active;
-  const end = cursor.translate(0, unitsBroughtAgain(text, behind));
+  const end = cursor.translate(0, unitsRepeated(text, textAfter));
   const isDone = await editor.edit((edit) => edit.replace(new Range(cursor, end), text));
   if (isDone) {
     const after = editor.document.positionAt(
@@ -34,25 +34,25 @@ async function insert({ editor, behind }: Shown, text: string): Promise<void> {
   }
 }
 
-/** VS Code does not tell which of several candidates is on show: have it accepted, then cut it. */
-async function acceptThenCut({ editor, rests, behind }: Shown): Promise<void> {
+/** VS Code does not tell which candidate is shown: accept it whole, then cut it. */
+async function acceptThenCut({ editor, rests, textAfter }: Shown): Promise<void> {
   const { document } = editor;
   const start = document.offsetAt(editor.selection.active);
   await commands.executeCommand(ACCEPT_ALL);
   const textFrom = (length: number) =>
     document.getText(new Range(document.positionAt(start), document.positionAt(start + length)));
-  const taken = rests.find(({ text }) => {
+  const accepted = rests.find(({ text }) => {
     const inserted = inDocument(editor, text);
     return textFrom(inserted.length) === inserted;
   });
-  if (taken === undefined) {
+  if (accepted === undefined) {
     return;
   }
-  const all = inDocument(editor, taken.text);
-  const sure = inDocument(editor, taken.sure);
-  const kept = sure + behind.slice(unitsBroughtAgain(sure, behind));
+  const all = inDocument(editor, accepted.text);
+  const sure = inDocument(editor, accepted.sure);
+  const replacement = sure + textAfter.slice(unitsRepeated(sure, textAfter));
   const range = new Range(document.positionAt(start), document.positionAt(start + all.length));
-  await editor.edit((edit) => edit.replace(range, kept), {
+  await editor.edit((edit) => edit.replace(range, replacement), {
     undoStopBefore: false,
     undoStopAfter: true,
   });

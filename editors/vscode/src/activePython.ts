@@ -1,4 +1,4 @@
-// The interpreter that the user chose in the Python extension, where that is installed.
+// The interpreter that is active in the Python extension, where that is installed.
 
 import { extensions, window, workspace } from "vscode";
 
@@ -13,7 +13,7 @@ interface PythonApi {
   };
 }
 
-/** Return the interpreter's path. A Python extension that nobody needs yet is not started for it. */
+/** Return the interpreter's path. The Python extension is not started unless a Python file is open. */
 export async function activePython(): Promise<string | null> {
   const extension = extensions.getExtension<PythonApi>(EXTENSION);
   const isPython = window.activeTextEditor?.document.languageId === "python";

@@ -1,4 +1,4 @@
-// Applies an edit of the server: to the version it was made for, after a preview where one is wanted.
+// Applies an edit of the server to the version it was made for, after a preview if it needs one.
 
 import { type TextDocument, type TextEdit, WorkspaceEdit, window, workspace } from "vscode";
 import type * as lsp from "vscode-languageclient/node";
@@ -6,7 +6,7 @@ import { type LanguageClient, TextDocumentEdit } from "vscode-languageclient/nod
 import type { EditPreview } from "./editPreview";
 import { type Replacement, textWith } from "./textWith";
 
-const STALE = "the document has changed meanwhile, so nothing was changed: run it again";
+const STALE = "the document has changed, so the edit was not applied: run it again";
 
 /** @param title what the edit does, for the preview */
 export async function applyEdit(
@@ -26,7 +26,7 @@ export async function applyEdit(
   if (isCurrent() && asksFirst(edit)) {
     const text = textWith(
       document.getText(),
-      edits.map((one) => asReplacement(document, one)),
+      edits.map((textEdit) => asReplacement(document, textEdit)),
     );
     if (!(await preview.ask(document, text, `${title} (preview)`))) {
       return;

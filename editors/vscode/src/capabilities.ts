@@ -1,4 +1,4 @@
-// Tells the server what this client can show beyond standard LSP.
+// Declares the extensions of LSP that this client supports.
 
 import type { ClientCapabilities, FeatureState, StaticFeature } from "vscode-languageclient/node";
 
@@ -9,7 +9,7 @@ export class IntarsiaCapabilities implements StaticFeature {
   }
 
   initialize(): void {
-    // nothing to register: the notifications come by themselves
+    // nothing to register
   }
 
   getState(): FeatureState {

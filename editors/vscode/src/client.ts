@@ -23,7 +23,7 @@ export interface ClientParts {
   log: LogOutputChannel;
   ghostText: GhostText;
   onStatus: (status: Status) => void;
-  /** The server has ended by itself. */
+  /** The server has ended unexpectedly. */
   onEnded: (isStartedAgain: boolean) => void;
 }
 
@@ -37,7 +37,7 @@ export function createClient(parts: ClientParts): LanguageClient {
       provideInlineCompletionItems: parts.ghostText.provide,
       provideCodeActions: async (document, range, context, token, next) =>
         withCommands(client, await next(document, range, context, token)),
-      resolveCodeAction: (action) => action, // its command does
+      resolveCodeAction: (action) => action, // the action's command does that
       workspace: {
         configuration: ({ items }) =>
           items.map(() => serverOptions(workspace.getConfiguration().get("intarsia"))),
@@ -56,7 +56,7 @@ export function createClient(parts: ClientParts): LanguageClient {
   return client;
 }
 
-/** Start a server again that ended, silently. */
+/** Restart a server that has ended, without a message. */
 function restarting(onEnded: ClientParts["onEnded"], isRunning: () => boolean): ErrorHandler {
   const restarts = new Restarts();
   return {

@@ -1,4 +1,4 @@
-// The commands that code actions get, one for each that can be on offer at a place.
+// The commands of code actions: one for each action that can be offered at once.
 
 const MAX_OFFERED = 8;
 

@@ -1,4 +1,4 @@
-// Code actions are worked out when they are chosen: with progress, and with a word when refused.
+// Code actions are resolved when they are chosen, with progress and with a message on failure.
 
 import { CodeAction, type Command, ProgressLocation, window } from "vscode";
 import type * as lsp from "vscode-languageclient/node";
@@ -8,16 +8,16 @@ import { isCancelled, reasonOf } from "./failures";
 
 let offered: lsp.CodeAction[] = [];
 
-/** Return what the command with this number does now. */
+/** Return the action that the command with this number runs now. */
 export function offeredAction(index: number): lsp.CodeAction | undefined {
   return offered[index];
 }
 
 /**
- * Give each action that is still to be worked out a command that does it.
+ * Give each unresolved action a command that resolves and applies it.
  *
- * Once VS Code has replaced a menu's actions, it forgets what they resolve to and the arguments of
- * their commands, even while one of them is about to run: so the commands have none.
+ * Once VS Code has replaced a menu's actions, it forgets their resolved edits and their commands'
+ * arguments, even while one is about to run. So the commands have no arguments.
  */
 export function withCommands<Actions extends (Command | CodeAction)[] | null | undefined>(
   client: LanguageClient,
@@ -28,7 +28,7 @@ export function withCommands<Actions extends (Command | CodeAction)[] | null | u
     .filter((action) => !action.edit && !action.command)
     .slice(0, RUN_COMMANDS.length);
   if (unresolved.length > 0) {
-    offered = unresolved.map((one) => client.code2ProtocolConverter.asCodeActionSync(one));
+    offered = unresolved.map((action) => client.code2ProtocolConverter.asCodeActionSync(action));
   }
   unresolved.forEach((action, index) => {
     action.command = { title: action.title, command: RUN_COMMANDS[index] ?? "" };
@@ -36,8 +36,8 @@ export function withCommands<Actions extends (Command | CodeAction)[] | null | u
   return actions;
 }
 
-/** Return the edit of an action; null when there is none, which the user has been told. */
-export async function workOut(
+/** Return the edit of an action; null when there is none, after a message to the user. */
+export async function resolveEdit(
   client: LanguageClient,
   action: lsp.CodeAction,
 ): Promise<lsp.WorkspaceEdit | null> {

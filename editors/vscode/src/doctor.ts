@@ -1,4 +1,4 @@
-// Runs `intarsia doctor` and shows what it says in a terminal that stays open.
+// Runs `intarsia doctor` and shows its output in a terminal that stays open.
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter, type Pseudoterminal, window } from "vscode";

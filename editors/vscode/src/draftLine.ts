@@ -1,4 +1,4 @@
-// Draft → the line that is drawn of it: settled text as text, all that may still change as dots.
+// The line that is drawn for a draft: settled tokens as text, the others as dots.
 
 import type { DraftToken } from "./protocol";
 
@@ -6,10 +6,10 @@ const DOT = "·";
 const NO_BREAK_SPACE = "\u00a0"; // decorations collapse runs of plain spaces
 const MAX_COLUMNS = 120;
 
-/** Return what is drawn of a draft: its first line, and how many lines follow. */
+/** Return the draft's first line, and the number of lines after it. */
 export function draftLine(tokens: readonly DraftToken[], tabSize: number): string {
   const [first = "", ...more] = tokens
-    .map(({ text, settled }) => (settled ? text : soften(text)))
+    .map(({ text, settled }) => (settled ? text : dotted(text)))
     .join("")
     .trimEnd()
     .split(/\r\n|\n|\r/);
@@ -18,7 +18,7 @@ export function draftLine(tokens: readonly DraftToken[], tabSize: number): strin
   return `${line}${mark}`.replaceAll(" ", NO_BREAK_SPACE);
 }
 
-/** Return dots where there is text, so that its length can be seen and no word is. */
-function soften(text: string): string {
+/** Return dots in place of the text, so that its length shows but not its words. */
+function dotted(text: string): string {
   return text.replace(/\S/gu, DOT);
 }

@@ -1,4 +1,4 @@
-// Draws a draft behind the cursor, in the colour of ghost text, until the suggestion takes its place.
+// Draws a draft after the cursor, in the colour of ghost text, until the suggestion replaces it.
 
 import {
   type DecorationOptions,

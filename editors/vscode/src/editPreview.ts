@@ -1,4 +1,4 @@
-// Shows an edit as a diff before it is applied. Its buttons are in the diff's title; closing discards.
+// Shows an edit as a diff before it is applied. The diff's title has buttons; closing it discards.
 
 import {
   commands,
@@ -16,7 +16,7 @@ const HOW = "$(check) Ctrl+Enter (Cmd+Enter) applies, Escape discards";
 interface Pending {
   uri: Uri;
   text: string;
-  decide: (isWanted: boolean) => void;
+  decide: (isAccepted: boolean) => void;
 }
 
 export class EditPreview implements Disposable {
@@ -42,7 +42,7 @@ export class EditPreview implements Disposable {
     ];
   }
 
-  /** Show the document beside what it would be; return whether the user wants it so. */
+  /** Show the document beside its text after the edit; return whether the user accepts. */
   async ask(document: TextDocument, text: string, title: string): Promise<boolean> {
     this.pending?.decide(false);
     this.count += 1;
@@ -55,13 +55,13 @@ export class EditPreview implements Disposable {
     await setPreviewing(true);
     await commands.executeCommand("vscode.diff", document.uri, uri, title, { preview: true });
     window.setStatusBarMessage(HOW, decided);
-    const isWanted = await decided;
+    const isAccepted = await decided;
     if (this.pending === pending) {
       this.pending = null;
       await setPreviewing(false);
     }
     await close(uri);
-    return isWanted;
+    return isAccepted;
   }
 
   dispose(): void {
@@ -74,11 +74,11 @@ export class EditPreview implements Disposable {
 
 async function close(uri: Uri): Promise<void> {
   const tabs = window.tabGroups.all.flatMap(({ tabs }) => tabs);
-  const own = tabs.filter(
+  const previews = tabs.filter(
     ({ input }) =>
       input instanceof TabInputTextDiff && input.modified.toString() === uri.toString(),
   );
-  await window.tabGroups.close(own);
+  await window.tabGroups.close(previews);
 }
 
 async function setPreviewing(isOn: boolean): Promise<void> {

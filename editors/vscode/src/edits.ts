@@ -1,4 +1,5 @@
-// Inline edits by command: fill a selection, rewrite it, fill all holes. The server works it out, the user sees it first.
+// Inline edits by command: fill a selection, rewrite it, fill all holes. The server computes the edit,
+// and the user sees it before it is applied.
 
 import { randomUUID } from "node:crypto";
 
@@ -64,14 +65,14 @@ async function edit(
   const { document } = editor;
   const { version } = document;
   const converter = client.code2ProtocolConverter;
-  const order: EditArguments = {
+  const request: EditArguments = {
     kind,
     textDocument: { uri: converter.asUri(document.uri), version },
     range: selection && converter.asRange(new Range(selection.start, selection.end)),
     apply: false,
     ...(noise === undefined ? {} : { noise }),
   };
-  const result = await ask(client, order);
+  const result = await send(client, request);
   if (result === null) {
     return;
   }
@@ -80,15 +81,15 @@ async function edit(
   }
   if (result.reason !== null) {
     const part = result.edit === null ? "" : `${result.filled} of ${result.holes} filled: `;
-    tell(part + result.reason);
+    warn(part + result.reason);
   }
 }
 
-/** Send it with a notification that shows progress and can be cancelled; null: no answer. */
-async function ask(client: LanguageClient, order: EditArguments): Promise<EditResult | null> {
+/** Send the request, with progress that can be cancelled; null: no answer. */
+async function send(client: LanguageClient, request: EditArguments): Promise<EditResult | null> {
   const options = {
     location: ProgressLocation.Notification,
-    title: `Intarsia: ${TITLES[order.kind]}`,
+    title: `Intarsia: ${TITLES[request.kind]}`,
     cancellable: true,
   };
   return window.withProgress(options, async (progress, token) => {
@@ -101,11 +102,11 @@ async function ask(client: LanguageClient, order: EditArguments): Promise<EditRe
       reported = percentage;
     });
     try {
-      const params = { command: EDIT_COMMAND, arguments: [order], workDoneToken };
+      const params = { command: EDIT_COMMAND, arguments: [request], workDoneToken };
       return (await client.sendRequest(ExecuteCommandRequest.type, params, token)) as EditResult;
     } catch (error) {
       if (!token.isCancellationRequested && !isCancelled(error)) {
-        tell(reasonOf(error));
+        warn(reasonOf(error));
       }
       return null;
     } finally {
@@ -117,7 +118,7 @@ async function ask(client: LanguageClient, order: EditArguments): Promise<EditRe
 function editorWithSelection(): TextEditor | null {
   const editor = window.activeTextEditor;
   if (editor === undefined || editor.selection.isEmpty) {
-    tell("select the code first");
+    warn("select the code first");
     return null;
   }
   return editor;
@@ -126,13 +127,13 @@ function editorWithSelection(): TextEditor | null {
 async function askForNoise(): Promise<number | undefined> {
   const usual = workspace.getConfiguration("intarsia").get<number>("rewriteNoise", 0.4);
   const levels = [
-    { label: "Touch up", noise: 0.25, description: "a quarter is written anew" },
-    { label: "Rework", noise: 0.5, description: "half is written anew" },
-    { label: "Recast", noise: 0.75, description: "three quarters are written anew" },
-    { label: "From scratch", noise: 1, description: "everything is written anew" },
+    { label: "Touch up", noise: 0.25, description: "replaces a quarter" },
+    { label: "Rework", noise: 0.5, description: "replaces half" },
+    { label: "Recast", noise: 0.75, description: "replaces three quarters" },
+    { label: "From scratch", noise: 1, description: "replaces everything" },
   ];
-  const own = { label: "As set", noise: usual, description: `${Math.round(usual * 100)} %` };
-  const items = levels.some(({ noise }) => noise === usual) ? levels : [own, ...levels];
+  const custom = { label: "As set", noise: usual, description: `${Math.round(usual * 100)} %` };
+  const items = levels.some(({ noise }) => noise === usual) ? levels : [custom, ...levels];
   const sorted = [
     ...items.filter(({ noise }) => noise === usual),
     ...items.filter(({ noise }) => noise !== usual),
@@ -144,6 +145,6 @@ async function askForNoise(): Promise<number | undefined> {
   return picked?.noise;
 }
 
-function tell(message: string): void {
+function warn(message: string): void {
   void window.showWarningMessage(`Intarsia: ${message}`);
 }

@@ -1,4 +1,4 @@
-// Entry point. What is loaded here is small; the language client is loaded when a server was found.
+// Entry point. It loads little; the language client is loaded once a server is found.
 
 import { commands, type ExtensionContext, Selection, Uri, window, workspace } from "vscode";
 import { RUN_COMMANDS } from "./codeActionCommands";
@@ -17,15 +17,15 @@ type Edits = typeof import("./edits");
 const PAUSE_MINUTES = 10;
 const SAMPLE_PLACE = /for word in text/; // the cursor is put on the line below
 
-let session: Session | null = null;
+let current: Session | null = null;
 
 export function activate(context: ExtensionContext): void {
   const log = window.createOutputChannel("Intarsia", { log: true });
   const pause = new Pause();
   const item = new StatusItem();
-  const own = new Session(context, log, pause, () => show());
-  session = own;
-  const show = () => item.show(own.state, pause.minutesLeft);
+  const session = new Session(context, log, pause, () => show());
+  current = session;
+  const show = () => item.show(session.state, pause.minutesLeft);
   const clock = setInterval(() => (pause.isOver ? setPaused(false) : pause.isOn && show()), 5_000);
 
   const setPaused = (isOn: boolean) => {
@@ -42,38 +42,38 @@ export function activate(context: ExtensionContext): void {
   const preview = new EditPreview();
   const withEdits = async (act: (edits: Edits, tools: EditTools) => Promise<void>) => {
     const edits = await import("./edits");
-    await (own.client && act(edits, { client: own.client, preview }));
+    await (session.client && act(edits, { client: session.client, preview }));
   };
 
   const table: Record<string, (...args: never[]) => unknown> = {
-    menu: () => showMenu({ session: own.state, pausedMinutes: pause.minutesLeft }),
+    menu: () => showMenu({ session: session.state, pausedMinutes: pause.minutesLeft }),
     pause: () => setPaused(true),
     resume: () => setPaused(false),
     toggleLanguage,
     showWhy: () =>
-      window.showInformationMessage(`Intarsia: ${whyText(own.state, pause.minutesLeft)}`),
+      window.showInformationMessage(`Intarsia: ${whyText(session.state, pause.minutesLeft)}`),
     openLog: () => log.show(),
-    restart: () => own.restart(),
-    setUpServer: () => own.setUp(),
-    reinstallServer: () => own.setUp(),
-    doctor: () => own.program && runDoctor(own.program, own.folder),
+    restart: () => session.restart(),
+    setUpServer: () => session.setUp(),
+    reinstallServer: () => session.setUp(),
+    doctor: () => session.program && runDoctor(session.program, session.folder),
     openSample: () => openSample(context),
     acceptSure: async () => {
       const { acceptSure } = await import("./acceptSure");
-      await (own.ghostText && acceptSure(own.ghostText));
+      await (session.ghostText && acceptSure(session.ghostText));
     },
     fillSelection: () => withEdits(({ fillSelection }, tools) => fillSelection(tools)),
     rewriteSelection: () => withEdits(({ rewriteSelection }, tools) => rewriteSelection(tools)),
     fillAllHoles: () => withEdits(({ fillAllHoles }, tools) => fillAllHoles(tools)),
   };
   const runCodeAction = async (index: number) => {
-    const [{ applyEdit }, { offeredAction, workOut }] = await Promise.all([
+    const [{ applyEdit }, { offeredAction, resolveEdit }] = await Promise.all([
       import("./applyEdit"),
       import("./codeActions"),
     ]);
     const action = offeredAction(index);
-    const edit = own.client && action && (await workOut(own.client, action));
-    await (own.client && edit && applyEdit(own.client, preview, edit, action.title));
+    const edit = session.client && action && (await resolveEdit(session.client, action));
+    await (session.client && edit && applyEdit(session.client, preview, edit, action.title));
   };
   for (const [index, command] of RUN_COMMANDS.entries()) {
     context.subscriptions.push(commands.registerCommand(command, () => runCodeAction(index)));
@@ -84,22 +84,22 @@ export function activate(context: ExtensionContext): void {
   context.subscriptions.push(
     log,
     item,
-    own,
+    session,
     preview,
     { dispose: () => clearInterval(clock) },
-    workspace.onDidGrantWorkspaceTrust(() => own.reconsider()),
+    workspace.onDidGrantWorkspaceTrust(() => session.reconsider()),
     workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("intarsia.serverCommand")) {
-        void own.reconsider();
+        void session.reconsider();
       }
     }),
   );
   show();
-  void own.start();
+  void session.start();
 }
 
 export async function deactivate(): Promise<void> {
-  await session?.stop();
+  await current?.stop();
 }
 
 /** Open a fresh copy of the sample, the cursor on its empty line, and ask for a suggestion there. */
@@ -113,5 +113,5 @@ async function openSample(context: ExtensionContext): Promise<void> {
   const end = document.lineAt(document.positionAt(at).line + 1).range.end;
   editor.selection = new Selection(end, end);
   editor.revealRange(editor.selection);
-  await commands.executeCommand("type", { text: " " }); // as a user does: one suggestion is enough
+  await commands.executeCommand("type", { text: " " }); // as a user would: it requests one suggestion
 }

@@ -1,4 +1,4 @@
-// What a request's failure says to the user.
+// What the user is shown of a request's failure.
 
 import { LSPErrorCodes, ResponseError } from "vscode-languageclient/node";
 

@@ -1,12 +1,12 @@
-// The four stations at which a server is looked for, in order.
+// Looks for a server in four places, in order: each place is one file of serverLocators/.
 
 import type { Run } from "./run";
 import type { ServerProgram } from "./serverProgram";
 import type { Bundle } from "./setup/bundle";
-import { fromActivePython } from "./stations/activePython";
-import { fromPath } from "./stations/path";
-import { fromPrivateEnvironment } from "./stations/privateEnvironment";
-import { fromSetting } from "./stations/setting";
+import { fromActivePython } from "./serverLocators/activePython";
+import { fromPath } from "./serverLocators/path";
+import { fromPrivateEnvironment } from "./serverLocators/privateEnvironment";
+import { fromSetting } from "./serverLocators/setting";
 
 export interface Surroundings {
   run: Run;
@@ -15,13 +15,13 @@ export interface Surroundings {
   storage: string;
   serverCommand: readonly string[];
   isTrusted: boolean;
-  /** PATH, without what is not to be run. */
+  /** PATH, without the folders whose programs must not be run. */
   path: string;
   /** Absolute path of the active environment's interpreter. */
   activePython: () => Promise<string | null>;
 }
 
-/** Return the server to start; null: none is there yet, one can be set up. */
+/** Return the server to start; null: there is none, but one can be set up. */
 export async function findServer(at: Surroundings): Promise<ServerProgram | null> {
   const { run, bundle } = at;
   return (

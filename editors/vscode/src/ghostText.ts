@@ -1,4 +1,4 @@
-// Ghost text: asks the server when VS Code asks, and remembers what is on show for drafts and keys.
+// Ghost text: requests suggestions when VS Code does, and remembers the shown ones for drafts and keys.
 
 import {
   type CancellationToken,
@@ -20,20 +20,20 @@ import { InlineCompletionRequest } from "vscode-languageclient/node";
 import type { DraftView } from "./draftView";
 import type { Pause } from "./pause";
 import type { Draft, Item } from "./protocol";
-import { asCandidate, plainLines, restAfter, type Suggested } from "./typedAlong";
+import { asCandidate, plainLines, restAfter, type Suggested } from "./afterTyping";
 
-/** VS Code gives ghost text up where quick suggestions wait for it: 750 ms after the key in 1.139. */
+/** VS Code cancels a request when quick suggestions open: 750 ms after the key in 1.139. */
 const PATIENCE_MS = 500;
 
 type Answer = InlineCompletionItem[] | InlineCompletionList | null | undefined;
 
-/** Where one suggestion stands now. */
+/** The suggestions that are shown now. */
 export interface Shown {
   editor: TextEditor;
-  /** What is left of each candidate; the first is shown unless the user went on to another. */
+  /** The rest of each candidate; the first is shown unless the user chose another. */
   rests: { text: string; sure: string }[];
-  /** Text after the cursor that the candidates bring again. */
-  behind: string;
+  /** Text after the cursor that the candidates repeat. */
+  textAfter: string;
 }
 
 interface Running {
@@ -44,12 +44,12 @@ interface Running {
 }
 
 export class GhostText implements Disposable {
-  /** The request that runs, for which drafts may be drawn. */
+  /** The running request, whose drafts may be drawn. */
   private running: Running | null = null;
   private suggested: Suggested | null = null;
   private readonly subscriptions: Disposable[];
 
-  /** @param onSuggestion told whether there is a suggestion of ours */
+  /** @param onSuggestion called with whether there is a suggestion of ours */
   constructor(
     private readonly client: () => LanguageClient,
     private readonly pause: Pause,
@@ -87,7 +87,7 @@ export class GhostText implements Disposable {
     this.running = request;
     const startedAt = Date.now();
     const ended = token.onCancellationRequested(() => {
-      // Given up, and not outrun: the answer is still wanted, and shown when it comes.
+      // Cancelled by VS Code's own timeout: the answer is still of use, and shown when it comes.
       if (!isAt(request) || Date.now() - startedAt < PATIENCE_MS) {
         this.end(request);
       }
@@ -119,11 +119,11 @@ export class GhostText implements Disposable {
       );
     } finally {
       ended.dispose();
-      this.end(request); // before the answer is on its way: they are never drawn together
+      this.end(request); // before the answer is returned: draft and answer are never drawn together
     }
   };
 
-  /** Draw a draft of the request that runs, unless VS Code already shows a suggestion there. */
+  /** Draw a draft of the running request, unless VS Code already shows a suggestion there. */
   readonly draw = (draft: Draft): void => {
     const editor = window.activeTextEditor;
     const running = this.running;
@@ -131,14 +131,14 @@ export class GhostText implements Disposable {
       return;
     }
     const uri = this.client().code2ProtocolConverter.asUri(running.document.uri);
-    const isForIt =
+    const isForRequest =
       draft.textDocument.uri === uri && draft.textDocument.version === running.version;
-    if (isForIt && this.shown() === null) {
+    if (isForRequest && this.shown() === null) {
       this.drafts.draw(editor, running.position, draft.tokens);
     }
   };
 
-  /** Return what VS Code shows of the last answer; null when the cursor is elsewhere by now. */
+  /** Return what VS Code shows of the last answer; null when the cursor has moved away. */
   shown(): Shown | null {
     const editor = window.activeTextEditor;
     const suggested = this.suggested;
@@ -157,13 +157,13 @@ export class GhostText implements Disposable {
     const start = selection.active.with(suggested.line, suggested.character);
     const typed = plainLines(document.getText(selection.with(start)));
     const text = document.lineAt(line).text;
-    const end = text.length - suggested.unitsBehind;
+    const end = text.length - suggested.unitsAfter;
     const rests = suggested.candidates.flatMap(({ text, sure }) => {
       const rest = restAfter(text, typed);
       return rest === null ? [] : [{ text: rest, sure: restAfter(sure, typed) ?? "" }];
     });
     return rests.length > 0 && end >= character
-      ? { editor, rests, behind: text.slice(character, end) }
+      ? { editor, rests, textAfter: text.slice(character, end) }
       : null;
   }
 
@@ -175,12 +175,12 @@ export class GhostText implements Disposable {
   }
 
   private mayAsk(document: TextDocument, context: InlineCompletionContext): boolean {
-    const isAsked = context.triggerKind === InlineCompletionTriggerKind.Invoke;
+    const isInvoked = context.triggerKind === InlineCompletionTriggerKind.Invoke;
     const editor = workspace.getConfiguration("editor", document);
-    return !this.pause.isOn && (isAsked || editor.get<boolean>("inlineSuggest.enabled", true));
+    return !this.pause.isOn && (isInvoked || editor.get<boolean>("inlineSuggest.enabled", true));
   }
 
-  /** Have VS Code ask once more: the server now knows the answer. */
+  /** Have VS Code repeat the request: the server has cached the answer. */
   private askAgain(): null {
     void commands.executeCommand("editor.action.inlineSuggest.trigger", { explicit: false });
     return null;
@@ -228,7 +228,7 @@ function asSuggested(
     uri: document.uri.toString(),
     line: start.line,
     character: start.character,
-    unitsBehind: document.lineAt(end.line).text.length - end.character,
+    unitsAfter: document.lineAt(end.line).text.length - end.character,
     candidates: alike.map(({ insertText, intarsia }) =>
       asCandidate(typeof insertText === "string" ? insertText : insertText.value, intarsia),
     ),

@@ -5,16 +5,16 @@ import { ConfigurationTarget, window, workspace } from "vscode";
 export async function toggleLanguage(): Promise<void> {
   const language = window.activeTextEditor?.document.languageId;
   if (language === undefined) {
-    void window.showInformationMessage("Intarsia: open a file of the language first.");
+    void window.showInformationMessage("Intarsia: open a file in that language first.");
     return;
   }
-  const off = disabledLanguages();
-  const isOff = off.includes(language);
+  const disabled = disabledLanguages();
+  const isOff = disabled.includes(language);
   await workspace
     .getConfiguration("intarsia")
     .update(
       "disabledLanguages",
-      isOff ? off.filter((id) => id !== language) : [...off, language],
+      isOff ? disabled.filter((id) => id !== language) : [...disabled, language],
       ConfigurationTarget.Global,
     );
   window.setStatusBarMessage(`Intarsia is ${isOff ? "on" : "off"} for ${language}`, 4000);

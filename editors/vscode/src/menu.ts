@@ -1,4 +1,4 @@
-// The menu behind the status item.
+// The menu that a click on the status item opens.
 
 import { commands, type QuickPickItem, QuickPickItemKind, window } from "vscode";
 import { disabledLanguages } from "./language";

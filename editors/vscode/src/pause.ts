@@ -1,4 +1,4 @@
-// A pause of suggestions in this window: until a point in time, then they come back by themselves.
+// A pause of suggestions in this window. It ends by itself at a point in time.
 
 export class Pause {
   private until: number | null = null;
@@ -17,12 +17,12 @@ export class Pause {
     return this.until !== null && this.now() < this.until;
   }
 
-  /** Whether it has been started and its time is over. */
+  /** Whether a pause was started and its time is over. */
   get isOver(): boolean {
     return this.until !== null && this.now() >= this.until;
   }
 
-  /** Whole minutes that are left, at least 1 while it is on. */
+  /** Remaining minutes, rounded up. */
   get minutesLeft(): number {
     return this.until === null ? 0 : Math.max(0, Math.ceil((this.until - this.now()) / 60_000));
   }

@@ -1,4 +1,4 @@
-// What the server speaks beyond standard LSP (docs/protocol.md of the project).
+// The server's extensions of LSP (docs/protocol.md of the project).
 
 import type { InlineCompletionItem, Range, WorkspaceEdit } from "vscode-languageclient/node";
 
@@ -34,7 +34,7 @@ export interface LastRequest {
   shown: boolean;
   reason: string | null;
   ms: number | null;
-  passes: number | null;
+  numForwards: number | null;
   tokensRead: number | null;
   tokensReused: number | null;
   fromCache: boolean;

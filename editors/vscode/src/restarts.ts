@@ -1,4 +1,4 @@
-// Whether a server that has ended is started again: not one that does not start, nor ends over and over.
+// Decides whether a server that has ended is restarted: not if it never started or ends repeatedly.
 
 const MAX_RESTARTS = 4;
 const WINDOW_MS = 3 * 60_000;
@@ -8,7 +8,7 @@ export class Restarts {
 
   constructor(private readonly now: () => number = Date.now) {}
 
-  /** Take note of an end; return whether to start it again. @param wasRunning it had started before */
+  /** Record an end; return whether to restart. @param wasRunning whether it had started before */
   afterEnd(wasRunning: boolean): boolean {
     const now = this.now();
     this.ends = [...this.ends.filter((end) => now - end < WINDOW_MS), now];

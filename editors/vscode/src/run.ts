@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 
 export interface Finished {
-  /** Exit code; null when it could not be started or was ended by a signal. */
+  /** Exit code; null when the program could not be started or was ended by a signal. */
   code: number | null;
   stdout: string;
   stderr: string;
@@ -14,7 +14,7 @@ export interface RunOptions {
   env?: NodeJS.ProcessEnv;
   signal?: AbortSignal;
   timeoutMs?: number;
-  /** Each line as it comes, of both streams. */
+  /** Called with each line of both streams. */
   onLine?: (line: string) => void;
 }
 
@@ -24,7 +24,7 @@ export type Run = (
   options?: RunOptions,
 ) => Promise<Finished>;
 
-/** Never rejects: a program that is not there is one that failed. */
+/** Run a program. Never rejects: a missing program has failed. */
 export const run: Run = (command, args, options = {}) =>
   new Promise((resolve) => {
     const child = spawn(command, args, {

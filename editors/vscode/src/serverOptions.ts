@@ -1,10 +1,10 @@
-// The settings that the server knows, of all that stand under `intarsia`; its names are the same.
+// The settings under `intarsia` that the server takes, under the same names.
 
 export const SERVER_OPTIONS = [
   "enabled",
   "preload",
   "model",
-  "settle",
+  "decoding",
   "readAhead",
   "warmStart",
   "debounceMs",
@@ -26,8 +26,16 @@ export const SERVER_OPTIONS = [
   "repositoryTuning",
 ] as const;
 
-/** Return what the server is told when it asks for the section `intarsia`. */
+const DEFAULT_DECODING = "speculative";
+
+/** Return the server's answer when it asks for the section `intarsia`. */
 export function serverOptions(section: unknown): Record<string, unknown> {
   const settings = (section ?? {}) as Record<string, unknown>;
-  return Object.fromEntries(SERVER_OPTIONS.map((name) => [name, settings[name] ?? null]));
+  const options = Object.fromEntries(SERVER_OPTIONS.map((name) => [name, settings[name] ?? null]));
+  const { settle, decoding = DEFAULT_DECODING } = settings;
+  if (typeof settle !== "string" || decoding !== DEFAULT_DECODING) {
+    return options;
+  }
+  // `settle` is the old name of `decoding`, whose default would hide it. Until 0.2.0.
+  return { ...options, decoding: null, settle };
 }

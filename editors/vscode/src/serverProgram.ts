@@ -1,16 +1,16 @@
-// A server that was found: how it is started, and what else its program can do.
+// A located server: the command lines for it and for the program's other subcommands.
 
 export interface ServerProgram {
   command: string;
-  /** Words between the program and the name of its subcommand. */
+  /** Arguments before the subcommand. */
   args: readonly string[];
-  /** Words after `serve`. */
+  /** Arguments after `serve`. */
   serveArgs: readonly string[];
-  /** Where it was found, in words for the user. */
+  /** Where it was found, for the user. */
   origin: string;
 }
 
-/** Return the program of a Python environment; its `-P` keeps the working folder from the imports. */
+/** Return the program of a Python environment. `-P`: nothing is imported from the working folder. */
 export function programOfPython(python: string, origin: string): ServerProgram {
   return { command: python, args: ["-P", "-m", "intarsia.cli"], serveArgs: [], origin };
 }

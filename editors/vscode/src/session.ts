@@ -1,4 +1,4 @@
-// From nothing to a running server, and back: find it, offer to set it up, start, restart, stop.
+// Runs the server: finds it or offers to set it up, starts, restarts and stops it.
 
 import {
   commands,
@@ -20,8 +20,8 @@ import { readBundle } from "./setup/bundle";
 import { offerSetUp } from "./setup/consent";
 import { setUpServer } from "./setup/setUp";
 import { currentPath } from "./setup/uv";
-import { pathWithout } from "./stations/path";
-import { hasAnyEnvironment } from "./stations/privateEnvironment";
+import { pathWithout } from "./serverLocators/path";
+import { hasAnyEnvironment } from "./serverLocators/privateEnvironment";
 
 export class Session implements Disposable {
   client: LanguageClient | null = null;
@@ -50,7 +50,7 @@ export class Session implements Disposable {
     return this.context.globalStorageUri.fsPath;
   }
 
-  /** Find a server and start it; where there is none, offer to set one up. */
+  /** Find a server and start it; if there is none, offer to set one up. */
   start(): Promise<void> {
     return this.inTurn(async () => {
       const program = await this.find();
@@ -68,7 +68,7 @@ export class Session implements Disposable {
     return this.start();
   }
 
-  /** Start another server where another is found by now: after a change of settings or trust. */
+  /** Start another server if settings or trust have changed and another one is found now. */
   async reconsider(): Promise<void> {
     const program = await this.find();
     if (JSON.stringify(program) !== JSON.stringify(this.program)) {
@@ -107,13 +107,13 @@ export class Session implements Disposable {
     });
   }
 
-  /** Folders whose programs are not run. */
+  /** Folders whose programs must not be run. */
   private untrustedFolders(): string[] {
     const folders = workspace.isTrusted ? [] : (workspace.workspaceFolders ?? []);
     return folders.map(({ uri }) => uri.fsPath);
   }
 
-  /** @param isUpdate whether there is a server of another version */
+  /** @param isUpdate whether a server of another version was set up */
   private async offer(isUpdate: boolean): Promise<void> {
     if (await offerSetUp(this.context, isUpdate)) {
       await this.setUp();
@@ -121,7 +121,7 @@ export class Session implements Disposable {
   }
 
   private async setUpAndRun(): Promise<void> {
-    this.become({ kind: "settingUp", message: "Asking first." });
+    this.become({ kind: "settingUp", message: "Waiting for your consent." });
     await setUpServer({
       bundle: this.bundle,
       storage: this.folder,
@@ -155,9 +155,7 @@ export class Session implements Disposable {
       onEnded: (isStartedAgain) =>
         isStartedAgain
           ? this.become({ kind: "starting", origin })
-          : this.fail(
-              "the server has ended and is not started again: see the log, then restart it",
-            ),
+          : this.fail("the server has ended repeatedly: see the log, then restart it"),
     });
     this.client = client;
     this.ghostText = ghostText;

@@ -1,4 +1,4 @@
-// What the status item shows: where the extension is on the way to a running server.
+// The session's state, which the status item shows.
 
 import type { Status } from "./protocol";
 

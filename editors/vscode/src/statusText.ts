@@ -1,4 +1,4 @@
-// State → the words of the status item. Pure: no VS Code in here.
+// The text of the status item for each state. Pure: VS Code is not imported.
 
 import type { LastRequest, Status } from "./protocol";
 import type { SessionState } from "./sessionState";
@@ -12,7 +12,7 @@ export interface StatusText {
 
 const NAME = "Intarsia";
 
-/** @param pausedMinutes minutes that a pause goes on; 0: none */
+/** @param pausedMinutes remaining minutes of a pause; 0: none */
 export function statusText(state: SessionState, pausedMinutes: number): StatusText {
   switch (state.kind) {
     case "searching":
@@ -60,7 +60,7 @@ function running(status: Status | null, origin: string, pausedMinutes: number): 
   }
 }
 
-/** Return what happened to the last request, in lines. */
+/** Return the last request's outcome and figures, in lines. */
 export function lastLines(last: LastRequest): string[] {
   return [whatWasShown(last), figures(last)].filter((line) => line !== "");
 }
@@ -72,23 +72,23 @@ export function whatWasShown(last: LastRequest): string {
 }
 
 function figures(last: LastRequest): string {
-  const words: string[] = [];
+  const figures: string[] = [];
   if (last.ms !== null) {
-    words.push(`${Math.round(last.ms)} ms`);
+    figures.push(`${Math.round(last.ms)} ms`);
   }
-  if (last.passes !== null) {
-    words.push(`${last.passes} passes`);
+  if (last.numForwards !== null) {
+    figures.push(`${last.numForwards} forward passes`);
   }
   if (last.tokensRead !== null) {
-    words.push(`${last.tokensRead} tokens read`);
+    figures.push(`${last.tokensRead} tokens read`);
   }
   if (last.tokensReused !== null) {
-    words.push(`${last.tokensReused} reused`);
+    figures.push(`${last.tokensReused} reused`);
   }
   if (last.fromCache) {
-    words.push("known from before");
+    figures.push("from the cache");
   }
-  return words.join(" · ");
+  return figures.join(" · ");
 }
 
 function loading(status: Status): string {
@@ -107,14 +107,14 @@ function warning(text: string, ...tooltip: string[]): StatusText {
   return { text, tooltip, isWarning: true };
 }
 
-/** Return one line that says why there was no suggestion, or what became of the last one. */
+/** Return one line on why there was no suggestion, or on the last one. */
 export function whyText(state: SessionState, pausedMinutes: number): string {
   if (state.kind !== "running" || pausedMinutes > 0 || state.status === null) {
     return statusText(state, pausedMinutes).tooltip[0] ?? "";
   }
   const { status } = state;
   if (status.state === "failed" || status.state === "off" || status.last === null) {
-    return status.message ?? "Nothing was asked for yet.";
+    return status.message ?? "There was no request yet.";
   }
   return lastLines(status.last).join(" ");
 }

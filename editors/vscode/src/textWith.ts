@@ -1,4 +1,4 @@
-// A text with some of its ranges replaced.
+// Replaces ranges of a text.
 
 export interface Replacement {
   /** UTF-16 offsets. */
@@ -7,7 +7,7 @@ export interface Replacement {
   text: string;
 }
 
-/** Return `source` with the replacements made; they do not overlap and may come in any order. */
+/** Return `source` with the replacements; they do not overlap and may be in any order. */
 export function textWith(source: string, replacements: readonly Replacement[]): string {
   let result = "";
   let at = 0;

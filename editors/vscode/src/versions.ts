@@ -1,15 +1,15 @@
-// Which versions of the server fit the extension's.
+// The server's versions, and whether one fits the extension's.
 
 import type { Run } from "./run";
 
-/** Ask a Python interpreter for the version of intarsia in its environment; null: it has none. */
+/** Return the version of intarsia in a Python environment; null: it has none. */
 export async function versionInPython(run: Run, python: string): Promise<string | null> {
   const program = "import importlib.metadata as m; print(m.version('intarsia'))";
   const { code, stdout } = await run(python, ["-P", "-c", program], { timeoutMs: 10_000 });
   return code === 0 ? stdout.trim() : null;
 }
 
-/** Ask the command line for its version; null: it does not run. */
+/** Return the version of a program of intarsia; null: it does not run. */
 export async function versionOfProgram(
   run: Run,
   program: string,
@@ -19,11 +19,11 @@ export async function versionOfProgram(
   return code === 0 ? (/(\d+\.\d+\.\d+\S*)\s*$/.exec(stdout)?.[1] ?? null) : null;
 }
 
-/** Whether a server speaks as this extension expects: the same minor version, no older patch. */
+/** Whether a server fits: the same minor version, and a patch version at least as high. */
 export function fits(found: string, pinned: string): boolean {
   const [major, minor, patch] = numbers(found);
-  const [wantedMajor, wantedMinor, wantedPatch] = numbers(pinned);
-  return major === wantedMajor && minor === wantedMinor && patch >= wantedPatch;
+  const [pinnedMajor, pinnedMinor, pinnedPatch] = numbers(pinned);
+  return major === pinnedMajor && minor === pinnedMinor && patch >= pinnedPatch;
 }
 
 function numbers(version: string): [number, number, number] {

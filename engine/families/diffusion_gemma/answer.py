@@ -21,16 +21,18 @@ class HoleDraft:
     ids: list[int] = field(default_factory=list)
     confidences: list[float] = field(default_factory=list)
     entropies: list[float] = field(default_factory=list)
-    is_settled: list[bool] = field(default_factory=list)
+    is_accepted: list[bool] = field(default_factory=list)
 
-    def then(self, canvas: Draft | Denoised, is_settled: Tensor, layout: HoleLayout) -> "HoleDraft":
+    def then(
+        self, canvas: Draft | Denoised, is_accepted: Tensor, layout: HoleLayout
+    ) -> "HoleDraft":
         """Return these tokens followed by those of the next canvas."""
         hole = slice(layout.start, layout.end)
         return HoleDraft(
             ids=self.ids + canvas.ids[hole].tolist(),
             confidences=self.confidences + canvas.confidences[hole].tolist(),
             entropies=self.entropies + canvas.entropies[hole].tolist(),
-            is_settled=self.is_settled + is_settled[hole].tolist(),
+            is_accepted=self.is_accepted + is_accepted[hole].tolist(),
         )
 
 
@@ -59,7 +61,7 @@ def answer_of(draft: HoleDraft, request: Fill, given: list[int], text: GemmaToke
         min_indent=request.min_indent,
     )
     kept = pieces if end is None else _cut(pieces, end)
-    tokens = tuple(map(CanvasToken, kept, draft.confidences, draft.is_settled))
+    tokens = tuple(map(CanvasToken, kept, draft.confidences, draft.is_accepted))
     return Answer(
         tokens=tokens,
         mean_entropy=fmean(draft.entropies[: max(len(kept), 1)]),

@@ -251,9 +251,9 @@ class DiffusionGemmaFiller:
 
 
 def _then_canvas(written: _Written, denoised: Denoised, layout: HoleLayout) -> _Written:
-    is_settled = torch.ones_like(denoised.ids, dtype=torch.bool)
+    is_accepted = torch.ones_like(denoised.ids, dtype=torch.bool)
     return _Written(
-        draft=written.draft.then(denoised, is_settled, layout),
+        draft=written.draft.then(denoised, is_accepted, layout),
         num_forwards=written.num_forwards + denoised.num_forwards,
         reason=denoised.finish_reason,
     )

@@ -95,7 +95,7 @@ class PastAnswers:
         """Return what probably fills this hole.
 
         The newest answer that was typed along comes first. Else it is the newest one before which
-        text was deleted, or in place of which other text was typed.
+        text was deleted, or where other text was typed instead.
         """
         now = _text_before(task)
         for past in reversed(self._held):

@@ -1,1 +1,4 @@
-"""From a GGUF file to a folder of safetensors, config and tokenizer."""
+"""Convert a GGUF file into a folder of safetensors, config and tokenizer.
+
+Its public interface is ``convert.convert`` and ``convert.converted_folder``.
+"""

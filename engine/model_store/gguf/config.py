@@ -1,6 +1,6 @@
-"""The metadata of a GGUF file → the config of the same model as Hugging Face writes it.
+"""Turn the metadata of a GGUF file into the config.json of the same model in Hugging Face's layout.
 
-Knows the shape only: no tensor is read.
+Reads no tensor.
 """
 
 from collections.abc import Mapping
@@ -16,11 +16,14 @@ ARCHITECTURES = {
 
 
 def config_from_gguf(fields: Mapping[str, Any], *, is_tied: bool) -> dict[str, Any]:
-    """Return config.json's content. Raises ModelError for shapes that we do not run."""
+    """Return the content of config.json. Raises ModelError for a shape that is not supported.
+
+    ``is_tied``: the output matrix is the embedding matrix.
+    """
     architecture = str(fields.get("general.architecture"))
     if architecture not in ARCHITECTURES:
         known = ", ".join(ARCHITECTURES)
-        raise ModelError(f"GGUF architecture {architecture!r} is not one that we know ({known})")
+        raise ModelError(f"GGUF architecture {architecture!r} is not supported: use one of {known}")
     own = {
         key.removeprefix(f"{architecture}."): value
         for key, value in fields.items()
@@ -31,16 +34,16 @@ def config_from_gguf(fields: Mapping[str, Any], *, is_tied: bool) -> dict[str, A
         return _shape(architecture, own, fields, is_tied)
     except KeyError as missing:
         raise ModelError(
-            f"the GGUF file says nothing of {architecture}.{missing.args[0]}"
+            f"the GGUF file lacks the field {architecture}.{missing.args[0]}: download it again"
         ) from missing
 
 
 def _refuse_variants(own: Mapping[str, Any]) -> None:
     if own.get("expert_count", 0):
-        raise ModelError("a GGUF mixture of experts is not a shape that we run: take a dense model")
+        raise ModelError("a GGUF mixture of experts is not supported: use a dense model")
     if own.get("rope.scaling.type", "none") != "none":
         raise ModelError(
-            "a GGUF file with scaled RoPE is not one that we run: take an unscaled one"
+            "a GGUF file with scaled RoPE is not supported: use a model without scaling"
         )
 
 
@@ -72,5 +75,5 @@ def _shape(
 
 
 def _shortest(single: float) -> float:
-    """Undo the widening of a single-precision number: 9.999999974752427e-07 was 1e-06."""
+    """Return the shortest number of single precision: 1e-06 for 9.999999974752427e-07."""
     return float(f"{single:.7g}")

@@ -1,9 +1,11 @@
-"""A GGUF file → a folder that can be mapped: fused tensors in bf16, config.json, tokenizer.json.
+"""Convert a GGUF file into a folder with fused tensors in bf16, config.json and tokenizer.json.
 
-Made once, under a lock, beside its last place, and renamed when whole. Knows no sources.
+The tensors can be mapped into memory. The folder is written once, under a lock, and gets its name
+when it is complete. Knows nothing of where the file came from.
 """
 
 import json
+import math
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,19 +27,19 @@ from intarsia.engine.model_store.gguf.fused_layout import FUSED_FORMAT, FusedTen
 from intarsia.engine.model_store.gguf.tensors import GgufFile
 from intarsia.engine.model_store.gguf.tokenizer import tokenizer_from_gguf
 
-Rows: TypeAlias = npt.NDArray[np.float32]  # (some, in), or a whole vector
+Rows: TypeAlias = npt.NDArray[np.float32]  # (rows, in), or a whole vector
 ChangeRows: TypeAlias = Callable[[str, int, Rows], Rows]
-"""A fused tensor's name, the number of the first row, rows → the rows to write."""
+"""Takes a fused tensor's name, the number of the first row, and rows; returns the rows to write."""
 
 CONVERSION_VERSION = 1
-"""Raised whenever what is written changes; older folders are then left alone and made anew."""
+"""Raised whenever the written content changes: models are then converted again, to new folders."""
 
 _ALIGNMENT = 64  # bytes: a cache line, and a whole vector register
 _BYTES_PER_NUMBER = 2
 
 
 def converted_folder(key: str) -> Path:
-    """Return where the conversion of the GGUF file known by ``key`` lies, or will lie."""
+    """Return the folder for the conversion of the GGUF file that is known by ``key``."""
     return cache_folder() / "converted" / f"{key}-v{CONVERSION_VERSION}"
 
 
@@ -48,8 +50,10 @@ def convert(
     *,
     change_for: Callable[[Mapping[str, Any]], ChangeRows] | None = None,
 ) -> None:
-    """Write ``folder`` unless it is there; ``change_for`` takes the config and says what becomes of
-    the rows before they are rounded. Raises ModelError (file, shape or disk)."""
+    """Write ``folder`` unless it is there. Raises ModelError for a wrong file, shape or disk.
+
+    ``change_for`` takes the config and returns how to change the rows before they are rounded.
+    """
     with plain_disk_faults(folder.parent):
         folder.parent.mkdir(parents=True, exist_ok=True)
         with turn(folder, f"converts {gguf.name}", on_progress):
@@ -86,9 +90,9 @@ def _convert_locked(
 
 
 def _embedding_and_output(source: GgufFile) -> tuple[str, str | None]:
-    """Return the tensors for both; the output is None where both were one matrix (tied).
+    """Return the names of both tensors; the output is None if both are one matrix (tied).
 
-    llama.cpp may write a tied matrix twice, rounded differently: the finer one serves for both.
+    llama.cpp may write a tied matrix twice, in different formats: the finer one is used for both.
     """
     embed, output = "token_embd.weight", "output.weight"
     if output not in source.shapes or embed not in source.shapes:
@@ -101,8 +105,8 @@ def _embedding_and_output(source: GgufFile) -> tuple[str, str | None]:
 def _are_same_but_for_rounding(source: GgufFile, first: str, second: str) -> bool:
     if source.shapes[first] != source.shapes[second]:
         return False
-    one, other = (source.sample(name, 64) for name in (first, second))
-    return float(abs(one - other).mean()) < 0.2 * float(abs(one).mean())
+    rows, other_rows = (source.sample(name, 64) for name in (first, second))
+    return float(abs(rows - other_rows).mean()) < 0.2 * float(abs(rows).mean())
 
 
 def _unchanged(tensor: str, first_row: int, rows: Rows) -> Rows:
@@ -127,7 +131,7 @@ def _write_tensors(
 
 
 def _header(tensors: Sequence[FusedTensor]) -> bytes:
-    """Return safetensors' header, padded so that the numbers begin at an aligned byte."""
+    """Return the safetensors header, padded so that the weights begin at an aligned byte."""
     entries: dict[str, object] = {"__metadata__": {"format": FUSED_FORMAT}}
     end = 0
     for tensor in tensors:
@@ -143,10 +147,7 @@ def _header(tensors: Sequence[FusedTensor]) -> bytes:
 
 
 def _num_bytes(tensor: FusedTensor) -> int:
-    count = _BYTES_PER_NUMBER
-    for size in tensor.shape:
-        count *= size
-    return count
+    return _BYTES_PER_NUMBER * math.prod(tensor.shape)
 
 
 def _bf16_chunks(source: GgufFile, tensor: FusedTensor, change: ChangeRows) -> Iterator[bytes]:
@@ -163,6 +164,6 @@ def _bf16_chunks(source: GgufFile, tensor: FusedTensor, change: ChangeRows) -> I
 
 
 def _flush_to_disk(file: BinaryIO) -> None:
-    """Make the numbers last before the rename does, lest a power cut leave a hollow file."""
+    """Write the file to the disk before the rename: a power cut must not leave an empty file."""
     file.flush()
     os.fsync(file.fileno())

@@ -1,7 +1,7 @@
-"""Our layout of a causal backbone on the disk: which tensors, made of which tensors of a GGUF file.
+"""Plan our own layout of a causal backbone: which tensors it has, from which of a GGUF file.
 
-Matrices that are multiplied with the same input lie joined, row upon row, so that the file can be
-mapped and used as it is. Knows names and shapes, no numbers.
+Matrices with the same input are joined by rows, so that the file can be mapped into memory and used
+without a copy. Knows names and shapes, no weights.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,11 @@ def fused_tensors(
     embed: str,
     output: str | None,
 ) -> list[FusedTensor]:
-    """Return what to write, in order. Raises ModelError where a tensor is missing or unknown."""
+    """Return the tensors to write, in order. Raises ModelError if one is missing or unknown.
+
+    ``shapes`` are those of the GGUF file, ``embed`` and ``output`` the names of two tensors in it;
+    ``output`` is None if the output matrix is tied to the embedding.
+    """
     plan = [_fuse(shapes, "embed", embed)]
     if output is not None:
         plan.append(_fuse(shapes, "output", output))
@@ -42,7 +46,7 @@ def fused_tensors(
     }
     if unknown := sorted(set(shapes) - used):
         raise ModelError(
-            f"the GGUF file has tensors that we do not know, as {unknown[0]}: it cannot be run"
+            f"the GGUF file has the unknown tensor {unknown[0]}: use a model of a plain shape"
         )
     return plan
 
@@ -74,7 +78,7 @@ def _layer(shapes: Mapping[str, tuple[int, ...]], layer: int) -> list[FusedTenso
 def _fuse(shapes: Mapping[str, tuple[int, ...]], name: str, *sources: str) -> FusedTensor:
     if missing := [source for source in sources if source not in shapes]:
         raise ModelError(
-            f"the GGUF file lacks the tensor {missing[0]}: it is damaged, or no causal model"
+            f"the GGUF file lacks the tensor {missing[0]}: use a complete file of a causal model"
         )
     num_rows = sum(shapes[source][0] for source in sources)
     return FusedTensor(name=name, shape=(num_rows, *shapes[sources[0]][1:]), sources=sources)

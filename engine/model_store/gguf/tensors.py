@@ -1,4 +1,4 @@
-"""The tensors of a GGUF file as float32 rows, a few at a time, so that memory stays small."""
+"""Read the tensors of a GGUF file as float32 rows, in chunks that keep memory small."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -17,17 +17,18 @@ class GgufFile:
     """One open GGUF file: its metadata as plain values, its tensors by name."""
 
     def __init__(self, path: Path) -> None:
+        """Raises ModelError for a file that cannot be read."""
         try:
             reader = GGUFReader(path)
         except (OSError, ValueError, IndexError, OverflowError) as fault:
             raise ModelError(
-                f"{path} is no GGUF file that can be read, or is cut off: {fault}"
+                f"{path} is not a GGUF file, or is damaged ({fault}): download it again"
             ) from fault
         self.fields: Mapping[str, Any] = {
             name: field.contents() for name, field in reader.fields.items()
         }
         self._tensors = {tensor.name: tensor for tensor in reader.tensors}
-        # GGUF names the inner dimension first.
+        # GGUF stores the inner dimension first.
         self.shapes: Mapping[str, tuple[int, ...]] = {
             name: tuple(int(size) for size in reversed(tensor.shape))
             for name, tensor in self._tensors.items()
@@ -35,7 +36,7 @@ class GgufFile:
         self._row_orders = self._llama_row_orders()
 
     def rows(self, name: str) -> Iterator[npt.NDArray[np.float32]]:
-        """Yield the tensor's rows as float32, in chunks of whole rows; a vector is one chunk."""
+        """Yield the tensor as float32 in chunks of whole rows; a vector is one chunk."""
         tensor, shape = self._tensors[name], self.shapes[name]
         step = len(tensor.data) if len(shape) == 1 else max(1, _CHUNK_ELEMENTS // shape[-1])
         order = self._row_orders.get(name)
@@ -44,7 +45,7 @@ class GgufFile:
             yield dequantize(tensor.data[rows], tensor.tensor_type)
 
     def sample(self, name: str, num_rows: int) -> npt.NDArray[np.float32]:
-        """Return rows spread evenly over a matrix."""
+        """Return ``num_rows`` rows, spread evenly over a matrix, as float32."""
         tensor = self._tensors[name]
         picked = np.linspace(0, len(tensor.data) - 1, num_rows).astype(int)
         result: npt.NDArray[np.float32] = dequantize(tensor.data[picked], tensor.tensor_type)
@@ -54,7 +55,7 @@ class GgufFile:
         return int(self._tensors[name].n_bytes)
 
     def _llama_row_orders(self) -> dict[str, npt.NDArray[np.intp]]:
-        """Return where each row of q and k lies in a Llama file: llama.cpp interleaves halves."""
+        """Return how a Llama file orders the rows of q and k: llama.cpp interleaves the halves."""
         if self.fields.get("general.architecture") != "llama":
             return {}
         num_heads = self.fields["llama.attention.head_count"]

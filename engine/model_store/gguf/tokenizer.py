@@ -1,6 +1,6 @@
-"""The metadata of a GGUF file → the tokenizer that the model was trained with.
+"""Build the model's own tokenizer from the metadata of a GGUF file.
 
-Knows byte-level BPE only, with the ways of splitting text that are named in the table.
+Supports byte-level BPE, with the ways to split text that ``_SPLITS`` names.
 """
 
 from collections.abc import Mapping
@@ -29,12 +29,12 @@ _SPLITS = {"qwen2": _QWEN2, "llama-bpe": _QWEN2.replace(r"\p{N}|", r"\p{N}{1,3}|
 
 
 def tokenizer_from_gguf(fields: Mapping[str, Any]) -> Tokenizer:
-    """Return the tokenizer. Raises ModelError where it is of a kind that we do not know."""
+    """Return the tokenizer. Raises ModelError for a kind that is not supported."""
     kind = (fields.get("tokenizer.ggml.model"), fields.get("tokenizer.ggml.pre"))
     if kind[0] != "gpt2" or kind[1] not in _SPLITS:
         raise ModelError(
-            f"the GGUF file's tokenizer {kind[0]}/{kind[1]} is not one that we know "
-            f"(gpt2/{', gpt2/'.join(_SPLITS)}): take the model's safetensors folder instead"
+            f"the GGUF file's tokenizer {kind[0]}/{kind[1]} is not supported "
+            f"(gpt2/{', gpt2/'.join(_SPLITS)} are): use the model's safetensors folder instead"
         )
     tokenizer = Tokenizer(_bpe(fields, ignore_merges=kind[1] == "llama-bpe"))
     if kind[1] == "qwen2":
@@ -56,7 +56,7 @@ def _bpe(fields: Mapping[str, Any], *, ignore_merges: bool) -> models.BPE:
     vocab = {
         token: index
         for index, token in enumerate(fields["tokenizer.ggml.tokens"])
-        if types[index] != _UNUSED  # rows that only pad the matrix
+        if types[index] != _UNUSED  # such tokens only pad the matrix
     }
     merges = [tuple(merge.split(" ", 1)) for merge in fields["tokenizer.ggml.merges"]]
     return models.BPE(vocab=vocab, merges=merges, fuse_unk=False, ignore_merges=ignore_merges)

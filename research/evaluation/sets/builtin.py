@@ -19,7 +19,7 @@ from intarsia.research.evaluation.case import Case, CaseKind
 from intarsia.research.evaluation.sets.cut_case import cut_case
 from intarsia.research.evaluation.sets.request_kind import hole_kinds, language_ids
 from intarsia.research.evaluation.sets.take_turns import take_turns
-from intarsia.research.holes.cut_holes import KnownHole, KnownHoleKind
+from intarsia.research.holes.cut_holes import CutHole, CutHoleKind
 
 SET_NAME = "builtin"
 FOLDER = Path(__file__).with_name("builtin_files")
@@ -42,7 +42,7 @@ class BuiltinHole(msgspec.Struct, frozen=True, kw_only=True):
     """``start`` and ``end`` count characters of the decoded text."""
 
     path: str
-    kind: KnownHoleKind
+    kind: CutHoleKind
     start: int
     end: int
 
@@ -89,7 +89,7 @@ def _all_cases(folder: Path) -> list[Case]:
     return [
         cut_case(
             texts[hole.path],
-            KnownHole(kind=hole.kind, start=hole.start, end=hole.end),
+            CutHole(kind=hole.kind, start=hole.start, end=hole.end),
             path=hole.path,
             language=languages[hole.path],
             set_name=SET_NAME,
@@ -121,7 +121,7 @@ def _damaged(what: str) -> EvaluationFault:
 
 
 def _sample(
-    cases: Sequence[Case], kinds: Sequence[KnownHoleKind], limit: int, seed: int
+    cases: Sequence[Case], kinds: Sequence[CutHoleKind], limit: int, seed: int
 ) -> list[Case]:
     order = list(cases)
     random.Random(seed).shuffle(order)

@@ -20,10 +20,10 @@ from intarsia.infill.syntax.parse import parse_afresh
 from intarsia.research.evaluation.sets.builtin import FOLDER
 from intarsia.research.holes.code_map import CODE, COMMENT, STRING, map_code
 from intarsia.research.holes.cut_holes import (
-    KNOWN_HOLE_KINDS,
-    KnownHole,
-    KnownHoleKind,
-    known_holes,
+    CUT_HOLE_KINDS,
+    CutHole,
+    CutHoleKind,
+    cut_holes,
 )
 
 Rows: TypeAlias = list[dict[str, Any]]
@@ -67,13 +67,13 @@ def main() -> None:
 def draw_all(folder: Path, files: Rows, *, seed: int) -> Rows:
     """Return the holes of all files as rows, the kinds about even within each language."""
     rows: Rows = []
-    num_drawn: Counter[tuple[str, KnownHoleKind]] = Counter()
+    num_drawn: Counter[tuple[str, CutHoleKind]] = Counter()
     for file in sorted(files, key=lambda row: str(row["path"])):
         path = str(file["path"])
         text = (folder / path).read_bytes().decode("utf-8")
         source = read_source(text, language_for_id(file["language"]))
         num_of_kind = Counter(
-            {kind: num_drawn[source.language.id, kind] for kind in KNOWN_HOLE_KINDS}
+            {kind: num_drawn[source.language.id, kind] for kind in CUT_HOLE_KINDS}
         )
         for hole in draw_holes(source, num_of_kind, random.Random(f"{seed}:{path}")):
             num_drawn[source.language.id, hole.kind] += 1
@@ -90,8 +90,8 @@ def read_source(text: str, language: Language) -> Source:
 
 
 def draw_holes(
-    source: Source, num_of_kind: Counter[KnownHoleKind], chance: random.Random
-) -> list[KnownHole]:
+    source: Source, num_of_kind: Counter[CutHoleKind], chance: random.Random
+) -> list[CutHole]:
     """Return holes that share no line and no text, in order; rarer kinds come first.
 
     ``num_of_kind``: how many of each kind the language has so far.
@@ -99,12 +99,12 @@ def draw_holes(
     num_wanted = max(source.text.count("\n") // LINES_A_HOLE, HOLES_A_FILE[0])
     candidates = {
         kind: _in_chance_order(source, holes, chance)
-        for kind, holes in known_holes(source.text, source.language).items()
+        for kind, holes in cut_holes(source.text, source.language).items()
     }
-    drawn: list[KnownHole] = []
+    drawn: list[CutHole] = []
     counts = num_of_kind.copy()
     while len(drawn) < min(num_wanted, HOLES_A_FILE[-1]) and candidates:
-        kind = min(candidates, key=lambda kind: (counts[kind], KNOWN_HOLE_KINDS.index(kind)))
+        kind = min(candidates, key=lambda kind: (counts[kind], CUT_HOLE_KINDS.index(kind)))
         hole = next((it for it in candidates[kind] if _is_apart(source.text, it, drawn)), None)
         if hole is None:
             del candidates[kind]
@@ -114,7 +114,7 @@ def draw_holes(
     return sorted(drawn, key=lambda hole: hole.start)
 
 
-def can_be_known(source: Source, hole: KnownHole) -> bool:
+def can_be_known(source: Source, hole: CutHole) -> bool:
     """Whether the rest of the file may be enough to find this text, and is no copy of it."""
     text, codes = source.text, source.codes[hole.start : hole.end]
     truth = text[hole.start : hole.end]
@@ -131,13 +131,13 @@ def can_be_known(source: Source, hole: KnownHole) -> bool:
 
 
 def _in_chance_order(
-    source: Source, holes: list[KnownHole], chance: random.Random
-) -> Iterator[KnownHole]:
+    source: Source, holes: list[CutHole], chance: random.Random
+) -> Iterator[CutHole]:
     shuffled = chance.sample(holes, len(holes))
     return (hole for hole in shuffled if can_be_known(source, hole))
 
 
-def _is_apart(text: str, hole: KnownHole, others: list[KnownHole]) -> bool:
+def _is_apart(text: str, hole: CutHole, others: list[CutHole]) -> bool:
     first, last = _line_number(text, hole.start), _line_number(text, hole.end)
     truth = text[hole.start : hole.end].strip()
     return all(
@@ -147,7 +147,7 @@ def _is_apart(text: str, hole: KnownHole, others: list[KnownHole]) -> bool:
     )
 
 
-def _stands_nearby(text: str, hole: KnownHole) -> bool:
+def _stands_nearby(text: str, hole: CutHole) -> bool:
     """Whether the lines above or below have the same text, so that it could be copied."""
     truth = text[hole.start : hole.end].strip()
     above = "\n".join(text[: hole.start].split("\n")[-NUM_LINES_AROUND - 1 :])
@@ -155,7 +155,7 @@ def _stands_nearby(text: str, hole: KnownHole) -> bool:
     return truth in above or truth in below
 
 
-def _stands_elsewhere(text: str, hole: KnownHole) -> bool:
+def _stands_elsewhere(text: str, hole: CutHole) -> bool:
     """Whether the words of a string alone are said anywhere else: nobody can guess new ones."""
     words = text[hole.start : hole.end].strip(" \t,;()[]\"'`")
     return words in text[: hole.start] or words in text[hole.end :]

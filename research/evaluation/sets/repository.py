@@ -19,7 +19,7 @@ from intarsia.research.evaluation.sets.source_files import (
     read_source_file,
 )
 from intarsia.research.evaluation.sets.take_turns import take_turns
-from intarsia.research.holes.cut_holes import KnownHole, KnownHoleKind, known_holes
+from intarsia.research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
 from intarsia.research.holes.node_table import hole_nodes
 
 SET_NAME = "repository"
@@ -62,10 +62,10 @@ class _Draw:
     def __init__(self, files: Sequence[SourceFile], seed: int) -> None:
         self._files = files
         self._seed = seed
-        self._opened: dict[str, tuple[str, dict[KnownHoleKind, list[KnownHole]]]] = {}
-        self._cut: dict[str, list[KnownHole]] = {}
+        self._opened: dict[str, tuple[str, dict[CutHoleKind, list[CutHole]]]] = {}
+        self._cut: dict[str, list[CutHole]] = {}
 
-    def holes(self, language: str, kind: KnownHoleKind) -> Iterator[Case]:
+    def holes(self, language: str, kind: CutHoleKind) -> Iterator[Case]:
         """Yield a hole of each file in turn, until no file has another."""
         files = [file for file in self._files if file.language.id == language]
         random.Random(f"{self._seed}:{language}:{kind}").shuffle(files)
@@ -78,7 +78,7 @@ class _Draw:
                     yield case
             files = left
 
-    def _next(self, file: SourceFile, kind: KnownHoleKind) -> Case | None:
+    def _next(self, file: SourceFile, kind: CutHoleKind) -> Case | None:
         text, holes = self._open(file)
         cut = self._cut.setdefault(file.name, [])
         while holes[kind]:
@@ -90,18 +90,18 @@ class _Draw:
                 )
         return None
 
-    def _open(self, file: SourceFile) -> tuple[str, dict[KnownHoleKind, list[KnownHole]]]:
+    def _open(self, file: SourceFile) -> tuple[str, dict[CutHoleKind, list[CutHole]]]:
         opened = self._opened.get(file.name)
         if opened is None:
             text = read_source_file(file) or ""
-            holes = known_holes(text, file.language)
+            holes = cut_holes(text, file.language)
             chosen = random.Random(f"{self._seed}:{file.name}")
             opened = text, {kind: _shuffled(found, chosen) for kind, found in holes.items()}
             self._opened[file.name] = opened
         return opened
 
 
-def _shuffled(holes: Sequence[KnownHole], chosen: random.Random) -> list[KnownHole]:
+def _shuffled(holes: Sequence[CutHole], chosen: random.Random) -> list[CutHole]:
     """Return them in a random order, one of those that end at one place: long lines have many."""
     order = list(holes)
     chosen.shuffle(order)

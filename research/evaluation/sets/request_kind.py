@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.case import CaseKind
-from intarsia.research.holes.cut_holes import KNOWN_HOLE_KINDS, KnownHoleKind
+from intarsia.research.holes.cut_holes import CUT_HOLE_KINDS, CutHoleKind
 
 
 def language_ids(names: Sequence[str]) -> frozenset[str]:
@@ -18,11 +18,11 @@ def language_ids(names: Sequence[str]) -> frozenset[str]:
     return frozenset(language_for_id(name).id for name in names)
 
 
-def hole_kinds(kinds: Sequence[CaseKind] | None) -> tuple[KnownHoleKind, ...]:
+def hole_kinds(kinds: Sequence[CaseKind] | None) -> tuple[CutHoleKind, ...]:
     """Return the kinds in their own order, all of them where none is named."""
     for kind in kinds or ():
-        if kind not in KNOWN_HOLE_KINDS:
+        if kind not in CUT_HOLE_KINDS:
             raise EvaluationFault(
-                f"{kind} is no kind of hole that is cut: give one of {', '.join(KNOWN_HOLE_KINDS)}"
+                f"{kind} is no kind of hole that is cut: give one of {', '.join(CUT_HOLE_KINDS)}"
             )
-    return tuple(kind for kind in KNOWN_HOLE_KINDS if not kinds or kind in kinds)
+    return tuple(kind for kind in CUT_HOLE_KINDS if not kinds or kind in kinds)

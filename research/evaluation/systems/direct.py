@@ -103,7 +103,7 @@ class DirectClient:
         request = plan.request(self._options, num_candidates=self._options.num_candidates)
         result = await run_plan(self._client.fill, plan, request, started=time.perf_counter())
         assert isinstance(result, FillResult), "the client raises where there is no answer"
-        return plan.at_cursor(result.found), result.work
+        return plan.at_cursor(result.suggestion), result.cost
 
     async def _suggest(self, plan: FillPlan) -> tuple[Suggestion | NoSuggestion, EngineCost]:
         """Return the likeliest fill that passes, else why the likeliest of all does not."""
@@ -124,11 +124,11 @@ def _answer(found: Suggestion | NoSuggestion, work: EngineCost, ms: float) -> An
         ms=ms,
         engine_ms=work.ms,
         read_ms=work.read_ms,
-        num_forwards=work.passes,
-        num_tokens=work.tokens_written,
+        num_forwards=work.num_forwards,
+        num_tokens=work.num_written,
         mean_entropy=work.mean_entropy,
-        num_read=work.tokens_read,
-        num_reused=work.tokens_reused,
+        num_read=work.num_read,
+        num_reused=work.num_reused,
     )
 
 

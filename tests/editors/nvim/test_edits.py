@@ -143,7 +143,7 @@ def test_an_edit_ends_with_its_buffer(edit: Edit) -> None:
 def test_a_wrong_noise_is_refused(edit: Edit) -> None:
     nvim = edit("one = two\n")
     nvim.keys(":Intarsia rewrite 2<CR>")
-    nvim.tells("above 0 up to 1")
+    nvim.tells("above 0 and up to 1")
 
 
 def test_a_rewrite_replaces_the_selection(edit: Edit) -> None:

@@ -1,4 +1,4 @@
-"""The rewriting loop, on a causal judge of rules: what follows what is a table, without weights."""
+"""The rewriting loop on a backbone of rules: a table gives the next token, without weights."""
 
 import time
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 VOCAB, END = 16, 15
-BEGIN = 0  # stands before the hole
-CHAIN = {BEGIN: 1, 1: 2, 2: 3, 3: 4, 4: 5, 5: 6, 6: END}  # what follows what, surely
+BEGIN = 0  # the token before the hole
+CHAIN = {BEGIN: 1, 1: 2, 2: 3, 3: 4, 4: 5, 5: 6, 6: END}  # token → next token, surely
 RIGHT = [1, 2, 3, 4, 5, 6]
 
 
 class RuleVerifier:
-    """Follows a table; it checks that it is only asked behind what it holds."""
+    """Predicts from a table, without weights."""
 
     def __init__(self, chain: dict[int, int], *, sureness: float = 8.0) -> None:
         self._chain = chain
@@ -101,7 +101,7 @@ def test_one_wrong_token_is_found_and_made_right(position: int) -> None:
 
 
 def test_a_kept_token_that_a_change_made_unlikely_is_revised_too() -> None:
-    """10 follows 9 surely, so it is kept at first; behind 3 it has no place."""
+    """10 follows 9 surely, so it is kept at first; after 3 it is unlikely."""
 
     class SureOfThree(RuleVerifier):
         def _after(self, token: int) -> Tensor:
@@ -114,8 +114,8 @@ def test_a_kept_token_that_a_change_made_unlikely_is_revised_too() -> None:
     assert [1, 2, 3, 10, 5, 6] in [text.ids for text in shown], "one after the other"
 
 
-def test_tokens_behind_a_run_decide_as_well() -> None:
-    """Alone, 2 and 7 are as likely behind 1; only 7 leads to the 8 that is kept."""
+def test_tokens_after_a_run_decide_too() -> None:
+    """Alone, 2 and 7 are equally likely after 1; only 7 leads to the 8 that is kept."""
     chain = {BEGIN: 1, 7: 8, 8: END}
 
     class Torn(RuleVerifier):
@@ -143,8 +143,8 @@ def test_what_is_not_much_likelier_than_the_draft_stays_out() -> None:
     assert (second(0.0), second(1.0)) == (2, 9)
 
 
-def test_at_the_holes_end_the_text_behind_counts() -> None:
-    """All tokens are as likely, but only 4 runs on into the text behind the hole."""
+def test_at_the_end_of_the_hole_the_suffix_counts() -> None:
+    """All tokens are equally likely, but only 4 runs on into the suffix."""
     verifier = RuleVerifier({4: 5, 5: 6})
     assert run([9], verifier=verifier, suffix=[5, 6], num_beginnings=15).ids == [4]
 
@@ -154,7 +154,7 @@ def test_the_number_of_tokens_stays() -> None:
         assert len(run(draft, noise=0.6).ids) == len(draft)
 
 
-def test_a_long_draft_is_judged_in_pieces() -> None:
+def test_a_long_draft_is_scored_in_pieces() -> None:
     verifier = RuleVerifier({i: (i + 1) % 10 for i in range(10)})
     draft = [(i + 1) % 10 for i in range(300)]
     assert run(draft, verifier=verifier, noise=0.01).ids == draft
@@ -202,7 +202,7 @@ def test_a_cancel_counts_between_any_two_passes() -> None:
             run([1, 9, 3, 9, 5, 9], noise=0.9, control=cancelling(lambda: next(asked) == num))  # noqa: B023
 
 
-def test_what_has_rewritten_is_shown_from_left_to_right() -> None:
+def test_committed_tokens_are_shown_from_left_to_right() -> None:
     shown: list[HoleTokens] = []
     rewritten = run([1, 9, 3, 9, 5, 6], noise=0.6, on_round=shown.append)
     assert [text.num_committed for text in shown] == sorted(text.num_committed for text in shown)
@@ -210,7 +210,7 @@ def test_what_has_rewritten_is_shown_from_left_to_right() -> None:
     assert (shown[0].num_committed, shown[-1]) == (0, rewritten)
 
 
-def test_the_judge_holds_just_what_has_rewritten() -> None:
+def test_the_verifier_holds_just_the_committed_tokens() -> None:
     verifier = RuleVerifier(CHAIN)
     rewritten = run([1, 9, 3, 4, 5, 6], verifier=verifier, noise=0.34)
     assert rewritten.ids[: len(verifier.held)] == verifier.held

@@ -37,7 +37,7 @@ class RuleVerifier:
 
     def verify(self, tokens: Sequence[int], masks: Sequence[int]) -> Verification:
         assert len(masks) == len(tokens)
-        assert tokens[0] == self.truth[self.num_held], "the anchor is what stands there"
+        assert tokens[0] == self.truth[self.num_held], "the first row is the last committed token"
         self.num_forwards += 1
         self.most_rows = max(self.most_rows, len(tokens) + sum(masks))
         self._last = list(tokens)
@@ -131,7 +131,7 @@ def test_no_more_tokens_than_asked_for(
 
 @settings(deadline=None)
 @given(_truths, _draws, _policies, st.integers(1, 6))
-def test_too_few_passes_give_what_is_proposed_too(
+def test_too_few_passes_return_the_proposal_too(
     truth: list[int], is_right: list[bool], policy: SpeculationPolicy, max_forwards: int
 ) -> None:
     hole, _ = decode(RuleVerifier(truth, is_right), policy, max_forwards=max_forwards)
@@ -160,7 +160,7 @@ def test_a_deadline_in_the_past_still_makes_one_pass() -> None:
     )
     assert hole.finish_reason == "deadline"
     assert hole.num_forwards == 1
-    assert hole.num_committed < len(hole.ids), "what is proposed belongs to the answer"
+    assert hole.num_committed < len(hole.ids), "the proposal belongs to the answer"
 
 
 def test_a_cancel_counts_between_two_passes() -> None:
@@ -182,7 +182,7 @@ def test_a_policy_out_of_range_is_refused(fields: dict[str, float]) -> None:
 
 
 class HastyVerifier(RuleVerifier):
-    """Would end behind every token of the truth; names the next one where it may not."""
+    """Would end after every token of the truth; predicts the next one where it may not."""
 
     def _says(self, place: int) -> torch.Tensor:
         return super()._says(place) + torch.nn.functional.one_hot(torch.tensor(_END), _VOCAB) * 6.0

@@ -35,7 +35,7 @@ def test_no_candidates_without_tokens() -> None:
 
 
 def likes(num_free: int) -> RulePredict:
-    """Expects the suffix where it stands when the canvas has this many free positions."""
+    """Expects the suffix at its place when the canvas has this many free positions."""
 
     def sureness(canvas: TokenCanvas) -> list[float]:
         return [9.0 if int(canvas.is_free.sum()) == num_free else 2.0] * len(canvas)

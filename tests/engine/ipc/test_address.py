@@ -1,4 +1,4 @@
-"""The engine's folder is the user's own, its socket's path short enough for every system."""
+"""The engine's folder belongs to the user; its socket's path is short enough for every system."""
 
 import os
 from pathlib import Path
@@ -71,7 +71,7 @@ def test_a_folder_open_to_others_is_refused(tmp_path: Path):
 def test_a_link_to_a_folder_is_refused(tmp_path: Path):
     (tmp_path / "folder").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to(tmp_path / "folder")
-    with pytest.raises(EngineUnavailable, match="no folder"):
+    with pytest.raises(EngineUnavailable, match="not a folder"):
         prepare_directory(tmp_path / "link")
 
 

@@ -33,7 +33,7 @@ def test_time_and_success_end_the_delay():
     assert (backoff.seconds_left(), backoff.num_failures) == (0, 0)
 
 
-async def test_a_long_delay_is_told_and_not_waited_for():
+async def test_a_long_delay_is_an_error_at_once():
     backoff = Backoff(clock=lambda: 100.0)
     for _ in range(5):
         backoff.failed()

@@ -1,4 +1,4 @@
-"""What one client may rely on: several fills in flight, cancel, steps, reasons for no answer."""
+"""What a client can rely on: several fills in flight, cancel, steps, a reason for no answer."""
 
 import asyncio
 import subprocess
@@ -45,7 +45,10 @@ async def test_a_watched_fill_shows_its_steps_in_order(address: Address):
     steps: list[Step] = []
     async with in_process_engine(address, always(filler)), a_client(address) as client:
         await client.fill(hole(watch=True), steps.append)
-        await client.fill(hole(watch=False), lambda _: pytest.fail("nobody watches"))
+        await client.fill(
+            hole(watch=False),
+            lambda _: pytest.fail("not watched"),
+        )
     assert [step.step for step in steps] == [1, 2, 3]
     assert [token.is_settled for token in steps[1].tokens] == [True, True, False]
 
@@ -71,7 +74,7 @@ async def test_a_cancelled_await_ends_the_fill_between_two_steps(any_address: Ad
         endless.cancel()
         with pytest.raises(asyncio.CancelledError):
             await endless
-        # The one worker is free again: without the cancel it would be at work for minutes.
+        # The one worker is free again: without the cancel the fill would run for minutes.
         async with asyncio.timeout(PATIENCE_S):
             assert (await client.fill(hole(max_steps=3))).num_forwards == 3
 
@@ -115,7 +118,7 @@ async def test_a_field_out_of_range_is_a_bad_request(address: Address):
 
 
 @pytest.mark.parametrize("prefix", ["x" * MAX_FRAME_BYTES, "\udc80"])
-async def test_what_cannot_be_sent_is_a_bad_request(address: Address, prefix: str):
+async def test_a_request_that_cannot_be_sent_is_a_bad_request(address: Address, prefix: str):
     filler = RuleFiller(lambda _: "fine")
     async with in_process_engine(address, always(filler)), a_client(address) as client:
         with pytest.raises(FillFailed) as caught:
@@ -124,7 +127,7 @@ async def test_what_cannot_be_sent_is_a_bad_request(address: Address, prefix: st
         assert (await client.fill(hole())).text == "fine"
 
 
-async def test_load_progress_reaches_everyone_who_is_connected(address: Address):
+async def test_load_progress_reaches_every_connected_client(address: Address):
     seen: list[LoadProgress] = []
     filler = RuleFiller(lambda _: "")
     async with (
@@ -138,7 +141,7 @@ async def test_load_progress_reaches_everyone_who_is_connected(address: Address)
     assert seen == [LoadProgress(stage="loading", fraction=1.0)]
 
 
-async def test_preload_answers_when_the_model_is_there(address: Address):
+async def test_preload_answers_when_the_model_is_loaded(address: Address):
     filler = RuleFiller(lambda _: "", name="small")
     async with in_process_engine(address, always(filler)), a_client(address) as client:
         assert (await client.status()).model is None
@@ -146,7 +149,7 @@ async def test_preload_answers_when_the_model_is_there(address: Address):
     assert (status.state, status.model, status.notes) == ("ready", "small", filler.info.notes)
 
 
-async def test_an_engine_that_stops_fails_what_runs_and_what_waits(address: Address):
+async def test_an_engine_that_stops_fails_running_and_waiting_fills(address: Address):
     filler = RuleFiller(lambda _: "x", 0.001, num_steps=FOREVER)
     async with in_process_engine(address, always(filler)), a_client(address) as client:
         fills = [asyncio.create_task(client.fill(hole())) for _ in range(3)]
@@ -158,7 +161,7 @@ async def test_an_engine_that_stops_fails_what_runs_and_what_waits(address: Addr
     await other_stop
 
 
-async def test_a_closed_client_fails_what_is_in_flight_and_refuses_more(address: Address):
+async def test_a_closed_client_fails_requests_in_flight_and_refuses_more(address: Address):
     filler = RuleFiller(lambda _: "x", 0.001, num_steps=FOREVER)
     async with in_process_engine(address, always(filler)):
         client = a_client(address)
@@ -181,7 +184,7 @@ def test_the_client_imports_neither_torch_nor_transformers():
     assert found.stdout.strip() == "[]"
 
 
-def test_the_engine_process_imports_no_torch_before_a_model_is_wanted():
+def test_the_engine_process_imports_no_torch_before_a_model_is_loaded():
     code = "import sys, intarsia.engine.service.process; print('torch' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "False"

@@ -1,4 +1,4 @@
-"""Client and engine recognise each other, their protocols and their builds."""
+"""Client and engine check that the other speaks the same protocol, and tell their builds."""
 
 import asyncio
 import contextlib
@@ -31,7 +31,7 @@ SOME_FILLER = always(RuleFiller(lambda _: "text"))
 
 @contextlib.asynccontextmanager
 async def stranger(address: Address, answer: bytes | None) -> AsyncIterator[None]:
-    """A program at the engine's socket that is no engine; None: says nothing, stays."""
+    """A program at the engine's socket that is not an engine. None: it never answers."""
     gate = asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -51,7 +51,7 @@ def an_engine_that_says(message: EngineMessage, address: Address):
     return stranger(address, to_frame(message))
 
 
-async def test_a_client_is_welcome_and_learns_who_answers(any_address: Address):
+async def test_a_client_learns_the_process_and_build_of_its_engine(any_address: Address):
     async with (
         in_process_engine(any_address, SOME_FILLER),
         EngineClient(name="test", start=False, address=any_address) as client,
@@ -71,7 +71,7 @@ async def test_an_engine_of_another_build_and_the_same_protocol_serves(address: 
         assert answer.build == build_id()
 
 
-async def test_the_engine_refuses_another_protocol_and_says_both(address: Address):
+async def test_the_engine_refuses_another_protocol_and_names_both(address: Address):
     async with in_process_engine(address, SOME_FILLER), raw_client(address) as client:
         answer = await client.greet(protocol=99)
         assert isinstance(answer, Refused)
@@ -132,13 +132,13 @@ async def test_a_second_hello_ends_the_connection(address: Address):
         to_frame(Failed(id=1, code="model", message="x")),
     ],
 )
-async def test_a_program_that_is_no_engine_is_told_apart(address: Address, answer: bytes):
+async def test_a_program_that_is_not_an_engine_is_named_as_such(address: Address, answer: bytes):
     async with stranger(address, answer):
-        with pytest.raises(EngineUnavailable, match=r"no intarsia engine.*INTARSIA_RUNTIME_DIR"):
+        with pytest.raises(EngineUnavailable, match=r"not an intarsia .*INTARSIA_RUNTIME_DIR"):
             await connect(address, name="test")
 
 
-async def test_a_program_that_says_nothing_is_told_apart(address: Address):
+async def test_a_program_that_never_answers_is_named_as_such(address: Address):
     async with stranger(address, None):
         with pytest.raises(EngineUnavailable, match="does not answer"):
             await connect(address, name="test", timeout_s=0.1)
@@ -152,7 +152,7 @@ async def test_without_an_engine_a_client_that_must_not_start_one_says_so(any_ad
             await client.stop()
 
 
-async def test_a_damaged_port_file_is_no_engine():
+async def test_a_damaged_port_file_means_that_no_engine_runs():
     with temporary_address("tcp") as address, hold_address(address):
         address.port_path.write_bytes(b"{")
         with pytest.raises(NoEngine, match="damaged"):

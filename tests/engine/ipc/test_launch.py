@@ -1,4 +1,4 @@
-"""One engine a user: started by whoever comes first, with a reason where it cannot start."""
+"""One engine for each user, started by the first client, with a reason if it cannot start."""
 
 import asyncio
 import os
@@ -15,6 +15,7 @@ from checkout import SUPPORT
 from rule_engine import rule_engine_command, rule_engine_launch
 from temporary_address import temporary_address
 
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc import detached
 from intarsia.engine.ipc.address import Address
@@ -97,7 +98,7 @@ async def test_an_engine_leaves_the_terminal_and_the_folder_of_its_client(addres
     assert address.log_path.stat().st_mode & 0o777 == 0o600
 
 
-async def test_sigterm_ends_the_engine_in_good_order(address: Address):
+async def test_sigterm_ends_the_engine_cleanly(address: Address):
     async with a_client(address) as client:
         process = psutil.Process((await client.status()).pid)
     process.send_signal(signal.SIGTERM)
@@ -111,7 +112,7 @@ async def test_an_idle_engine_frees_the_memory_and_comes_back_when_needed(any_ad
     async with a_client(any_address, launch) as client:
         await client.fill(HOLE)
         process = psutil.Process((await client.status()).pid)
-        await asyncio.to_thread(process.wait, 20)  # though a client is connected
+        await asyncio.to_thread(process.wait, 20)  # although a client is connected
         assert (await client.fill(HOLE)).text == "text"
         assert (await client.status()).pid != process.pid
 
@@ -129,7 +130,7 @@ async def test_a_stale_socket_is_replaced(address: Address):
         assert (await client.fill(HOLE)).text == "text"
 
 
-async def test_a_stale_port_file_that_leads_to_a_stranger_is_replaced():
+async def test_a_stale_port_file_that_leads_to_another_program_is_replaced():
     async def greet(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(b"220 mail.example ready\r\n")
         writer.close()
@@ -142,25 +143,25 @@ async def test_a_stale_port_file_that_leads_to_a_stranger_is_replaced():
                 assert (await client.fill(HOLE)).text == "text"
 
 
-async def test_a_socket_that_a_stranger_listens_on_is_left_alone(address: Address):
+async def test_a_socket_of_another_program_is_left_alone(address: Address):
     async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.close()
 
     async with await asyncio.start_unix_server(hang_up, address.socket_path):
         async with a_client(address) as client:
-            with pytest.raises(EngineUnavailable, match="program that is no intarsia engine"):
+            with pytest.raises(EngineUnavailable, match="program that is not an intarsia engine"):
                 await client.fill(HOLE)
         assert address.socket_path.is_socket()
 
 
 def test_a_file_in_the_sockets_place_is_left_alone(address: Address):
     address.socket_path.write_text("precious")
-    with pytest.raises(AddressInUse, match="no socket: move it away"), hold_address(address):
+    with pytest.raises(AddressInUse, match="not a socket: move it away"), hold_address(address):
         pass
     assert address.socket_path.read_text() == "precious"
 
 
-async def test_a_second_engine_steps_back(address: Address):
+async def test_a_second_engine_ends_at_once(address: Address):
     async with a_client(address) as client:
         pid = (await client.status()).pid
         second = await asyncio.to_thread(run_engine_command, address)
@@ -169,7 +170,7 @@ async def test_a_second_engine_steps_back(address: Address):
         assert (await client.status()).pid == pid
 
 
-def test_an_engine_that_neither_ends_nor_answers_is_named(address: Address):
+def test_an_engine_that_neither_ends_nor_answers_is_an_error(address: Address):
     with (
         hold_address(address),
         pytest.raises(AddressInUse, match="does not answer: run `intarsia stop`"),
@@ -194,14 +195,14 @@ async def test_a_command_that_does_not_exist_says_so(address: Address):
             await client.fill(HOLE)
 
 
-async def test_an_engine_that_never_listens_is_given_up(address: Address):
+async def test_a_start_that_takes_too_long_is_an_error(address: Address):
     launch = a_script("import time; time.sleep(5)")
     async with a_client(address, replace(launch, start_timeout_s=0.5)) as client:
         with pytest.raises(EngineUnavailable, match=r"did not start within 0.5 s: see .*log"):
             await client.fill(HOLE)
 
 
-async def test_a_wrong_model_is_told_by_the_engine_that_runs_on(address: Address):
+async def test_a_wrong_model_fails_the_request_and_the_engine_runs_on(address: Address):
     launch = rule_engine_launch(text="text", model="missing-model")
     async with a_client(address, launch) as client:
         with pytest.raises(FillFailed, match="no model 'missing-model': run") as caught:
@@ -211,7 +212,7 @@ async def test_a_wrong_model_is_told_by_the_engine_that_runs_on(address: Address
         assert (answer.text, answer.model) == ("text", "other")
 
 
-async def test_out_of_memory_at_load_is_told(address: Address):
+async def test_out_of_memory_at_load_fails_the_request(address: Address):
     async with a_client(address, rule_engine_launch(model="huge-model")) as client:
         with pytest.raises(FillFailed, match="smaller model") as caught:
             await client.fill(HOLE)
@@ -229,13 +230,34 @@ async def test_a_cancelled_first_request_does_not_stop_the_start(address: Addres
     assert address.log_path.read_text().count(" serves ") == 1
 
 
-def test_a_long_log_is_put_aside_at_the_next_start(address: Address, monkeypatch):
+def test_a_long_log_is_renamed_at_the_next_start(address: Address, monkeypatch):
     monkeypatch.setattr(detached, "MAX_LOG_BYTES", 10)
     address.log_path.write_text("much too long")
     process = detached.start_detached([sys.executable, "-c", "print('new')"], address)
     process.wait()
     assert address.log_path.read_text().strip() == "new"
     assert address.log_path.with_name("engine.log.1").read_text() == "much too long"
+
+
+@pytest.mark.parametrize("folder", ["cache", "~/cache", "/full/cache", "", None])
+def test_the_engine_uses_the_cache_folder_that_its_client_means(
+    folder: str | None, address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    if folder is None:
+        monkeypatch.delenv("INTARSIA_CACHE_DIR", raising=False)
+    else:
+        monkeypatch.setenv("INTARSIA_CACHE_DIR", folder)
+    code = "from intarsia.engine.cache.folder import cache_folder; print(cache_folder())"
+    detached.start_detached([sys.executable, "-c", code], address).wait()
+    assert address.log_path.read_text().strip() == str(cache_folder().absolute())
+
+
+def test_a_cache_folder_in_no_home_is_refused(address: Address, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("INTARSIA_CACHE_DIR", "~no-such-user/cache")
+    with pytest.raises(EngineUnavailable, match=r"INTARSIA_CACHE_DIR .*: set it to a full path"):
+        detached.start_detached([sys.executable, "-c", ""], address)
 
 
 def test_launch_options_are_the_engines_flags():

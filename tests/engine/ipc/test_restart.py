@@ -29,7 +29,7 @@ def a_client(address: Address, launch: LaunchOptions) -> EngineClient:
     return EngineClient(name="test", launch=launch, address=address)
 
 
-async def test_an_engine_killed_in_mid_request_fails_all_that_waits_and_is_restarted(
+async def test_an_engine_killed_in_mid_request_fails_all_open_requests_and_is_restarted(
     any_address: Address,
 ):
     launch = rule_engine_launch(text="text", num_steps=FOREVER, step_seconds=0.001)
@@ -39,7 +39,7 @@ async def test_an_engine_killed_in_mid_request_fails_all_that_waits_and_is_resta
         watched = asyncio.create_task(client.fill(hole(watch=True), lambda _: has_begun.set()))
         await has_begun.wait()
         waiting = asyncio.create_task(client.fill(hole()))
-        await client.status()  # so the second has arrived
+        await client.status()  # answered after the second fill has arrived
         os.kill(pid, signal.SIGKILL)
         for fill in (watched, waiting):
             with pytest.raises(FillFailed, match="before it answered: try again") as caught:
@@ -65,19 +65,17 @@ async def test_a_request_that_kills_the_engine_is_not_repeated_and_the_restart_w
 
 async def test_another_client_finds_the_restarted_engine_without_delay(address: Address):
     launch = rule_engine_launch(text="text", rules=[("poison", "!crash")])
-    async with a_client(address, launch) as one, a_client(address, launch) as other:
+    async with a_client(address, launch) as crasher, a_client(address, launch) as other:
         await other.status()
         with pytest.raises(FillFailed):
-            await one.fill(hole("poison"))
-        while other.welcome is not None:  # noqa: ASYNC110 until it, too, has seen the engine's end
+            await crasher.fill(hole("poison"))
+        while other.welcome is not None:  # noqa: ASYNC110 until it has seen the engine end too
             await asyncio.sleep(0)
         assert (await other.fill(hole())).text == "text"
-        assert (await one.status()).pid == (await other.status()).pid
+        assert (await crasher.status()).pid == (await other.status()).pid
 
 
-async def test_an_engine_that_is_stopped_in_the_midst_of_a_load_does_not_finish_it(
-    address: Address,
-):
+async def test_an_engine_that_is_stopped_during_a_load_does_not_finish_it(address: Address):
     async with a_client(address, rule_engine_launch(load_seconds=600)) as client:
         preload = asyncio.create_task(client.preload())
         while (await client.status()).state != "loading":
@@ -109,14 +107,14 @@ async def test_an_engine_whose_socket_is_gone_can_be_stopped(any_address: Addres
         await stop_engine(any_address, name="test")
 
 
-async def test_a_process_that_got_the_number_of_an_engine_is_left_alone(address: Address):
+async def test_a_process_that_reused_the_id_of_an_engine_is_left_alone(address: Address):
     stranger = psutil.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     try:
         with filelock.FileLock(address.engine_lock_path):
             address.pid_path.write_text(str(stranger.pid))
             an_hour_ago = stranger.create_time() - 3600
             os.utime(address.pid_path, (an_hour_ago, an_hour_ago))
-            with pytest.raises(EngineUnavailable, match="another program's by now"):
+            with pytest.raises(EngineUnavailable, match="another program has its process id"):
                 await stop_engine(address, name="test", patience_s=0.1)
         assert stranger.poll() is None
     finally:
@@ -124,7 +122,7 @@ async def test_a_process_that_got_the_number_of_an_engine_is_left_alone(address:
         stranger.communicate()
 
 
-async def test_an_engine_of_another_protocol_is_told_and_can_be_stopped(address: Address):
+async def test_an_engine_of_another_protocol_is_named_and_can_be_stopped(address: Address):
     later = PROTOCOL_VERSION + 1
     code = (
         f"import sys; sys.path.insert(0, {str(SUPPORT)!r})\n"

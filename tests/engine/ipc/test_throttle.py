@@ -1,8 +1,8 @@
-"""The first value goes out at once, then the newest of each interval."""
+"""The first value is sent at once, then the newest of each interval."""
 
 import asyncio
 
-from intarsia.engine.ipc.throttle import Paced
+from intarsia.engine.ipc.throttle import Throttle
 
 
 class Sent:
@@ -24,31 +24,59 @@ class Sent:
 
 async def test_the_first_value_is_sent_at_once_and_the_newest_in_its_turn() -> None:
     sent = Sent()
-    paced = Paced(sent, 0.001)
+    throttle = Throttle(sent, 0.001)
     for value in (1, 2, 3):
-        paced.put(value)
+        throttle.put(value)
     assert sent.values == [1]
     assert await sent.more() == [1, 3]
 
 
+async def test_of_many_values_in_one_interval_the_last_is_never_lost() -> None:
+    sent = Sent()
+    throttle = Throttle(sent, 0.1)
+    for value in range(101):
+        throttle.put(value)
+    while sent.values[-1] != 100:
+        await sent.more()
+    throttle.stop()
+    assert sent.values == [0, 100]
+
+
 async def test_after_an_interval_without_values_the_next_is_sent_at_once() -> None:
     sent = Sent()
-    paced = Paced(sent, 0)
-    paced.put(1)
-    paced.put(2)
+    throttle = Throttle(sent, 0)
+    throttle.put(1)
+    throttle.put(2)
     await sent.more()
-    quiet = asyncio.Event()
-    asyncio.get_running_loop().call_later(0, quiet.set)  # behind the end of the interval
-    await quiet.wait()
-    paced.put(3)
+    await _end_of_interval()
+    throttle.put(3)
     assert sent.values == [1, 2, 3]
 
 
 async def test_what_is_dropped_is_not_sent() -> None:
     sent = Sent()
-    paced = Paced(sent, 0)
-    paced.put(1)
-    paced.put(2)
-    paced.drop()
-    paced.put(3)
+    throttle = Throttle(sent, 0)
+    throttle.put(1)
+    throttle.put(2)
+    throttle.drop()
+    throttle.put(3)
     assert await sent.more() == [1, 3]
+
+
+async def test_after_stop_nothing_is_sent() -> None:
+    sent = Sent()
+    throttle = Throttle(sent, 0)
+    throttle.put(1)
+    throttle.put(2)
+    throttle.stop()
+    throttle.put(3)
+    await _end_of_interval()
+    throttle.put(4)
+    assert sent.values == [1]
+
+
+async def _end_of_interval() -> None:
+    """Return after the timer of an interval of 0 s has run."""
+    has_ended = asyncio.Event()
+    asyncio.get_running_loop().call_later(0, has_ended.set)
+    await has_ended.wait()

@@ -1,6 +1,5 @@
 """Products of bytes are near the exact ones, and each row's are its own."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,15 +10,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llvmlite import binding
 
-from intarsia.engine.kernels.int8_matrix import AdaptedInt8, Floats, empty_matrices, put
-from intarsia.engine.kernels.matmul import lone_matrix, multiplies_bytes, multiply_rows
+from intarsia.engine.cache.folder import cache_folder
+from intarsia.engine.kernels.compile_cache import keep_compiled
+from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
+from intarsia.engine.kernels.matmul import can_multiply_int8, multiply_rows, quantize_matrix
 from intarsia.engine.kernels.microkernels import GROUP
-from intarsia.engine.kernels.threads import Team
+from intarsia.engine.kernels.operands import AdaptedInt8, Floats
+from intarsia.engine.kernels.threads import ThreadTeam
 
-pytestmark = pytest.mark.skipif(not multiplies_bytes(), reason="no dot products of bytes here")
+keep_compiled(cache_folder() / "kernels")
+pytestmark = pytest.mark.skipif(
+    not can_multiply_int8(), reason="this processor has no int8 dot product"
+)
 
 _OUT, _IN = 45, 2 * GROUP + 30
-_TEAM = Team(2)
+_TEAM = ThreadTeam(2)
 
 
 def numbers(*size: int, seed: int = 0) -> Floats:
@@ -33,20 +38,23 @@ def error(found: Floats, exact: Floats) -> float:
 @pytest.mark.parametrize("num_rows", [1, 2, 3, 5, 8, 9, 21])
 def test_a_product_is_near_the_exact_one(num_rows: int) -> None:
     weight, x = numbers(_OUT, _IN), numbers(num_rows, _IN, seed=1)
-    found = multiply_rows(lone_matrix(weight), x, _TEAM)
+    found = multiply_rows(quantize_matrix(weight), x, _TEAM)
     assert found.shape == (num_rows, _OUT)
     assert 0 < error(found, x @ weight.T) < 0.015
 
 
 def test_no_rows_make_no_products() -> None:
-    assert multiply_rows(lone_matrix(numbers(_OUT, _IN)), numbers(0, _IN), _TEAM).shape == (0, _OUT)
+    assert multiply_rows(quantize_matrix(numbers(_OUT, _IN)), numbers(0, _IN), _TEAM).shape == (
+        0,
+        _OUT,
+    )
 
 
 def test_a_bias_is_added() -> None:
     weight, bias, x = numbers(_OUT, _IN), numbers(_OUT, seed=2), numbers(3, _IN, seed=1)
-    part = lone_matrix(weight)
+    part = quantize_matrix(weight)
     bare = multiply_rows(part, x, _TEAM)
-    put(part.matrices, 0, 0, weight, bias=bias)
+    write_rows(part.matrices, 0, 0, weight, bias=bias)
     np.testing.assert_allclose(multiply_rows(part, x, _TEAM), bare + bias, atol=1e-5)
 
 
@@ -54,12 +62,12 @@ def test_a_number_far_larger_spoils_its_own_group_alone() -> None:
     weight, x = numbers(_OUT, _IN), numbers(4, _IN, seed=1)
     x[:, 3] = 4000.0
     weight[:, :GROUP] = 0.0  # the others alone make the product
-    assert error(multiply_rows(lone_matrix(weight), x, _TEAM), x @ weight.T) < 0.015
+    assert error(multiply_rows(quantize_matrix(weight), x, _TEAM), x @ weight.T) < 0.015
 
 
 @given(st.integers(1, 20), st.integers(0, 1000))
 def test_a_row_does_not_depend_on_the_rows_beside_it(num_rows: int, seed: int) -> None:
-    part, x = lone_matrix(numbers(_OUT, _IN)), numbers(num_rows, _IN, seed=seed)
+    part, x = quantize_matrix(numbers(_OUT, _IN)), numbers(num_rows, _IN, seed=seed)
     together = multiply_rows(part, x, _TEAM)
     for i in range(num_rows):
         assert np.array_equal(together[i : i + 1], multiply_rows(part, x[i : i + 1], _TEAM))
@@ -68,7 +76,7 @@ def test_a_row_does_not_depend_on_the_rows_beside_it(num_rows: int, seed: int) -
 def test_rows_of_nothing_and_weights_of_nothing_make_nothing() -> None:
     weight, x = numbers(_OUT, _IN), numbers(3, _IN, seed=1)
     weight[7] = x[1] = 0.0
-    y = multiply_rows(lone_matrix(weight), x, _TEAM)
+    y = multiply_rows(quantize_matrix(weight), x, _TEAM)
     assert np.isfinite(y).all()
     assert not y[1].any() and not y[:, 7].any()
     assert y[0, 6] != 0
@@ -77,59 +85,62 @@ def test_rows_of_nothing_and_weights_of_nothing_make_nothing() -> None:
 def test_rows_of_a_matrix_may_be_written_one_block_after_the_other() -> None:
     weight, x = numbers(200, _IN), numbers(2, _IN, seed=1)
     part = AdaptedInt8(
-        matrices=empty_matrices(1, 200, _IN, is_gated=False),
-        inner=empty_matrices(1, 0, _IN, is_gated=False),
+        matrices=empty_matrices(1, 200, _IN, has_adapter=False),
+        down=empty_matrices(1, 0, _IN, has_adapter=False),
     )
     for first in (0, 64, 128):
-        put(part.matrices, 0, first, weight[first : first + 64])
-    put(part.matrices, 0, 192, weight[192:])
-    whole = multiply_rows(lone_matrix(weight), x, _TEAM)
+        write_rows(part.matrices, 0, first, weight[first : first + 64])
+    write_rows(part.matrices, 0, 192, weight[192:])
+    whole = multiply_rows(quantize_matrix(weight), x, _TEAM)
     assert np.array_equal(multiply_rows(part, x, _TEAM), whole)
 
 
 def test_what_has_no_room_is_refused() -> None:
-    room = empty_matrices(1, 32, _IN, is_gated=False)
+    room = empty_matrices(1, 32, _IN, has_adapter=False)
     with pytest.raises(ValueError, match="no room"):
-        put(room, 0, 0, numbers(64, _IN))
+        write_rows(room, 0, 0, numbers(64, _IN))
     with pytest.raises(ValueError, match="no room"):
-        put(room, 0, 0, numbers(32, _IN), up=numbers(32, 4))
-    gated = empty_matrices(1, 32, _IN, is_gated=True)
+        write_rows(room, 0, 0, numbers(32, _IN), up=numbers(32, 4))
+    gated = empty_matrices(1, 32, _IN, has_adapter=True)
     with pytest.raises(ValueError, match="no room"):
-        put(gated, 0, 0, numbers(32, _IN), up=numbers(32, GROUP + 1))
+        write_rows(gated, 0, 0, numbers(32, _IN), up=numbers(32, GROUP + 1))
 
 
 def test_what_was_kept_and_is_damaged_is_compiled_again(tmp_path: Path) -> None:
-    def run() -> str:
-        return subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                "from intarsia.engine.kernels import check; print(check.multiplies_bytes())",
-            ],
-            env={**os.environ, "INTARSIA_CACHE_DIR": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.strip()
-
-    assert run() == "True"
-    kept = [file for file in (tmp_path / "kernels").rglob("*.nb*")]
+    assert run(_WITH_KEPT_KERNELS, tmp_path) == "True"
+    kept = list(tmp_path.rglob("*.nb*"))
     assert kept
     for file in kept:
         file.write_bytes(b"")
-    assert run() == "True"
-    assert any(file.stat().st_size for file in (tmp_path / "kernels").rglob("*.nb*"))
+    assert run(_WITH_KEPT_KERNELS, tmp_path) == "True"
+    assert any(file.stat().st_size for file in tmp_path.rglob("*.nb*"))
 
+
+def run(program: str, folder: Path) -> str:
+    return subprocess.run(
+        [sys.executable, "-c", program, str(folder)], capture_output=True, text=True, check=True
+    ).stdout.strip()
+
+
+_WITH_KEPT_KERNELS = """
+import sys
+from pathlib import Path
+from intarsia.engine.kernels.compile_cache import keep_compiled
+from intarsia.engine.kernels.matmul import can_multiply_int8
+
+keep_compiled(Path(sys.argv[1]))
+print(can_multiply_int8())
+"""
 
 _WITH_HALF_AS_WIDE_VECTORS = """
 from intarsia.engine.kernels import dot_product
 
 half = dot_product.DotProduct("llvm.x86.avx512.vpdpbusd.256", 8, 128)
 dot_product.find_dot_product = lambda: half
-from intarsia.engine.kernels.matmul import multiplies_bytes
-from intarsia.engine.kernels.microkernels import LANES
+from intarsia.engine.kernels.matmul import can_multiply_int8
+from intarsia.engine.kernels.microkernels import num_lanes
 
-print(LANES, multiplies_bytes())
+print(num_lanes(), can_multiply_int8())
 """
 
 
@@ -137,11 +148,4 @@ def test_vectors_of_lesser_processors_multiply_right_too(tmp_path: Path) -> None
     """AVX-VNNI, as laptops have it, is the half of what AVX-512 has."""
     if not binding.get_host_cpu_features().get("avx512vl"):
         pytest.skip("this processor has vectors of one width only")
-    run = subprocess.run(
-        [sys.executable, "-c", _WITH_HALF_AS_WIDE_VECTORS],
-        env={**os.environ, "INTARSIA_CACHE_DIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert run.stdout.split() == ["8", "True"]
+    assert run(_WITH_HALF_AS_WIDE_VECTORS, tmp_path).split() == ["8", "True"]

@@ -1,11 +1,14 @@
-"""A cache of its own for each test, no package index, and a hub that nobody answers for."""
+"""For each test a cache of its own, a package index in a folder, and a hub that never answers."""
 
 import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from one_thread import one_thread
 from toy_gguf import ToyGguf, toy_model, write_gguf
+
+__all__ = ["one_thread"]
 
 
 @pytest.fixture
@@ -17,7 +20,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that is pip's whole world."""
+    """A folder that is the only package index that pip knows."""
     folder = tmp_path / "index"
     folder.mkdir()
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
@@ -28,7 +31,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def closed_hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A loopback port that is taken and does not listen: it refuses at once."""
+    """A hub at a bound port without a listener: it refuses at once."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{taken.getsockname()[1]}")

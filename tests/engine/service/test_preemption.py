@@ -1,4 +1,4 @@
-"""A long fill is laid aside between two passes for a short one, and goes on afterwards."""
+"""A long fill is suspended between two passes for a short one, and resumes afterwards."""
 
 import itertools
 import queue
@@ -24,11 +24,14 @@ NUM_PASSES = 3
 
 
 class Engine:
-    """A worker whose fills of ``NUM_PASSES`` passes are told as they happen: in ``told`` stand a
-    fill's prefix for each of its passes, and the prefix with a full stop when it is answered."""
+    """A worker with a log of its fills, which have ``NUM_PASSES`` passes each.
+
+    ``log`` has the prefix of a fill for each of its passes, and the prefix with a full stop when it
+    is answered. A prefix with "w" is a background fill.
+    """
 
     def __init__(self, load: LoadFiller | None = None) -> None:
-        self.told: list[str] = []
+        self.log: list[str] = []
         self.answers: queue.SimpleQueue[Answer] = queue.SimpleQueue()
         self.at_pass: dict[tuple[str, int], Callable[[], None]] = {}  # (prefix, pass) → is called
         self._writing: list[str] = []
@@ -69,12 +72,12 @@ class Engine:
 
     def _pass(self) -> None:
         prefix = self._writing[-1]
-        self.told.append(prefix)
+        self.log.append(prefix)
         self._passes[prefix] = self._passes.get(prefix, 0) + 1
         self.at_pass.get((prefix, self._passes[prefix]), lambda: None)()
 
     def _end(self, prefix: str, answer: Answer) -> None:
-        self.told.append(f"{prefix}.")
+        self.log.append(f"{prefix}.")
         if self._writing[-1:] == [prefix]:
             self._writing.pop()
         self.answers.put(answer)
@@ -86,18 +89,18 @@ def engine() -> Engine:
 
 
 @pytest.fixture
-def no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fill's turn is over at once."""
+def no_time_slice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fill's time slice is over at once."""
     monkeypatch.setattr(worker, "TIME_SLICE_S", 0.0)
 
 
 @pytest.fixture
-def long_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+def long_time_slice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "TIME_SLICE_S", 1_000.0)
 
 
-@pytest.mark.usefixtures("long_turns")
-def test_work_gives_way_between_two_passes_and_makes_one_between_any_two_fills(engine: Engine):
+@pytest.mark.usefixtures("long_time_slice")
+def test_a_background_fill_is_suspended_and_makes_a_pass_between_any_two_fills(engine: Engine):
     def type_on() -> None:
         engine.ask("a")
         engine.ask("b")
@@ -105,53 +108,53 @@ def test_work_gives_way_between_two_passes_and_makes_one_between_any_two_fills(e
     engine.at_pass["work", 1] = type_on
     engine.ask("work")
     answers = engine.run(3)
-    assert engine.told == [
+    assert engine.log == [
         *("work", "a", "a", "a", "a.", "work", "b", "b", "b", "b.", "work", "work.")
     ]
     assert [it.text for it in answers if isinstance(it, Filled)] == ["a", "b", "work"]
 
 
-@pytest.mark.usefixtures("long_turns")
-def test_a_fill_whose_turn_is_not_over_is_not_laid_aside(engine: Engine):
+@pytest.mark.usefixtures("long_time_slice")
+def test_a_fill_is_not_suspended_within_its_time_slice(engine: Engine):
     engine.at_pass["a", 1] = lambda: engine.ask("b")
     engine.ask("a")
     engine.run(2)
-    assert engine.told == ["a", "a", "a", "a.", "b", "b", "b", "b."]
+    assert engine.log == ["a", "a", "a", "a.", "b", "b", "b", "b."]
 
 
-@pytest.mark.usefixtures("no_turns")
-def test_a_fill_whose_turn_is_over_gives_way_too(engine: Engine):
+@pytest.mark.usefixtures("no_time_slice")
+def test_a_fill_is_suspended_after_its_time_slice(engine: Engine):
     engine.at_pass["a", 1] = lambda: engine.ask("b")
     engine.ask("a")
     engine.run(2)
-    assert engine.told == ["a", "b", "b", "b", "b.", "a", "a", "a."]
+    assert engine.log == ["a", "b", "b", "b", "b.", "a", "a", "a."]
 
 
-@pytest.mark.usefixtures("no_turns")
-def test_no_fill_gives_way_to_work(engine: Engine):
+@pytest.mark.usefixtures("no_time_slice")
+def test_no_fill_is_suspended_for_a_background_fill(engine: Engine):
     for prefix in ("a", "work"):
         engine.at_pass[prefix, 1] = lambda: engine.ask("w2")
         engine.ask(prefix)
         engine.at_pass.clear()
     engine.run(2)
-    assert engine.told == ["a", "a", "a", "a.", "work", "work", "work", "work."]
+    assert engine.log == ["a", "a", "a", "a.", "work", "work", "work", "work."]
 
 
-@pytest.mark.usefixtures("no_turns")
-def test_only_so_many_are_laid_aside_at_once(engine: Engine):
+@pytest.mark.usefixtures("no_time_slice")
+def test_the_number_of_suspended_fills_is_limited(engine: Engine):
     names = [f"{number}" for number in range(MAX_SUSPENDED + 3)]
     for one, then in itertools.pairwise(names):
         engine.at_pass[one, 1] = lambda then=then: engine.ask(then)  # type: ignore[misc]
     engine.ask(names[0])
     engine.run(len(names))
-    firsts = [engine.told.index(name) for name in names]
+    firsts = [engine.log.index(name) for name in names]
     assert firsts == sorted(firsts)
     deepest = MAX_SUSPENDED
-    assert engine.told.index(f"{deepest}.") < engine.told.index(f"{deepest + 1}")
-    assert engine.told.index(f"{deepest - 1}.") > engine.told.index(f"{deepest + 1}.")
+    assert engine.log.index(f"{deepest}.") < engine.log.index(f"{deepest + 1}")
+    assert engine.log.index(f"{deepest - 1}.") > engine.log.index(f"{deepest + 1}.")
 
 
-def test_what_runs_meanwhile_is_no_fill_of_another_model_and_no_load(engine: Engine):
+def test_within_a_fill_no_other_model_is_loaded_or_run(engine: Engine):
     loaded: list[str] = []
 
     def load(_: object, model: str, __: object) -> Filler:
@@ -173,33 +176,33 @@ def test_what_runs_meanwhile_is_no_fill_of_another_model_and_no_load(engine: Eng
     engine.at_pass["work", 1] = ask_for_others
     engine.ask("work")
     engine.run(3)
-    assert engine.told == ["work", "work", "work", "work.", "a", "a", "a", "a."]
+    assert engine.log == ["work", "work", "work", "work.", "a", "a", "a", "a."]
     assert loaded == ["one", "other"]
 
 
-def test_a_fault_of_what_runs_meanwhile_is_not_the_works(engine: Engine):
+def test_a_fault_of_an_inner_fill_does_not_fail_the_suspended_one(engine: Engine):
     engine.at_pass["work", 1] = lambda: engine.ask("bad!")
     engine.ask("work")
     bad, work = engine.run(2)
     assert isinstance(bad, Failed)
-    assert (isinstance(work, Filled), engine.told) == (
+    assert (isinstance(work, Filled), engine.log) == (
         True,
         ["work", "bad!.", "work", "work", "work."],
     )
 
 
-def test_work_that_is_cancelled_while_it_is_laid_aside_makes_no_further_pass(engine: Engine):
+def test_a_fill_cancelled_while_suspended_makes_no_further_pass(engine: Engine):
     engine.at_pass["work", 1] = lambda: engine.ask("a")
     engine.at_pass["a", 1] = lambda: engine.worker.cancel(engine.jobs["work"])
     engine.ask("work")
     first, second = engine.run(2)
-    assert engine.told == ["work", "a", "a", "a", "a.", "work."]
+    assert engine.log == ["work", "a", "a", "a", "a.", "work."]
     assert isinstance(first, Filled)
     assert isinstance(second, Failed)
     assert second.code == "cancelled"
 
 
-def test_work_that_is_cancelled_gives_way_no_more(engine: Engine):
+def test_a_cancelled_fill_is_not_suspended(engine: Engine):
     def cancel_and_ask() -> None:
         engine.worker.cancel(engine.jobs["work"])
         engine.ask("a")
@@ -207,10 +210,10 @@ def test_work_that_is_cancelled_gives_way_no_more(engine: Engine):
     engine.at_pass["work", 1] = cancel_and_ask
     engine.ask("work")
     engine.run(2)
-    assert engine.told == ["work", "work.", "a", "a", "a", "a."]
+    assert engine.log == ["work", "work.", "a", "a", "a", "a."]
 
 
-def test_an_engine_that_stops_cancels_what_is_laid_aside_too(engine: Engine):
+def test_stopping_the_worker_cancels_suspended_fills_too(engine: Engine):
     stopping = threading.Thread(target=engine.worker.stop, args=(PATIENCE_S,))
 
     def stop() -> None:
@@ -222,24 +225,24 @@ def test_an_engine_that_stops_cancels_what_is_laid_aside_too(engine: Engine):
     engine.ask("work")
     engine.run(2)
     stopping.join(PATIENCE_S)
-    assert engine.told == ["work", "a", "a.", "work."]
+    assert engine.log == ["work", "a", "a.", "work."]
 
 
-def test_a_fill_is_made_within_what_lays_the_other_aside(engine: Engine):
+def test_an_inner_fill_runs_within_suspended(engine: Engine):
     @contextmanager
     def suspended() -> Iterator[None]:
-        engine.told.append("(")
+        engine.log.append("(")
         yield
-        engine.told.append(")")
+        engine.log.append(")")
 
     engine.filler.suspended = suspended  # type: ignore[method-assign]
     engine.at_pass["work", 1] = lambda: engine.ask("a")
     engine.ask("work")
     engine.run(2)
-    assert engine.told == ["work", "(", "a", "a", "a", "a.", ")", "work", "work", "work."]
+    assert engine.log == ["work", "(", "a", "a", "a", "a.", ")", "work", "work", "work."]
 
 
-@pytest.mark.usefixtures("long_turns")
+@pytest.mark.usefixtures("long_time_slice")
 def test_of_clients_that_flood_none_keeps_another_waiting(engine: Engine):
     """Two ask for ten each before the third asks for one."""
     for number in range(10):
@@ -247,6 +250,6 @@ def test_of_clients_that_flood_none_keeps_another_waiting(engine: Engine):
             engine.ask(f"{client}{number}", client)
     engine.at_pass["b9", 1] = lambda: engine.ask("c")
     engine.run(21)
-    ends = [word for word in engine.told if word.endswith(".")]
+    ends = [word for word in engine.log if word.endswith(".")]
     assert ends[:4] == ["a9.", "b9.", "a8.", "b8."]
     assert ends.index("c.") == 4

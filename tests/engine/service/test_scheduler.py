@@ -112,7 +112,8 @@ def test_no_more_queues_are_remembered_than_the_limit(monkeypatch: pytest.Monkey
 def test_no_job_waits_for_more_pops_than_promised(hundred: int):
     """A hundred schedules each: queues that flood, that ask seldom, that cancel jobs.
 
-    A queue is served once in ``num_queues`` pops, its oldest job once in ``OLDEST_EVERY`` of them.
+    A queue is served once in ``num_queues`` pops. Its oldest job is popped once in ``OLDEST_EVERY``
+    of these.
     """
     for seed in range(100 * hundred, 100 * hundred + 100):
         chance = random.Random(seed)

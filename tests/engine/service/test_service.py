@@ -1,4 +1,4 @@
-"""What the engine does with requests: order, models, memory, faults of clients and of models."""
+"""The engine over its socket: order of requests, models, memory, faults of clients and models."""
 
 import asyncio
 import gc
@@ -11,6 +11,7 @@ from in_process_engine import always, in_process_engine
 from raw_client import greeted_client, raw_client
 from rule_engine import RuleFiller
 
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.filler import Filler
@@ -26,7 +27,6 @@ from intarsia.engine.ipc.messages import (
     Status,
     Step,
 )
-from intarsia.engine.service.model_slot import OnProgress
 
 FOREVER = 1_000_000
 PATIENCE_S = 20.0
@@ -41,7 +41,7 @@ def a_client(address: Address) -> EngineClient:
 
 
 class Gate:
-    """A rule that holds the worker at the prefix ``hold`` and notes the order of all others."""
+    """A rule that stops the worker at the prefix ``hold`` and records the order of the requests."""
 
     def __init__(self) -> None:
         self.has_begun = threading.Event()
@@ -91,7 +91,7 @@ async def test_the_newest_waiting_request_goes_first(address: Address):
     assert gate.order == ["hold", "newest", "older", "oldest"]
 
 
-async def test_a_client_that_asks_often_goes_no_sooner_than_one_that_asks_once(address: Address):
+async def test_many_requests_of_one_client_do_not_delay_one_of_another(address: Address):
     gate = Gate()
     async with (
         in_process_engine(address, always(RuleFiller(gate))),
@@ -141,7 +141,7 @@ async def test_cancel_of_an_unknown_id_is_ignored(address: Address):
         assert isinstance((await receive_answers(client, {1}))[1], Filled)
 
 
-async def test_an_id_in_flight_cannot_be_taken_twice(address: Address):
+async def test_an_id_in_flight_cannot_be_used_again(address: Address):
     gate = Gate()
     async with (
         in_process_engine(address, always(RuleFiller(gate))),
@@ -156,7 +156,7 @@ async def test_an_id_in_flight_cannot_be_taken_twice(address: Address):
         assert isinstance((await receive_answers(client, {1}))[1], Filled)
 
 
-async def test_the_same_id_of_two_clients_are_two_fills(address: Address):
+async def test_the_same_id_of_two_clients_means_two_fills(address: Address):
     gate = Gate()
     async with (
         in_process_engine(address, always(RuleFiller(gate))),
@@ -204,7 +204,7 @@ async def test_a_bad_frame_is_answered_and_ends_that_connection_only(
         assert (await other.fill(hole())).text == "fine"
 
 
-async def test_bytes_that_never_greet_end_that_connection_only(any_address: Address):
+async def test_a_client_without_a_hello_loses_its_connection_only(any_address: Address):
     async with (
         in_process_engine(any_address, always(RuleFiller(lambda _: "fine"))),
         raw_client(any_address) as bad,
@@ -219,7 +219,7 @@ async def test_another_model_replaces_the_one_in_memory(address: Address):
     loaded: list[tuple[str, int]] = []
     alive: list[weakref.ref[RuleFiller]] = []
 
-    def load(_: EngineConfig, model: str, __: OnProgress) -> Filler:
+    def load(_: EngineConfig, model: str, __: Progress) -> Filler:
         gc.collect()
         loaded.append((model, sum(filler() is not None for filler in alive)))
         filler = RuleFiller(lambda _: model, name=model)
@@ -235,10 +235,10 @@ async def test_another_model_replaces_the_one_in_memory(address: Address):
     assert loaded == [("first", 0), ("second", 0), ("first", 0)]  # never two in memory
 
 
-async def test_a_wrong_model_fails_alone_and_the_former_one_comes_back(address: Address):
+async def test_a_wrong_model_fails_its_request_and_the_previous_one_returns(address: Address):
     loaded: list[str] = []
 
-    def load(_: EngineConfig, model: str, __: OnProgress) -> Filler:
+    def load(_: EngineConfig, model: str, __: Progress) -> Filler:
         if model == "wrong":
             raise ModelError("no model 'wrong': looked for a config.json")
         loaded.append(model)
@@ -255,7 +255,7 @@ async def test_a_wrong_model_fails_alone_and_the_former_one_comes_back(address: 
 
 
 class OutOfMemoryError(RuntimeError):
-    """Named as torch's own."""
+    """Has the name of torch's own error."""
 
 
 @pytest.mark.parametrize(
@@ -272,7 +272,7 @@ async def test_out_of_memory_at_load_says_what_to_do_and_the_engine_lives(
 ):
     errors = [error]
 
-    def load(_: EngineConfig, model: str, __: OnProgress) -> Filler:
+    def load(_: EngineConfig, model: str, __: Progress) -> Filler:
         if errors:
             raise errors.pop()
         return RuleFiller(lambda _: "now it fits")
@@ -284,7 +284,7 @@ async def test_out_of_memory_at_load_says_what_to_do_and_the_engine_lives(
         assert (await client.fill(hole())).text == "now it fits"
 
 
-async def test_an_unforeseen_fault_of_the_model_is_one_line_and_the_engine_lives(
+async def test_an_unexpected_error_of_the_model_is_one_line_and_the_engine_lives(
     address: Address, caplog: pytest.LogCaptureFixture
 ):
     def rules(request: Fill) -> str:
@@ -302,7 +302,7 @@ async def test_an_unforeseen_fault_of_the_model_is_one_line_and_the_engine_lives
 
 
 class PanicException(BaseException):
-    """Named as those of Rust code, which are no Exception either."""
+    """Has the name of a panic in Rust code, which is not an Exception either."""
 
 
 async def test_a_panic_is_one_line_and_the_engine_lives(address: Address):
@@ -324,7 +324,7 @@ async def test_a_panic_is_one_line_and_the_engine_lives(address: Address):
 
 
 async def test_a_panic_at_load_is_one_line_and_the_engine_lives(address: Address):
-    def load(_: EngineConfig, model: str, __: OnProgress) -> Filler:
+    def load(_: EngineConfig, model: str, __: Progress) -> Filler:
         raise PanicException("byte index 1 is out of bounds")
 
     async with (
@@ -338,7 +338,7 @@ async def test_a_panic_at_load_is_one_line_and_the_engine_lives(address: Address
 
 
 class Unspeakable(BaseException):
-    """Nothing can be answered of it."""
+    """An error without a text: its report fails too, which ends the worker's thread."""
 
     def __str__(self) -> str:
         raise self
@@ -387,7 +387,7 @@ async def test_only_the_user_can_reach_the_engine(any_address: Address):
     assert modes[way_in] == 0o600
 
 
-async def test_an_ended_engine_leaves_no_way_in(any_address: Address):
+async def test_an_ended_engine_leaves_no_socket(any_address: Address):
     async with in_process_engine(any_address, always(RuleFiller(lambda _: ""))):
         pass
     left = {path.name for path in any_address.directory.iterdir()}

@@ -11,11 +11,9 @@ from intarsia.engine.ipc.messages import (
     CanvasToken,
     EngineMessage,
     Failed,
-    LoadProgress,
     Step,
     decode_engine_message,
 )
-from intarsia.engine.ipc.throttle import ProgressThrottle
 from intarsia.engine.ipc.transport import ProtocolError, read_message
 from intarsia.engine.service import outbox
 from intarsia.engine.service.outbox import MAX_DRAFTS, Outbox
@@ -23,7 +21,7 @@ from intarsia.engine.service.outbox import MAX_DRAFTS, Outbox
 
 @contextlib.asynccontextmanager
 async def two_ends() -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """A reader, and a writer whose bytes arrive there."""
+    """A reader, and the writer that sends to it."""
     near, far = socket.socketpair()
     _, writer = await asyncio.open_connection(sock=near)
     reader, far_writer = await asyncio.open_connection(sock=far)
@@ -66,7 +64,7 @@ async def test_only_the_newest_drafts_and_every_answer_wait_for_a_slow_client():
     assert [m.id for m in messages if isinstance(m, Failed)] == list(range(20))
 
 
-async def test_a_client_that_stopped_reading_is_let_go(monkeypatch: pytest.MonkeyPatch):
+async def test_a_client_that_stopped_reading_is_disconnected(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(outbox, "MAX_MESSAGES", 10)
     async with two_ends() as (_, writer):
         box = Outbox(writer)
@@ -83,20 +81,3 @@ async def test_close_does_not_wait_for_a_client_that_does_not_read():
             box.put(Failed(id=number, code="internal", message="x" * 100_000))
         async with asyncio.timeout(5):
             await box.close(0.05)
-
-
-async def test_progress_is_passed_on_ten_times_a_second_and_never_without_the_last():
-    sent: list[LoadProgress] = []
-    has_last = asyncio.Event()
-
-    def send(progress: LoadProgress) -> None:
-        sent.append(progress)
-        if progress.fraction == 1:
-            has_last.set()
-
-    throttle = ProgressThrottle(send)
-    for part in range(101):
-        throttle.report("loading", part / 100)
-    await has_last.wait()
-    throttle.stop()
-    assert [progress.fraction for progress in sent] == [0, 1]

@@ -1,9 +1,10 @@
-"""A model that cannot be loaded, named in one window, costs the other windows nothing."""
+"""A model that cannot be loaded, named by one client, leaves the other clients their model."""
 
 import pytest
 from in_process_engine import in_process_engine
 from rule_engine import RuleFiller
 
+from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.filler import Filler
@@ -11,12 +12,14 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.failures import LoadFailure
-from intarsia.engine.service.model_slot import FAILURE_KEPT_S, ModelSlot, OnProgress
+from intarsia.engine.service.model_slot import FAILURE_KEPT_S, ModelSlot
 
 
 class Models:
-    """Notes what is done to which model. ``wrong``: those that the check refuses; ``heavy``: those
-    that pass it and fail at the load."""
+    """Records what is done with which model.
+
+    ``wrong`` models fail the check; ``heavy`` ones pass it and fail at the load.
+    """
 
     def __init__(self, wrong: set[str] | None = None, heavy: dict[str, Exception] | None = None):
         self.wrong = wrong or set()
@@ -31,12 +34,12 @@ class Models:
             clock=lambda: self.now,
         )
 
-    def check(self, _: EngineConfig, model: str, __: OnProgress) -> None:
+    def check(self, _: EngineConfig, model: str, __: Progress) -> None:
         self.done.append(f"check {model}")
         if model in self.wrong:
             raise ModelError(f"no model {model!r}: looked for a config.json")
 
-    def load(self, config: EngineConfig, model: str, on_progress: OnProgress) -> Filler:
+    def load(self, config: EngineConfig, model: str, on_progress: Progress) -> Filler:
         self.done.append(f"load {model}")
         if model in self.heavy:
             raise self.heavy[model]
@@ -48,7 +51,7 @@ class Models:
         return caught.value
 
 
-async def test_another_window_keeps_its_model(address: Address):
+async def test_another_client_keeps_its_model(address: Address):
     models = Models(wrong={"wrong"})
     async with (
         in_process_engine(address, models.load, check_model=models.check, model="good"),
@@ -67,7 +70,7 @@ def hole(model: str | None = None) -> Fill:
     return Fill(id=0, prefix="", suffix="", model=model)
 
 
-def test_a_swap_checks_the_wanted_model_first():
+def test_a_model_is_checked_before_the_loaded_one_is_dropped():
     models = Models()
     for model in ("one", "two", "two", "one"):
         models.slot.take(model)
@@ -91,7 +94,7 @@ def test_a_name_that_failed_is_tried_again_after_a_while():
     assert models.slot.take("wrong") is not good
 
 
-def test_a_load_that_fails_is_remembered_too_and_the_former_model_comes_back_once():
+def test_a_failed_load_is_remembered_too_and_the_previous_model_is_loaded_once():
     models = Models(heavy={"odd": IndexError("no layers")})
     models.slot.take("good")
     for _ in range(3):
@@ -101,8 +104,8 @@ def test_a_load_that_fails_is_remembered_too_and_the_former_model_comes_back_onc
     assert models.done == ["load good", "check odd", "load odd", "load good"]
 
 
-def test_what_is_remembered_holds_nothing_of_the_load():
-    """A traceback would keep the frames of the load, and with them the weights."""
+def test_a_remembered_failure_keeps_nothing_of_the_load():
+    """A traceback would keep the frames of the load, and so the weights."""
     models = Models(heavy={"odd": IndexError("no layers")})
     models.refused("odd")
     again = models.refused("odd")
@@ -110,7 +113,7 @@ def test_what_is_remembered_holds_nothing_of_the_load():
     assert again.__context__ is None
 
 
-def test_memory_may_be_free_a_moment_later():
+def test_a_load_without_memory_is_tried_again_at_once():
     models = Models(heavy={"big": MemoryError()})
     assert models.refused("big").code == "out_of_memory"
     models.heavy.clear()

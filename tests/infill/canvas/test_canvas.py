@@ -5,7 +5,7 @@ from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.canvas.stop_rules import _CLOSING_ONLY, MAX_CHARS_LOOKED_AT, is_specific
 
 
-def test_a_canvas_is_what_stands_round_the_hole():
+def test_a_canvas_is_the_text_around_the_hole():
     canvas = drawn_hole("import os\n\nx = os.pa║\ny = 1\n").canvas()
     assert canvas.prefix == "import os\n\nx = os"
     assert canvas.given == ".pa"
@@ -55,7 +55,7 @@ def test_prefix_and_suffix_keep_to_the_budget():
         ("plaintext", "one\n║║\ntwo three\n", 0, ("\ntwo three\n",)),
     ],
 )
-def test_by_what_a_hole_of_several_lines_ends(language_id, source, min_indent, stop):
+def test_where_a_hole_of_several_lines_ends(language_id, source, min_indent, stop):
     canvas = drawn_hole(source, language_id).canvas(Budget(hole_tokens=77))
     assert (canvas.min_indent, canvas.stop, canvas.max_tokens) == (min_indent, stop, 77)
 
@@ -67,7 +67,7 @@ def test_by_what_a_hole_of_several_lines_ends(language_id, source, min_indent, s
         ("javascript", "function f() {\n  a()\n  ║\n}\n", 0),
         ("javascript", "function f() {\n  ║\n    a()\n  }\n}\n", 1),
         ("javascript", "║\n  a(() => {\n  })\n})\n", 2),
-        ("python", "x = f(║)\n", None),  # the rest of its line stands behind it
+        ("python", "x = f(║)\n", None),  # the rest of its line follows
         ("python", "x = ║1║\n", None),  # a range stays within its line
         ("python", "# see ║\n", None),
         ("python", 'x = """\n║\n"""\n', None),
@@ -87,8 +87,8 @@ def test_brackets_of_a_long_text_are_not_counted():
 
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("mark", [")", "} ", "end"])
-def test_a_line_of_a_megabyte_is_no_work_for_minutes(mark):
-    """The time would grow with the square: more than an hour for the first of these lines."""
+def test_a_line_of_a_megabyte_takes_no_minutes(mark):
+    """A pattern of quadratic time would take more than an hour for the first of these lines."""
     line = mark * 1_000_000 + "x"
     assert not _CLOSING_ONLY.fullmatch(line)
     (stop,) = drawn_hole(f"def f():\n    ║\n\nx{line}\n").canvas().stop
@@ -104,5 +104,5 @@ def test_a_line_of_a_megabyte_is_no_work_for_minutes(mark):
         *((line, True) for line in ("return", "end()x", "ends", "end end", ")]x", "}else")),
     ],
 )
-def test_a_line_that_only_closes_is_told_from_no_other(line, expected):
+def test_a_line_of_closing_marks_is_not_specific(line, expected):
     assert is_specific(line) is expected

@@ -1,4 +1,4 @@
-"""What a model does not get to see: places that are unwritten too, and notes that say so."""
+"""What is hidden from the model: the other holes, and TODO notes."""
 
 import pytest
 
@@ -18,7 +18,7 @@ def hole_at(text, offset):
     return hole
 
 
-def test_other_places_before_are_left_out_and_the_view_ends_before_the_first_behind():
+def test_other_holes_before_are_cut_out_and_the_view_ends_before_the_first_one_after():
     offset = TEXT.index("    \n") + 4
     others = [(TEXT.index(mark), TEXT.index(mark) + 2) for mark in ("@3", "@1", "@2")]
     seen, hole = hide_other_holes(TEXT, hole_at(TEXT, offset), others)
@@ -27,7 +27,7 @@ def test_other_places_before_are_left_out_and_the_view_ends_before_the_first_beh
     assert seen[hole.given_start : hole.start] == " "
 
 
-def test_a_text_without_other_places_is_seen_as_it_is():
+def test_a_text_without_other_holes_is_shown_unchanged():
     hole = hole_at(TEXT, 13)
     assert hide_other_holes(TEXT, hole, []) == (TEXT, hole)
 
@@ -41,20 +41,20 @@ def test_a_text_without_other_places_is_seen_as_it_is():
         ("# a comment", "# a comment"),
     ],
 )
-def test_the_comment_above_the_hole_says_what_but_not_that_it_is_to_be_done(comment, seen):
+def test_the_comment_above_the_hole_is_shown_without_its_todo(comment, seen):
     text = f"# TODO: more\nimport os\n\n\ndef f():\n    {comment}\n    "
     canvas = build_canvas(text, hole_at(text, len(text)), PYTHON, Budget())
     shown = hide_todo(canvas)
     assert (shown.prefix + shown.given) == text.replace(comment, seen)
 
 
-def test_a_note_further_up_stays():
+def test_a_todo_further_up_stays():
     text = "def f():\n    # TODO: the sum\n    x = 1\n    "
     canvas = build_canvas(text, hole_at(text, len(text)), PYTHON, Budget())
     assert hide_todo(canvas) == canvas
 
 
-def test_every_place_of_a_text_can_be_left_out():
+def test_every_other_hole_of_a_text_can_be_hidden():
     text = "def f():\n    ...\n\n\ndef g():\n    ...\n"
     first, second = find_holes(text, PYTHON)
     hole = hole_at(text, first.start)
@@ -75,7 +75,7 @@ def test_every_place_of_a_text_can_be_left_out():
         ("@", ""),
     ],
 )
-def test_a_scope_whose_body_is_unwritten_is_left_out_from_its_header_on(behind, seen):
+def test_a_scope_with_another_hole_is_left_out_from_its_header_on(behind, seen):
     text = "def f():\n    \n" + behind
     hole = hole_at(text, text.index("    \n") + 4)
     place = text.rindex("@")

@@ -56,7 +56,7 @@ def test_one_long_line_is_cut_at_a_word_edge():
     ],
     ids=["accent", "family", "surrogates", "flag"],
 )
-def test_a_cut_splits_no_character_as_it_is_seen(unit):
+def test_a_cut_splits_no_visible_character(unit):
     text = (unit + " ") * 40
     edges = set(range(0, len(text), len(unit) + 1)) | set(
         range(len(unit), len(text) + 1, len(unit) + 1)

@@ -1,4 +1,4 @@
-"""All holes of a text: each aware of the others, over two sweeps. Answers come from a script."""
+"""All holes of a text, filled in two sweeps so that each fill sees the others (scripted engine)."""
 
 import pytest
 from scripted_engine import ScriptedEngine, by_prefix
@@ -18,7 +18,7 @@ ANSWERS = {"one():": "return 1", "two():": "return 22", "three():": "return 333"
 
 
 async def fill(script, text=TEXT, *, num_sweeps=2, on_progress=None, chosen=slice(None)):
-    """Return the engine, the fillings, and the text that they make."""
+    """Return the engine, the filled places, and the resulting text."""
     engine = ScriptedEngine(script)
     holes = find_holes(text, PYTHON)
     context = FillContext(ask=engine.fill, language=PYTHON, options=FillOptions())
@@ -41,7 +41,7 @@ async def test_every_hole_gets_its_fill_and_nothing_else_changes():
 
 
 async def test_fills_are_not_compared_hole_by_hole(monkeypatch: pytest.MonkeyPatch):
-    """The event loop is held between two fills: by work that grows with the holes, not squared."""
+    """Work between two fills holds the event loop: it must not grow faster than the holes."""
     num_read, read = 0, FilledPlace.replacement.fget
     assert read is not None
 
@@ -57,7 +57,7 @@ async def test_fills_are_not_compared_hole_by_hole(monkeypatch: pytest.MonkeyPat
     assert num_read <= num_holes * num_holes
 
 
-async def test_in_the_first_sweep_a_hole_sees_the_fills_before_it_and_no_unwritten_place():
+async def test_in_the_first_sweep_a_hole_sees_the_fills_before_it_and_no_placeholder():
     engine, _, _ = await fill(by_prefix(ANSWERS), num_sweeps=1)
     assert len(engine.requests) == 3
     second = engine.requests[1]
@@ -96,7 +96,7 @@ async def test_a_second_text_is_taken_when_it_is_clean_and_at_least_as_sure(agai
     assert text.startswith(f"def one():\n    {kept}\n")
 
 
-async def test_a_hole_without_a_fill_gets_another_try_once_the_others_stand():
+async def test_a_hole_without_a_fill_is_tried_again_once_the_others_are_filled():
     def script(request: Fill):
         if request.prefix.rstrip().endswith("one():"):
             return "return 1" if "return 2" in request.suffix else ""
@@ -107,7 +107,7 @@ async def test_a_hole_without_a_fill_gets_another_try_once_the_others_stand():
     assert all(filling.refusal is None for filling in fillings)
 
 
-async def test_a_hole_that_gets_no_fill_stays_as_it_is_and_says_why():
+async def test_a_hole_that_gets_no_fill_keeps_its_text_and_has_a_reason():
     answers = {**ANSWERS, "two():": ""}
     engine, fillings, text = await fill(by_prefix(answers))
     assert "def two():\n    ...\n" in text
@@ -154,7 +154,7 @@ async def test_only_the_chosen_holes_are_filled_and_the_others_are_not_seen():
     assert len(fillings) == 1
 
 
-async def test_a_note_stays_above_its_fill_and_the_model_reads_it_without_its_todo():
+async def test_a_todo_comment_stays_above_its_fill_and_the_model_reads_it_without_the_todo():
     text = "def one():\n    pass  # TODO: the first number\n"
     engine, _, filled = await fill(by_prefix({"# the first number": "return 1"}), text)
     assert filled == "def one():\n    # TODO: the first number\n    return 1\n"
@@ -171,7 +171,7 @@ async def test_the_fills_have_the_line_ends_of_the_file():
     )
 
 
-async def test_progress_is_told_before_each_fill():
+async def test_progress_is_reported_before_each_fill():
     told: list[FillProgress] = []
     await fill(by_prefix(ANSWERS), on_progress=told.append)
     assert [one.description for one in told] == [

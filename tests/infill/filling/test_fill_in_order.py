@@ -1,4 +1,4 @@
-"""A selection filled or rewritten, against an engine that answers from a script."""
+"""A selection is filled or rewritten by a scripted engine."""
 
 import pytest
 from scripted_engine import ScriptedEngine
@@ -11,7 +11,7 @@ from intarsia.infill.filling.fill_in_order import (
     rewrite_selection,
 )
 from intarsia.infill.filling.options import FillContext, FillOptions
-from intarsia.infill.filling.places import Cursor, Stretch
+from intarsia.infill.filling.places import Cursor, Selection
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 
@@ -28,13 +28,13 @@ def context_of(engine, options=None, on_step=None):
 async def rewrite(script, text=TEXT, start=START, end=END, options=None, on_step=None):
     engine = ScriptedEngine(script)
     context = context_of(engine, options, on_step)
-    filling = await rewrite_selection(context, text, Stretch(start=start, end=end), 0.25)
+    filling = await rewrite_selection(context, text, Selection(start=start, end=end), 0.25)
     return engine, filling
 
 
 async def test_a_selection_is_filled_as_if_nothing_stood_in_it():
     engine = ScriptedEngine(lambda request: "    n = sum(xs)\n")
-    selection = Stretch(start=START, end=END)
+    selection = Selection(start=START, end=END)
     filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
     (request,) = engine.requests
@@ -92,7 +92,7 @@ async def test_an_engine_that_gives_no_answer_is_the_reason():
     assert filling.refusal == NoSuggestion(reason="gone")
 
 
-async def test_steps_are_told_with_the_text_and_the_hole():
+async def test_a_step_is_reported_with_the_text_and_the_hole():
     told = []
     engine, _ = await rewrite(lambda request: "y", on_step=lambda *step: told.append(step))
     ((text, hole, step),) = told
@@ -100,44 +100,44 @@ async def test_steps_are_told_with_the_text_and_the_hole():
     assert engine.requests[0].watch
 
 
-async def test_where_the_likeliest_fill_does_not_hold_the_next_is_looked_at():
+async def test_an_alternative_is_asked_for_where_the_likeliest_fill_does_not_pass():
     engine = ScriptedEngine(lambda request: "    n = sum(xs)\n" if request.alternative else "")
     steps = []
     context = context_of(engine, on_step=lambda *step: steps.append(step))
-    filling = await fill_selection(context, TEXT, Stretch(start=START, end=END))
+    filling = await fill_selection(context, TEXT, Selection(start=START, end=END))
     assert len(steps) == 1  # the draft that was shown is not taken back
     assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
     assert [request.alternative for request in engine.requests] == [0, 1]
 
 
-async def test_where_none_holds_the_first_says_why():
+async def test_where_no_answer_passes_the_reason_is_the_first_ones():
     engine = ScriptedEngine(lambda request: "  )\n" if request.alternative else "")
-    selection = Stretch(start=START, end=END)
+    selection = Selection(start=START, end=END)
     filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.refusal == NoSuggestion(reason="the model wrote nothing")
     assert len(engine.requests) == 2
 
 
-async def test_the_deadline_is_not_begun_again():
+async def test_no_alternative_is_asked_for_after_the_deadline():
     engine = ScriptedEngine(lambda request: "", finish_reason="deadline")
-    selection = Stretch(start=START, end=END)
+    selection = Selection(start=START, end=END)
     filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.refusal is not None
     assert len(engine.requests) == 1
 
 
-async def test_the_best_of_several_answers_that_holds_is_taken():
+async def test_the_best_candidate_that_passes_is_taken():
     engine = ScriptedEngine(
         lambda request: "", others=("  )\n", "    n = sum(xs)\n", "    n = 1\n")
     )
-    selection = Stretch(start=START, end=END)
+    selection = Selection(start=START, end=END)
     filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.result == "def f(xs):\r\n    n = 0\r\n    n = sum(xs)\r\n    return n\r\n"
     (request,) = engine.requests
     assert request.num_candidates == FillOptions().num_candidates > 1
 
 
-async def test_at_a_cursor_and_of_a_rewrite_there_is_one_answer():
+async def test_a_cursor_and_a_rewrite_ask_for_one_candidate():
     engine = ScriptedEngine(lambda request: "n + x")
     places = [Cursor(start=TEXT.index("n += x") + 5)]
     async for _ in fill_in_order(context_of(engine), TEXT, places):
@@ -146,9 +146,9 @@ async def test_at_a_cursor_and_of_a_rewrite_there_is_one_answer():
     assert [it.num_candidates for it in engine.requests + rewriter.requests] == [1, 1]
 
 
-async def test_where_several_were_refused_there_is_no_second_look():
+async def test_no_alternative_is_asked_for_after_several_rejected_candidates():
     engine = ScriptedEngine(lambda request: "", others=("  )\n", ""))
-    selection = Stretch(start=START, end=END)
+    selection = Selection(start=START, end=END)
     filling = await fill_selection(context_of(engine), TEXT, selection)
     assert filling.refusal == NoSuggestion(reason="the model wrote nothing")
     assert len(engine.requests) == 1

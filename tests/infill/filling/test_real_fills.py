@@ -1,4 +1,4 @@
-"""Whole files filled by the real engine with the real default model: what comes out is code."""
+"""Whole files filled by the real engine with the default model: the result is valid code."""
 
 import ast
 
@@ -9,7 +9,7 @@ from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.fill_all import fill_all
 from intarsia.infill.filling.fill_in_order import fill_selection
 from intarsia.infill.filling.options import FillContext, FillOptions
-from intarsia.infill.filling.places import Stretch
+from intarsia.infill.filling.places import Selection
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.syntax.nodes import num_errors
@@ -60,7 +60,7 @@ async def test_a_selection_of_whole_lines_in_a_function(real_engine_runtime: Add
     )
     start, end = text.index("    for"), text.index("    return")
     async with EngineClient(name="test", address=real_engine_runtime) as client:
-        selection = Stretch(start=start, end=end)
+        selection = Selection(start=start, end=end)
         context = FillContext(ask=client.fill, language=PYTHON, options=FillOptions())
         filling = await fill_selection(context, text, selection)
     assert filling.refusal is None

@@ -1,4 +1,4 @@
-"""What asks to be filled, drawn in placeholders.toml, and what holds for any text."""
+"""The holes of a file, drawn in placeholders.toml, and properties of any text."""
 
 import tomllib
 from itertools import pairwise
@@ -72,7 +72,7 @@ def test_marks_are_found_in_strings_and_comments_too():
     assert draw(text, find_holes(text, PYTHON, marks=["<<X>>"])) == 's = "⟦<<X>>⟧"  # ⟦<<X>>⟧\n'
 
 
-def test_a_mark_comes_before_the_unwritten_body_that_it_stands_in():
+def test_a_mark_takes_precedence_over_the_placeholder_around_it():
     text = "def f(x):\n    # FILL\n"
     assert draw(text, find_holes(text, PYTHON, marks=["# FILL"])) == "def f(x):\n    ⟦# FILL⟧\n"
 
@@ -83,7 +83,7 @@ def test_a_text_beyond_the_parser_has_only_marks():
     assert [text[hole.start : hole.end] for hole in holes] == ["@@"]
 
 
-def test_only_holes_that_a_stretch_holds_whole_are_within_it():
+def test_only_holes_that_are_wholly_in_a_range_are_within_it():
     text = "fn f() {\n    todo!()\n}\nfn g() {\n    todo!()\n}\n"
     first, second = find_holes(text, RUST)
     assert holes_within((first, second), 0, first.end) == (first,)
@@ -103,7 +103,7 @@ def test_only_holes_that_a_stretch_holds_whole_are_within_it():
         (RUST, "fn f() {\n    let x = todo!();\n}\n", "line", 0),
     ],
 )
-def test_a_body_may_have_several_lines_further_in_than_what_holds_it(
+def test_a_body_may_have_several_lines_indented_further_than_its_header(
     language, text, kind, min_indent
 ):
     found = opened(text, language)
@@ -112,7 +112,7 @@ def test_a_body_may_have_several_lines_further_in_than_what_holds_it(
     assert (found.hole.max_lines > 1) == (kind != "line")
 
 
-def test_a_fill_stands_on_lines_of_its_own_in_a_body_on_one_line():
+def test_a_fill_gets_lines_of_its_own_in_a_body_on_one_line():
     found = opened("impl A {\n    fn f() {}\n}\n", RUST)
     assert found.shown == "impl A {\n    fn f() {\n        \n    }\n}\n"
     assert found.hole.start == found.shown.index("        \n") + 8

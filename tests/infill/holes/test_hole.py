@@ -46,12 +46,12 @@ def test_a_range_in_one_line_is_a_line_and_any_other_a_span(source, kind):
     assert drawn_hole(source).hole.kind == kind
 
 
-def test_a_range_heals_what_stands_before_it():
+def test_a_range_gives_the_half_word_before_it_to_the_fill():
     drawn = drawn_hole("x = self.na║me║")
     assert drawn.text[drawn.hole.given_start : drawn.hole.start] == ".na"
 
 
-def test_the_middle_of_a_crlf_is_no_place():
+def test_no_hole_begins_or_ends_inside_a_crlf():
     hole = find_hole("a\r\nb", 2, PLAIN_TEXT)
     assert isinstance(hole, Hole) and hole.start == hole.end == 1
     span = hole_for_range("a\r\nb", 0, 2, PLAIN_TEXT)
@@ -59,7 +59,7 @@ def test_the_middle_of_a_crlf_is_no_place():
     assert hole_for_range("a\r\nb", 2, 2, PLAIN_TEXT).start == 1
 
 
-def test_nothing_is_put_before_a_byte_order_mark():
+def test_nothing_is_inserted_before_a_byte_order_mark():
     hole = find_hole("\ufeffx = 1", 0, PYTHON)
     assert isinstance(hole, Hole) and hole.start == hole.given_start == 1
 

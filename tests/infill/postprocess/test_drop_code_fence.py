@@ -13,7 +13,7 @@ from intarsia.infill.postprocess.drop_code_fence import drop_code_fence
         ("x = `a`", "x = `a`"),
     ],
 )
-def test_the_fence_of_a_chat_model_goes(fill, expected):
+def test_the_fence_of_a_chat_model_is_removed(fill, expected):
     assert drop_code_fence(fill, drawn_hole("║").context()) == expected
 
 

@@ -16,5 +16,5 @@ from intarsia.infill.postprocess.drop_leading_blank_lines import drop_leading_bl
         ("x = 1\n║║\n", "y = 2", "y = 2"),
     ],
 )
-def test_a_body_starts_where_the_cursor_stands(source, fill, expected):
+def test_a_body_starts_at_the_cursor(source, fill, expected):
     assert drop_leading_blank_lines(fill, drawn_hole(source).context()) == expected

@@ -4,8 +4,8 @@ from marked_text import read_marked
 from intarsia.infill.syntax.lines import (
     columns,
     last_non_blank,
+    line_at,
     line_end,
-    line_round,
     newline_of,
     next_line_start,
     next_non_blank_line,
@@ -27,7 +27,7 @@ from intarsia.infill.syntax.lines import (
 )
 def test_a_line_ends_at_lf_crlf_or_cr(source, line):
     marked = read_marked(source)
-    assert line_round(marked.text, marked.start) == line
+    assert line_at(marked.text, marked.start) == line
 
 
 def test_next_line_starts_after_the_whole_line_end():

@@ -1,8 +1,8 @@
 """Whatever text, holes, fills, encoding and typing: an edit changes the holes, or it is refused."""
 
 import asyncio
-from dataclasses import replace
 
+import msgspec
 from client_edits import apply_edits, text_edits
 from code_like_text import texts
 from hypothesis import given, settings
@@ -14,7 +14,7 @@ from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.filling.replacement import with_replaced
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.edits.compute_edit import MOVED, ComputedEdit, compute_edit
+from intarsia.lsp.edits.compute_edit import STALE, ComputedEdit, compute_edit
 from intarsia.lsp.edits.edit_arguments import read_edit_arguments
 from intarsia.lsp.edits.workspace_edit import EditShape, workspace_edit
 from intarsia.lsp.requests.plan import plan_suggestion, request_for
@@ -35,7 +35,7 @@ language_ids = st.sampled_from(["python", "rust", "javascript", "plaintext"])
 
 def opened(text: str, language_id: str, encoding: str) -> Session:
     session = IntarsiaServer().session
-    session.settings = replace(session.settings, hole_marks=(MARK,))
+    session.settings = msgspec.structs.replace(session.settings, hole_marks=(MARK,))
     session.documents.encoding = encoding  # type: ignore[assignment]
     session.documents.open(types.TextDocumentItem(URI, language_id, 1, text))
     return session
@@ -136,6 +136,6 @@ def test_an_edit_of_a_text_that_is_typed_in_meanwhile_is_refused(pieces, fills, 
     current = session.documents.current(URI)
     assert current is not None
     if current.version == 2:
-        assert (work.replacements, work.reason) == ((), MOVED.reason)
+        assert (work.replacements, work.reason) == ((), STALE.reason)
     else:
-        assert work.reason != MOVED.reason
+        assert work.reason != STALE.reason

@@ -103,7 +103,7 @@ async def test_a_client_gets_only_the_kinds_that_it_asks_for(
 
 @pytest.mark.parametrize(
     ("place", "reason"),
-    [("file:///home/me/.env", "excluded by the pattern"), ("git:/a.py", "no file on disk")],
+    [("file:///home/me/.env", "excluded by the pattern"), ("git:/a.py", "not a file on disk")],
 )
 async def test_a_refused_document_gets_none_and_the_log_says_why(
     runtime: Address, place: str, reason: str
@@ -223,7 +223,7 @@ async def test_an_action_of_an_older_text_is_refused_and_the_user_is_told(
         resolved = await client.code_action_resolve_async(action)
         assert resolved.edit is None
         assert [one.message for one in client.messages] == [
-            "intarsia: the document has changed meanwhile: ask again"
+            "intarsia: the document has changed: ask again"
         ]
 
 

@@ -144,7 +144,7 @@ async def test_an_edit_that_is_only_returned_has_its_version_and_is_not_told_abo
         (change,) = answer["edit"]["documentChanges"]
         assert change["textDocument"] == {"uri": uri, "version": 1}
         none = await run_edit(client, "fill", uri, cursor(2, 0), version=7, apply=False)
-        assert none["reason"] == "the document has changed meanwhile: ask again"
+        assert none["reason"] == "the document has changed: ask again"
         assert (applied.params, told(client)) == ([], [])
 
 
@@ -162,9 +162,9 @@ async def test_what_could_not_be_filled_is_told(runtime: Address) -> None:
 @pytest.mark.parametrize(
     ("place", "text", "version", "reason"),
     [
-        ("a.py", "x = 1\n", 1, "nothing here asks to be filled"),
-        ("a.py", TEXT, 2, "the document has changed meanwhile: ask again"),
-        ("git:/a.py", TEXT, 1, "the document is no file on disk"),
+        ("a.py", "x = 1\n", 1, "there is no hole to fill here"),
+        ("a.py", TEXT, 2, "the document has changed: ask again"),
+        ("git:/a.py", TEXT, 1, "the document is not a file on disk"),
         ("file:///home/me/.env", TEXT, 1, "excluded by the pattern"),
     ],
 )
@@ -226,7 +226,7 @@ async def test_an_edit_is_dropped_when_the_document_moves_on_meanwhile(runtime: 
         change_document(client, uri, "#\n" + TEXT, 2)
         result = await answered(answer)
         assert (result["applied"], result["edit"]) == (False, None)
-        assert result["reason"] == "the document has changed meanwhile: ask again"
+        assert result["reason"] == "the document has changed: ask again"
         assert applied.params == []
         await engine_once(runtime, lambda status: status.num_fills == 1)
 

@@ -159,7 +159,7 @@ async def test_a_new_file_that_is_not_saved_yet_gets_one(runtime: Address) -> No
 @pytest.mark.parametrize(
     ("place", "language", "reason"),
     [
-        ("git:/old.py", "python", "no file on disk"),
+        ("git:/old.py", "python", "not a file on disk"),
         ("file:///home/me/project/.env", "dotenv", "excluded by the pattern"),
         ("file:///home/me/a.sql", "sql", "excluded by the pattern '*.sql'"),
         ("file:///home/me/a.md", "markdown", "disabledLanguages"),

@@ -164,7 +164,7 @@ async def test_a_change_of_an_unopened_document_is_logged_and_no_more(runtime: A
             await client.text_document_inline_completion_async(ask_inline("file:///no.py", 0, 0))
             is None
         )
-        assert "change of a document that is not open, ignored: file:///no.py" in log_of(client)
+        assert "ignored a change of a document that is not open: file:///no.py" in log_of(client)
         assert "no suggestion: the document is not open" in log_of(client)
 
 

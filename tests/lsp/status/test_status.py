@@ -27,19 +27,19 @@ from rule_server import rule_server_command
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import LoadProgress
 from intarsia.lsp.status.reporter import StatusReporter
-from intarsia.lsp.status.status import Facts, LastAnswer, status_of
+from intarsia.lsp.status.status import Facts, LastRequest, status_of
 
 STATUS = "intarsia/status"
 FAST = {"debounceMs": 0, "deadlineMs": 60_000}
 LOADING = LoadProgress(stage="reading weights", fraction=0.5)
-LAST = LastAnswer(
+LAST = LastRequest(
     uri="file:///a.py",
     shown=True,
     reason=None,
     failed=False,
     ms=12.5,
     read_ms=2.5,
-    passes=3,
+    num_forwards=3,
     tokens_read=10,
     tokens_reused=90,
     tokens_written=4,
@@ -211,7 +211,7 @@ async def test_a_request_is_work_and_then_the_last_one(runtime: Address) -> None
             "reason": None,
             "failed": False,
             "readMs": 0.0,
-            "passes": 4,
+            "numForwards": 4,
             "tokensRead": 3,
             "tokensReused": 0,
             "tokensWritten": 3,

@@ -57,17 +57,17 @@ def test_what_would_change_text_is_no_ghost_text(drawing: str, suggested: str, r
 
 @pytest.mark.parametrize(("typed", "rest"), [("", "a + 1"), ("a", " + 1"), ("a + ", "1")])
 def test_typing_along_leaves_the_rest(typed: str, rest: str) -> None:
-    left = ghost("a", " +", " 1").typed_along(typed)
+    left = ghost("a", " +", " 1").after_typing(typed)
     assert left is not None
     assert left.text == rest
 
 
 def test_typing_along_cuts_a_token_in_two_and_keeps_its_confidence() -> None:
-    left = ghost("ab", "cd", "ef").typed_along("abc")
+    left = ghost("ab", "cd", "ef").after_typing("abc")
     assert left is not None
     assert left.tokens == (ConfidentToken("d", 0.1), ConfidentToken("ef", 0.2))
 
 
 @pytest.mark.parametrize("typed", ["b", "a + 1", "a + 1x"])
 def test_typing_something_else_or_all_of_it_leaves_nothing(typed: str) -> None:
-    assert ghost("a", " +", " 1").typed_along(typed) is None
+    assert ghost("a", " +", " 1").after_typing(typed) is None

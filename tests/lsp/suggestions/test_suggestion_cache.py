@@ -8,7 +8,7 @@ from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.positions import line_starts
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.suggestions.ghost_text import GhostText
-from intarsia.lsp.suggestions.suggestion_cache import Known, SuggestionCache
+from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions, SuggestionCache
 
 
 def seen(drawing: str, uri: str = "file:///a.py") -> Snapshot:
@@ -24,9 +24,9 @@ def seen(drawing: str, uri: str = "file:///a.py") -> Snapshot:
     return Snapshot(document=document, text=text, offset=drawing.index("|"), selected=None)
 
 
-def known(*texts: str, is_complete: bool = False) -> Known:
+def known(*texts: str, is_complete: bool = False) -> CachedSuggestions:
     ghosts = (GhostText(text, (ConfidentToken(text, 0.5),)) for text in texts)
-    return Known(ghosts=tuple(ghosts), is_complete=is_complete)
+    return CachedSuggestions(ghosts=tuple(ghosts), is_complete=is_complete)
 
 
 def test_the_same_place_gives_the_same_suggestion() -> None:
@@ -51,8 +51,8 @@ def test_another_text_before_after_or_another_document_is_a_miss() -> None:
     cache = SuggestionCache()
     cache.store(seen("x = |\n"), known("foo()"))
     for other in ("y = |\n", "x = |\n\n", "x = g|\n", "x =|\n", "x = foo()|\n"):
-        assert cache.lookup(seen(other)) == Known(), other
-    assert cache.lookup(seen("x = |\n", uri="file:///b.py")) == Known()
+        assert cache.lookup(seen(other)) == CachedSuggestions(), other
+    assert cache.lookup(seen("x = |\n", uri="file:///b.py")) == CachedSuggestions()
 
 
 def test_what_was_shown_last_stays_shown() -> None:
@@ -72,7 +72,7 @@ def test_the_least_recently_used_entry_goes_first() -> None:
     cache.lookup(seen("a|"))
     cache.store(seen("c|"), known("3"))
     assert cache.lookup(seen("a|")) == known("1")
-    assert cache.lookup(seen("b|")) == Known()
+    assert cache.lookup(seen("b|")) == CachedSuggestions()
 
 
 texts = st.lists(st.text("ab( )\n\u00fc\U0001f600", min_size=1, max_size=4), min_size=1, max_size=6)
@@ -83,7 +83,7 @@ def test_typing_along_sign_by_sign_keeps_tokens_and_text_together(parts: list[st
     text = "".join(parts)
     tokens = tuple(ConfidentToken(part, 1 / (at + 1)) for at, part in enumerate(parts))
     cache = SuggestionCache()
-    cache.store(seen("x = |\n"), Known(ghosts=(GhostText(text, tokens),)))
+    cache.store(seen("x = |\n"), CachedSuggestions(ghosts=(GhostText(text, tokens),)))
     for typed in range(len(text.rstrip())):
         (left,) = cache.lookup(seen(f"x = {text[:typed]}|\n")).ghosts
         assert left.text == text[typed:]

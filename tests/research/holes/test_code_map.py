@@ -1,13 +1,14 @@
-"""What each character is, drawn below it: a string ``s``, a comment ``c``, code ``.``."""
+"""The kind of each character, drawn as ``s`` (string), ``c`` (comment) or ``.`` (code)."""
 
 import pytest
 from code_like_text import languages, texts
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.nodes import is_code
 from intarsia.infill.syntax.parse import parse_afresh
-from intarsia.research.holes.code_map import CODE, COMMENT, STRING, map_code
+from intarsia.research.holes.code_map import CODE, COMMENT, STRING, map_code, offsets_of_bytes
 
 SIGNS = {CODE: ".", STRING: "s", COMMENT: "c"}
 
@@ -40,10 +41,18 @@ def test_other_nodes_count_as_strings_when_named():
 
 @settings(max_examples=100, deadline=None)
 @given(texts, languages)
-def test_it_says_what_is_said_of_each_place(text, language):
+def test_the_map_agrees_with_is_code_at_every_offset(text, language):
     syntax = parse_afresh(text, language)
     if syntax is not None:
         codes = map_code(syntax)
         assert [code == CODE for code in codes] == [
             is_code(syntax, offset) for offset in range(len(text))
         ]
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text("aä😀\ud800\n", max_size=30))
+def test_every_byte_has_the_offset_of_its_character_and_the_end_comes_last(text):
+    widths = [len(character.encode("utf-8", "replace")) for character in text]
+    expected = [offset for offset, width in enumerate(widths) for _ in range(width)]
+    assert list(offsets_of_bytes(text)) == [*expected, len(text)]

@@ -1,4 +1,4 @@
-"""Which stretches of code are holes, drawn in known_holes.toml, and what holds for any text."""
+"""The ranges that are cut as holes, drawn in cut_holes.toml, and properties of any text."""
 
 import tomllib
 from pathlib import Path
@@ -13,28 +13,28 @@ from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT, language_for_id
 from intarsia.infill.syntax.nodes import comment_at, is_inside_string
 from intarsia.infill.syntax.parse import MAX_LINE_CHARS, parse, parse_afresh
 from intarsia.research.holes.cut_holes import (
+    CUT_HOLE_KINDS,
     EXPRESSION_CHARS,
-    KNOWN_HOLE_KINDS,
     MAX_BLOCK_LINES,
-    known_holes,
+    cut_holes,
 )
 from intarsia.research.holes.node_table import hole_nodes
 
 PYTHON = language_for_id("python")
-CASES = tomllib.loads(Path(__file__).with_name("known_holes.toml").read_text(encoding="utf-8"))[
+CASES = tomllib.loads(Path(__file__).with_name("cut_holes.toml").read_text(encoding="utf-8"))[
     "case"
 ]
 DRAWN = [
     pytest.param(case, kind, id=f"{case['language']}: {kind}")
     for case in CASES
-    for kind in KNOWN_HOLE_KINDS
+    for kind in CUT_HOLE_KINDS
     if kind in case
 ]
 TO_THE_LINE_END = ("rest_of_line", "inside_word")
 
 
 def draw(text, holes):
-    """Draw each hole as ``⟦…⟧``, one in another where they are."""
+    """Draw each hole as ``⟦…⟧``; they may be nested."""
     starts = [(hole.start, 1, -hole.end, "⟦") for hole in holes]
     ends = [(hole.end, 0, -hole.start, "⟧") for hole in holes]
     for offset, _, _, mark in sorted([*starts, *ends], reverse=True):
@@ -49,7 +49,7 @@ def draw_starts(text, holes):
 
 
 def truths(text, kind, language=PYTHON):
-    return [text[hole.start : hole.end] for hole in known_holes(text, language)[kind]]
+    return [text[hole.start : hole.end] for hole in cut_holes(text, language)[kind]]
 
 
 def undrawn(drawing):
@@ -59,7 +59,7 @@ def undrawn(drawing):
 @pytest.mark.parametrize(("case", "kind"), DRAWN)
 def test_case(case, kind):
     text = undrawn(case[kind])
-    holes = known_holes(text, language_for_id(case["language"]))[kind]
+    holes = cut_holes(text, language_for_id(case["language"]))[kind]
     assert draw(text, holes) == case[kind]
 
 
@@ -85,7 +85,7 @@ def test_the_cases_cover_every_row():
 )
 def test_the_rest_of_a_line_begins_at_any_edge_of_a_word_of_code(drawing, language_id):
     text = drawing.replace("║", "")
-    holes = known_holes(text, language_for_id(language_id))["rest_of_line"]
+    holes = cut_holes(text, language_for_id(language_id))["rest_of_line"]
     assert draw_starts(text, holes) == drawing
 
 
@@ -101,14 +101,14 @@ def test_the_rest_of_a_line_begins_at_any_edge_of_a_word_of_code(drawing, langua
 )
 def test_a_word_is_cut_anywhere_inside_it(drawing, language_id):
     text = drawing.replace("║", "")
-    holes = known_holes(text, language_for_id(language_id))["inside_word"]
+    holes = cut_holes(text, language_for_id(language_id))["inside_word"]
     assert draw_starts(text, holes) == drawing
 
 
 def test_a_hole_ends_where_its_line_does_without_blanks():
     text = "if value:  \r\n    return None\t\r\n"
     for kind in TO_THE_LINE_END:
-        assert {text[hole.end :] for hole in known_holes(text, PYTHON)[kind]} == {
+        assert {text[hole.end :] for hole in cut_holes(text, PYTHON)[kind]} == {
             "  \r\n    return None\t\r\n",
             "\t\r\n",
         }
@@ -131,7 +131,7 @@ def test_a_line_has_code_and_is_whole(text, language_id, lines):
     assert truths(text, "line", language_for_id(language_id)) == lines
 
 
-def test_a_body_is_behind_its_docstring_and_what_is_said_before_it():
+def test_a_body_begins_after_its_docstring_and_comments():
     text = 'def f():\n    """Doc."""\n    # first\n    x = 1\n    # then\n    return x\n    # end\n'
     assert truths(text, "block") == ["x = 1\n    # then\n    return x"]
 
@@ -166,7 +166,7 @@ def test_an_expression_is_neither_all_of_a_line_nor_longer_than_so_much():
     assert "f(1, 2)" not in truths(text, "expression")
 
 
-def test_broken_code_has_holes_where_it_is_whole():
+def test_broken_code_has_holes_outside_its_errors():
     text = "def f(x):\n    if x:\n        return g(x, 1)\n    y = (\n"
     assert "return g(x, 1)" in truths(text, "line")
     assert "x, 1" in truths(text, "arguments")
@@ -174,30 +174,30 @@ def test_broken_code_has_holes_where_it_is_whole():
 
 def test_plain_text_and_binary_text_have_none():
     for text, language in (("Some words here.\n", PLAIN_TEXT), ("x = value\n\0", PYTHON)):
-        assert known_holes(text, language) == {kind: [] for kind in KNOWN_HOLE_KINDS}
+        assert cut_holes(text, language) == {kind: [] for kind in CUT_HOLE_KINDS}
 
 
 def test_a_text_beyond_the_parser_has_the_holes_of_its_lines():
     text = "y = '" + "x" * MAX_LINE_CHARS + "'\ndef f(value):\n    return f(value, 1)\n"
-    holes = known_holes(text, PYTHON)
+    holes = cut_holes(text, PYTHON)
     assert truths(text, "line") == ["def f(value):", "return f(value, 1)"]
     assert {kind for kind, found in holes.items() if found} == {"line", *TO_THE_LINE_END}
 
 
 def test_other_texts_parsed_before_change_nothing():
     text = "def f(x:\n  'a\n return (x\n}\n"
-    first = known_holes(text, PYTHON)
+    first = cut_holes(text, PYTHON)
     parse(text.replace("'a", "'a'"), PYTHON)
-    assert known_holes(text, PYTHON) == first
+    assert cut_holes(text, PYTHON) == first
 
 
 @settings(max_examples=100, deadline=None)
 @given(texts, languages, st.integers(1, 3))
-def test_holes_of_any_text_lie_in_code(text, language, times):
+def test_holes_of_any_text_are_in_code(text, language, times):
     text *= times
-    found = known_holes(text, language)
-    assert found == known_holes(text, language)
-    assert tuple(found) == KNOWN_HOLE_KINDS
+    found = cut_holes(text, language)
+    assert found == cut_holes(text, language)
+    assert tuple(found) == CUT_HOLE_KINDS
     syntax = parse_afresh(text, language)
     for kind, holes in found.items():
         assert holes == sorted(set(holes), key=lambda hole: (hole.start, hole.end))
@@ -217,5 +217,5 @@ def test_holes_of_any_text_lie_in_code(text, language, times):
 def test_a_mark_in_the_middle_of_non_ascii_text_is_where_it_is_drawn():
     marked = read_marked("é = '😀'; ü = rufe('😀', ║näher(1, 2)║)\n")
     assert (marked.start, marked.end) in [
-        (hole.start, hole.end) for hole in known_holes(marked.text, PYTHON)["expression"]
+        (hole.start, hole.end) for hole in cut_holes(marked.text, PYTHON)["expression"]
     ]

@@ -1,14 +1,5 @@
 """Tiny models run on one thread."""
 
-from collections.abc import Iterator
+from one_thread import one_thread
 
-import pytest
-import torch
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    num_threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(num_threads)
+__all__ = ["one_thread"]

@@ -3,16 +3,13 @@
 from pathlib import Path
 
 import pytest
-import torch
+from one_thread import one_thread
 from toy_causal import save_toy, toy_causal_model
 from toy_training import toy_holes
 
 from intarsia.research.training.packed_holes import PackedHoles
 
-
-@pytest.fixture(autouse=True, scope="session")
-def _one_thread() -> None:
-    torch.set_num_threads(1)
+__all__ = ["one_thread"]
 
 
 @pytest.fixture(scope="session")

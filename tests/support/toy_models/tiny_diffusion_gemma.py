@@ -51,7 +51,7 @@ def tiny_config(*, canvas_length: int, vocab_size: int = VOCAB_SIZE, eos_token_i
 
 
 def tiny_model(*, canvas_length: int = 12, vocab_size: int = VOCAB_SIZE, seed: int = 0) -> Any:
-    """Return a model whose weights follow the seed; the caller's random state is kept."""
+    """Return a model with weights drawn from the seed; the caller's random state is kept."""
     from transformers import DiffusionGemmaForBlockDiffusion
 
     with torch.random.fork_rng(devices=[]), torch.no_grad():
@@ -91,7 +91,7 @@ def save_tiny_checkpoint(folder: Path, *, canvas_length: int = 64, seed: int = 0
 
 
 def save_tiny_tokenizer(folder: Path) -> Path:
-    """Write a byte-level BPE tokenizer whose first ids are pad, eos, bos and end of turn."""
+    """Write a byte-level BPE tokenizer; its first ids are pad, eos, bos and end of turn."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()

@@ -22,7 +22,7 @@ from intarsia.engine.families.masked_causal.backbone.choose_format import Format
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import TorchBackbone
-from intarsia.engine.families.masked_causal.backbone.torch_weights import pass_weights
+from intarsia.engine.families.masked_causal.backbone.torch_weights import torch_weights
 from intarsia.engine.families.masked_causal.backbone.weights import read_weights
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer, read_fim_tokenizer
@@ -126,11 +126,11 @@ def toy_backbone(
         gated = read_adapter(adapter, shape, dtype=torch.float32, device=CPU)
     mask_id = toy_text(folder).mask_id
     if matrices == "int8":
-        from intarsia.engine.families.masked_causal.backbone.int8_backbone import ByteBackbone
-        from intarsia.engine.families.masked_causal.backbone.int8_weights import byte_weights
+        from intarsia.engine.families.masked_causal.backbone.int8_backbone import Int8Backbone
+        from intarsia.engine.families.masked_causal.backbone.int8_weights import quantize_weights
 
-        return ByteBackbone(shape, byte_weights(weights, gated), mask_id=mask_id, num_threads=2)
-    return TorchBackbone(shape, pass_weights(weights, gated, matrices), mask_id=mask_id)
+        return Int8Backbone(shape, quantize_weights(weights, gated), mask_id=mask_id, num_threads=2)
+    return TorchBackbone(shape, torch_weights(weights, gated, matrices), mask_id=mask_id)
 
 
 def toy_text(folder: Path) -> FimTokenizer:

@@ -1,4 +1,4 @@
-"""A byte-level tokenizer of 256 bytes, some merges (two of them cut a character) and FIM marks."""
+"""A byte-level tokenizer of 256 bytes, some merges (two of these cut a character) and FIM marks."""
 
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers
 

@@ -37,7 +37,7 @@ def toy_batched(folder: Path) -> BatchedBackbone:
 
 
 def toy_lines(num_holes: int, *, seed: int = 0) -> list[tuple[str, str, str]]:
-    """Return prefix, hole and suffix of lines whose hole follows from both its sides."""
+    """Return prefix, hole and suffix of lines; the hole follows from both sides."""
     chosen = random.Random(seed)
     holes = []
     for _ in range(num_holes):
@@ -80,7 +80,7 @@ def toy_tuning_task(folder: Path, holes: PackedHoles, *, strength: float = 1.0) 
 def train_toy(
     task: TrainingTask, holes: PackedHoles, folder: Path, *, tokens: int, **options: Any
 ) -> dict[str, float]:
-    """Train so many places, quietly."""
+    """Train this number of places, quietly."""
     loop = LoopOptions(
         **({"held_out_share": 0.25, "held_out_passes": 4, "steps_per_note": 1} | options)
     )

@@ -1,12 +1,12 @@
--- Takes ghost text over, all of it or a part. It goes in as if it were pasted: `.` repeats it with
--- what was typed around it, and `u` takes back what was accepted and nothing else.
+-- Accepts ghost text, all of it or a part. It is inserted as if it were pasted: `.` repeats it with
+-- the text typed around it, and `u` undoes only the accepted text.
 
 local M = {}
 
 local WORD = vim.regex([[^\_s*\%(\k\+\|\%(\k\@!\S\)\+\)]]) -- of 'iskeyword', or punctuation
-local pending ---@type string? what goes in next
+local pending ---@type string? what is inserted next
 
----Insert what was accepted; called by the keys that `take` presses.
+---Insert the accepted text; called by the keys that `take` presses.
 function M.insert()
   local text = pending
   pending = nil
@@ -16,9 +16,9 @@ function M.insert()
 end
 
 local take
----Take a part of the ghost text over; of a draft, once it has become the answer.
+---Accept a part of the ghost text; while a draft is shown, accept it once the answer is there.
 ---@param part fun(rest: string, sure?: string): string
----@return boolean # whether there was anything to take from
+---@return boolean # whether there was anything to accept
 function take(part)
   local ghost_text, buffer = require("intarsia.ghost_text"), vim.api.nvim_get_current_buf()
   local rest, sure = ghost_text.shown(buffer)
@@ -57,7 +57,7 @@ function M.line()
   end)
 end
 
----Takes nothing where the next token is an unsure one already.
+---Accepts nothing where the next token is unsure.
 ---@return boolean # whether there was ghost text
 function M.sure()
   return take(function(_, sure)

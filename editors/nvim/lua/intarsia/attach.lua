@@ -1,13 +1,13 @@
--- What happens when the server attaches to a buffer.
+-- Sets up a buffer when the server attaches to it.
 
 local M = {}
 
----Show what the server says in this buffer, as the options want it.
+---Show the server's suggestions in this buffer, as the options demand.
 ---@param client vim.lsp.Client
 ---@param buffer integer
 function M.attach(client, buffer)
   require("intarsia.status").announce()
-  require("intarsia.rest").attach(buffer)
+  require("intarsia.cursor_hold").attach(buffer)
   local options = require("intarsia.options").current
   if options.completion then
     return

@@ -1,10 +1,10 @@
--- One suggestion: its text, and how sure the model is of its parts.
+-- One suggestion: its text, and the model's confidence in its tokens.
 
 local M = {}
 
 ---@class intarsia.Candidate
 ---@field text string with \n at line ends
----@field sure string the beginning of it that the model is sure of
+---@field sure string the start of the text up to the first unsure token
 ---@field tokens intarsia.Token[] the texts joined are the text
 
 ---@class intarsia.Token
@@ -37,7 +37,7 @@ function M.read(item)
   return { text = text, sure = M.with_plain_ends(more.sure or text), tokens = tokens }
 end
 
----Return what is left of a text once some of it has been typed; nil where it is none of it or all.
+---Return the rest of a text after a typed start of it; nil where it does not start so or is typed.
 ---@param text string
 ---@param typed string
 ---@return string?
@@ -47,7 +47,7 @@ function M.rest(text, typed)
   end
 end
 
----Return what is left of a candidate as runs of text of one highlight group.
+---Return the rest of a candidate as runs of text, each of one highlight group.
 ---@param candidate intarsia.Candidate
 ---@param typed string
 ---@return [string, string][]
@@ -56,14 +56,14 @@ function M.runs(candidate, typed)
   local limit = settings.sureConfidence or SURE_CONFIDENCE
   local runs, num_typed = {}, #typed
   for _, token in ipairs(candidate.tokens) do
-    local left = token.text:sub(num_typed + 1)
+    local rest = token.text:sub(num_typed + 1)
     num_typed = math.max(0, num_typed - #token.text)
     local group = token.confidence < limit and "IntarsiaUnsure" or "IntarsiaGhostText"
     local last = runs[#runs]
     if last and last[2] == group then
-      last[1] = last[1] .. left
-    elseif left ~= "" then
-      table.insert(runs, { left, group })
+      last[1] = last[1] .. rest
+    elseif rest ~= "" then
+      table.insert(runs, { rest, group })
     end
   end
   return runs

@@ -1,4 +1,4 @@
--- What this client says of itself in `initialize`.
+-- The capabilities that this client declares in `initialize`.
 
 local M = {}
 
@@ -8,7 +8,7 @@ function M.is_native()
   return require("intarsia.options").current.native and vim.lsp.inline_completion ~= nil
 end
 
----Add what decides how the server answers.
+---Add the capabilities that decide how the server answers.
 ---@param capabilities lsp.ClientCapabilities
 function M.declare(capabilities)
   local options = require("intarsia.options").current

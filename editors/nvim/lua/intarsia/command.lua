@@ -1,4 +1,4 @@
--- :Intarsia and what it can do.
+-- The command :Intarsia and its subcommands.
 
 local M = {}
 
@@ -6,14 +6,14 @@ local PAUSE_MINUTES = 10
 
 ---@class intarsia.Subcommand
 ---@field run fun(words: string[], arguments: table)
----@field values? string[] offered behind its name
+---@field values? string[] offered as its argument
 
----@param words string
-local function fail(words)
-  vim.notify("intarsia: " .. words, vim.log.levels.ERROR)
+---@param message string
+local function fail(message)
+  vim.notify("intarsia: " .. message, vim.log.levels.ERROR)
 end
 
----Act on what was selected, else on what `otherwise` gives.
+---Act on the command's selection, else on the one that `otherwise` returns.
 ---@param arguments table
 ---@param otherwise fun(): intarsia.Selection?
 ---@param act fun(selection?: intarsia.Selection)
@@ -51,7 +51,7 @@ local subcommands = {
     run = function(words, arguments)
       local noise = tonumber(words[1])
       if words[1] and not (noise and noise > 0 and noise <= 1) then
-        return fail(("the noise of a rewrite is above 0 up to 1, not %q"):format(words[1]))
+        return fail(("the noise of a rewrite is above 0 and up to 1, not %q"):format(words[1]))
       end
       on_selection(arguments, require("intarsia.selection").cursor_line, function(selection)
         require("intarsia.edit").start("rewrite", selection, noise)
@@ -111,7 +111,7 @@ function M.run(arguments)
   local name = table.remove(words, 1) or "status"
   local subcommand = subcommands[name]
   if not subcommand then
-    return fail(("no command %q; there are: %s"):format(name, table.concat(names(), ", ")))
+    return fail(("unknown command %q; commands are: %s"):format(name, table.concat(names(), ", ")))
   end
   subcommand.run(words, arguments)
 end
@@ -120,14 +120,14 @@ end
 ---@param line string
 ---@return string[]
 function M.complete(lead, line)
-  local named = line:match("Intarsia%s+(%S+)%s")
-  local found = names()
-  if named then
-    found = subcommands[named] and subcommands[named].values or {}
+  local subcommand = line:match("Intarsia%s+(%S+)%s")
+  local completions = names()
+  if subcommand then
+    completions = subcommands[subcommand] and subcommands[subcommand].values or {}
   end
   return vim.tbl_filter(function(name)
     return vim.startswith(name, lead)
-  end, found)
+  end, completions)
 end
 
 return M

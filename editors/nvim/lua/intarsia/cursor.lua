@@ -1,12 +1,12 @@
--- Where the cursor is, and what has been typed since it was somewhere else.
+-- The cursor's position, and the text typed since it was somewhere else.
 
 local M = {}
 
----@class intarsia.Anchor a place that text was suggested for; rows and columns from 0, in bytes
+---@class intarsia.Anchor where text was suggested; rows and columns from 0, in bytes
 ---@field row integer
 ---@field col integer
 ---@field head string the line before it
----@field tail string the line behind it
+---@field tail string the line after the cursor
 ---@field num_lines integer of the buffer
 
 ---@return integer row, integer col from 0, in bytes
@@ -15,7 +15,7 @@ function M.position()
   return place[1] - 1, place[2]
 end
 
----Return what tells one state of text and cursor from another.
+---Return a key of the text's version and the cursor's position.
 ---@param buffer integer
 ---@return string
 function M.place(buffer)
@@ -30,7 +30,7 @@ local function line_at(buffer, row)
   return vim.api.nvim_buf_get_lines(buffer, row, row + 1, false)[1] or ""
 end
 
----Return the cursor's place, or one in its line.
+---Return the anchor at the cursor, or at another column of its line.
 ---@param buffer integer
 ---@param col? integer
 ---@return intarsia.Anchor
@@ -46,7 +46,7 @@ function M.anchor(buffer, col)
   }
 end
 
----Return the text from the anchor to the cursor; nil where anything else has changed.
+---Return the text typed from the anchor to the cursor; nil where anything else has changed.
 ---@param buffer integer
 ---@param anchor intarsia.Anchor
 ---@return string?

@@ -1,5 +1,5 @@
--- A suggestion while it settles: settled tokens as text, the others as a soft mark.
--- What is marked never gets narrower or lower while one request runs, so that nothing flickers.
+-- A suggestion while it settles: settled tokens as text, the others as dots.
+-- While one request runs, its lines never get narrower or fewer, so that nothing flickers.
 
 local M = {}
 
@@ -11,7 +11,7 @@ local MARK = "·"
 ---@field step integer
 ---@field tokens { text: string, confidence: number, settled: boolean }[]
 
----Return a mark as wide as the text; blanks and line ends stay.
+---Return dots as wide as the text; blanks and line ends stay.
 ---@param text string
 ---@return string
 local function marked(text)
@@ -22,9 +22,9 @@ local function marked(text)
   )
 end
 
----Return the draft's lines as runs of text of one highlight group.
+---Return the draft's lines as runs of text, each of one highlight group.
 ---@param draft intarsia.Draft
----@param widths integer[] of the lines drawn before; is brought up to date
+---@param widths integer[] of the lines drawn before; updated in place
 ---@return [string, string][][]
 function M.lines(draft, widths)
   local runs, num_settled_lines, is_beginning = {}, 0, true
@@ -37,7 +37,7 @@ function M.lines(draft, widths)
     local group = token.settled and "IntarsiaGhostText" or "IntarsiaDraft"
     table.insert(runs, { token.settled and text or marked(text), group })
   end
-  local lines = require("intarsia.drawing").split(runs)
+  local lines = require("intarsia.extmarks").split(runs)
   for number = num_settled_lines + 1, math.max(#lines, #widths) do
     lines[number] = lines[number] or {}
     local missing = (widths[number] or 0) - M.width(lines[number])

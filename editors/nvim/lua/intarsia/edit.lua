@@ -1,5 +1,5 @@
--- Inline edits: asks the server for one, shows how far it is, and applies it if the text is still
--- the one that was asked about.
+-- Inline edits: requests one from the server, shows its progress, and applies it if the text has not
+-- changed.
 
 local M = {}
 
@@ -12,12 +12,12 @@ local TITLES = { fill = "filling", fillAll = "filling all holes", rewrite = "rew
 local running ---@type intarsia.RunningEdit?
 
 ---@param level integer
----@param words string
-local function say(level, words)
-  vim.notify("intarsia: " .. words, level)
+---@param message string
+local function notify(level, message)
+  vim.notify("intarsia: " .. message, level)
 end
 
----Whether each document is still what the edit was made for.
+---Whether each document still has the version that the edit was made for.
 ---@param edit table a WorkspaceEdit
 ---@return boolean
 local function is_current(edit)
@@ -33,21 +33,21 @@ end
 local function apply(client, result)
   local reason = type(result.reason) == "string" and result.reason or nil
   if type(result.edit) ~= "table" then
-    say(vim.log.levels.WARN, reason or "nothing to change")
+    notify(vim.log.levels.WARN, reason or "nothing to change")
   elseif not is_current(result.edit) then
-    say(vim.log.levels.WARN, "the text has changed meanwhile, nothing was replaced: try again")
+    notify(vim.log.levels.WARN, "the text has changed, so nothing was replaced: try again")
   else
     vim.lsp.util.apply_workspace_edit(result.edit, client.offset_encoding)
     if result.holes > 1 or reason then
       local count = ("%d of %d filled"):format(result.filled, result.holes)
-      say(vim.log.levels.INFO, reason and ("%s: %s"):format(count, reason) or count)
+      notify(vim.log.levels.INFO, reason and ("%s: %s"):format(count, reason) or count)
     end
   end
 end
 
----Let <C-c> end the edit while it runs.
+---Map <C-c> to cancel the edit while it runs.
 ---@param buffer integer
----@return fun() # gives the key back
+---@return fun() # removes the mapping
 local function map_cancel(buffer)
   if not require("intarsia.options").current.keys then
     return function() end
@@ -67,7 +67,7 @@ local function client_for(buffer)
   if not client then
     return nil, "the server is not attached to this buffer (see :checkhealth intarsia)"
   elseif not provider or not vim.list_contains(provider.commands, COMMAND) then
-    return nil, "this server makes no edits: bring server and plugin to the same version"
+    return nil, "this server cannot edit: install server and plugin in the same version"
   elseif not vim.bo[buffer].modifiable then
     return nil, "this buffer cannot be changed ('nomodifiable')"
   elseif running then
@@ -76,22 +76,22 @@ local function client_for(buffer)
   return client
 end
 
----Ask for an edit.
+---Request an edit.
 ---@param kind "fill"|"fillAll"|"rewrite"
----@param selection? intarsia.Selection fillAll: nil is the whole file
----@param noise? number of a rewrite, above 0 up to 1
+---@param selection? intarsia.Selection nil: the whole file (fillAll)
+---@param noise? number of a rewrite, above 0 and up to 1
 function M.start(kind, selection, noise)
   local buffer = vim.api.nvim_get_current_buf()
   local client, problem = client_for(buffer)
   if not client then
-    return say(vim.log.levels.ERROR, problem --[[@as string]])
+    return notify(vim.log.levels.ERROR, problem --[[@as string]])
   end
   require("intarsia.highlights").define()
   local progress = require("intarsia.progress").begin(client, buffer, selection, TITLES[kind])
   local unmap = map_cancel(buffer)
   local range = selection
     and require("intarsia.selection").as_range(selection, client.offset_encoding)
-  local asked = {
+  local arguments = {
     kind = kind,
     textDocument = {
       uri = vim.uri_from_bufnr(buffer),
@@ -111,27 +111,27 @@ function M.start(kind, selection, noise)
     unmap()
   end
   local id ---@type integer?
-  local function give_up(level, words)
-    client:cancel_request(assert(id)) -- Neovim calls no handler once this is answered
+  local function give_up(level, message)
+    client:cancel_request(assert(id)) -- Neovim calls no handler after that
     finish()
-    say(level, words .. ", nothing was replaced")
+    notify(level, message .. ", nothing was replaced")
   end
   listener = vim.api.nvim_create_autocmd("LspDetach", { -- a server that died never answers
     callback = function(event)
       if id and event.buf == buffer and event.data.client_id == client.id then
-        give_up(vim.log.levels.WARN, "the server has left this file")
+        give_up(vim.log.levels.WARN, "the server has detached from this file")
       end
     end,
   })
-  local params = { command = COMMAND, arguments = { asked }, workDoneToken = progress.token }
+  local params = { command = COMMAND, arguments = { arguments }, workDoneToken = progress.token }
   local is_sent
   is_sent, id = client:request("workspace/executeCommand", params, function(error, result)
     if running ~= this then
-      return -- it was cancelled when it was almost done
+      return -- it was cancelled just before the answer came
     end
     finish()
     if error then
-      say(vim.log.levels.ERROR, error.message)
+      notify(vim.log.levels.ERROR, error.message)
     else
       apply(client, result)
     end
@@ -145,12 +145,12 @@ function M.start(kind, selection, noise)
   end
 end
 
----End the edit that runs; nothing is replaced.
+---Cancel the running edit; nothing is replaced.
 function M.cancel()
   if running then
     running.cancel()
   else
-    say(vim.log.levels.INFO, "no edit runs")
+    notify(vim.log.levels.INFO, "no edit runs")
   end
 end
 

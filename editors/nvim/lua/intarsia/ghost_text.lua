@@ -1,9 +1,9 @@
--- Ghost text: asks while the user types, draws the answer at the cursor, keeps what is typed along.
--- The server waits for a pause in typing by itself.
+-- Ghost text: requests suggestions while the user types, draws them at the cursor, and keeps one while
+-- the user types it. The server itself waits for a pause in typing.
 
 local candidate = require("intarsia.candidate")
 local cursor = require("intarsia.cursor")
-local drawing = require("intarsia.drawing")
+local extmarks = require("intarsia.extmarks")
 local request = require("intarsia.request")
 
 local M = {}
@@ -12,24 +12,24 @@ local M = {}
 ---@field candidates intarsia.Candidate[] best first
 ---@field anchor? intarsia.Anchor where they begin
 ---@field index integer the candidate that is shown
----@field has_all boolean several candidates have been asked for
----@field place? string the state of text and cursor that was looked at last
----@field request? intarsia.Request that runs
----@field draft_widths integer[] of the draft that is drawn; none: no draft is
----@field on_answer? fun() what the user wants done with what the draft will become
+---@field has_all boolean several candidates were requested
+---@field place? string the text's version and the cursor's position at the last update
+---@field request? intarsia.Request the running one
+---@field draft_widths integer[] of the drawn draft; empty where none is drawn
+---@field on_answer? fun() called once the answer replaces the draft
 
 ---@type table<integer, intarsia.State>
 local states = {}
 
 ---@return intarsia.State
-local function nothing()
+local function empty_state()
   return { candidates = {}, index = 1, has_all = false, draft_widths = {} }
 end
 
----Whether ghost text may be drawn here and now.
+---Whether ghost text may be drawn here now.
 ---@param buffer integer
 ---@return boolean
-local function is_wanted(buffer)
+local function is_allowed(buffer)
   if vim.api.nvim_get_current_buf() ~= buffer or not vim.bo[buffer].modifiable then
     return false
   end
@@ -53,47 +53,47 @@ local function cancel(state)
   state.on_answer = nil
 end
 
----Take the ghost text away; what is known stays known.
+---Remove the ghost text; the candidates are kept.
 ---@param buffer integer
 local function hide(buffer)
   local state = states[buffer]
   cancel(state)
   state.place = nil
-  drawing.clear(buffer)
+  extmarks.clear(buffer)
 end
 
----Forget what is known, too.
+---Remove the ghost text and the candidates.
 ---@param buffer integer
 local function clear(buffer)
   if states[buffer] then
     hide(buffer)
-    states[buffer] = nothing()
+    states[buffer] = empty_state()
   end
 end
 
----Return the numbers of the candidates that begin with what has been typed, and that.
+---Return the numbers of the candidates that start with the typed text, and that text.
 ---@param buffer integer
 ---@param state intarsia.State
 ---@return integer[] numbers, string typed
 local function fitting(buffer, state)
   local typed = state.anchor and cursor.typed_since(buffer, state.anchor)
   local numbers = {}
-  for number, known in ipairs(typed and state.candidates or {}) do
-    if candidate.rest(known.text, typed) then
+  for number, suggested in ipairs(typed and state.candidates or {}) do
+    if candidate.rest(suggested.text, typed) then
       table.insert(numbers, number)
     end
   end
   return numbers, typed or ""
 end
 
----Draw the candidate that is shown, or the first that still fits.
+---Draw the current candidate, or the first that still fits.
 ---@param buffer integer
 ---@return boolean # whether there is one
 local function draw(buffer)
   local state = states[buffer]
   local numbers, typed = fitting(buffer, state)
   if #numbers == 0 then
-    drawing.clear(buffer)
+    extmarks.clear(buffer)
     return false
   end
   local order = vim.iter(numbers):enumerate():find(function(_, number)
@@ -104,24 +104,24 @@ local function draw(buffer)
   local count = is_counted and ("(%d/%d)"):format(order, #numbers) or nil
   local row, col = cursor.position()
   local runs = candidate.runs(state.candidates[state.index], typed)
-  drawing.draw(buffer, row, col, drawing.split(runs), count)
+  extmarks.draw(buffer, row, col, extmarks.split(runs), count)
   return true
 end
 
 ---@param buffer integer
 ---@param kind integer
----@param index integer the candidate to show, counted round
+---@param index integer the candidate to show, modulo their number
 local function ask(buffer, kind, index)
   local state = states[buffer]
   cancel(state)
   state.request = request.send(buffer, kind, function(answered, candidates, col)
     if states[buffer] ~= state or state.request ~= answered then
-      return -- a newer request has taken its place
+      return -- a newer request replaced it
     end
     local on_answer = state.on_answer
     state.request, state.draft_widths, state.on_answer = nil, {}, nil
-    if not is_wanted(buffer) or cursor.place(buffer) ~= answered.place then
-      return -- the user has gone on meanwhile
+    if not is_allowed(buffer) or cursor.place(buffer) ~= answered.place then
+      return -- the user has typed or moved
     end
     state.candidates = candidates
     state.anchor = cursor.anchor(buffer, col)
@@ -133,14 +133,14 @@ local function ask(buffer, kind, index)
   end)
 end
 
----Look at the buffer anew: keep what was typed along, else ask.
+---Update the buffer: keep a candidate whose start was typed, else request new ones.
 ---@param buffer integer
 function M.update(buffer)
   local state = states[buffer]
   if not state then
     return
   end
-  if not is_wanted(buffer) then
+  if not is_allowed(buffer) then
     hide(buffer)
     return
   end
@@ -155,7 +155,7 @@ function M.update(buffer)
   end
 end
 
----Draw a draft of the request that runs.
+---Draw a draft of the running request.
 ---@param draft intarsia.Draft
 function M.show_draft(draft)
   local buffer = vim.api.nvim_get_current_buf()
@@ -167,29 +167,29 @@ function M.show_draft(draft)
   local is_current = draft.textDocument.version == running.version
     and vim.deep_equal(draft.range.start, running.position)
     and cursor.place(buffer) == running.place
-  if is_current and is_wanted(buffer) and #fitting(buffer, state) == 0 then
+  if is_current and is_allowed(buffer) and #fitting(buffer, state) == 0 then
     local row, col = cursor.position()
-    drawing.draw(buffer, row, col, require("intarsia.draft").lines(draft, state.draft_widths))
+    extmarks.draw(buffer, row, col, require("intarsia.draft").lines(draft, state.draft_widths))
   end
 end
 
----Return what is shown: all that is left of it, and as much of that as the model is sure of.
+---Return the rest of the shown candidate, and the start of it that the model is sure of.
 ---@param buffer integer
 ---@return string? rest
 ---@return string? sure
 function M.shown(buffer)
   local state = states[buffer]
-  if not state or not is_wanted(buffer) then
+  if not state or not is_allowed(buffer) then
     return nil
   end
   local numbers, typed = fitting(buffer, state)
   if vim.list_contains(numbers, state.index) then
-    local known = state.candidates[state.index]
-    return candidate.rest(known.text, typed), candidate.rest(known.sure, typed)
+    local current = state.candidates[state.index]
+    return candidate.rest(current.text, typed), candidate.rest(current.sure, typed)
   end
 end
 
----Do something once the draft that is shown has become the answer, unless the user goes on before.
+---Act once the answer replaces the shown draft, unless the user types or moves before.
 ---@param buffer integer
 ---@param act fun()
 ---@return boolean # whether a draft is shown
@@ -202,13 +202,13 @@ function M.on_answer(buffer, act)
   return true
 end
 
----Show the next or the previous candidate; the first time the server is asked for several.
+---Show the next or the previous candidate; the first time, request several.
 ---@param step 1|-1
 ---@return boolean # whether ghost text may be shown here
 function M.cycle(step)
   local buffer = vim.api.nvim_get_current_buf()
   local state = states[buffer]
-  if not state or not is_wanted(buffer) then
+  if not state or not is_allowed(buffer) then
     return false
   end
   local numbers = fitting(buffer, state)
@@ -223,7 +223,7 @@ function M.cycle(step)
   return true
 end
 
----Take the ghost text away until the text or the cursor changes.
+---Hide the ghost text until the text or the cursor changes.
 ---@return boolean # whether there was one
 function M.dismiss()
   local buffer = vim.api.nvim_get_current_buf()
@@ -242,7 +242,7 @@ function M.attach(buffer)
   if states[buffer] then
     return
   end
-  states[buffer] = nothing()
+  states[buffer] = empty_state()
   local group = vim.api.nvim_create_augroup("intarsia.ghost_text." .. buffer, {})
   local function on(events, act)
     vim.api.nvim_create_autocmd(events, { group = group, buffer = buffer, callback = act })
@@ -250,7 +250,7 @@ function M.attach(buffer)
   local function update()
     M.update(buffer)
   end
-  local function update_soon() -- cursor and menu are not yet as they will be
+  local function update_soon() -- cursor and menu are not up to date yet
     vim.schedule(update)
   end
   on({ "TextChangedI", "TextChangedP", "CursorMovedI" }, update)
@@ -266,7 +266,7 @@ function M.attach(buffer)
       vim.api.nvim_del_augroup_by_id(group)
     end
   end)
-  update_soon() -- the user may be typing already
+  update_soon() -- the user may already be typing
 end
 
 return M

@@ -28,8 +28,8 @@ local function check_client(client)
   if server == plugin then
     vim.health.ok("server " .. server)
   else
-    local words = ("server %s, but plugin %s"):format(server or "unknown", plugin)
-    vim.health.warn(words, "Bring both to the same version")
+    local message = ("server %s, but plugin %s"):format(server or "unknown", plugin)
+    vim.health.warn(message, "Install both in the same version")
   end
   local num_buffers = vim.tbl_count(client.attached_buffers)
   vim.health.ok(("attached to %d buffer(s), client %d"):format(num_buffers, client.id))
@@ -62,7 +62,7 @@ local function check_server()
   end
 end
 
----Tell which keys do something else in the buffers that the server is attached to.
+---Report keys that do something else in the buffers that the server is attached to.
 local function check_keys()
   vim.health.start("intarsia: keys")
   local keys = require("intarsia.options").current.keys
@@ -92,7 +92,7 @@ local function check_keys()
   end
 end
 
----What `intarsia doctor` says of model, memory and engine.
+---Report what `intarsia doctor` finds about model, memory and engine.
 local function check_machine()
   local command = require("intarsia.server").sibling("doctor")
   if not command then

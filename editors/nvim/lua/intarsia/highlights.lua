@@ -1,14 +1,14 @@
--- The plugin's colours: links that a colour scheme or the user can set otherwise.
+-- The plugin's colours: default links that a colour scheme or the user can override.
 
 local M = {}
 
 local links = {
   IntarsiaGhostText = "Comment", -- what would be inserted
-  IntarsiaUnsure = "NonText", -- tokens of it that the model is unsure of
-  IntarsiaDraft = "NonText", -- places of a draft that have not settled yet
+  IntarsiaUnsure = "NonText", -- tokens that the model is unsure of
+  IntarsiaDraft = "NonText", -- tokens of a draft that have not settled
   IntarsiaCount = "NonText", -- (2/3) while cycling
-  IntarsiaEdit = "Visual", -- what an edit that runs will replace
-  IntarsiaProgress = "DiagnosticVirtualTextInfo", -- how far it is
+  IntarsiaEdit = "Visual", -- the text that a running edit will replace
+  IntarsiaProgress = "DiagnosticVirtualTextInfo", -- a running edit's progress
 }
 
 function M.define()

@@ -1,8 +1,8 @@
--- What users call. Everything behind it is loaded when it is called.
+-- The functions that users call. Each loads its modules when it is called.
 
 local M = {}
 
----@return table # what draws the ghost text
+---@return table # the module that draws the ghost text
 local function drawn_by()
   local is_native = require("intarsia.capabilities").is_native()
   return require(is_native and "intarsia.native" or "intarsia.ghost_text")
@@ -12,12 +12,12 @@ end
 ---@param options? intarsia.Options
 function M.setup(options)
   local current = require("intarsia.options").set(options or {})
-  vim.cmd.runtime("plugin/intarsia.lua") -- where a plugin manager adds this folder late
+  vim.cmd.runtime("plugin/intarsia.lua") -- for plugin managers that add this folder late
   vim.lsp.config("intarsia", { settings = { intarsia = current.settings } })
   vim.lsp.enable("intarsia")
 end
 
----Take the whole ghost text over.
+---Accept the whole ghost text.
 ---@return boolean # whether there was one
 function M.accept()
   if require("intarsia.capabilities").is_native() then
@@ -26,37 +26,37 @@ function M.accept()
   return require("intarsia.accept").all()
 end
 
----Take the next word of the ghost text over.
+---Accept the next word of the ghost text.
 ---@return boolean # whether there was one
 function M.accept_word()
   return require("intarsia.accept").word()
 end
 
----Take the ghost text over up to the end of its line.
+---Accept the ghost text up to the end of its line.
 ---@return boolean # whether there was one
 function M.accept_line()
   return require("intarsia.accept").line()
 end
 
----Take the ghost text over up to the first token that the model is unsure of.
+---Accept the ghost text up to the first token that the model is unsure of.
 ---@return boolean # whether there was one
 function M.accept_sure()
   return require("intarsia.accept").sure()
 end
 
----Show the next suggestion; the first time the server is asked for several.
+---Show the next suggestion; the first time, several are requested.
 ---@return boolean # whether the server is attached here
 function M.next()
   return drawn_by().cycle(1)
 end
 
----Show the previous suggestion; the first time the server is asked for several.
+---Show the previous suggestion; the first time, several are requested.
 ---@return boolean # whether the server is attached here
 function M.previous()
   return drawn_by().cycle(-1)
 end
 
----Take the ghost text away; it stays away until something is typed.
+---Hide the ghost text until something is typed.
 ---@return boolean # whether there was one
 function M.dismiss()
   return require("intarsia.ghost_text").dismiss()
@@ -73,13 +73,13 @@ function M.toggle()
   require("intarsia.switch").toggle()
 end
 
----What a status line shows; empty where the server is not attached.
+---Return a few words for a status line; empty where the server is not attached.
 ---@return string
 function M.status()
   return require("intarsia.status").line()
 end
 
----What the server said last of itself, as in the notification intarsia/status.
+---Return the server's last status, as in the notification intarsia/status.
 ---@return intarsia.Status?
 function M.info()
   return require("intarsia.status").info()

@@ -1,11 +1,11 @@
--- The keys in insert mode, in buffers that the server is attached to. Where there is nothing to do
--- for a key, it does what it does elsewhere.
+-- The keys in insert mode, in buffers that the server is attached to. Where a key has nothing
+-- to do here, it does what it does elsewhere.
 
 local M = {}
 
 ---Return what the key does without this plugin, nil where it is not mapped.
 ---@param key string
----@param earlier table what maparg() said of it before it was mapped here
+---@param earlier table its mapping before, from maparg()
 ---@return table?
 local function other_mapping(key, earlier)
   if earlier.buffer == 1 then
@@ -22,7 +22,7 @@ end
 local function press(key, earlier)
   local mapping = other_mapping(key, earlier)
   if not mapping then
-    -- An Alt key that comes a moment too late is not to end insert mode, as it would by itself.
+    -- An unmapped Alt key would end insert mode, even one pressed just too late.
     local is_alt = key:match("^<[MmAa]%-") ~= nil
     vim.api.nvim_feedkeys(is_alt and "" or vim.keycode(key), "in", false)
     return

@@ -1,4 +1,4 @@
--- What the server said in this session, kept for :Intarsia log.
+-- The server's log messages of this session, kept for :Intarsia log.
 
 local M = {}
 
@@ -21,7 +21,7 @@ function M.messages()
   return messages
 end
 
----Show what was kept in a window of its own; `q` closes it.
+---Show the messages in a window of their own; `q` closes it.
 function M.show()
   local buffer = vim.api.nvim_create_buf(false, true)
   local file = vim.lsp.log.get_filename()

@@ -1,4 +1,4 @@
--- Ghost text by Neovim's own inline completion (0.12): what its keys do.
+-- The keys' actions where Neovim's own inline completion (0.12) draws the ghost text.
 
 local M = {}
 

@@ -1,22 +1,47 @@
--- What setup takes: checked, and completed by the defaults.
+-- The options of setup: checked, and merged with the defaults.
 
 local M = {}
 
 ---@class intarsia.Keys keys in insert mode; false: not mapped
----@field accept? string|false takes the whole ghost text over
+---@field accept? string|false accepts the whole ghost text
 ---@field accept_word? string|false its next word
 ---@field accept_line? string|false up to the end of its line
 ---@field accept_sure? string|false up to the first token that the model is unsure of
 ---@field next? string|false shows the next suggestion
 ---@field previous? string|false shows the previous one
----@field dismiss? string|false takes the ghost text away
+---@field dismiss? string|false hides the ghost text
+
+---@class intarsia.ServerSettings see :help intarsia-settings
+---@field enabled? boolean
+---@field preload? boolean
+---@field model? string
+---@field decoding? "speculative"|"autoregressive"|"entropy"
+---@field readAhead? boolean
+---@field warmStart? boolean
+---@field debounceMs? integer
+---@field deadlineMs? integer
+---@field invokedDeadlineMs? integer
+---@field maxCandidates? integer
+---@field editCandidates? integer
+---@field maxPrefixTokens? integer
+---@field maxSuffixTokens? integer
+---@field maxHoleTokens? integer
+---@field disabledLanguages? string[]
+---@field exclude? string[]
+---@field excludeSecrets? boolean
+---@field drafts? boolean
+---@field sureConfidence? number
+---@field previewEdits? boolean
+---@field holeMarks? string[]
+---@field rewriteNoise? number
+---@field repositoryTuning? boolean
 
 ---@class intarsia.Options
----@field cmd? string[] command of the server; else it is searched for
----@field settings? table<string, any> options of the server
----@field keys? intarsia.Keys|false false: nothing is mapped
----@field drafts? boolean show how a suggestion settles
----@field completion? boolean items in the completion menu in place of ghost text
+---@field cmd? string[] command of the server; by default it is searched for
+---@field settings? intarsia.ServerSettings settings of the server
+---@field keys? intarsia.Keys|false false: no key is mapped
+---@field drafts? boolean show a suggestion while it settles
+---@field completion? boolean items in the completion menu instead of ghost text
 ---@field native? boolean leave ghost text to vim.lsp.inline_completion (Neovim 0.12)
 
 ---@type intarsia.Options
@@ -89,7 +114,7 @@ local function problems_of(given)
   return problems
 end
 
----Take the options over; what cannot be used is reported.
+---Set the options; report those that cannot be used.
 ---@param given intarsia.Options
 ---@return intarsia.Options
 function M.set(given)

@@ -1,4 +1,4 @@
--- Shows how far an edit is, where it will be made, until it has ended.
+-- Shows an edit's progress at its position until it has ended.
 
 local M = {}
 
@@ -6,7 +6,7 @@ local namespace = vim.api.nvim_create_namespace("intarsia.progress")
 
 ---@class intarsia.Progress
 ---@field token string of the request
----@field finish fun() takes everything away
+---@field finish fun() removes everything
 
 ---@param value { kind: string, title?: string, message?: string, percentage?: integer }
 ---@param title string
@@ -22,7 +22,7 @@ local function in_words(value, title)
   return table.concat(words, " ")
 end
 
----Begin to show progress of what replaces the selection.
+---Begin to show the progress of an edit.
 ---@param client vim.lsp.Client
 ---@param buffer integer
 ---@param selection? intarsia.Selection nil: somewhere in the file

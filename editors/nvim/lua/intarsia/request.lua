@@ -1,12 +1,12 @@
--- Asks the server for suggestions at the cursor.
+-- Requests suggestions at the cursor from the server.
 
 local M = {}
 
 M.INVOKED, M.AUTOMATIC = 1, 2 -- InlineCompletionTriggerKind
 
----@class intarsia.Request that runs
----@field place string where the cursor was
----@field position lsp.Position the same, as the server counts
+---@class intarsia.Request a running request
+---@field place string the text's version and the cursor's position
+---@field position lsp.Position the cursor's
 ---@field version integer of the document
 ---@field cancel fun()
 
@@ -19,7 +19,7 @@ local function column(client, position)
   return vim.str_byteindex(line, client.offset_encoding, position.character, false)
 end
 
----Return the items that begin in the cursor's line and end at the cursor, and where they begin.
+---Return the items that start in the cursor's line and end at the cursor, and their first column.
 ---@param client vim.lsp.Client
 ---@param request intarsia.Request
 ---@param items table[]
@@ -40,7 +40,7 @@ local function read(client, request, items)
   return candidates, begin and column(client, begin)
 end
 
----Ask. An answer of no use is one without candidates.
+---Send the request. An unusable answer has no candidates.
 ---@param buffer integer the current one
 ---@param kind integer
 ---@param on_answer fun(request: intarsia.Request, candidates: intarsia.Candidate[], col?: integer)

@@ -1,8 +1,8 @@
--- The text that a command is given: characters, lines, or a range of lines.
+-- The selection that a command acts on: characters, lines, or a range of lines.
 
 local M = {}
 
----@class intarsia.Selection from the first to behind the last byte; rows and columns from 0
+---@class intarsia.Selection `last` is after the last byte; rows and columns from 0, in bytes
 ---@field first [integer, integer]
 ---@field last [integer, integer]
 
@@ -15,7 +15,7 @@ local function line_at(row)
   return vim.api.nvim_buf_get_lines(0, row - 1, row, false)[1] or ""
 end
 
----Whole lines, less the first one's indentation: where they stand is not in question.
+---Return whole lines without the first one's indentation, which stays.
 ---@param first integer from 1
 ---@param last integer from 1
 ---@return intarsia.Selection
@@ -56,7 +56,7 @@ local function of_visual(mode, from, to)
   return of_characters(from, to)
 end
 
----Return what a command with this range acts on; nothing where it was given none.
+---Return what a command with this range acts on; nil where it has no range.
 ---@param arguments { range: integer, line1: integer, line2: integer }
 ---@return intarsia.Selection? selection
 ---@return string? problem
@@ -75,7 +75,7 @@ function M.of_command(arguments)
   return of_lines(arguments.line1, arguments.line2)
 end
 
----In normal mode behind the cursor where it is on a line's last character: it cannot stand there.
+---Return the cursor; after it in normal mode where it is on the last character of its line.
 ---@return intarsia.Selection # empty, at the cursor
 function M.at_cursor()
   local row, col = require("intarsia.cursor").position()

@@ -1,11 +1,11 @@
--- Where the server's command is found.
+-- Finds the server's command, its running client, and restarts it.
 
 local M = {}
 
 local NOT_FOUND = "intarsia: the command `intarsia` is not on the PATH; put it there, "
   .. 'or name it: require("intarsia").setup({ cmd = { "/path/to/.venv/bin/intarsia", "serve" } })'
 
----Return the program in the checkout that this plugin lies in, if it has been set up.
+---Return the program in the checkout that contains this plugin, if it has been set up.
 ---@return string?
 local function checkout_program()
   local here = vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))
@@ -27,9 +27,9 @@ function M.command()
   return program and { program, "serve" } or nil
 end
 
----Return what to run for another of the program's commands, such as doctor.
+---Return the command line for another subcommand of the program, such as doctor.
 ---@param name string
----@return string[]? # nil where the server is started in some other way
+---@return string[]? # nil where the server's command does not end in `serve`
 function M.sibling(name)
   local command = M.command()
   if command and command[#command] == "serve" then
@@ -37,7 +37,7 @@ function M.sibling(name)
   end
 end
 
----Whether there is a server to start; where there is none, the user is told once.
+---Whether there is a server to start; if not, notify the user once.
 ---@return boolean
 function M.is_found()
   if M.command() then
@@ -45,7 +45,7 @@ function M.is_found()
   end
   local named = require("intarsia.options").current.cmd
   local missing = named and ("intarsia: cannot run %q, the option `cmd`"):format(named[1])
-  vim.schedule(function() -- not inside of the autocommand that opens a file
+  vim.schedule(function() -- not inside the autocommand that opens a file
     vim.notify_once(missing or NOT_FOUND, vim.log.levels.ERROR)
   end)
   return false
@@ -58,16 +58,16 @@ function M.client(buffer)
   return vim.lsp.get_clients({ name = "intarsia", bufnr = buffer })[1]
 end
 
----End the server and start it anew; the engine goes on.
+---Restart the server; the engine keeps running.
 function M.restart()
   local clients = vim.lsp.get_clients({ name = "intarsia" })
   for _, client in ipairs(clients) do
     client:stop()
   end
   local timer, waited_ms = assert(vim.uv.new_timer()), 0
-  local function look()
+  local function check()
     if timer:is_closing() then
-      return -- several may have been scheduled while Neovim was busy
+      return -- several calls may have been scheduled while Neovim was busy
     end
     waited_ms = waited_ms + 50
     local has_ended = vim.iter(clients):all(function(client)
@@ -82,7 +82,7 @@ function M.restart()
       end
     end
   end
-  timer:start(0, 50, vim.schedule_wrap(look))
+  timer:start(0, 50, vim.schedule_wrap(check))
 end
 
 return M

@@ -1,4 +1,4 @@
--- What the server says of itself, for a status line.
+-- The server's status, for a status line and for :Intarsia status.
 
 local M = {}
 
@@ -9,19 +9,19 @@ local M = {}
 ---@field progress? number
 ---@field last? intarsia.LastRequest
 
----@class intarsia.LastRequest the last request that was answered
+---@class intarsia.LastRequest the last answered request
 ---@field uri string
 ---@field shown boolean
 ---@field reason? string why nothing was shown
 ---@field ms? number of the engine
----@field passes? number
+---@field numForwards? number
 ---@field tokensRead? number
 ---@field tokensReused? number
 ---@field fromCache boolean
 
 local last ---@type intarsia.Status?
 
----Say that something of the status has changed.
+---Trigger the autocommand for a changed status.
 function M.announce()
   vim.api.nvim_exec_autocmds("User", { pattern = "IntarsiaStatus", data = M.info() })
 end
@@ -46,14 +46,14 @@ function M.receive(status)
   M.announce()
 end
 
----@return intarsia.Status? # nil before the server has said anything, and once it has ended
+---@return intarsia.Status? # nil before the first status, and after the server has ended
 function M.info()
   return require("intarsia.server").client() and last or nil
 end
 
 ---@param status intarsia.Status?
 ---@return string
-local function in_a_word(status)
+local function in_a_few_words(status)
   if not require("intarsia.switch").is_on() then
     return require("intarsia.switch").is_paused() and "paused" or "off"
   elseif not status or status.state == "off" then
@@ -76,35 +76,35 @@ function M.line()
   if not require("intarsia.server").client(vim.api.nvim_get_current_buf()) then
     return ""
   end
-  return "intarsia: " .. in_a_word(M.info())
+  return "intarsia: " .. in_a_few_words(M.info())
 end
 
----Return why nothing was shown last, or that something was.
+---Return why the last request showed nothing, or that it was answered.
 ---@return string
 function M.why()
   if not require("intarsia.server").client(vim.api.nvim_get_current_buf()) then
     return "the server is not attached to this buffer (see :checkhealth intarsia)"
   elseif not require("intarsia.switch").is_on() then
-    return "it is switched off (:Intarsia toggle)"
+    return "ghost text is switched off (:Intarsia toggle)"
   end
   local status = M.info()
   local request = status and status.last
   if status and status.state == "failed" then
     return status.message or "the engine has failed"
   elseif not request then
-    return "nothing has been asked for yet"
+    return "there was no request yet"
   end
   return request.shown and "the last request has been answered"
     or request.reason
     or "no reason given"
 end
 
----Return the whole of it in lines.
+---Return the whole status in lines.
 ---@return string[]
 function M.lines()
   local status = M.info() or {}
   local request = status.last or {}
-  local lines = { "intarsia: " .. in_a_word(M.info()) }
+  local lines = { "intarsia: " .. in_a_few_words(M.info()) }
   local function add(format, ...)
     if (...) ~= nil then
       table.insert(lines, format:format(...))
@@ -113,8 +113,8 @@ function M.lines()
   add("model: %s", status.model)
   add("engine: %s", status.message)
   add("last answer: %d ms in the engine", request.ms)
-  add("passes of the model: %d", request.passes)
-  add("context: %d tokens read, %d held already", request.tokensRead, request.tokensReused or 0)
+  add("forward passes: %d", request.numForwards)
+  add("context: %d tokens read, %d reused", request.tokensRead, request.tokensReused or 0)
   add("nothing was shown: %s", request.reason)
   return lines
 end

@@ -34,7 +34,7 @@ function M.toggle()
   set(not is_on)
 end
 
----Switch off, and on again by itself.
+---Switch off, and on again after some minutes.
 ---@param minutes number
 function M.pause(minutes)
   set(false)

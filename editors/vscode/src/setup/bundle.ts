@@ -1,4 +1,4 @@
-// The server that comes with the extension, as scripts/wheel.mjs put it down.
+// The server that comes with the extension, as written by scripts/wheel.mjs.
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -8,13 +8,13 @@ export interface Bundle {
   /** Absolute path of the wheel. */
   wheel: string;
   sha256: string;
-  /** Absolute path of the versions that the server is tested with. */
+  /** Absolute path of the list of versions that the server is tested with. */
   constraints: string;
   /** Requirement of torch, for example `torch==2.13.0`. */
   torch: string;
 }
 
-/** `server/bundle.json`; files are named there without their folder. */
+/** `server/bundle.json`; it names files without their folder. */
 type Manifest = Pick<Bundle, "version" | "wheel" | "sha256" | "torch">;
 
 export function readBundle(extensionFolder: string): Bundle {

@@ -1,18 +1,18 @@
-// Asks before anything is fetched: what, how much, from where, where to.
+// Asks the user before anything is downloaded: what, how much, from where and to where.
 
 import { type ExtensionContext, window } from "vscode";
 
 const ASKED = "intarsia.askedForSetUp";
 
-/** Offer the set-up once, without a dialog in the way; true: the user wants to hear more. */
+/** Offer the set-up once, without a modal dialog; true: the user wants to go on. */
 export async function offerSetUp(context: ExtensionContext, isUpdate: boolean): Promise<boolean> {
   if (context.globalState.get<boolean>(ASKED)) {
-    return false; // the status item goes on saying so
+    return false; // the status item still shows it
   }
   const setUp = "Set Up…";
   const later = "Not Now";
   const message = isUpdate
-    ? "Intarsia has another version now, and needs its language server in that one."
+    ? "Intarsia was updated, and needs its language server in the new version."
     : "Intarsia needs its language server, which runs on this machine.";
   const picked = await window.showInformationMessage(message, setUp, later);
   if (picked === later) {
@@ -32,13 +32,13 @@ const PACKAGES = {
 
 export async function mayFetch(folder: string, torch: TorchWheels): Promise<boolean> {
   const detail = [
-    "What is fetched, once:",
+    "What is downloaded, once:",
     `• ${PACKAGES[torch]} (or from the index that pip or uv is set to)`,
     "• the model, 491 MB, from huggingface.co",
     "• uv, 25 MB, from PyPI, unless you have it; and a Python, if uv finds none from 3.11 on",
     "",
     `The packages are kept in ${folder}, the model in your cache.`,
-    "Afterwards nothing leaves this machine.",
+    "After that, nothing leaves this machine.",
   ].join("\n");
   const yes = "Download and Set Up";
   const message = "Set up Intarsia's language server?";

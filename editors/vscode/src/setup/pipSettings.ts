@@ -1,4 +1,4 @@
-// Where the user has pip look for packages → the same for uv, which does not read pip's settings.
+// Translates pip's package sources for uv, which does not read pip's settings.
 
 import type { Run } from "../run";
 
@@ -9,10 +9,10 @@ const NAMES: Readonly<Record<string, string>> = {
   cert: "SSL_CERT_FILE",
 };
 
-/** Words that one variable takes, and what stands between them there. */
+/** Variables that take several values, and the separator between these. */
 const SEPARATORS: Readonly<Record<string, string>> = { UV_INDEX: " ", UV_FIND_LINKS: "," };
 
-/** Return variables for uv that say what pip's files and PIP_* say; the user's own go before. */
+/** Return variables for uv from pip's files and PIP_*; those that the user has set are left out. */
 export async function uvSettingsFromPip(
   run: Run,
   python: string,
@@ -28,7 +28,7 @@ export async function uvSettingsFromPip(
   return Object.fromEntries(Object.entries(settings).filter(([name]) => env[name] === undefined));
 }
 
-/** Translate lines like `global.find-links='/wheels'`; PIP_* (`:env:`) go before files. */
+/** Translate lines like `global.find-links='/wheels'`; PIP_* (`:env:`) take precedence over files. */
 export function translate(list: string): Record<string, string> {
   const lines = list
     .split(/\r?\n/)
@@ -47,7 +47,7 @@ export function translate(list: string): Record<string, string> {
     }
   }
   if (settings.UV_INDEX !== undefined) {
-    // pip takes the best version of all indexes; uv by itself looks at the first that has any.
+    // pip takes the best version of all indexes; uv by default only of the first that has the package.
     settings.UV_INDEX_STRATEGY = "unsafe-best-match";
   }
   return settings;

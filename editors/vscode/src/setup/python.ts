@@ -1,4 +1,4 @@
-// Finds a Python that is new enough to make the private environment with.
+// Finds a Python that is new enough for the private environment.
 
 import type { Run, RunOptions } from "../run";
 

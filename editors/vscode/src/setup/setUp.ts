@@ -1,64 +1,64 @@
-// The set-up as the user sees it: consent, progress that can be cancelled, what went wrong.
+// The set-up as the user sees it: consent, progress that can be cancelled, and errors.
 
 import { type LogOutputChannel, ProgressLocation, window } from "vscode";
 import { run } from "../run";
 import type { Bundle } from "./bundle";
 import { mayFetch, type TorchWheels } from "./consent";
 import { install } from "./install";
-import { SetUpCancelled, SetUpFailed } from "./setUpFailed";
+import { SetupCancelled, SetupError } from "./setupError";
 
 export interface SetUp {
   bundle: Bundle;
   storage: string;
   log: LogOutputChannel;
   report: (message: string) => void;
-  /** PATH that programs are looked up in. */
+  /** PATH in which programs are looked up. */
   path: string;
 }
 
-/** Make the private environment. What goes wrong is told to the user here. */
-export async function setUpServer(order: SetUp): Promise<void> {
-  const env = { ...process.env, PATH: order.path };
+/** Make the private environment. Errors are shown to the user. */
+export async function setUpServer(options: SetUp): Promise<void> {
+  const env = { ...process.env, PATH: options.path };
   const torch = await torchWheels(env);
-  if (!(await mayFetch(order.storage, torch))) {
+  if (!(await mayFetch(options.storage, torch))) {
     return;
   }
-  const options = {
+  const progressOptions = {
     location: ProgressLocation.Notification,
     title: "Intarsia: setting up the server",
     cancellable: true,
   };
-  await window.withProgress(options, async (progress, token) => {
+  await window.withProgress(progressOptions, async (progress, token) => {
     const controller = new AbortController();
     token.onCancellationRequested(() => controller.abort());
     const report = (message: string) => {
       progress.report({ message });
-      order.report(message);
+      options.report(message);
     };
     try {
       await install({
         run,
-        bundle: order.bundle,
-        storage: order.storage,
-        path: order.path,
+        bundle: options.bundle,
+        storage: options.storage,
+        path: options.path,
         env,
         usesCpuIndex: torch === "small, from its own index",
         signal: controller.signal,
         report,
-        log: (line) => order.log.info(line),
+        log: (line) => options.log.info(line),
       });
     } catch (error) {
-      tell(error, order.log);
+      showError(error, options.log);
     }
   });
 }
 
-function tell(error: unknown, log: LogOutputChannel): void {
-  if (error instanceof SetUpCancelled) {
+function showError(error: unknown, log: LogOutputChannel): void {
+  if (error instanceof SetupCancelled) {
     return;
   }
   const message =
-    error instanceof SetUpFailed ? error.message : `the set-up failed: ${String(error)}`;
+    error instanceof SetupError ? error.message : `the set-up failed: ${String(error)}`;
   log.error(message);
   const openLog = "Open Log";
   void window.showErrorMessage(`Intarsia: ${message}`, openLog).then((picked) => {
@@ -68,7 +68,7 @@ function tell(error: unknown, log: LogOutputChannel): void {
   });
 }
 
-/** torch's plain wheels carry the code for NVIDIA cards on Linux alone: most of their size. */
+/** Only on Linux do torch's default wheels contain the code for NVIDIA cards: most of their size. */
 async function torchWheels(env: NodeJS.ProcessEnv): Promise<TorchWheels> {
   if (process.platform !== "linux") {
     return "small";

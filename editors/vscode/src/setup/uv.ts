@@ -1,12 +1,12 @@
-// Finds uv, or puts it into a small environment of its own.
+// Finds uv, or installs it into a small environment of its own.
 
 import { delimiter, dirname, join } from "node:path";
 import type { Run, RunOptions } from "../run";
-import { programsOnPath } from "../stations/path";
-import { pythonOf } from "../stations/privateEnvironment";
-import { lastLine, SetUpFailed } from "./setUpFailed";
+import { programsOnPath } from "../serverLocators/path";
+import { pythonOf } from "../serverLocators/privateEnvironment";
+import { lastLine, SetupError } from "./setupError";
 
-/** Return the path of uv: the user's, else one that is installed into `storage` with pip. */
+/** Return the path of uv: the user's, else one that pip installs into `storage`. */
 export async function findUv(
   run: Run,
   python: string | null,
@@ -19,30 +19,30 @@ export async function findUv(
     return onPath;
   }
   const folder = join(storage, "uv");
-  const own = join(dirname(pythonOf(folder)), process.platform === "win32" ? "uv.exe" : "uv");
-  if ((await run(own, ["--version"], options)).code === 0) {
-    return own;
+  const installed = join(dirname(pythonOf(folder)), process.platform === "win32" ? "uv.exe" : "uv");
+  if ((await run(installed, ["--version"], options)).code === 0) {
+    return installed;
   }
   if (python === null) {
-    throw new SetUpFailed(
+    throw new SetupError(
       "no Python 3.11 or newer was found: install one from python.org (Debian: apt-get install python3 python3-venv), or uv from docs.astral.sh/uv",
     );
   }
   const made = await run(python, ["-m", "venv", "--clear", folder], options);
   if (made.code !== 0) {
-    throw new SetUpFailed(
+    throw new SetupError(
       `${python} cannot make an environment (on Debian: apt-get install python3-venv): ${lastLine(made)}`,
     );
   }
   const pip = ["-m", "pip", "install", "--quiet", "uv"];
-  const installed = await run(pythonOf(folder), pip, options);
-  if (installed.code !== 0) {
-    throw new SetUpFailed(`uv could not be installed: ${lastLine(installed)}`);
+  const finished = await run(pythonOf(folder), pip, options);
+  if (finished.code !== 0) {
+    throw new SetupError(`uv could not be installed: ${lastLine(finished)}`);
   }
-  return own;
+  return installed;
 }
 
-/** PATH as programs are looked up in, at this moment. */
+/** Return the current PATH for looking up programs. */
 export function currentPath(): string {
   return process.env.PATH ?? ["/usr/local/bin", "/usr/bin", "/bin"].join(delimiter);
 }

@@ -5,8 +5,8 @@ import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { findServer, type Surroundings } from "../findServer";
 import type { Run } from "../run";
-import { environmentFolder, markWhole } from "../stations/privateEnvironment";
-import { pathWithout } from "../stations/path";
+import { environmentFolder, markComplete } from "../serverLocators/privateEnvironment";
+import { pathWithout } from "../serverLocators/path";
 
 const BUNDLE = {
   version: "0.3.1",
@@ -154,13 +154,13 @@ test("a private environment counts once its mark is written", async () => {
   const { storage, folder } = await withPrivateEnvironment();
   const at = await surroundings({ storage });
   assert.equal(await findServer(at), null);
-  await markWhole(folder, BUNDLE);
+  await markComplete(folder, BUNDLE);
   const found = await findServer(at);
   assert.ok(found?.command.startsWith(folder));
 });
 
 test("a private environment of another build of the server does not count", async () => {
   const { storage, folder } = await withPrivateEnvironment();
-  await markWhole(folder, { ...BUNDLE, sha256: "cd".repeat(32) });
+  await markComplete(folder, { ...BUNDLE, sha256: "cd".repeat(32) });
   assert.equal(await findServer(await surroundings({ storage })), null);
 });

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import type { Finished, Run } from "../run";
 import { type Installation, install } from "../setup/install";
-import { SetUpCancelled, SetUpFailed } from "../setup/setUpFailed";
+import { SetupCancelled, SetupError } from "../setup/setupError";
 import {
   environmentFolder,
   fromPrivateEnvironment,
   hasAnyEnvironment,
-  markWhole,
-} from "../stations/privateEnvironment";
+  markComplete,
+} from "../serverLocators/privateEnvironment";
 
 const BUNDLE = {
   version: "0.3.1",
@@ -115,8 +115,8 @@ test("a failed set-up leaves nothing that counts as an environment, and says why
   const { run } = machine((words) => (words.endsWith("intarsia.whl") ? FAILED : null));
   const installation = await order({ run });
   await assert.rejects(install(installation), (error: unknown) => {
-    assert.ok(error instanceof SetUpFailed);
-    assert.match(error.message, /fetching packages failed: error: no such package/);
+    assert.ok(error instanceof SetupError);
+    assert.match(error.message, /downloading packages failed: error: no such package/);
     return true;
   });
   assert.equal(await fromPrivateEnvironment(installation.storage, BUNDLE), null);
@@ -126,7 +126,7 @@ test("a server that does not start is not taken", async () => {
   const { run } = machine((words) =>
     words.endsWith("--version") && words.includes("-m") ? FAILED : null,
   );
-  await assert.rejects(install(await order({ run })), SetUpFailed);
+  await assert.rejects(install(await order({ run })), SetupError);
 });
 
 test("a cancelled set-up ends at once and leaves nothing that counts", async () => {
@@ -139,7 +139,7 @@ test("a cancelled set-up ends at once and leaves nothing that counts", async () 
     return null;
   });
   const installation = await order({ run, signal: controller.signal });
-  await assert.rejects(install(installation), SetUpCancelled);
+  await assert.rejects(install(installation), SetupCancelled);
   assert.ok(!ran.some((words) => words.endsWith("intarsia.whl")));
   assert.equal(await fromPrivateEnvironment(installation.storage, BUNDLE), null);
 });
@@ -150,9 +150,9 @@ test("environments of other versions are removed, but only when the new one is w
   const old = { ...BUNDLE, version: "0.3.0", sha256: "cd".repeat(32) };
   const folder = environmentFolder(installation.storage, old);
   await mkdir(folder, { recursive: true });
-  await markWhole(folder, old);
+  await markComplete(folder, old);
   assert.ok(await hasAnyEnvironment(installation.storage));
-  await assert.rejects(install(installation), SetUpFailed);
+  await assert.rejects(install(installation), SetupError);
   assert.ok(existsSync(folder));
   await mkdir(environmentFolder(installation.storage, BUNDLE), { recursive: true });
   await install({ ...installation, run: machine().run });

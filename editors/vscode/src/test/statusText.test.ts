@@ -15,7 +15,7 @@ const last: LastRequest = {
   shown: true,
   reason: null,
   ms: 212.4,
-  passes: 9,
+  numForwards: 9,
   tokensRead: 14,
   tokensReused: 950,
   fromCache: false,
@@ -27,7 +27,7 @@ test("a ready server shows its model, and its last answer's figures in the toolt
   const { text, tooltip, isWarning } = statusText(running({ ...ready, last }), 0);
   assert.match(text, /small-model/);
   assert.ok(!isWarning);
-  assert.match(tooltip.join("\n"), /212 ms · 9 passes · 14 tokens read · 950 reused/);
+  assert.match(tooltip.join("\n"), /212 ms · 9 forward passes · 14 tokens read · 950 reused/);
 });
 
 test("the reason why nothing was shown is told", () => {
@@ -38,9 +38,9 @@ test("the reason why nothing was shown is told", () => {
 });
 
 test("an answer from the cache says so, without figures of the engine", () => {
-  const known = { ...last, ms: null, passes: null, tokensRead: null, tokensReused: null };
+  const known = { ...last, ms: null, numForwards: null, tokensRead: null, tokensReused: null };
   const state = running({ ...ready, last: { ...known, fromCache: true } });
-  assert.match(whyText(state, 0), /known from before/);
+  assert.match(whyText(state, 0), /from the cache/);
   assert.doesNotMatch(whyText(state, 0), /null|NaN/);
 });
 

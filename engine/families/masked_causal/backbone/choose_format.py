@@ -1,7 +1,7 @@
-"""The format of a backbone's matrices: what is asked for and the machine → a format.
+"""Choose the format of a backbone's matrices: the configured one, or the fastest on this machine.
 
-Where none is asked for, a short calibration tells: processors and libraries differ too much for a
-rule.
+Without a configured format a short calibration decides: processors and libraries differ too much
+for a rule.
 """
 
 import time
@@ -14,19 +14,19 @@ import torch
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
-from intarsia.engine.families.masked_causal.backbone.linear import Linear, packed_matrix, packs
+from intarsia.engine.families.masked_causal.backbone.linear import Linear, can_pack, pack
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
 Format: TypeAlias = Literal["plain", "packed", "int8"]
 
-_NUM_ROWS = 8  # a usual pass
-_NUM_TURNS = 7
-_NUM_BYTES = 2**26  # of plain matrices that take turns: more than caches hold
-_WORTH = 0.9  # of the time: another format costs time to make, or memory, or the last digits
+_NUM_ROWS = 8  # of a typical pass
+_NUM_ROUNDS = 7
+_NUM_BYTES = 2**26  # of plain matrices that are used in turn: more than caches hold
+_WORTHWHILE = 0.9  # of the time: another format costs load time, memory or precision
 
 
 def choose_format(
-    wanted: Dtype,
+    configured: Dtype,
     shape: BackboneShape,
     adapter: GatedAdapter | None,
     *,
@@ -34,77 +34,81 @@ def choose_format(
     device: torch.device,
     has_room: Callable[[Format], bool],
 ) -> Format:
-    """Return int8 where it is asked for. Else what is fastest of what is allowed: int8 where no
-    format is asked for; a copy of all matrices in a format where it ``has_room``.
+    """Return int8 where it is configured, else the fastest format that is allowed.
 
-    Raises ModelError where int8 is asked for and cannot be had.
+    int8 is allowed where the format is ``auto``, and packed or int8 copies where ``has_room``.
+    Raises ModelError where int8 is configured and cannot run.
     """
-    reason = _reason_against_bytes(shape, adapter, device) if wanted in ("int8", "auto") else ""
-    if wanted == "int8":
+    if configured == "int8":
+        reason = _why_not_int8(shape, adapter, device)
         if reason is not None:
-            raise ModelError(f"int8 cannot be had: {reason}: leave `--dtype` out")
+            raise ModelError(f"int8 cannot run here: {reason}: leave `--dtype` out")
         return "int8"
     formats: list[Format] = ["plain"]
-    if device.type == "cpu" and has_room("packed") and packs(dtype):
+    if device.type == "cpu" and has_room("packed") and can_pack(dtype):
         formats.append("packed")
-    if reason is None and has_room("int8"):
+    may_take_int8 = configured == "auto" and has_room("int8")
+    if may_take_int8 and _why_not_int8(shape, adapter, device) is None:
         formats.append("int8")
     return fastest(formats, shape, dtype) if len(formats) > 1 else "plain"
 
 
-def _reason_against_bytes(
-    shape: BackboneShape, adapter: GatedAdapter | None, device: torch.device
-) -> str | None:
-    if device.type != "cpu":
-        return f"it is for the CPU, not for {device}"
-    try:
-        from intarsia.engine.families.masked_causal.backbone.int8_weights import (
-            reason_against_bytes,
-        )
-        from intarsia.engine.kernels.matmul import multiplies_bytes
-
-        if (reason := reason_against_bytes(shape, adapter)) is not None:
-            return reason
-        is_there = multiplies_bytes()
-    except Exception as error:  # noqa: BLE001 - a compiler may fail in any way; torch does not need it
-        return f"its products cannot be compiled here ({error!r})"
-    return None if is_there else "this processor has no dot products of bytes"
-
-
 @torch.inference_mode()
 def fastest(formats: list[Format], shape: BackboneShape, dtype: torch.dtype) -> Format:
-    """Time products with matrices of the model's own size, in turn; of formats in an order of
-    rising cost, a later one must be worth it."""
+    """Return the format whose products take least time, with matrices of the model's size.
+
+    ``formats`` are in order of rising cost; a later one must be clearly faster.
+    """
     weight = torch.full((2 * shape.intermediate, shape.hidden), 0.5, dtype=dtype)
-    num_matrices = min(_NUM_TURNS, 1 + _NUM_BYTES // weight.nbytes)
+    num_matrices = min(_NUM_ROUNDS, 1 + _NUM_BYTES // weight.nbytes)
     rows = torch.ones(_NUM_ROWS, shape.hidden, dtype=dtype)
-    ways = [_ways(of, weight, rows, num_matrices) for of in formats]
-    for products in ways:
-        products[0]()  # the first finds its way through the library
-    turns = [
-        [_seconds(products[turn % num_matrices]) for products in ways] for turn in range(_NUM_TURNS)
+    products = [_products(format_, weight, rows, num_matrices) for format_ in formats]
+    for of_format in products:
+        of_format[0]()  # the first call sets the library up
+    rounds = [
+        [_seconds(of_format[number % num_matrices]) for of_format in products]
+        for number in range(_NUM_ROUNDS)
     ]
-    seconds = [median(turn[i] for turn in turns) for i in range(len(formats))]
+    seconds = [median(times[i] for times in rounds) for i in range(len(formats))]
     best = 0
     for i in range(1, len(formats)):
-        if seconds[i] < _WORTH * seconds[best]:
+        if seconds[i] < _WORTHWHILE * seconds[best]:
             best = i
     return formats[best]
 
 
-def _ways(
-    of: Format, weight: torch.Tensor, rows: torch.Tensor, count: int
-) -> list[Callable[[], object]]:
-    """Return so many products, each with a matrix of its own."""
-    if of == "int8":
-        from intarsia.engine.kernels.matmul import lone_matrix, multiply_rows
-        from intarsia.engine.kernels.threads import Team
+def _why_not_int8(
+    shape: BackboneShape, adapter: GatedAdapter | None, device: torch.device
+) -> str | None:
+    """Return why int8 cannot run, None where it can."""
+    if device.type != "cpu":
+        return f"it is for the CPU, not for {device}"
+    try:
+        from intarsia.engine.families.masked_causal.backbone import int8_weights
 
-        team, x, exact = Team(torch.get_num_threads()), rows.float().numpy(), weight.float().numpy()
-        parts = [lone_matrix(exact) for _ in range(count)]
+        if (reason := int8_weights.why_unfit_for_int8(shape, adapter)) is not None:
+            return reason
+        is_supported = int8_weights.is_int8_supported()
+    except Exception as error:  # noqa: BLE001 - a compiler may fail in any way; torch does not need it
+        return f"its products cannot be compiled here ({error!r})"
+    return None if is_supported else "this processor has no dot products of bytes"
+
+
+def _products(
+    format_: Format, weight: torch.Tensor, rows: torch.Tensor, count: int
+) -> list[Callable[[], object]]:
+    """Return ``count`` functions that multiply the rows, each with a matrix of its own."""
+    if format_ == "int8":
+        from intarsia.engine.kernels.matmul import multiply_rows, quantize_matrix
+        from intarsia.engine.kernels.threads import ThreadTeam
+
+        team, x = ThreadTeam(torch.get_num_threads()), rows.float().numpy()
+        exact = weight.float().numpy()
+        parts = [quantize_matrix(exact) for _ in range(count)]
         return [lambda part=part: multiply_rows(part, x, team) for part in parts]  # type: ignore[misc]
-    make = packed_matrix if of == "packed" else lambda it: Linear(it.clone())
-    matrices = [make(weight) for _ in range(count)]
+    matrices = [
+        pack(weight) if format_ == "packed" else Linear(weight.clone()) for _ in range(count)
+    ]
     return [lambda matrix=matrix: matrix.multiply(rows) for matrix in matrices]  # type: ignore[misc]
 
 

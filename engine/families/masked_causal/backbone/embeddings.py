@@ -1,4 +1,4 @@
-"""Both ends of a backbone, as rows are looked up in them: weights and adapter come in."""
+"""The embeddings of a backbone: input and output, from which a pass looks up a few rows."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,10 @@ from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeig
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Embeddings:
-    """Only a few rows a pass are looked up: mapped, both take next to no memory."""
+    """Both matrices, and what the adapter adds to them.
+
+    Where they are mapped from a file they take little memory: only rows that are used are read.
+    """
 
     embed: Tensor  # (vocab, hidden)
     output: Tensor  # (vocab, hidden)
@@ -18,8 +21,8 @@ class Embeddings:
     head: SerialHead | None
 
 
-def model_ends(weights: BackboneWeights, adapter: GatedAdapter | None) -> Embeddings:
-    """Return them; nothing is copied but the mask."""
+def embeddings_of(weights: BackboneWeights, adapter: GatedAdapter | None) -> Embeddings:
+    """Return the embeddings without copying them; the adapter's mask is copied."""
     return Embeddings(
         embed=weights.embed,
         output=weights.output,

@@ -1,95 +1,113 @@
-"""A causal backbone in int8, whose passes are compiled here (engine/kernels): tensors come in and
-go out, arrays in between.
+"""A causal backbone with int8 weights, run by compiled kernels (engine/kernels) on the CPU.
 
-Rows do not meet in any product, so what a frozen row says does not depend on the rows beside it:
-however a text is settled, it is the same to the bit. (A mask's place among the keys does change how
-its own sums are rounded; it only proposes.)
+Each row is multiplied by itself, so a frozen row's result does not depend on the other rows of the
+pass: speculative and autoregressive decoding give the same text to the bit. (Masks among the keys
+do change how the sums of other masks are rounded, but masks only propose.)
 """
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.backbone.int8_weights import ByteWeights
+from intarsia.engine.families.masked_causal.backbone.int8_weights import Int8Weights
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequencies, rotation
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
-from intarsia.engine.kernels import run_compiled
-from intarsia.engine.kernels.forward import PHASES_A_LAYER, run_layers
-from intarsia.engine.kernels.int8_matrix import AdaptedInt8, Floats
+from intarsia.engine.kernels.compile_cache import run_compiled
+from intarsia.engine.kernels.forward import PHASES_PER_LAYER, run_layers
 from intarsia.engine.kernels.matmul import empty_rows, multiply_rows
-from intarsia.engine.kernels.microkernels import LANES, MOST_ROWS
-from intarsia.engine.kernels.threads import Team
+from intarsia.engine.kernels.microkernels import MAX_TILE_ROWS, num_lanes
+from intarsia.engine.kernels.operands import (
+    AdaptedInt8,
+    Buffers,
+    Floats,
+    KeysValues,
+    Model,
+    PassRows,
+    Shape,
+)
+from intarsia.engine.kernels.threads import ThreadTeam
 
-_CHUNK = 64  # tokens: of 256 each a context is read 3 % faster, and a cancel waits for 0.5 s
+_CHUNK = 64  # tokens; with 256 a context is read 3 % faster, but a cancel waits for 0.5 s
 
 
-class ByteBackbone(CausalBackbone):
+class Int8Backbone(CausalBackbone):
     """Weights, and the threads that run passes over them."""
 
     def __init__(
-        self, shape: BackboneShape, weights: ByteWeights, *, mask_id: int, num_threads: int
+        self, shape: BackboneShape, weights: Int8Weights, *, mask_id: int, num_threads: int
     ) -> None:
-        super().__init__(shape, weights.ends, mask_id=mask_id)
+        super().__init__(shape, weights.embeddings, mask_id=mask_id)
         self._weights = weights
-        self._team = Team(num_threads)
+        self._team = ThreadTeam(num_threads)
         self._frequencies = inverse_frequencies(shape)
+        self._model = Model(
+            layers=weights.layers,
+            shape=Shape(
+                num_heads=shape.num_heads,
+                num_kv_heads=shape.num_kv_heads,
+                head_dim=shape.head_dim,
+                intermediate=shape.intermediate,
+                norm_eps=np.float32(shape.norm_eps),
+            ),
+        )
 
     @property
     def chunk_tokens(self) -> int:
         return _CHUNK
 
     def new_cache(self) -> KvCache:
-        return KvCache(self.shape, dtype=torch.bfloat16, device=self.device, key_lanes=LANES)
+        return KvCache(self.shape, dtype=torch.bfloat16, device=self.device, key_lanes=num_lanes())
 
     def prepare(self) -> None:
-        """Compile the passes, or read what was compiled before."""
-        one, sees = torch.zeros(1, dtype=torch.long), torch.ones(1, 1, dtype=torch.bool)
-        rows = Rows(ids=one, positions=one, num_frozen=1, visible=sees)
+        """Compile the kernels, or load those that an earlier start compiled."""
+        ids, visible = torch.zeros(1, dtype=torch.long), torch.ones(1, 1, dtype=torch.bool)
+        rows = Rows(ids=ids, positions=ids, num_frozen=1, visible=visible)
         run_compiled(lambda: self.logits(self.forward(rows, self.new_cache())))
 
     def forward(self, rows: Rows, cache: KvCache) -> Tensor:
-        shape, weights, num_rows = self.shape, self._weights, len(rows.ids)
-        cache.reserve(num_rows)
-        parts = (weights.qkv, weights.o, weights.gate_up, weights.down)
+        cache.reserve(len(rows.ids))
         cosine, sine = rotation(rows.positions, self._frequencies, torch.float32)
-        hidden = np.empty((num_rows, shape.hidden), np.float32)
-
-        def products(part: AdaptedInt8) -> Floats:
-            return np.zeros((num_rows + MOST_ROWS, part.matrices.num_padded), np.float32)
-
-        most_groups = max(part.matrices.num_groups for part in parts)
+        buffers = self._buffers(rows)
         self._team.run(
             run_layers,
-            shape.num_layers * PHASES_A_LAYER + 1,
-            (
-                *(len(cache), rows.num_frozen, shape.num_heads, shape.num_kv_heads),
-                *(shape.head_dim, shape.intermediate, np.float32(shape.norm_eps)),
+            self.shape.num_layers * PHASES_PER_LAYER + 1,
+            self._model,
+            PassRows(
+                start=len(cache),
+                num_frozen=rows.num_frozen,
+                visible=rows.visible.numpy(),
+                cosine=cosine.numpy(),
+                sine=sine.numpy(),
             ),
-            (rows.visible.numpy(), cosine.numpy(), sine.numpy()),
-            (
-                *(weights.attn_norms, weights.mlp_norms, weights.q_norms, weights.k_norms),
-                weights.last_norm,
-            ),
-            *(part.laid_out() for part in parts),
-            (_halves(cache.keys), _halves(cache.values)),
-            (
-                self._embed(rows).float().numpy(),
-                hidden,
-                *empty_rows(num_rows, most_groups),
-                products(weights.qkv),
-                np.empty((num_rows, shape.num_heads * shape.head_dim), np.float32),
-                products(weights.o),
-                products(weights.gate_up),
-            ),
+            KeysValues(keys=_bits(cache.keys), values=_bits(cache.values)),
+            buffers,
         )
-        return torch.from_numpy(hidden)
+        return torch.from_numpy(buffers.hidden)
 
     def logits(self, hidden: Tensor) -> Tensor:
         products = multiply_rows(self._weights.output, hidden.contiguous().numpy(), self._team)
         return torch.from_numpy(products)
 
+    def _buffers(self, rows: Rows) -> Buffers:
+        shape, layers, num_rows = self.shape, self._weights.layers, len(rows.ids)
 
-def _halves(tensor: Tensor) -> object:
+        def products(part: AdaptedInt8) -> Floats:
+            return np.zeros((num_rows + MAX_TILE_ROWS, part.matrices.num_padded), np.float32)
+
+        parts = (layers.qkv, layers.o, layers.gate_up, layers.down)
+        return Buffers(
+            residual=self._embed(rows).float().numpy(),
+            added=products(layers.o),
+            int8=empty_rows(num_rows, max(part.matrices.num_groups for part in parts)),
+            qkv=products(layers.qkv),
+            mixed=np.empty((num_rows, shape.num_heads * shape.head_dim), np.float32),
+            gate_up=products(layers.gate_up),
+            hidden=np.empty((num_rows, shape.hidden), np.float32),
+        )
+
+
+def _bits(tensor: Tensor) -> object:
+    """Return a bfloat16 tensor's memory as an array of uint16."""
     return tensor.view(torch.uint16).numpy()

@@ -1,53 +1,52 @@
-"""A backbone's weights in int8, as compiled passes read them: tensors come in, arrays go out.
+"""Quantize a backbone's weights to int8, in the layout that the compiled kernels read.
 
-Every matrix has a scale a row; the adapter's second one is a group of columns more of its matrix,
-its first one a small matrix beside it.
+Each row of a matrix has one scale. The adapter's up matrix becomes one more group of columns of the
+matrix that it changes; its down matrix is a small int8 matrix of its own.
 """
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.families.lora import LowRank
 from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
-from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings, model_ends
+from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings, embeddings_of
 from intarsia.engine.families.masked_causal.backbone.lora_layers import LowRankLayer
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
-from intarsia.engine.kernels.int8_matrix import AdaptedInt8, empty_matrices, put
-from intarsia.engine.kernels.microkernels import GROUP, LANES
+from intarsia.engine.kernels.compile_cache import keep_compiled
+from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
+from intarsia.engine.kernels.matmul import can_multiply_int8
+from intarsia.engine.kernels.microkernels import GROUP, num_lanes
+from intarsia.engine.kernels.operands import AdaptedInt8, Floats, LayerStack
 
-_ROWS_AT_ONCE = 1024  # panels are whole in so many
-
-Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
+_ROWS_AT_ONCE = 1024  # a whole number of panels
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class ByteWeights:
-    """All layers, and both ends. What is not bytes is float32; a norm that is not there, empty."""
+class Int8Weights:
+    """All layers, the output matrix, and the embeddings, which stay as they are."""
 
-    ends: Embeddings
+    embeddings: Embeddings
     output: AdaptedInt8
-    last_norm: Floats  # (hidden,)
-    attn_norms: Floats  # (layers, hidden)
-    mlp_norms: Floats
-    q_norms: Floats  # (layers, head_dim)
-    k_norms: Floats
-    qkv: AdaptedInt8
-    o: AdaptedInt8
-    gate_up: AdaptedInt8
-    down: AdaptedInt8
+    layers: LayerStack
 
 
-def reason_against_bytes(shape: BackboneShape, adapter: GatedAdapter | None) -> str | None:
-    """Return why this backbone cannot be run in int8, None where it can."""
-    if shape.head_dim % LANES:
-        return f"its heads of {shape.head_dim} numbers do not fill vectors of {LANES}"
+def is_int8_supported() -> bool:
+    """Tell whether this processor runs int8 weights; the first call may compile for seconds."""
+    keep_compiled(cache_folder() / "kernels")
+    return can_multiply_int8()
+
+
+def why_unfit_for_int8(shape: BackboneShape, adapter: GatedAdapter | None) -> str | None:
+    """Return why this backbone cannot run in int8, None where it can."""
+    if shape.head_dim % num_lanes():
+        return f"its heads of {shape.head_dim} numbers do not fill vectors of {num_lanes()}"
     ranks = {
         (part, len(pair.down))
         for layer in (adapter.layers if adapter else ())
@@ -60,8 +59,9 @@ def reason_against_bytes(shape: BackboneShape, adapter: GatedAdapter | None) -> 
     return None
 
 
-def byte_weights(weights: BackboneWeights, adapter: GatedAdapter | None) -> ByteWeights:
-    """Return the weights in int8. Nothing but their ends is held, so that a mapped file can go."""
+def quantize_weights(weights: BackboneWeights, adapter: GatedAdapter | None) -> Int8Weights:
+    """Return the weights in int8. Only the embeddings still refer to the given ones, so that a
+    mapped file can be released."""
     layers = weights.layers
     changes = adapter.layers if adapter else ()
 
@@ -76,35 +76,38 @@ def byte_weights(weights: BackboneWeights, adapter: GatedAdapter | None) -> Byte
             [change_of(change) for change in changes],
         )
 
-    return ByteWeights(
-        ends=model_ends(weights, adapter),
+    return Int8Weights(
+        embeddings=embeddings_of(weights, adapter),
         output=_part([weights.output], [None], []),
-        last_norm=_floats(weights.norm),
-        attn_norms=_rows([layer.attn_norm for layer in layers]),
-        mlp_norms=_rows([layer.mlp_norm for layer in layers]),
-        q_norms=_rows([layer.q_norm for layer in layers]),
-        k_norms=_rows([layer.k_norm for layer in layers]),
-        qkv=part(lambda it: it.qkv, lambda it: it.qkv, lambda it: it.qkv_bias),
-        o=part(lambda it: it.o, lambda it: it.o),
-        gate_up=part(lambda it: it.gate_up, lambda it: it.gate_up),
-        down=part(lambda it: it.down, lambda it: it.down),
+        layers=LayerStack(
+            attn_norms=_stack([layer.attn_norm for layer in layers]),
+            mlp_norms=_stack([layer.mlp_norm for layer in layers]),
+            q_norms=_stack([layer.q_norm for layer in layers]),
+            k_norms=_stack([layer.k_norm for layer in layers]),
+            last_norm=_floats(weights.norm),
+            qkv=part(lambda x: x.qkv, lambda x: x.qkv, lambda x: x.qkv_bias),
+            o=part(lambda x: x.o, lambda x: x.o),
+            gate_up=part(lambda x: x.gate_up, lambda x: x.gate_up),
+            down=part(lambda x: x.down, lambda x: x.down),
+        ),
     )
 
 
 def _part(
     weights: Sequence[Tensor], biases: Sequence[Tensor | None], changes: Sequence[LowRank]
 ) -> AdaptedInt8:
+    """Quantize one part of all layers."""
     num_out, num_in = weights[0].shape
-    matrices = empty_matrices(len(weights), num_out, num_in, is_gated=bool(changes))
+    matrices = empty_matrices(len(weights), num_out, num_in, has_adapter=bool(changes))
 
     def write(block: tuple[int, int]) -> None:
         i, first = block
         rows, bias = slice(first, first + _ROWS_AT_ONCE), biases[i]
-        put(
+        write_rows(
             matrices,
             i,
             first,
-            _floats(weights[i][rows]),  # in float32 an embedding is half a GB
+            _floats(weights[i][rows]),  # block by block: an embedding in float32 is half a GB
             bias=None if bias is None else _floats(bias[rows]),
             up=_floats(changes[i].up[rows]) if changes else None,
         )
@@ -113,17 +116,18 @@ def _part(
     with ThreadPoolExecutor(torch.get_num_threads()) as threads:
         list(threads.map(write, blocks))
     rank = len(changes[0].down) if changes else 0
-    inner = empty_matrices(len(weights), rank, num_in, is_gated=False)
+    down = empty_matrices(len(weights), rank, num_in, has_adapter=False)
     for i, change in enumerate(changes):
-        put(inner, i, 0, _floats(change.down))
-    return AdaptedInt8(matrices=matrices, inner=inner)
+        write_rows(down, i, 0, _floats(change.down))
+    return AdaptedInt8(matrices=matrices, down=down)
 
 
-def _rows(tensors: Sequence[Tensor | None]) -> Floats:
-    there = [_floats(tensor) for tensor in tensors if tensor is not None]
-    return np.stack(there) if there else np.empty((len(tensors), 0), np.float32)
+def _stack(tensors: Sequence[Tensor | None]) -> Floats:
+    """Return all layers' norms, (layers, 0) where the model has none."""
+    arrays = [_floats(tensor) for tensor in tensors if tensor is not None]
+    return np.stack(arrays) if arrays else np.empty((len(tensors), 0), np.float32)
 
 
 def _floats(tensor: Tensor) -> Floats:
-    found: Floats = tensor.detach().to(torch.float32).cpu().numpy().copy()
-    return found
+    array: Floats = tensor.detach().to(torch.float32).cpu().numpy().copy()
+    return array

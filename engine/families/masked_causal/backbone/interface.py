@@ -35,11 +35,11 @@ class CausalBackbone(ABC):
     just as it was trained; canvas rows pass through the gated adapter too and may look both ways.
     """
 
-    def __init__(self, shape: BackboneShape, ends: Embeddings, *, mask_id: int) -> None:
+    def __init__(self, shape: BackboneShape, embeddings: Embeddings, *, mask_id: int) -> None:
         self.shape = shape
         self.mask_id = mask_id
-        self.device = ends.embed.device
-        self._ends = ends
+        self.device = embeddings.embed.device
+        self._embeddings = embeddings
 
     @property
     @abstractmethod
@@ -49,12 +49,12 @@ class CausalBackbone(ABC):
     @property
     def has_adapter(self) -> bool:
         """Whether it can run canvas rows."""
-        return self._ends.mask is not None
+        return self._embeddings.mask is not None
 
     @property
     def has_head(self) -> bool:
         """Whether it can name a proposal serially."""
-        return self._ends.head is not None
+        return self._embeddings.head is not None
 
     def prepare(self) -> None:  # noqa: B027 - most kinds have nothing to do
         """Do what the first pass would else have to wait for."""
@@ -81,23 +81,23 @@ class CausalBackbone(ABC):
         Only the likeliest few of each row are weighed again, so no second pass over the output
         matrix is made.
         """
-        head = self._ends.head
+        head = self._embeddings.head
         assert head is not None
         candidates = logits.topk(min(_NUM_CANDIDATES, logits.shape[-1])).indices
         tokens: list[ScoredToken] = []
         own = torch.tensor([named], device=self.device)
         for row, ids in zip(hidden.to(head.down.dtype), candidates, strict=True):
-            put_right = head(row, self._ends.embed[own[0]])
-            scores = F.linear(put_right, self._ends.output[ids])
+            put_right = head(row, self._embeddings.embed[own[0]])
+            scores = F.linear(put_right, self._embeddings.output[ids])
             best = score_tokens(scores[None], [int(scores.argmax())])[0]
             own = ids[best.id : best.id + 1]
             tokens.append(replace(best, id=int(own)))
         return tokens
 
     def _embed(self, rows: Rows) -> Tensor:
-        x = F.embedding(rows.ids, self._ends.embed)
-        if self._ends.mask is None:
+        x = F.embedding(rows.ids, self._embeddings.embed)
+        if self._embeddings.mask is None:
             return x
         is_mask = rows.ids == self.mask_id
         is_mask[: rows.num_frozen] = False
-        return torch.where(is_mask[:, None], x + self._ends.mask, x)
+        return torch.where(is_mask[:, None], x + self._embeddings.mask, x)

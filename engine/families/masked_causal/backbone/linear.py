@@ -1,7 +1,7 @@
-"""A weight matrix as a pass multiplies by it: rows come in, rows go out.
+"""Linear maps of a forward pass: a weight matrix, plain or packed, with or without an adapter.
 
-A short pass costs what reading the weights costs: matrices lie as oneDNN reads them fastest
-(docs/performance.md). Knows neither layers nor tokens.
+A short pass takes as long as reading the weights takes, so matrices may be packed into the order
+that oneDNN reads fastest (docs/performance.md). Knows neither layers nor tokens.
 """
 
 from collections.abc import Callable
@@ -15,20 +15,28 @@ from torch import Tensor
 
 from intarsia.engine.families.lora import LowRank
 
-_USUAL_ROWS = 8  # oneDNN lays a matrix out for so many; others run nearly as well
+_TYPICAL_ROWS = 8  # oneDNN packs a matrix for this number; others run nearly as fast
 
 
 class Matrix(Protocol):
-    """(out, in), and what is added to its products."""
+    """A weight (out, in) and perhaps a bias."""
 
     def multiply(self, x: Tensor) -> Tensor:
-        """Return (rows, out) of (rows, in), in the same format."""
+        """Return (rows, out) of (rows, in), in the same number format."""
+        ...
+
+
+class RowLinear(Protocol):
+    """A matrix of a layer, which may act on canvas rows in another way than on frozen rows."""
+
+    def multiply(self, x: Tensor, num_frozen: int) -> Tensor:
+        """Return (rows, out) of (rows, in); the first ``num_frozen`` rows are frozen."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Linear:
-    """As it is, in the format that a pass computes in."""
+    """A weight in the number format that a pass computes in."""
 
     weight: Tensor
     bias: Tensor | None = None
@@ -39,10 +47,9 @@ class Linear:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PackedLinear:
-    """The same numbers in oneDNN's own order, which a plain matrix is brought into at every
-    product."""
+    """A weight in oneDNN's own order; a plain one is brought into it at every product."""
 
-    packed: Tensor  # of no layout that other operations know
+    packed: Tensor  # in a layout that no other operation reads
     bias: Tensor | None = None
 
     def multiply(self, x: Tensor) -> Tensor:
@@ -50,77 +57,87 @@ class PackedLinear:
         return y
 
 
-def packed_matrix(weight: Tensor, bias: Tensor | None = None) -> PackedLinear:
-    """Return a weight (out, in) as oneDNN reads it. Raises RuntimeError where it packs none."""
-    return PackedLinear(torch.ops.mkldnn._reorder_linear_weight(weight, _USUAL_ROWS), bias)
+def pack(weight: Tensor, bias: Tensor | None = None) -> PackedLinear:
+    """Return a weight (out, in) in oneDNN's order. Raises RuntimeError where oneDNN cannot."""
+    return PackedLinear(torch.ops.mkldnn._reorder_linear_weight(weight, _TYPICAL_ROWS), bias)
 
 
 @cache
-def packs(dtype: torch.dtype) -> bool:
-    """Return whether matrices of this format can be packed here."""
+def can_pack(dtype: torch.dtype) -> bool:
+    """Tell whether matrices of this number format can be packed here, and multiply right."""
     weight = torch.arange(60 * 36, dtype=torch.float32).sin().to(dtype).view(60, 36)
-    for num_rows in (1, _USUAL_ROWS, 70):
+    for num_rows in (1, _TYPICAL_ROWS, 70):
         x = torch.arange(num_rows * 36, dtype=torch.float32).cos().to(dtype).view(num_rows, 36)
         try:
-            found = packed_matrix(weight).multiply(x)
+            products = pack(weight).multiply(x)
         except (AttributeError, NotImplementedError, RuntimeError):
             return False
-        if not torch.allclose(found, F.linear(x, weight), rtol=0.02, atol=0.02):
+        if not torch.allclose(products, F.linear(x, weight), rtol=0.02, atol=0.02):
             return False
     return True
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class AdaptedLinear:
-    """(out, in). ``up`` is None where there is no adapter."""
+@dataclass(frozen=True, slots=True, eq=False)
+class UnadaptedLinear:
+    """A matrix without an adapter: all rows are multiplied in the same way."""
 
-    matrix: Matrix  # where there is no ``down`` of its own, the adapter's lies below
-    num_out: int
-    down: Matrix | None  # (rank, in)
-    up: Matrix | None  # (out, rank)
+    matrix: Matrix
 
     def multiply(self, x: Tensor, num_frozen: int) -> Tensor:
-        """Return (rows, out) of (rows, in); the first rows are frozen."""
+        return self.matrix.multiply(x)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AdaptedLinear:
+    """A matrix and an adapter next to it. The weight stays as it is, perhaps mapped from a file."""
+
+    matrix: Matrix
+    down: Matrix  # (rank, in)
+    up: Matrix  # (out, rank)
+
+    def multiply(self, x: Tensor, num_frozen: int) -> Tensor:
         y = self.matrix.multiply(x)
-        if self.up is None:
-            return y
-        y, below = y[:, : self.num_out], y[num_frozen:, self.num_out :]
         if num_frozen < len(x):
-            inner = self.down.multiply(x[num_frozen:]) if self.down else below.contiguous()
-            y[num_frozen:] += self.up.multiply(inner)
+            y[num_frozen:] += self.up.multiply(self.down.multiply(x[num_frozen:]))
         return y
 
 
-def ungated(matrix: Matrix, num_out: int) -> AdaptedLinear:
-    """Return a matrix without an adapter."""
-    return AdaptedLinear(matrix=matrix, num_out=num_out, down=None, up=None)
+@dataclass(frozen=True, slots=True, eq=False)
+class FusedLinear:
+    """A matrix whose last rows are the adapter's down matrix, for weights that are copied anyway.
+
+    A product of few numbers takes about as long as one of thousands, so one product is faster.
+    """
+
+    matrix: Matrix  # (out + rank, in)
+    num_out: int
+    up: Matrix  # (out, rank)
+
+    def multiply(self, x: Tensor, num_frozen: int) -> Tensor:
+        both = self.matrix.multiply(x)
+        y, inner = both[:, : self.num_out], both[num_frozen:, self.num_out :]
+        if num_frozen < len(x):
+            y[num_frozen:] += self.up.multiply(inner.contiguous())
+        return y
 
 
-def apart(matrix: Matrix, low_rank: LowRank) -> AdaptedLinear:
-    """Return a matrix that stays as it is, mapped perhaps, with an adapter beside it."""
-    return AdaptedLinear(
-        matrix=matrix,
-        num_out=len(low_rank.up),
-        down=Linear(low_rank.down),
-        up=Linear(low_rank.up),
-    )
+def side_by_side(matrix: Matrix, low_rank: LowRank) -> AdaptedLinear:
+    """Return a matrix with an adapter next to it."""
+    return AdaptedLinear(matrix, down=Linear(low_rank.down), up=Linear(low_rank.up))
 
 
-def joined(
+def fused(
     weight: Tensor,
     bias: Tensor | None,
     low_rank: LowRank,
     *,
     matrix_of: Callable[[Tensor, Tensor | None], Matrix],
-    up_of: Callable[[Tensor], Matrix],
-) -> AdaptedLinear:
-    """Return a matrix that makes the adapter's first product in its own: one that is copied
-    anyway. A product of few numbers takes about as long as one of thousands."""
+) -> FusedLinear:
+    """Return a copy of the weight and the adapter, in the format of ``matrix_of``."""
     rank = len(low_rank.down)
-    longer = None if bias is None else torch.cat([bias, bias.new_zeros(rank)])
-    return AdaptedLinear(
-        matrix=matrix_of(torch.cat([weight, low_rank.down]), longer),
+    padded = None if bias is None else torch.cat([bias, bias.new_zeros(rank)])
+    return FusedLinear(
+        matrix_of(torch.cat([weight, low_rank.down]), padded),
         num_out=len(weight),
-        down=None,
-        up=up_of(low_rank.up),
+        up=matrix_of(low_rank.up, None),
     )

@@ -1,5 +1,4 @@
-"""A located folder of a causal backbone, and an adapter → a backbone whose passes are run as this
-machine runs them best."""
+"""Load a causal backbone and its adapter in the format that this machine runs fastest."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,22 +9,22 @@ from intarsia.engine.config import Dtype
 from intarsia.engine.families.device import choose_dtype, free_bytes, require_memory
 from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter, read_adapter
 from intarsia.engine.families.masked_causal.backbone.choose_format import Format, choose_format
-from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings, model_ends
+from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings, embeddings_of
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import TorchBackbone
-from intarsia.engine.families.masked_causal.backbone.torch_weights import pass_weights
+from intarsia.engine.families.masked_causal.backbone.torch_weights import torch_weights
 from intarsia.engine.families.masked_causal.backbone.tuning import tune
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, read_weights
 from intarsia.engine.model_store.locate import ModelFolder
 
 _RESERVED_BYTES = 2**30
-"""Of free memory: a packed copy leaves so much to contexts, passes and the rest of the machine."""
+"""A copy in another format leaves this much memory to contexts, passes and other programs."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class LoadedBackbone:
-    """``format_name``: of its numbers, as the user is told."""
+    """A backbone, and the name of its number format for the user."""
 
     backbone: CausalBackbone
     format_name: str
@@ -34,90 +33,111 @@ class LoadedBackbone:
 def load_backbone(
     folder: ModelFolder,
     shape: BackboneShape,
-    wanted: Dtype,
+    configured: Dtype,
     device: torch.device,
     *,
     adapter: Path | None,
     mask_id: int,
 ) -> LoadedBackbone:
-    """Read, tune, and bring into the format that is asked for, or the fastest here.
+    """Read and tune a backbone, in the configured format or the fastest one.
 
-    Raises ModelError where something is missing, misshapen or too large.
+    Raises ModelError where something is missing, misshapen or too large for the memory.
     """
-    dtype = choose_dtype(wanted, device)
-    gate = None if adapter is None else read_adapter(adapter, shape, dtype=dtype, device=device)
+    dtype = choose_dtype(configured, device)
+    gated = None if adapter is None else read_adapter(adapter, shape, dtype=dtype, device=device)
 
-    def has_room(of: Format) -> bool:
-        return _needed_bytes(folder, of, dtype, device) + _RESERVED_BYTES <= free_bytes(device)
+    def has_room(format_: Format) -> bool:
+        num_bytes = plan_memory(folder, format_, dtype, device).num_bytes
+        return num_bytes + _RESERVED_BYTES <= free_bytes(device)
 
-    chosen = choose_format(wanted, shape, gate, dtype=dtype, device=device, has_room=has_room)
-    require_memory(_needed_bytes(folder, chosen, dtype, device), device, folder.name)
-    if chosen == "int8" and dtype != torch.bfloat16:  # read as they lie: no row is computed in it
-        dtype = torch.bfloat16
-        gate = None if adapter is None else read_adapter(adapter, shape, dtype=dtype, device=device)
-    is_mapped = _is_mapped(folder, dtype, device)
-
-    def read() -> BackboneWeights:
-        return read_weights(
-            folder.weights, shape, is_fused=folder.is_fused, dtype=dtype, device=device
-        )
-
-    weights = read()
+    chosen = choose_format(configured, shape, gated, dtype=dtype, device=device, has_room=has_room)
+    plan = plan_memory(folder, chosen, dtype, device)
+    require_memory(plan.num_bytes, device, folder.name)
+    if adapter is not None and plan.dtype != dtype:
+        gated = read_adapter(adapter, shape, dtype=plan.dtype, device=device)
+    weights = _read(folder, shape, plan, device)
     for tuning in folder.tunings:
         weights = tune(weights, shape, tuning)
+    if plan.format == "plain":
+        backbone = TorchBackbone(shape, torch_weights(weights, gated, "plain"), mask_id=mask_id)
+        return LoadedBackbone(backbone=backbone, format_name=_name_of(plan.dtype))
+    # The copy does not refer to the mapped file. Mapped a second time, only the rows that are
+    # looked up come into memory; a tuning does not change the embeddings.
+    read = _read(folder, shape, plan, device) if plan.is_mapped else _copy_embeddings(weights)
+    return _convert(shape, weights, gated, embeddings_of(read, gated), plan, mask_id)
 
-    def ends() -> Embeddings:
-        # What was read of the mapped file goes with its map. Mapped anew, only the rows that are
-        # looked up come into memory; a tuning leaves both ends as they are.
-        return model_ends(read() if is_mapped else _copied_ends(weights), gate)
 
-    if chosen == "int8":
-        return LoadedBackbone(
-            backbone=_byte_backbone(shape, weights, gate, ends(), mask_id), format_name="int8"
-        )
-    loaded = pass_weights(weights, gate, chosen)
-    if chosen == "packed":
-        loaded = replace(loaded, ends=ends())
-    plain = str(dtype).removeprefix("torch.")
-    return LoadedBackbone(
-        backbone=TorchBackbone(shape, loaded, mask_id=mask_id),
-        format_name=f"{plain}, packed" if chosen == "packed" else plain,
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryPlan:
+    """How the weights come into memory."""
+
+    format: Format
+    dtype: torch.dtype  # of the weights as they are read
+    is_mapped: bool  # the file is mapped, not copied
+    num_bytes: int  # of memory apart from the mapped file
+
+
+def plan_memory(
+    folder: ModelFolder, format_: Format, dtype: torch.dtype, device: torch.device
+) -> MemoryPlan:
+    """Return how weights that are computed in ``dtype`` come into memory in this format."""
+    if format_ == "int8":
+        dtype = torch.bfloat16  # read as stored: no row is computed in it
+    is_mapped = folder.is_fused and device.type == "cpu" and dtype == torch.bfloat16
+    stored = sum(path.stat().st_size for path in folder.weights)  # 16 bits a number
+    read = 2 * stored if dtype == torch.float32 else stored
+    converted = {"plain": 0, "packed": read, "int8": stored // 2}[format_]
+    is_copied = not is_mapped or bool(folder.tunings)
+    return MemoryPlan(
+        format=format_,
+        dtype=dtype,
+        is_mapped=is_mapped,
+        num_bytes=(read if is_copied else 0) + converted,
     )
 
 
-def _byte_backbone(
+def _read(
+    folder: ModelFolder, shape: BackboneShape, plan: MemoryPlan, device: torch.device
+) -> BackboneWeights:
+    return read_weights(
+        folder.weights, shape, is_fused=folder.is_fused, dtype=plan.dtype, device=device
+    )
+
+
+def _convert(
     shape: BackboneShape,
     weights: BackboneWeights,
-    gate: GatedAdapter | None,
-    ends: Embeddings,
+    adapter: GatedAdapter | None,
+    embeddings: Embeddings,
+    plan: MemoryPlan,
     mask_id: int,
-) -> CausalBackbone:
+) -> LoadedBackbone:
+    """Return a backbone whose matrices are copied into another format."""
+    if plan.format == "packed":
+        packed = replace(torch_weights(weights, adapter, "packed"), embeddings=embeddings)
+        return LoadedBackbone(
+            backbone=TorchBackbone(shape, packed, mask_id=mask_id),
+            format_name=f"{_name_of(plan.dtype)}, packed",
+        )
     # numba takes half a second to import: only where it is used
-    from intarsia.engine.families.masked_causal.backbone.int8_backbone import ByteBackbone
-    from intarsia.engine.families.masked_causal.backbone.int8_weights import byte_weights
+    from intarsia.engine.families.masked_causal.backbone.int8_backbone import Int8Backbone
+    from intarsia.engine.families.masked_causal.backbone.int8_weights import quantize_weights
 
-    loaded = replace(byte_weights(weights, gate), ends=ends)
-    return ByteBackbone(shape, loaded, mask_id=mask_id, num_threads=torch.get_num_threads())
+    quantized = replace(quantize_weights(weights, adapter), embeddings=embeddings)
+    num_threads = torch.get_num_threads()
+    return LoadedBackbone(
+        backbone=Int8Backbone(shape, quantized, mask_id=mask_id, num_threads=num_threads),
+        format_name="int8",
+    )
 
 
-def _copied_ends(weights: BackboneWeights) -> BackboneWeights:
-    """Another layout's may be views of its file, and would hold all of it."""
+def _copy_embeddings(weights: BackboneWeights) -> BackboneWeights:
+    """Copy both: in Hugging Face's layout they may be views of the file, and would hold all of
+    it."""
     embed = weights.embed.clone()
     is_tied = weights.output is weights.embed
     return replace(weights, embed=embed, output=embed if is_tied else weights.output.clone())
 
 
-def _is_mapped(folder: ModelFolder, dtype: torch.dtype, device: torch.device) -> bool:
-    return folder.is_fused and device.type == "cpu" and dtype == torch.bfloat16
-
-
-def _needed_bytes(
-    folder: ModelFolder, chosen: Format, dtype: torch.dtype, device: torch.device
-) -> int:
-    """Of memory besides mapped files: what is fused, converted, tuned or packed is copied."""
-    size = sum(path.stat().st_size for path in folder.weights)  # of 16 bits a number
-    dtype = torch.bfloat16 if chosen == "int8" else dtype
-    size_here = 2 * size if dtype == torch.float32 else size
-    is_read_whole = not _is_mapped(folder, dtype, device) or bool(folder.tunings)
-    copied = {"plain": 0, "packed": size_here, "int8": size // 2}[chosen]
-    return (size_here if is_read_whole else 0) + copied
+def _name_of(dtype: torch.dtype) -> str:
+    return str(dtype).removeprefix("torch.")

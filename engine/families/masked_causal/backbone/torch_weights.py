@@ -1,4 +1,4 @@
-"""A backbone's weights as its passes multiply by them: tensors come in, matrices go out."""
+"""A backbone's weights as torch multiplies by them: plain or packed, the adapter included."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from torch import Tensor
 
 from intarsia.engine.families.lora import LowRank
 from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
-from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings, model_ends
+from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings, embeddings_of
 from intarsia.engine.families.masked_causal.backbone.linear import (
-    AdaptedLinear,
     Linear,
     Matrix,
-    apart,
-    joined,
-    packed_matrix,
-    ungated,
+    RowLinear,
+    UnadaptedLinear,
+    fused,
+    pack,
+    side_by_side,
 )
 from intarsia.engine.families.masked_causal.backbone.lora_layers import LowRankLayer
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
@@ -30,81 +30,78 @@ class MatrixOf(Protocol):
     def __call__(self, weight: Tensor, bias: Tensor | None = None) -> Matrix: ...
 
 
-_MATRIX_OF: Mapping[MatrixFormat, MatrixOf] = {
-    "plain": Linear,
-    "packed": packed_matrix,
-}
+_MATRIX_OF: Mapping[MatrixFormat, MatrixOf] = {"plain": Linear, "packed": pack}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class PassLayer:
-    """One layer, the adapter's share of it within."""
+class TorchLayer:
+    """One layer; its matrices include the adapter's."""
 
     attn_norm: Tensor
-    qkv: AdaptedLinear
+    qkv: RowLinear
     q_norm: Tensor | None
     k_norm: Tensor | None
-    o: AdaptedLinear
+    o: RowLinear
     mlp_norm: Tensor
-    gate_up: AdaptedLinear
-    down: AdaptedLinear
+    gate_up: RowLinear
+    down: RowLinear
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class PassWeights:
-    """All layers, and both ends."""
+class TorchWeights:
+    """All layers, the last norm, the output matrix and the embeddings."""
 
-    ends: Embeddings
+    embeddings: Embeddings
     output: Matrix  # (vocab, hidden)
     norm: Tensor  # (hidden,)
-    layers: tuple[PassLayer, ...]
+    layers: tuple[TorchLayer, ...]
 
 
-def pass_weights(
-    weights: BackboneWeights, adapter: GatedAdapter | None, matrices: MatrixFormat
-) -> PassWeights:
+def torch_weights(
+    weights: BackboneWeights, adapter: GatedAdapter | None, format_: MatrixFormat
+) -> TorchWeights:
     """Return the weights with their matrices in a format.
 
-    But for plain ones, nothing of the given layers is held, so that a mapped file can go: the small
-    tensors are copied, as a view of the file would hold all of it.
+    Packed layers refer to nothing of the given ones, so that a mapped file can be released. The
+    small tensors are copied for that too: a view of the file would hold all of it.
     """
     changes = adapter.layers if adapter else [None] * len(weights.layers)
-    return PassWeights(
-        ends=model_ends(weights, adapter),
-        output=_MATRIX_OF[matrices](weights.output),
+    return TorchWeights(
+        embeddings=embeddings_of(weights, adapter),
+        output=_MATRIX_OF[format_](weights.output),
         norm=weights.norm.clone(),
         layers=tuple(
-            _pass_layer(layer, change, matrices)
+            _torch_layer(layer, change, format_)
             for layer, change in zip(weights.layers, changes, strict=True)
         ),
     )
 
 
-def _pass_layer(
-    layer: LayerWeights, change: LowRankLayer | None, matrices: MatrixFormat
-) -> PassLayer:
-    return PassLayer(
+def _torch_layer(
+    layer: LayerWeights, change: LowRankLayer | None, format_: MatrixFormat
+) -> TorchLayer:
+    return TorchLayer(
         attn_norm=layer.attn_norm.clone(),
-        qkv=_gated(layer.qkv, layer.qkv_bias, change.qkv if change else None, matrices),
-        q_norm=_copied(layer.q_norm),
-        k_norm=_copied(layer.k_norm),
-        o=_gated(layer.o, None, change.o if change else None, matrices),
+        qkv=_linear(layer.qkv, layer.qkv_bias, change.qkv if change else None, format_),
+        q_norm=_copy(layer.q_norm),
+        k_norm=_copy(layer.k_norm),
+        o=_linear(layer.o, None, change.o if change else None, format_),
         mlp_norm=layer.mlp_norm.clone(),
-        gate_up=_gated(layer.gate_up, None, change.gate_up if change else None, matrices),
-        down=_gated(layer.down, None, change.down if change else None, matrices),
+        gate_up=_linear(layer.gate_up, None, change.gate_up if change else None, format_),
+        down=_linear(layer.down, None, change.down if change else None, format_),
     )
 
 
-def _gated(
-    weight: Tensor, bias: Tensor | None, change: LowRank | None, matrices: MatrixFormat
-) -> AdaptedLinear:
-    matrix_of = _MATRIX_OF[matrices]
+def _linear(
+    weight: Tensor, bias: Tensor | None, change: LowRank | None, format_: MatrixFormat
+) -> RowLinear:
+    matrix_of = _MATRIX_OF[format_]
     if change is None:
-        return ungated(matrix_of(weight, _copied(bias)), len(weight))
-    if matrices == "plain":
-        return apart(matrix_of(weight, bias), change)
-    return joined(weight, bias, change, matrix_of=matrix_of, up_of=packed_matrix)
+        return UnadaptedLinear(matrix_of(weight, _copy(bias)))
+    if format_ == "plain":
+        return side_by_side(matrix_of(weight, bias), change)
+    return fused(weight, bias, change, matrix_of=matrix_of)
 
 
-def _copied(tensor: Tensor | None) -> Tensor | None:
+def _copy(tensor: Tensor | None) -> Tensor | None:
     return None if tensor is None else tensor.clone()

@@ -44,7 +44,7 @@ def test_a_model_predicts_as_before(length: int, is_fixed: bool) -> None:
     )
     for backbone in (plain, folded):
         backbone.prefill(context[: length // 2])
-        backbone.prefill(context)  # behind tokens that are held, the encoder has a mask
+        backbone.prefill(context)  # after tokens that are held, the encoder has a mask
     expected = plain.predict(canvas, None)
     torch.testing.assert_close(folded.predict(canvas, None), expected, atol=1e-4, rtol=1e-4)
     torch.testing.assert_close(

@@ -73,7 +73,7 @@ def test_warm_fill_equals_cold_fill(filler: DiffusionGemmaFiller, folder: Path) 
     assert (again.num_prefilled, again.num_reused) == (0, filler.cached_tokens())
 
 
-def test_what_was_read_ahead_is_not_read_again(filler: DiffusionGemmaFiller) -> None:
+def test_a_prefetched_context_is_not_read_again(filler: DiffusionGemmaFiller) -> None:
     filler.prefetch(Prefetch(prefix=PREFIX, suffix=SUFFIX), NO_CONTROL)
     num_held = filler.cached_tokens()
     filled = fill(filler)
@@ -233,7 +233,7 @@ def test_fills_in_bfloat16(folder: Path) -> None:
 DRAFT = "first + second"
 
 
-def test_a_draft_is_renoised_and_settled(filler: DiffusionGemmaFiller) -> None:
+def test_a_draft_is_renoised_and_denoised(filler: DiffusionGemmaFiller) -> None:
     filled = fill(filler, draft=DRAFT, noise=0.5, max_tokens=40)
     assert filled.num_forwards <= 3, "half of the checkpoint's six steps, and no length to choose"
     assert len(filled.tokens) <= len(filler._text.encode(DRAFT))
@@ -304,7 +304,7 @@ def test_a_draft_that_cannot_be_rewritten_is_refused(
         fill(filler, **fields)
 
 
-def test_a_fill_that_is_laid_aside_says_what_it_says_alone(filler: DiffusionGemmaFiller) -> None:
+def test_a_suspended_fill_returns_what_it_returns_alone(filler: DiffusionGemmaFiller) -> None:
     other = {"prefix": "other text = ", "max_tokens": 4}
     expected, expected_other = fill(filler), fill(filler, **other)
     others: list[Filled] = []

@@ -121,7 +121,7 @@ def test_experts_in_fewer_bits_say_nearly_what_they_said(
     )
     gate_up, down = gate_up * 0.1, down * 0.1
     weights, chosen = torch.rand(9, 6, generator=random).to(device).topk(2)
-    chosen = chosen.where(chosen != 4, 0)  # one that nobody chose
+    chosen = chosen.where(chosen != 4, 0)  # one that no row chose
     experts = LowBitExperts(
         LowBitMatrices(*low_bit(gate_up, kind)), LowBitMatrices(*low_bit(down, kind)), F.silu
     )

@@ -143,7 +143,7 @@ def test_stops_at_the_same_step(stability_threshold: int) -> None:
     settings["confidence_threshold"] = 1.5
     steps = set()
     for seed in range(6):
-        model = several_canvases_model(canvas_length=1, seed=seed)  # stands still at times
+        model = several_canvases_model(canvas_length=1, seed=seed)  # does not change at times
         steps.add(check_parity(model, prompt_length=5, num_canvases=2, seed=seed, **settings))
     assert len(steps) > 2, f"the runs took hardly different steps: {steps}"
 

@@ -41,7 +41,7 @@ def noisy(start: int, num_free: int) -> TokenCanvas:
 
 
 def num_right_fills(backbone: DiffusionGemmaBackbone, starts: range) -> int:
-    """Return how many of the holes behind these tokens are filled rightly."""
+    """Return the number of holes after these tokens that are filled rightly."""
     num_right = 0
     for start in starts:
         backbone.prefill(counting(start - 4, 4))

@@ -1,27 +1,16 @@
-"""Toy checkpoints, made once; one thread for them, the machine's own number for the real model."""
+"""Toy checkpoints, made once for all tests of this folder."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 from toy_causal import KINDS, save_adapter, save_toy, toy_causal_model
 
 from intarsia.engine.families.masked_causal.backbone import choose_format
 
 
 @pytest.fixture(autouse=True)
-def one_thread(request: pytest.FixtureRequest) -> Iterator[None]:
-    num_threads = torch.get_num_threads()
-    if request.node.get_closest_marker("model") is None:
-        torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(num_threads)
-
-
-@pytest.fixture(autouse=True)
 def no_calibration(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two loads of a toy are to multiply alike, whatever else the machine does."""
+    """Two loads of a toy must multiply in the same way, whatever else the machine does."""
     if request.node.get_closest_marker("model") is None:
         monkeypatch.setattr(choose_format, "fastest", lambda formats, *_: formats[0])
 
@@ -35,7 +24,7 @@ def toys(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def toy(toys: dict[str, Path]) -> Path:
-    """The folder that stands for the default model."""
+    """The folder used as the default model."""
     return toys["qwen2"]
 
 

@@ -18,13 +18,14 @@ from intarsia.engine.families.masked_causal.backbone.choose_format import (
     choose_format,
     fastest,
 )
-from intarsia.engine.families.masked_causal.backbone.linear import packs
+from intarsia.engine.families.masked_causal.backbone.linear import can_pack
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
-from intarsia.engine.kernels import matmul
 from intarsia.engine.model_store.checkpoint import read_config
 
-packing = pytest.mark.skipif(not packs(torch.float32), reason="oneDNN packs nothing here")
-in_bytes = pytest.mark.skipif(not matmul.multiplies_bytes(), reason="no dot products of bytes here")
+packing = pytest.mark.skipif(not can_pack(torch.float32), reason="oneDNN packs nothing here")
+in_int8 = pytest.mark.skipif(
+    not int8_weights.is_int8_supported(), reason="this processor has no int8 dot product"
+)
 
 
 @pytest.fixture
@@ -59,28 +60,28 @@ def choose(
     return choose_format(wanted, shape, None, dtype=dtype, device=device, has_room=room)
 
 
-@in_bytes
-def test_int8_is_for_a_cpu_that_multiplies_bytes(
+@in_int8
+def test_int8_is_for_a_cpu_with_an_int8_dot_product(
     shape: BackboneShape, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert choose("int8", shape) == "int8"
-    with pytest.raises(ModelError, match="int8 cannot be had: it is for the CPU"):
+    with pytest.raises(ModelError, match="int8 cannot run here: it is for the CPU"):
         choose("int8", shape, device=torch.device("cuda"))
-    monkeypatch.setattr(matmul, "multiplies_bytes", lambda: False)
+    monkeypatch.setattr(int8_weights, "is_int8_supported", lambda: False)
     with pytest.raises(ModelError, match="no dot products of bytes"):
         choose("int8", shape)
 
 
-@in_bytes
+@in_int8
 def test_int8_is_refused_to_heads_that_do_not_fill_vectors(
     shape: BackboneShape, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(int8_weights, "LANES", 5)
+    monkeypatch.setattr(int8_weights, "num_lanes", lambda: 5)
     with pytest.raises(ModelError, match="heads of 16 numbers do not fill vectors of 5"):
         choose("int8", shape)
 
 
-@in_bytes
+@in_int8
 @packing
 def test_what_is_fastest_is_chosen_of_what_can_be_had(
     shape: BackboneShape, offered: list[list[Format]]
@@ -90,7 +91,7 @@ def test_what_is_fastest_is_chosen_of_what_can_be_had(
     assert offered == [["plain", "packed", "int8"], ["plain", "int8"]]
 
 
-@in_bytes
+@in_int8
 @packing
 def test_nothing_is_copied_where_there_is_no_room(
     shape: BackboneShape, offered: list[list[Format]]
@@ -101,26 +102,26 @@ def test_nothing_is_copied_where_there_is_no_room(
     assert (found, offered) == ("plain", [])
 
 
-@in_bytes
+@in_int8
 def test_an_adapter_of_several_ranks_is_left_to_torch(shape: BackboneShape, adapter: Path) -> None:
     gate = read_adapter(adapter, shape, dtype=torch.float32, device=CPU)
     first = gate.layers[0]
     wider = LowRank(down=torch.cat([first.o.down] * 2), up=torch.cat([first.o.up] * 2, dim=1))
     uneven = replace(gate, layers=(replace(first, o=wider), *gate.layers[1:]))
     even = replace(gate, layers=tuple(replace(it, o=wider) for it in gate.layers))
-    assert int8_weights.reason_against_bytes(shape, gate) is None
-    assert int8_weights.reason_against_bytes(shape, even) is None
-    assert "differs between layers" in str(int8_weights.reason_against_bytes(shape, uneven))
+    assert int8_weights.why_unfit_for_int8(shape, gate) is None
+    assert int8_weights.why_unfit_for_int8(shape, even) is None
+    assert "differs between layers" in str(int8_weights.why_unfit_for_int8(shape, uneven))
 
 
-@in_bytes
+@in_int8
 def test_a_compiler_that_fails_costs_the_format_and_no_load(
     shape: BackboneShape, monkeypatch: pytest.MonkeyPatch, offered: list[list[Format]]
 ) -> None:
     def fails() -> bool:
         raise OSError("no space left")
 
-    monkeypatch.setattr(matmul, "multiplies_bytes", fails)
+    monkeypatch.setattr(int8_weights, "is_int8_supported", fails)
     assert choose("auto", shape) != "int8"
     with pytest.raises(ModelError, match=r"cannot be compiled here.*no space left"):
         choose("int8", shape)
@@ -142,7 +143,7 @@ def test_on_another_device_matrices_stay_plain(
     assert not offered
 
 
-@in_bytes
+@in_int8
 @packing
 @pytest.mark.parametrize(
     ("seconds", "chosen"),
@@ -164,7 +165,7 @@ def test_a_format_must_be_worth_its_price(
     assert fastest(["plain", "packed", "int8"], shape, torch.float32) == chosen
 
 
-@in_bytes
+@in_int8
 @packing
 def test_the_calibration_multiplies_in_each_format(
     shape: BackboneShape, monkeypatch: pytest.MonkeyPatch

@@ -29,41 +29,41 @@ def boundary(prefix: str, suffix: str = SUFFIX) -> ContextBoundary:
 
 
 class TestOffset:
-    """Of a new anchor."""
+    """Where a new boundary is."""
 
-    def behind(self, prefix: str) -> str | None:
+    def text_after(self, prefix: str) -> str | None:
         offset = boundary_offset(prefix)
         return None if offset is None else prefix[offset:]
 
-    def test_the_line_above_goes_behind_it(self) -> None:
-        assert self.behind(HEAD + "    y = ") == "    x = 1\n    y = "
-        assert self.behind(HEAD) == "    x = 1\n"
+    def test_the_line_above_is_after_it(self) -> None:
+        assert self.text_after(HEAD + "    y = ") == "    x = 1\n    y = "
+        assert self.text_after(HEAD) == "    x = 1\n"
 
     def test_blank_lines_between_are_kept_with_it(self) -> None:
-        assert self.behind(HEAD + "\n  \n") == "    x = 1\n\n  \n"
+        assert self.text_after(HEAD + "\n  \n") == "    x = 1\n\n  \n"
 
     def test_something_is_left_before_it(self) -> None:
-        assert self.behind("imp") is None
-        assert self.behind("\n\nimp") == "imp"
-        assert self.behind("import os\nimp") == "imp"
-        assert self.behind("") is None
+        assert self.text_after("imp") is None
+        assert self.text_after("\n\nimp") == "imp"
+        assert self.text_after("import os\nimp") == "imp"
+        assert self.text_after("") is None
 
-    def test_a_long_line_above_stays_before_it(self) -> None:
-        assert self.behind("x" * 300 + "\ny") == "y"
+    def test_a_long_line_above_is_before_it(self) -> None:
+        assert self.text_after("x" * 300 + "\ny") == "y"
 
     def test_in_a_long_line_there_is_none(self) -> None:
-        assert self.behind("a\n" + "x" * 300) is None
+        assert self.text_after("a\n" + "x" * 300) is None
 
     @given(st.text(alphabet="a \n\t", max_size=40))
-    def test_what_is_behind_begins_with_no_blank_line(self, prefix: str) -> None:
-        behind = self.behind(prefix) or ""
-        assert "\n" not in behind[: len(behind) - len(behind.lstrip())]
+    def test_the_text_after_it_begins_with_no_blank_line(self, prefix: str) -> None:
+        text = self.text_after(prefix) or ""
+        assert "\n" not in text[: len(text) - len(text.lstrip())]
 
 
 class TestFind:
-    """Which anchor serves a prefix."""
+    """Which boundary is used for a prefix."""
 
-    def test_typing_and_deleting_behind_it_keep_it(self) -> None:
+    def test_typing_and_deleting_after_it_keep_it(self) -> None:
         boundaries = ContextBoundaries()
         boundaries.remember(boundary(HEAD))
         for typed in ("", "    ", "    y = 1\n\n    z", "    y"):
@@ -119,7 +119,7 @@ def test_typing_reads_neither_prefix_nor_suffix_again(
 
 @settings(deadline=None, max_examples=60)
 @given(typed=st.text(alphabet="ab( \n", max_size=30), decoding=st.sampled_from(DECODINGS))
-def test_a_kept_anchor_says_what_a_fresh_engine_says_behind_it(
+def test_a_kept_boundary_gives_the_text_of_a_fresh_engine(
     toy: Path, adapter: Path, typed: str, decoding: Decoding
 ) -> None:
     """What was read before changes nothing: only where the context ends does."""
@@ -133,21 +133,21 @@ def test_a_kept_anchor_says_what_a_fresh_engine_says_behind_it(
 
 
 class TestPrepare:
-    """Idle time after a request far behind its anchor."""
+    """Idle time after a request far after its boundary."""
 
     def typed(self, num_lines: int) -> Fill:
         return toy_fill(prefix=HEAD + "    return val\n" * num_lines, suffix=SUFFIX * 12)
 
     def test_the_next_line_finds_its_context_read(self, toy: Path) -> None:
         filler, unprepared = (toy_filler(toy) for _ in range(2))
-        for num_lines in (0, 15):  # 225 characters: more than half of what an anchor serves
+        for num_lines in (0, 15):  # 225 characters: more than half of what a boundary serves
             run_fill(filler, self.typed(num_lines))
             run_fill(unprepared, self.typed(num_lines))
         filler.prepare(NO_CONTROL)
         warm, cold = run_fill(filler, self.typed(28)), run_fill(unprepared, self.typed(28))
         assert 2 * warm.num_prefilled < cold.num_prefilled
 
-    def test_near_its_anchor_there_is_nothing_to_do(self, toy: Path) -> None:
+    def test_near_its_boundary_there_is_nothing_to_do(self, toy: Path) -> None:
         filler = toy_filler(toy)
         run_fill(filler, self.typed(0))
         run_fill(filler, self.typed(3))
@@ -155,7 +155,7 @@ class TestPrepare:
         filler.prepare(NO_CONTROL)
         assert filler.cached_tokens() == num_held
 
-    def test_it_gives_way_to_a_request(self, toy: Path) -> None:
+    def test_a_request_ends_it(self, toy: Path) -> None:
         filler = toy_filler(toy)
         run_fill(filler, self.typed(0))
         run_fill(filler, self.typed(15))
@@ -167,8 +167,8 @@ class TestPrepare:
         assert warm.text == run_fill(cold, self.typed(16)).text
 
 
-class TestReadAhead:
-    """The cursor stands where nothing has been asked for yet."""
+class TestPrefetch:
+    """The cursor is at a place without a request so far."""
 
     PLACE = Prefetch(prefix=HEAD, suffix=SUFFIX * 20, given="")
 
@@ -180,7 +180,7 @@ class TestReadAhead:
         assert ahead.num_prefilled <= len("    y = ")
         assert unread.num_prefilled > 100
 
-    def test_it_gives_way_and_what_it_has_read_is_kept(self, toy: Path) -> None:
+    def test_a_request_ends_it_and_what_it_has_read_is_kept(self, toy: Path) -> None:
         filler, cold = (toy_filler(toy, max_context_tokens=512) for _ in range(2))
         num_asked = iter(range(9))
         with pytest.raises(Cancelled):
@@ -192,7 +192,7 @@ class TestReadAhead:
 
 
 @pytest.mark.parametrize("most", [16, 64])
-def test_what_stands_behind_counts_towards_the_limit(toy: Path, most: int) -> None:
+def test_the_text_after_it_counts_towards_the_limit(toy: Path, most: int) -> None:
     filler = toy_filler(toy, max_context_tokens=most)
     filled = run_fill(filler, toy_fill(prefix="é漢\n" * 60, suffix=SUFFIX * 9, max_tokens=8))
     assert filled.num_prefilled <= most + most // 2 + 3
@@ -204,8 +204,8 @@ def test_a_huge_text_is_not_held(toy: Path) -> None:
     assert boundaries.find("x\n" * 200_000 + "y", SUFFIX) is None
 
 
-def test_a_token_may_have_a_part_in_what_is_behind_and_in_what_is_given(toy: Path) -> None:
-    """An editor's cursor in "re|" of "return": "r" stands behind the anchor, "e" is given."""
+def test_a_token_may_cover_the_text_after_it_and_given_text(toy: Path) -> None:
+    """An editor's cursor in "re|" of "return": "r" is after the boundary, "e" is given."""
     split, whole = toy_filler(toy), toy_filler(toy)
     first = run_fill(split, toy_fill(prefix=HEAD + "    r", given="e", suffix=SUFFIX))
     second = run_fill(whole, toy_fill(prefix=HEAD + "    ", given="re", suffix=SUFFIX))

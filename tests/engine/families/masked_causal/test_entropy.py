@@ -47,7 +47,7 @@ def test_no_more_steps_than_asked_for(filler: MaskedCausalFiller, max_steps: int
     filled = run_fill(filler, toy_fill(decoding="entropy", max_steps=max_steps, max_tokens=60))
     assert filled.num_forwards == max_steps
     assert filled.finish_reason == "max_steps"
-    assert len(filled.tokens) > max_steps, "what is not settled is given as it is proposed"
+    assert len(filled.tokens) > max_steps, "tokens that are not accepted are returned as drafted"
 
 
 def test_a_cancel_counts_within_a_canvas(filler: MaskedCausalFiller) -> None:
@@ -108,7 +108,7 @@ def decode(causal: OpenContext, context: list[int]) -> tuple[HoleTokens, Watched
     return hole, passes
 
 
-def test_no_mask_is_left_and_every_step_settles_one(toy: Path, tmp_path: Path) -> None:
+def test_no_mask_is_left_and_every_step_accepts_one(toy: Path, tmp_path: Path) -> None:
     text = toy_text(toy)
     context = text.context(text.encode("def f("), text.encode("):\n"))
     is_out_of_order = has_remasked = False
@@ -124,11 +124,11 @@ def test_no_mask_is_left_and_every_step_settles_one(toy: Path, tmp_path: Path) -
                 assert after.is_accepted.sum() > before.is_accepted.sum()
             known = (after.is_fixed | after.is_accepted).tolist()
             is_out_of_order |= any(known[known.index(False) :]) if False in known else False
-    assert is_out_of_order, "tokens did settle out of order"
-    assert has_remasked, "tokens did lose their place again"
+    assert is_out_of_order, "tokens were accepted out of order"
+    assert has_remasked, "tokens were remasked"
 
 
-def test_each_canvas_stands_behind_the_tokens_before_it(toy: Path, adapter: Path) -> None:
+def test_each_canvas_follows_the_tokens_before_it(toy: Path, adapter: Path) -> None:
     """What is held at the end is the context and the hole, each token once."""
     text = toy_text(toy)
     context = text.context(text.encode("def f("), text.encode("):\n"))
@@ -141,7 +141,7 @@ def test_each_canvas_stands_behind_the_tokens_before_it(toy: Path, adapter: Path
 
 @pytest.mark.parametrize("given", ["d", "de", "def", "return", "    "])
 def test_given_text_in_short_tokens_is_held_once(toy: Path, adapter: Path, given: str) -> None:
-    """Healing may name several tokens; canvases then stand behind them, not behind two copies."""
+    """Healing may need several tokens; a canvas follows these once, not two copies."""
     filler = toy_filler(toy, adapter)
     text = toy_text(toy)
     for alternative in range(4):
@@ -154,7 +154,7 @@ def test_given_text_in_short_tokens_is_held_once(toy: Path, adapter: Path, given
         whole = given.encode()
         first = b"".join(text.bytes_of(i) for i in ids) + joined
         assert first[: len(whole)] == whole[: len(first)]
-        assert not first[len(whole) :].startswith(whole), "given text stands there twice"
+        assert not first[len(whole) :].startswith(whole), "given text is held twice"
 
 
 def test_a_canvas_needs_an_open_position() -> None:

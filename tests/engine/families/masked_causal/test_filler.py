@@ -97,7 +97,7 @@ def test_an_end_token_ends_the_fill_and_is_no_text(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_first", [True, False])
 def test_min_indent_ends_at_a_line_too_far_left(tmp_path: Path, is_first: bool) -> None:
-    """A toy that writes line break, x, line break, x … whatever stands before."""
+    """A toy that writes line break, x, line break, x … whatever the prefix is."""
     model = toy_causal_model("llama", is_tied=False)
     folder = save_toy(tmp_path, model)
     ids = [toy_text(folder).encode(sign)[0] for sign in ("\n", "x")]

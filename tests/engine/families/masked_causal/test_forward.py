@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
-from intarsia.engine.families.masked_causal.backbone.linear import packs
+from intarsia.engine.families.masked_causal.backbone.linear import can_pack
 from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows, outcome_rows
 from intarsia.engine.families.masked_causal.canvas_passes import CanvasPasses
 from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
@@ -60,9 +60,9 @@ def test_chunks_give_what_one_pass_gives(kind: Kind, toys: dict[str, Path]) -> N
     torch.testing.assert_close(torch.cat(parts), whole, atol=1e-4, rtol=1e-4)
 
 
-@pytest.mark.skipif(not packs(torch.float32), reason="oneDNN packs nothing here")
+@pytest.mark.skipif(not can_pack(torch.float32), reason="oneDNN packs nothing here")
 @pytest.mark.parametrize("kind", KINDS)
-def test_packed_the_same_is_said(kind: Kind, toys: dict[str, Path]) -> None:
+def test_packed_weights_give_the_same_logits(kind: Kind, toys: dict[str, Path]) -> None:
     plain, packed = toy_backbone(toys[kind]), toy_backbone(toys[kind], matrices="packed")
     exact = run_causally(plain, plain.new_cache(), _IDS)
     found = run_causally(packed, packed.new_cache(), _IDS)
@@ -153,7 +153,7 @@ def test_an_outcome_is_the_same_alone_and_among_others(toy: Path, adapter: Path)
 
 
 @pytest.mark.parametrize("num_kept", [0, 1, 2])
-def test_an_outcome_is_a_canvas_behind_its_tokens(toy: Path, adapter: Path, num_kept: int) -> None:
+def test_an_outcome_is_a_canvas_after_its_tokens(toy: Path, adapter: Path, num_kept: int) -> None:
     causal, backbone = toy_context(toy, adapter), toy_backbone(toy, adapter)
     causal.prefill(_IDS[:20])
     said = SpeculativePasses(causal).verify(_IDS[20:23], [2, 3, 4])
@@ -165,18 +165,18 @@ def test_an_outcome_is_a_canvas_behind_its_tokens(toy: Path, adapter: Path, num_
     torch.testing.assert_close(said.proposals[num_kept], expected, atol=1e-4, rtol=1e-4)
 
 
-def settled_canvas(ids: list[int | None]) -> TokenCanvas:
-    """A canvas whose known tokens, but for the first, were settled by earlier steps."""
+def accepted_canvas(ids: list[int | None]) -> TokenCanvas:
+    """A canvas of known tokens; all except the first were accepted by earlier steps."""
     canvas = masked_canvas(ids, mask_id=260)
     is_first = torch.arange(len(ids)) == 0
     return TokenCanvas(ids=canvas.ids, is_fixed=is_first, is_accepted=canvas.is_fixed & ~is_first)
 
 
 def predict(passes: CanvasPasses, ids: list[int | None]) -> torch.Tensor:
-    return passes.predict(settled_canvas(ids), None)
+    return passes.predict(accepted_canvas(ids), None)
 
 
-def test_leading_known_tokens_are_judged_by_the_backbone(toy: Path, adapter: Path) -> None:
+def test_leading_known_tokens_are_predicted_by_the_backbone(toy: Path, adapter: Path) -> None:
     causal, pure = toy_context(toy, adapter), toy_backbone(toy)
     written, canvas = _IDS[20:23], _IDS[23:30]
     expected = run_causally(pure, pure.new_cache(), _IDS[:30])
@@ -193,7 +193,7 @@ def test_leading_known_tokens_are_judged_by_the_backbone(toy: Path, adapter: Pat
 
 @pytest.mark.parametrize("seed", range(6))
 def test_predict_does_not_depend_on_the_steps_before(seed: int, toy: Path, adapter: Path) -> None:
-    """Tokens settle out of order and are masked again: what is held must follow."""
+    """Tokens are accepted out of order and masked again: the cache must follow."""
     random = torch.Generator().manual_seed(seed)
     context = toy_context(toy, adapter)
     context.prefill(_IDS[:20])

@@ -24,7 +24,7 @@ def text(toy: Path) -> FimTokenizer:
 
 
 def hole_bytes(filler: MaskedCausalFiller, text: FimTokenizer, request: Fill) -> bytes:
-    """All that the model holds behind the request's last FIM mark."""
+    """All that the model holds after the request's last FIM mark."""
     ids = filler._context.cache.ids
     start = len(text.context(text.encode(request.prefix), text.encode(request.suffix)))
     return b"".join(text.bytes_of(i) for i in ids[start:])
@@ -79,7 +79,7 @@ def test_several_short_tokens_may_spell_what_is_given(
 def test_an_alternative_is_another_first_token_and_no_more(
     filler: MaskedCausalFiller, text: FimTokenizer, toy: Path
 ) -> None:
-    """Once it has begun otherwise, it goes on as the model likes best."""
+    """After another first token, the model continues greedily."""
     for alternative in range(2):  # at once, and a blank first
         request = toy_fill(given=" return", alternative=alternative)
         run_fill(filler, request)

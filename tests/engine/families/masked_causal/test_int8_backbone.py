@@ -8,6 +8,7 @@ import torch
 from toy_causal import KINDS, Kind, toy_backbone, toy_fill, toy_text
 from toy_causal_fill import run_fill
 
+from intarsia.engine.families.masked_causal.backbone.int8_weights import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows, outcome_rows
@@ -16,9 +17,10 @@ from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import Decoding
-from intarsia.engine.kernels.matmul import multiplies_bytes
 
-pytestmark = pytest.mark.skipif(not multiplies_bytes(), reason="no dot products of bytes here")
+pytestmark = pytest.mark.skipif(
+    not is_int8_supported(), reason="this processor has no int8 dot product"
+)
 
 CPU = torch.device("cpu")
 _IDS = torch.randint(0, 256, (90,), generator=torch.Generator().manual_seed(5)).tolist()

@@ -8,18 +8,18 @@ from intarsia.engine.families.lora import LowRank
 from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
 from intarsia.engine.families.masked_causal.backbone.linear import (
     Linear,
-    packed_matrix,
-    packs,
+    can_pack,
+    pack,
 )
 from intarsia.engine.families.masked_causal.backbone.lora_layers import LowRankLayer
 from intarsia.engine.families.masked_causal.backbone.torch_weights import (
     MatrixFormat,
-    PassLayer,
-    pass_weights,
+    TorchLayer,
+    torch_weights,
 )
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
 
-packing = pytest.mark.skipif(not packs(torch.float32), reason="oneDNN packs nothing here")
+packing = pytest.mark.skipif(not can_pack(torch.float32), reason="oneDNN packs nothing here")
 FORMATS = ["plain", pytest.param("packed", marks=packing)]
 
 _OUT, _IN = 48, 160
@@ -44,11 +44,11 @@ def weight() -> Tensor:
 def test_a_packed_matrix_makes_the_same_product(
     weight: Tensor, num_rows: int, dtype: torch.dtype
 ) -> None:
-    if not packs(dtype):
+    if not can_pack(dtype):
         pytest.skip(f"oneDNN packs no {dtype} here")
     x, bias = numbers(num_rows, _IN).to(dtype), numbers(_OUT, seed=2).to(dtype)
     exact = Linear(weight.to(dtype), bias).multiply(x)
-    found = packed_matrix(weight.to(dtype), bias).multiply(x)
+    found = pack(weight.to(dtype), bias).multiply(x)
     torch.testing.assert_close(found, exact)
 
 
@@ -58,7 +58,7 @@ def test_nothing_of_the_weights_is_held_or_changed(matrices: MatrixFormat, adapt
     weights = _weights()
     tensors = [weights.norm, *_tensors(weights.layers[0])]
     before = [tensor.clone() for tensor in tensors]
-    as_run = pass_weights(weights, _adapter() if adapter else None, matrices)
+    as_run = torch_weights(weights, _adapter() if adapter else None, matrices)
     assert all(map(torch.equal, tensors, before))
     x = numbers(3, 16)
     qkv = as_run.layers[0].qkv.multiply(x, 1)
@@ -75,8 +75,8 @@ def test_nothing_of_the_weights_is_held_or_changed(matrices: MatrixFormat, adapt
 @pytest.mark.parametrize("num_frozen", [0, 2, 5])
 def test_an_adapter_acts_on_canvas_rows_alone(matrices: MatrixFormat, num_frozen: int) -> None:
     weights, change = _weights(), _adapter()
-    bare, gated = (pass_weights(weights, it, matrices).layers[0] for it in (None, change))
-    exact = pass_weights(weights, change, "plain").layers[0]
+    bare, gated = (torch_weights(weights, it, matrices).layers[0] for it in (None, change))
+    exact = torch_weights(weights, change, "plain").layers[0]
     for name, width in (("qkv", 16), ("o", 16), ("gate_up", 16), ("down", 32)):
         x = numbers(5, width, seed=4)
         found, plain = (_product(it, name, x, num_frozen) for it in (gated, bare))
@@ -89,13 +89,13 @@ def test_an_adapter_acts_on_canvas_rows_alone(matrices: MatrixFormat, num_frozen
 def test_what_a_gated_matrix_adds_is_its_low_rank_product() -> None:
     weights, change = _weights(), _adapter()
     pair, x = change.layers[0].down, numbers(4, 32)
-    found = pass_weights(weights, change, "plain").layers[0].down.multiply(x, 1)
+    found = torch_weights(weights, change, "plain").layers[0].down.multiply(x, 1)
     expected = x @ weights.layers[0].down.T
     expected[1:] += x[1:] @ pair.down.T @ pair.up.T
     torch.testing.assert_close(found, expected)
 
 
-def _product(layer: PassLayer, name: str, x: Tensor, num_frozen: int) -> Tensor:
+def _product(layer: TorchLayer, name: str, x: Tensor, num_frozen: int) -> Tensor:
     found: Tensor = getattr(layer, name).multiply(x, num_frozen)
     return found
 

@@ -28,9 +28,9 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone import choose_format
-from intarsia.engine.families.masked_causal.backbone.linear import packs
+from intarsia.engine.families.masked_causal.backbone.int8_weights import is_int8_supported
+from intarsia.engine.families.masked_causal.backbone.linear import can_pack
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
-from intarsia.engine.kernels.matmul import multiplies_bytes
 from intarsia.engine.model_store.checkpoint import read_config
 from intarsia.engine.service import load_filler as load_filler_module
 from intarsia.engine.service.load_filler import check_model, load_filler
@@ -75,7 +75,7 @@ def test_an_adapter_is_noted_by_its_digest(toy: Path, adapter: Path) -> None:
     assert toy_filler(toy, adapter).info.notes == (f"adapter {digest[:12]}",)
 
 
-@pytest.mark.skipif(not multiplies_bytes(), reason="no dot products of bytes here")
+@pytest.mark.skipif(not is_int8_supported(), reason="this processor has no int8 dot product")
 def test_a_model_in_int8_fills_and_says_so(toy: Path, adapter: Path) -> None:
     config = EngineConfig(model=str(toy), adapter=adapter, device="cpu", dtype="int8")
     filler = load_filler(config, config.model, lambda stage, fraction: None)
@@ -274,7 +274,7 @@ def test_a_tokenizer_that_is_not_byte_level(folder: Path) -> None:
 # -- too little memory ---------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not packs(torch.float32), reason="oneDNN packs nothing here")
+@pytest.mark.skipif(not can_pack(torch.float32), reason="oneDNN packs nothing here")
 def test_matrices_are_packed_only_where_memory_is(
     toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

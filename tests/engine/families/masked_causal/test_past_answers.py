@@ -1,4 +1,4 @@
-"""What is known of a hole from the answers before it."""
+"""What earlier answers say about a hole."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ class Place:
         self.past_answers = PastAnswers(text)
         self._reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=256)
 
-    def hole(
+    def task(
         self, given: str = "", *, prefix: str = _PREFIX, max_open: int | None = None
     ) -> FillTask:
         request = toy_fill(prefix, _SUFFIX, given=given, max_open=max_open)
@@ -44,7 +44,7 @@ class Place:
         )
         self.past_answers.remember(task, written, None)
 
-    def recalled(self, task: FillTask) -> str | None:
+    def draft_of(self, task: FillTask) -> str | None:
         """Return the draft without the bytes that are open."""
         start = self.past_answers.find(task)
         if start is None:
@@ -72,23 +72,23 @@ def place(toy: Path) -> Place:
         ("", " = f(val)", None),
     ],
 )
-def test_an_answer_goes_on_behind_what_was_typed(
+def test_an_answer_continues_after_what_was_typed(
     before: str, now: str, draft: str | None, place: Place
 ) -> None:
     place.answer(place.task(before), _ANSWER[len(before) if before == " " else 0 :])
-    assert place.recalled(place.task(now)) == draft
+    assert place.draft_of(place.task(now)) == draft
 
 
 def test_the_newest_that_was_typed_along_counts(place: Place) -> None:
     for given, answer in [("", " = 1"), (" =", " 2"), (" = 3", " + 4")]:
         place.answer(place.task(given), answer)
-    assert place.recalled(place.task(" =")) == " 2", "a slip that was deleted says nothing"
-    assert place.recalled(place.task()) == " = 1"
+    assert place.draft_of(place.task(" =")) == " 2", "a slip that was deleted says nothing"
+    assert place.draft_of(place.task()) == " = 1"
 
 
 def test_another_place_is_not_this_one(place: Place) -> None:
     place.answer(place.task(), _ANSWER)
-    assert place.recalled(place.task(prefix="def other(val):\n    x")) is None
+    assert place.draft_of(place.task(prefix="def other(val):\n    x")) is None
 
 
 def test_its_end_belongs_to_a_draft(place: Place) -> None:
@@ -105,7 +105,7 @@ def start_of(place: Place, task: FillTask) -> WarmStart:
     return start
 
 
-def test_in_the_same_context_what_was_proven_stays_proven(place: Place) -> None:
+def test_in_the_same_context_committed_tokens_stay_committed(place: Place) -> None:
     place.answer(place.task(), _ANSWER, num_drafted=2)
     for given in ("", " =", " = f"):
         start = start_of(place, place.task(given))
@@ -113,21 +113,21 @@ def test_in_the_same_context_what_was_proven_stays_proven(place: Place) -> None:
         assert [token.id for token in start.committed] == list(start.draft.ids)[:-2]
 
 
-def test_in_another_context_nothing_is_proven(place: Place) -> None:
+def test_in_another_context_nothing_is_committed(place: Place) -> None:
     place.answer(place.task(), _ANSWER)
     start = start_of(place, place.task(prefix="#" * 80 + "\n" + _PREFIX))
     assert start.draft.ids and not start.committed
 
 
 def test_where_a_bracket_is_typed_that_held_the_end_off_the_rest_is_open(place: Place) -> None:
-    """Behind "(" alone the model might have ended, had it been given."""
+    """After a given "(" alone the model might have ended the hole."""
     place.answer(place.task(max_open=0), "(val\nval)")
     along, bracket = place.task(max_open=0), place.task("(", max_open=0)
     assert len(start_of(place, along).committed) == len(start_of(place, along).draft.ids)
     assert len(start_of(place, bracket).committed) < len(start_of(place, bracket).draft.ids)
 
 
-def test_a_first_token_of_another_word_leaves_what_stands_behind_it(place: Place) -> None:
+def test_a_first_token_of_another_word_leaves_the_text_after_it(place: Place) -> None:
     place.answer(place.task(), "val = f(val)")
     start = start_of(place, place.task("v"))
     named = place.text.encode("ve")

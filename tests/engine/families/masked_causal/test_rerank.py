@@ -139,7 +139,7 @@ def test_a_cancel_ends_it_at_any_time(filler: MaskedCausalFiller, num_looks: int
     looks = iter(range(1000))
     with pytest.raises(Cancelled):
         run_fill(filler, several(), checkpoint=cancel_when(lambda: next(looks) >= num_looks))
-    assert next(looks) == num_looks + 1, "and nobody looked again"
+    assert next(looks) == num_looks + 1, "and there was no further checkpoint"
     assert run_fill(filler, several(num_candidates=1)).text
 
 
@@ -150,10 +150,10 @@ def test_the_next_fill_reads_nothing_again(filler: MaskedCausalFiller) -> None:
     assert run_fill(filler, several(**long)).num_prefilled < 20
 
 
-def test_a_deadline_among_the_others_leaves_the_first_and_says_so(
+def test_a_deadline_among_the_others_returns_the_first_and_its_reason(
     filler: MaskedCausalFiller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that nobody begins anew with all the time there was."""
+    """So that no caller tries again with the whole time."""
     greedy = run_fill(filler, several(num_candidates=1))
     write, begun = filler._writer.write, []
 

@@ -1,4 +1,4 @@
-"""``verified`` writes what transformers' own greedy search writes, in no more passes."""
+"""Speculative decoding writes what transformers' own greedy search writes, in no more passes."""
 
 from functools import cache
 from pathlib import Path
@@ -90,7 +90,7 @@ def contexts(folder: Path) -> list[list[int]]:
 
 @pytest.mark.parametrize("kind", ["qwen2", "qwen3", "llama3"])
 @pytest.mark.parametrize("seed", range(3))
-def test_verified_is_greedy_whatever_the_adapter_says(
+def test_the_text_is_greedy_with_any_adapter(
     kind: Kind, seed: int, toys: dict[str, Path], tmp_path: Path
 ) -> None:
     folder = toys[kind]
@@ -109,7 +109,7 @@ def test_verified_is_greedy_whatever_the_adapter_says(
     min_chance=st.sampled_from([0.0, 0.1, 0.9]),
     hole=st.integers(0, len(_HOLES) - 1),
 )
-def test_verified_is_greedy_whatever_the_policy(
+def test_the_text_is_greedy_with_any_policy(
     toy: Path,
     toy_with_adapter: OpenContext,
     num_proposed: int,
@@ -129,7 +129,7 @@ def toy_with_adapter(toy: Path, adapter: Path) -> OpenContext:
     return toy_context(toy, adapter)
 
 
-def test_left_to_right_makes_one_pass_a_token(toy: Path, toy_with_adapter: OpenContext) -> None:
+def test_autoregressive_makes_one_pass_a_token(toy: Path, toy_with_adapter: OpenContext) -> None:
     for context in contexts(toy):
         written = decode(toy_with_adapter, toy, context, AUTOREGRESSIVE)
         assert written.ids == greedy(toy, context)
@@ -149,7 +149,7 @@ def test_the_filler_gives_the_greedy_text(toy: Path, adapter: Path) -> None:
     filler, text = toy_filler(toy, adapter), toy_text(toy)
     for written, suffix in _HOLES:
         prefix = written.rstrip(" ")  # blanks would be open, as the beginning of a word
-        offset = boundary_offset(prefix) or len(prefix)  # behind it, the prefix is the hole's
+        offset = boundary_offset(prefix) or len(prefix)  # the rest follows the suffix
         context = text.context(text.encode(prefix[:offset]), text.encode(suffix))
         context += text.encode(prefix[offset:])
         expected = greedy(toy, context)

@@ -1,4 +1,4 @@
-"""A fill that is laid aside between two passes ends as it would have ended alone."""
+"""A fill that is suspended between two passes returns what it would return alone."""
 
 import random
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from intarsia.engine.ipc.messages import Fill, Filled
 
 FILE = "".join(f"x{number} = {number}\n" for number in range(3, 15))  # the toy writes on
 OTHERS = [
-    toy_fill(FILE, "\ny = 2\n", max_tokens=6),  # the same place: its context is what is aside
+    toy_fill(FILE, "\ny = 2\n", max_tokens=6),  # the same place: its context is suspended
     toy_fill(FILE + "z = 3\n", "\ny = 2\n", max_tokens=6, decoding="entropy"),
     toy_fill("other " * 9, "", max_tokens=9),
     toy_fill(FILE, "\ny = 2\n", draft="a = b", noise=0.5, max_tokens=20),
@@ -43,7 +43,7 @@ def said(filled: Filled) -> object:
 
 
 class Interruption:
-    """Makes other fills between passes; ``when`` says before which, ``which`` says what."""
+    """Runs other fills at checkpoints: ``when`` chooses the checkpoints, ``which`` the fills."""
 
     def __init__(
         self, filler: MaskedCausalFiller, when: Callable[[int], bool], which: Callable[[], Fill]
@@ -69,7 +69,7 @@ def at_random(filler: MaskedCausalFiller, chance: random.Random) -> Interruption
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("cache_tokens", [4_096, 150])
-def test_a_fill_that_is_laid_aside_says_what_it_says_alone(
+def test_a_suspended_fill_returns_what_it_returns_alone(
     kind: str, cache_tokens: int, toy: Path, adapter: Path
 ) -> None:
     undisturbed = toy_filler(toy, adapter)
@@ -99,7 +99,7 @@ def test_what_is_read_of_a_context_is_not_read_again_after_others(
         assert run_fill(filler, OTHERS[2]).num_prefilled == 0, "nor is that of the others"
 
 
-def test_of_a_fill_that_was_made_meanwhile_the_context_alone_is_held(toy: Path) -> None:
+def test_only_the_context_of_an_inner_fill_is_held(toy: Path) -> None:
     filler, held = toy_filler(toy), list[int]()
     others = Interruption(filler, lambda asked: asked == 2, lambda: OTHERS[2])
 
@@ -111,17 +111,15 @@ def test_of_a_fill_that_was_made_meanwhile_the_context_alone_is_held(toy: Path) 
     assert held[1] == found.num_prefilled + others.done[0][1].num_prefilled
 
 
-def test_another_fill_of_the_same_file_reads_what_is_laid_aside_and_leaves_it(toy: Path) -> None:
+def test_another_fill_of_the_same_file_copies_the_suspended_context(toy: Path) -> None:
     filler = toy_filler(toy)
     others = Interruption(filler, lambda asked: asked == 3, lambda: OTHERS[0])
     run_fill(filler, work("speculative"), checkpoint=others.checkpoint)
     assert others.done[0][1].num_prefilled == 1, "the last token, for its hidden state"
 
 
-def test_another_fill_may_write_what_stands_behind_the_context_that_is_laid_aside(
-    toy: Path, adapter: Path
-) -> None:
-    """Its answer ends, so it goes on over a line more, and back to a context copied from there."""
+def test_an_inner_fill_may_write_the_same_hole(toy: Path, adapter: Path) -> None:
+    """Its answer ends, so it is written a line longer, then from a copied context again."""
     filler = toy_filler(toy, adapter)
     prefix = "".join(f"x{number} = {number}\n" for number in range(12))
     request = toy_fill(prefix, "\ny = 2\n", num_candidates=3)
@@ -132,7 +130,7 @@ def test_another_fill_may_write_what_stands_behind_the_context_that_is_laid_asid
     assert [said(answer) for _, answer in others.done] == [said(expected)] * len(others.done)
 
 
-def test_fills_may_be_laid_aside_on_each_other(toy: Path, adapter: Path) -> None:
+def test_suspended_fills_may_be_nested(toy: Path, adapter: Path) -> None:
     filler = toy_filler(toy, adapter)
     inner = Interruption(filler, lambda asked: asked % 2 == 0, lambda: OTHERS[2])
 
@@ -146,7 +144,7 @@ def test_fills_may_be_laid_aside_on_each_other(toy: Path, adapter: Path) -> None
     assert said(found) == said(run_fill(toy_filler(toy, adapter), work("speculative")))
 
 
-def test_a_cancelled_fill_leaves_what_is_laid_aside_as_it_was(toy: Path) -> None:
+def test_a_cancelled_inner_fill_does_not_change_the_suspended_one(toy: Path) -> None:
     filler, num_asked = toy_filler(toy), 0
 
     def interrupt() -> None:
@@ -161,10 +159,10 @@ def test_a_cancelled_fill_leaves_what_is_laid_aside_as_it_was(toy: Path) -> None
 
 
 @pytest.mark.parametrize(("at", "expected"), [(0, [0, 60, 120]), (2, [0, 60, 80, 100, 120, 140])])
-def test_a_context_is_read_in_short_chunks_once_it_was_laid_aside(
+def test_a_context_is_read_in_short_chunks_after_a_suspension(
     at: int, expected: list[int], toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whoever waited for one chunk will soon wait for the next."""
+    """A client that waited for one chunk will soon wait for the next."""
     monkeypatch.setattr(open_context_module, "SHORT_CHUNK", 20)
     monkeypatch.setattr(torch_backbone, "_CPU_CHUNK", 60)
     model, read = toy_context(toy), list[int]()

@@ -1,4 +1,4 @@
-"""How an earlier text goes on behind what was typed since."""
+"""What is left of an earlier text after what was typed since."""
 
 import pytest
 from hypothesis import given
@@ -22,7 +22,7 @@ from intarsia.engine.families.masked_causal.warm_start import rest_after, typed_
         ("é", "e)", ")"),
     ],
 )
-def test_behind_a_word_that_differs_the_rest_is_kept(
+def test_after_a_word_that_differs_the_rest_is_kept(
     typed: str, written: str, rest: str | None
 ) -> None:
     found = rest_after(typed.encode(), written.encode())

@@ -51,7 +51,7 @@ class Typist:
         return warm
 
     def cancelled_fill(self, num_forwards: int) -> None:
-        """Have both begin, until a key cancels them after so many passes."""
+        """Have both begin, until a key cancels both after this number of passes."""
         warm = msgspec.structs.replace(self.request, fresh=False)
         self.passes["warm"] += _passes_until_cancelled(self.warm, warm, num_forwards)
         self.passes["cold"] += _passes_until_cancelled(self.cold, self.request, num_forwards)
@@ -84,12 +84,12 @@ def first_sign(text: str) -> str:
 # -- one edit ------------------------------------------------------------------------------------
 
 
-def test_what_was_answered_takes_no_pass_again(typist: Typist) -> None:
+def test_a_remembered_answer_takes_no_pass(typist: Typist) -> None:
     assert typist.fill().num_forwards > 0
     assert typist.fill().num_forwards == 0
 
 
-def test_a_cancelled_fill_is_gone_on_with(typist: Typist) -> None:
+def test_a_cancelled_fill_is_continued(typist: Typist) -> None:
     cold = run_fill(typist.cold, typist.request)
     typist.cancelled_fill(2)
     assert typist.fill().num_forwards == cold.num_forwards - 2

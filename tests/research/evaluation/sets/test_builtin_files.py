@@ -14,7 +14,7 @@ from intarsia.infill.languages import LANGUAGES, language_for_id, language_for_p
 from intarsia.research.corpus.package_list import HELD_OUT_LIST, read_held_out
 from intarsia.research.evaluation.sets import make_builtin
 from intarsia.research.evaluation.sets.builtin import FOLDER, builtin_cases
-from intarsia.research.holes.cut_holes import KNOWN_HOLE_KINDS, KnownHole
+from intarsia.research.holes.cut_holes import CUT_HOLE_KINDS, CutHole
 
 PERMISSIVE = {
     *("MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC", "0BSD", "Zlib", "Unlicense"),
@@ -105,7 +105,7 @@ def test_there_are_enough_holes_in_enough_languages(
 
 def test_the_kinds_are_about_even(manifest: dict[str, Any]) -> None:
     num_of = Counter(hole["kind"] for hole in manifest["holes"])
-    assert set(num_of) == set(KNOWN_HOLE_KINDS)
+    assert set(num_of) == set(CUT_HOLE_KINDS)
     assert min(num_of.values()) > 0.7 * max(num_of.values())
 
 
@@ -131,7 +131,7 @@ def test_every_hole_can_be_known(
         for path, text in texts.items()
     }
     for row in manifest["holes"]:
-        hole = KnownHole(kind=row["kind"], start=row["start"], end=row["end"])
+        hole = CutHole(kind=row["kind"], start=row["start"], end=row["end"])
         assert make_builtin.can_be_known(sources[row["path"]], hole), row
 
 
@@ -175,7 +175,7 @@ def seek(names):
 def test_a_hole_is_drawn_only_where_it_can_be_known(truth: str, can_be: bool) -> None:
     source = make_builtin.read_source(TEXT, language_for_id("python"))
     start = TEXT.rindex(truth)
-    hole = KnownHole(kind="expression", start=start, end=start + len(truth))
+    hole = CutHole(kind="expression", start=start, end=start + len(truth))
     assert make_builtin.can_be_known(source, hole) == can_be
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.sets.repository import repository_cases
-from intarsia.research.holes.cut_holes import KNOWN_HOLE_KINDS
+from intarsia.research.holes.cut_holes import CUT_HOLE_KINDS
 
 PYTHON = '''"""Words about the module."""
 
@@ -92,7 +92,7 @@ def test_the_same_files_give_the_same_holes_wherever_they_lie(folder: Path, tmp_
 def test_languages_and_kinds_take_turns(folder: Path):
     found = cases(folder, limit=12)
     assert Counter(case.language for case in found) == {"python": 6, "javascript": 6}
-    assert Counter(case.kind for case in found) == dict.fromkeys(KNOWN_HOLE_KINDS, 2)
+    assert Counter(case.kind for case in found) == dict.fromkeys(CUT_HOLE_KINDS, 2)
     per_file = Counter(case.group for case in found)
     assert len(per_file) == 6
     only = cases(folder, languages=["js"], kinds=["block", "line"], limit=4)

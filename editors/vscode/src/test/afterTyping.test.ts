@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { asCandidate, plainLines, restAfter, unitsBroughtAgain } from "../typedAlong";
+import { asCandidate, plainLines, restAfter, unitsRepeated } from "../afterTyping";
 
 test("what was typed along is taken off the suggestion", () => {
   assert.equal(restAfter("range(10)", "ran"), "ge(10)");
@@ -24,11 +24,11 @@ test("nothing is sure where the server tells no confidence", () => {
 });
 
 test("brackets behind the cursor that a part brings again are replaced, the others stay", () => {
-  assert.equal(unitsBroughtAgain("len(x))", "))"), 2);
-  assert.equal(unitsBroughtAgain("len(x", "))"), 0);
-  assert.equal(unitsBroughtAgain("len(x)", "))"), 1);
-  assert.equal(unitsBroughtAgain("len(x)", ""), 0);
-  assert.equal(unitsBroughtAgain("a]b)", ")]"), 1);
+  assert.equal(unitsRepeated("len(x))", "))"), 2);
+  assert.equal(unitsRepeated("len(x", "))"), 0);
+  assert.equal(unitsRepeated("len(x)", "))"), 1);
+  assert.equal(unitsRepeated("len(x)", ""), 0);
+  assert.equal(unitsRepeated("a]b)", ")]"), 1);
 });
 
 test("a suggestion goes on along a line that was typed, whatever the document's line ends", () => {

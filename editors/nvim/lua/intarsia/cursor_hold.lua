@@ -1,5 +1,5 @@
--- Tells the server where the cursor has come to rest, so that it can read ahead there: by the one
--- message that LSP has for it, the request for code actions that a light bulb sends.
+-- Notifies the server when the cursor rests, so that the engine can read the code there in idle time.
+-- LSP has no message for that; a request for code actions, as for a light bulb, serves as one.
 
 local M = {}
 
@@ -8,7 +8,7 @@ local AUTOMATIC = 2 -- CodeActionTriggerKind
 
 local timer = assert(vim.uv.new_timer())
 
-local function tell()
+local function notify()
   local buffer = vim.api.nvim_get_current_buf()
   local client = require("intarsia.server").client(buffer)
   if not client or not require("intarsia.switch").is_on() then
@@ -23,10 +23,10 @@ end
 ---@param buffer integer
 function M.attach(buffer)
   vim.api.nvim_create_autocmd("CursorMoved", {
-    group = vim.api.nvim_create_augroup("intarsia.rest." .. buffer, {}),
+    group = vim.api.nvim_create_augroup("intarsia.cursor_hold." .. buffer, {}),
     buffer = buffer,
     callback = function()
-      timer:start(REST_MS, 0, vim.schedule_wrap(tell))
+      timer:start(REST_MS, 0, vim.schedule_wrap(notify))
     end,
   })
 end

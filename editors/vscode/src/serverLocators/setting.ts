@@ -1,8 +1,8 @@
-// Station 1: the command that the user set. It is taken as it is.
+// First place: the command in the user's settings, which is used unchanged.
 
 import type { ServerProgram } from "../serverProgram";
 
-/** Split `["…/intarsia", "serve", "--debug"]` at `serve`, so that `doctor` can be run as well. */
+/** Split `["…/intarsia", "serve", "--debug"]` at `serve`, so that `doctor` can be run too. */
 export function fromSetting(words: readonly string[]): ServerProgram | null {
   const [command, ...args] = words;
   if (command === undefined) {

@@ -1,4 +1,4 @@
-// Station 3: `intarsia` on the PATH, at a version that fits.
+// Third place: `intarsia` on the PATH, in a version that fits.
 
 import { access, constants } from "node:fs/promises";
 import { delimiter, isAbsolute, join, relative } from "node:path";
@@ -20,7 +20,7 @@ export async function fromPath(
   return null;
 }
 
-/** Return the absolute paths at which a program of this name can be run, in the PATH's order. */
+/** Return the absolute paths of executable programs of this name, in the PATH's order. */
 export async function programsOnPath(name: string, path: string): Promise<string[]> {
   const file = process.platform === "win32" ? `${name}.exe` : name;
   const folders = path.split(delimiter).filter((folder) => isAbsolute(folder));
@@ -31,7 +31,7 @@ export async function programsOnPath(name: string, path: string): Promise<string
   return found.flat();
 }
 
-/** Return the PATH without the places inside of these folders, whose programs are not run. */
+/** Return the PATH without entries inside these folders, whose programs must not be run. */
 export function pathWithout(path: string, forbidden: readonly string[]): string {
   return path
     .split(delimiter)

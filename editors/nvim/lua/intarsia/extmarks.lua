@@ -1,10 +1,10 @@
--- Draws lines at a place of a buffer: the first in the line, the others below it.
+-- Draws virtual text at a position of a buffer: its first line inline, the others below.
 
 local M = {}
 
 local namespace = vim.api.nvim_create_namespace("intarsia")
 local count_namespace = vim.api.nvim_create_namespace("intarsia.count")
-local MARK_ID = 1 -- one mark, changed in place: nothing is taken away and drawn anew
+local MARK_ID = 1 -- one mark, changed in place, so that nothing flickers
 
 ---Break runs of text at line ends.
 ---@param runs [string, string][] text and highlight group
@@ -24,7 +24,7 @@ function M.split(runs)
   return lines
 end
 
----Return the line with its tabs as blanks, as they would show from this column on.
+---Return the line with its tabs as blanks, as wide as they would be from this column on.
 ---@param line [string, string][]
 ---@param column fun(): integer of the first character on the screen, from 0
 ---@return [string, string][]
@@ -47,7 +47,7 @@ local function without_tabs(line, column)
   end, line)
 end
 
----Draw the lines in place of those drawn before.
+---Draw the lines; they replace those drawn before.
 ---@param buffer integer the current one
 ---@param row integer
 ---@param col integer
@@ -84,7 +84,7 @@ function M.draw(buffer, row, col, lines, count)
   end
 end
 
----Take everything away.
+---Remove all that is drawn.
 ---@param buffer integer
 function M.clear(buffer)
   if vim.api.nvim_buf_is_loaded(buffer) then

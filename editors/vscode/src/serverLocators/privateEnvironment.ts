@@ -1,4 +1,4 @@
-// Station 4: the extension's own environment. It counts only with the mark that is written last.
+// Fourth place: the extension's own environment. It is complete only with the mark written last.
 
 import { existsSync } from "node:fs";
 import { readdir, readFile, writeFile } from "node:fs/promises";
@@ -35,14 +35,14 @@ export async function fromPrivateEnvironment(
   return programOfPython(pythonOf(folder), "the extension's own environment");
 }
 
-/** Whether the extension has made an environment here before, of whatever version. */
+/** Whether the extension has made an environment here before, of any version. */
 export async function hasAnyEnvironment(storage: string): Promise<boolean> {
   const parent = join(storage, "server");
   const names = await readdir(parent).catch(() => []);
   return names.some((name) => existsSync(join(parent, name, MARK)));
 }
 
-/** Say that the environment is whole. */
-export async function markWhole(folder: string, bundle: Bundle): Promise<void> {
+/** Mark the environment as complete. */
+export async function markComplete(folder: string, bundle: Bundle): Promise<void> {
   await writeFile(join(folder, MARK), JSON.stringify({ sha256: bundle.sha256 }));
 }

@@ -1,4 +1,4 @@
-// Station 2: the active Python environment, if it has exactly the extension's version.
+// Second place: the active Python environment, if it has exactly the extension's version.
 
 import type { Run } from "../run";
 import { programOfPython, type ServerProgram } from "../serverProgram";

@@ -1,0 +1,219 @@
+"""The values that kernels pass to each other: named tuples, because numba compiles them.
+
+Each describes one operand of a forward pass through int8 weights: the rows, a matrix, an adapter,
+the KV cache. ``GROUP``, panels and lanes are explained in ``microkernels.py``.
+"""
+
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+
+Floats: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
+Bytes: TypeAlias = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
+
+
+# -- how threads share a pass (work_units.py) ----------------------------------------------------
+
+
+class Work(NamedTuple):
+    """All phases of one call: what its threads share."""
+
+    counters: Any  # (phases, COUNTERS_PER_PHASE) int64
+    num_threads: int
+
+
+class Phase(NamedTuple):
+    """One phase."""
+
+    counters: Any  # (COUNTERS_PER_PHASE,) int64
+    num_threads: int
+
+
+# -- int8 matrices and rows (int8_matrix.py) -----------------------------------------------------
+
+
+class Int8Matrices(NamedTuple):
+    """Matrices (out, in) of one size: the same part of every layer.
+
+    A matrix with an adapter has one more group of columns, which holds the adapter's up matrix.
+    """
+
+    panels: Bytes  # (matrices, panels, bytes of a panel)
+    column_scales: Floats  # (matrices, padded out)
+    last_scales: Floats  # (matrices, padded out): of the last group, relative to column_scales
+    biases: Floats  # (matrices, padded out)
+    num_out: int
+    num_groups: int  # of one row that is multiplied
+
+    @property
+    def num_padded(self) -> int:
+        """Numbers of a row of products: ``num_out`` rounded up to whole panels."""
+        return int(self.column_scales.shape[1])
+
+
+class AdaptedInt8(NamedTuple):
+    """One part of all layers; ``down`` holds the adapter's down matrices (rank, in), or no rows."""
+
+    matrices: Int8Matrices
+    down: Int8Matrices
+
+
+class Int8Matrix(NamedTuple):
+    """One of ``Int8Matrices``."""
+
+    panels: Bytes  # (panels, bytes of a panel)
+    column_scales: Floats  # (padded out,)
+    last_scales: Floats  # (padded out,)
+    biases: Floats  # (padded out,)
+
+
+class Adapter(NamedTuple):
+    """The adapter's down matrix at one part of one layer; it acts on rows from ``num_frozen``."""
+
+    down: Int8Matrix
+    num_frozen: int
+
+
+class Int8Rows(NamedTuple):
+    """Rows in int8 with one scale per group; the arrays have room for ``MAX_TILE_ROWS`` more."""
+
+    quantized: Any  # (rows, at least groups · GROUP) int8
+    scales: Any  # (rows · groups,) float32
+    zeros: Any  # (rows · groups,) int32: where each group's sums begin
+    num_rows: int
+    num_groups: int
+
+
+class Product(NamedTuple):
+    """The operands of one matrix product: part of a layer, or the output matrix."""
+
+    rows: Int8Rows
+    adapter: Adapter
+    matrix: Int8Matrix
+
+
+# -- a forward pass (forward.py) -----------------------------------------------------------------
+
+
+class LayerStack(NamedTuple):
+    """The weights of all layers and the last norm; a norm that a model lacks is empty."""
+
+    attn_norms: Floats  # (layers, hidden)
+    mlp_norms: Floats  # (layers, hidden)
+    q_norms: Floats  # (layers, head_dim)
+    k_norms: Floats  # (layers, head_dim)
+    last_norm: Floats  # (hidden,)
+    qkv: AdaptedInt8
+    o: AdaptedInt8
+    gate_up: AdaptedInt8
+    down: AdaptedInt8
+
+
+class Shape(NamedTuple):
+    """Sizes and constants of the model."""
+
+    num_heads: int
+    num_kv_heads: int
+    head_dim: int
+    intermediate: int
+    norm_eps: Any  # float32
+
+
+class Model(NamedTuple):
+    """What a pass runs."""
+
+    layers: LayerStack
+    shape: Shape
+
+
+class PassRows(NamedTuple):
+    """The rows of a pass, which follow ``start`` tokens of context."""
+
+    start: int
+    num_frozen: int
+    visible: Any  # (rows, start + rows) bool
+    cosine: Any  # (rows, head_dim / 2) float32
+    sine: Any  # (rows, head_dim / 2) float32
+
+
+class KeysValues(NamedTuple):
+    """The KV cache in bfloat16, of all layers or of one (without the first dimension)."""
+
+    keys: Any  # (layers, kv heads, panels, head_dim, lanes) uint16
+    values: Any  # (layers, kv heads, capacity, head_dim) uint16
+
+
+class HeadNorms(NamedTuple):
+    """The norms of one layer's queries and keys; empty where the model has none."""
+
+    query: Floats  # (head_dim,)
+    key: Floats  # (head_dim,)
+    eps: Any  # float32
+
+
+class HeadBlock(NamedTuple):
+    """One key-value head with the query heads of its group, and some rows."""
+
+    kv_head: int
+    group: int  # query heads per key-value head
+    first: int  # row
+    end: int  # row
+
+
+class Buffers(NamedTuple):
+    """Memory of one pass. Arrays of products are padded as the matrix that writes them."""
+
+    residual: Any  # (rows, hidden) float32: embeddings at the start
+    added: Any  # (rows and spare, padded hidden): what the last part adds to it
+    int8: Int8Rows
+    qkv: Any  # (rows and spare, padded)
+    mixed: Any  # (rows, heads · head_dim): the output of attention
+    gate_up: Any  # (rows and spare, padded)
+    hidden: Any  # (rows, hidden): the result
+
+
+# -- what rows are quantized from (prepare_rows.py) ----------------------------------------------
+
+
+class NormSource(NamedTuple):
+    """Rows to add to the residual stream and to normalize."""
+
+    residual: Any  # (rows, hidden) float32
+    added: Any  # (rows and spare, padded hidden) float32
+    weight: Floats  # (hidden,)
+    eps: Any  # float32
+
+
+class GateSource(NamedTuple):
+    """Rows of gate and up next to each other, each ``width`` numbers."""
+
+    gate_up: Any  # (rows and spare, padded) float32
+    width: int
+
+
+# -- addresses for the microkernels (microkernels.py) --------------------------------------------
+
+
+class Strided(NamedTuple):
+    """A matrix in memory; the stride counts numbers."""
+
+    address: int
+    stride: int
+
+
+class PanelAt(NamedTuple):
+    """A panel of an int8 matrix in memory."""
+
+    address: int
+    last_scales: int  # address
+    num_groups: int
+
+
+class RowsAt(NamedTuple):
+    """Int8 rows in memory, from the first one of a tile on."""
+
+    address: int
+    stride: int  # bytes
+    scales: int  # address
+    zeros: int  # address
+    num_groups: int  # stride of scales and of zeros

@@ -1,0 +1,36 @@
+"""The outcome of a suggestion request: ghost texts or a reason, and its cost."""
+
+from dataclasses import dataclass
+
+from intarsia.infill.filling.cost import EngineCost
+from intarsia.lsp.status.status import LastRequest
+from intarsia.lsp.suggestions.ghost_text import GhostText
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RequestOutcome:
+    """``ghosts`` are sorted, best first; where there are none, ``reason`` is set."""
+
+    ghosts: tuple[GhostText, ...] = ()
+    reason: str | None = None
+    is_failure: bool = False  # the reason is an error, rather than that nothing fits here
+    cost: EngineCost | None = None  # None: the engine did not answer, or was not asked
+    is_cached: bool = False
+
+    def for_status(self, uri: str) -> LastRequest:
+        """Return the outcome as the status shows it."""
+        cost = self.cost
+        return LastRequest(
+            uri=uri,
+            shown=bool(self.ghosts),
+            reason=None if self.ghosts else self.reason,
+            failed=self.is_failure,
+            ms=None if cost is None else cost.ms,
+            read_ms=None if cost is None else cost.read_ms,
+            num_forwards=None if cost is None else cost.num_forwards,
+            tokens_read=None if cost is None else cost.num_read,
+            tokens_reused=None if cost is None else cost.num_reused,
+            tokens_written=None if cost is None else cost.num_written,
+            mean_entropy=None if cost is None else cost.mean_entropy,
+            from_cache=self.is_cached,
+        )

@@ -1,0 +1,72 @@
+"""The settings page, VS Code's manifest and Neovim's help and types agree with lsp/settings.py."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from intarsia.lsp.settings import DECODING_DESCRIPTIONS
+from intarsia.lsp.settings_table import markdown, schema, vim_help
+from tests.support.checkout import ROOT
+
+VSCODE = json.loads((ROOT / "editors/vscode/package.json").read_text())
+VSCODE_SETTINGS = VSCODE["contributes"]["configuration"]["properties"]
+ONLY_IN_VSCODE = {"serverCommand", "settle"}
+"""Where the server is, and the old name of ``decoding``."""
+
+NEOVIM_OPTIONS = (ROOT / "editors/nvim/lua/intarsia/options.lua").read_text()
+RANGE = ("minimum", "exclusiveMinimum", "maximum")
+
+
+def test_the_settings_page_is_current() -> None:
+    how = "run: python -m intarsia.lsp.settings_table > docs/settings.md"
+    assert (ROOT / "docs/settings.md").read_text() == markdown(), how
+
+
+def test_the_settings_page_has_no_long_line() -> None:
+    assert max(map(len, markdown().splitlines())) <= 100
+
+
+def test_neovims_help_lists_the_settings() -> None:
+    how = "run: python -m intarsia.lsp.settings_table --vim-help"
+    assert vim_help() in (ROOT / "editors/nvim/doc/intarsia.txt").read_text(), how
+
+
+def test_vscode_has_each_setting_and_no_other() -> None:
+    assert set(VSCODE_SETTINGS) == {f"intarsia.{key}" for key in {*schema(), *ONLY_IN_VSCODE}}
+
+
+@pytest.mark.parametrize("key", schema())
+def test_a_setting_is_the_same_in_vscode(key: str) -> None:
+    ours, theirs = schema()[key], VSCODE_SETTINGS[f"intarsia.{key}"]
+    kind = next(choice for choice in ours.get("anyOf", [ours]) if choice.get("type") != "null")
+    may_be_null = "anyOf" in ours
+    assert theirs["type"] == (["string", "null"] if may_be_null else kind.get("type", "string"))
+    assert theirs["default"] == ours["default"]
+    assert {name: theirs.get(name) for name in RANGE} == {name: ours.get(name) for name in RANGE}
+    assert theirs.get("minLength") == kind.get("minLength")
+    assert theirs.get("items") == kind.get("items")
+    assert theirs.get("markdownDescription", theirs.get("description")) == ours["description"]
+
+
+def test_the_kinds_of_decoding_are_the_same_in_vscode() -> None:
+    decoding = VSCODE_SETTINGS["intarsia.decoding"]
+    described = dict(zip(decoding["enum"], decoding["enumDescriptions"], strict=True))
+    assert described == DECODING_DESCRIPTIONS
+    assert set(decoding["enum"]) == set(schema()["decoding"]["enum"])
+
+
+def test_settings_have_the_same_types_in_neovim() -> None:
+    _, table = NEOVIM_OPTIONS.split("---@class intarsia.ServerSettings", 1)
+    fields = re.findall(r"^---@field (\w+)\? (\S+)$", table.split("\n\n", 1)[0], re.MULTILINE)
+    assert dict(fields) == {key: _lua_type(ours) for key, ours in schema().items()}
+
+
+def _lua_type(ours: Mapping[str, Any]) -> str:
+    if "enum" in ours:
+        return "|".join(f'"{name}"' for name in DECODING_DESCRIPTIONS)
+    if "anyOf" in ours:
+        return "string"  # in Lua, nil is to leave it out
+    return {"array": "string[]"}.get(ours["type"], str(ours["type"]))

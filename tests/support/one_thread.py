@@ -1,0 +1,19 @@
+"""A fixture for tests of tiny models: torch computes on one thread, as more would only wait.
+
+A conftest.py that imports ``one_thread`` applies it to every module of its folder.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Compute on one thread; a module marked ``model`` keeps the machine's own number."""
+    num_threads = torch.get_num_threads()
+    if request.node.get_closest_marker("model") is None:
+        torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(num_threads)
