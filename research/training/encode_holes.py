@@ -5,7 +5,12 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from intarsia.engine.families.masked_causal.context_boundary import (
+    MAX_CHARS_AFTER,
+    boundary_offset,
+)
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.read_request import split_after_context
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.syntax.lines import with_plain_newlines
