@@ -1,1 +1,1 @@
-"""How intarsia is measured and trained. Nothing here runs in an editor."""
+"""Everything that measures and trains intarsia. Nothing here runs in an editor."""

@@ -27,7 +27,7 @@ def test_two_runs_are_paired_hole_by_hole(kept):
     assert result.exit_code == 0, result.stderr
     for words in ("2 holes in common", "before", "after", "+50.0", "0 / 1", "1.000", "noise"):
         assert words in result.stdout, words
-    assert "right on one side only" in result.stdout
+    assert "correct on one side only" in result.stdout
     assert "1 holes of the first side and 1 of the second" in result.stdout
 
 
