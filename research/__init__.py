@@ -1,1 +1,1 @@
-"""Everything that measures and trains intarsia. Nothing here runs in an editor."""
+"""The measuring and the training of intarsia; nothing here runs in an editor."""
