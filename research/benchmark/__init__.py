@@ -1,5 +1,5 @@
 """Measure speed and memory on this machine, for ``intarsia bench``.
 
-``sections`` lists the parts of a benchmark, most of them one file each; ``figures`` has what they
+``sections`` lists the parts of a benchmark, mostly one file each; ``figures`` has what they
 measure with and return.
 """

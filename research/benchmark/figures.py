@@ -35,7 +35,7 @@ class Figure:
     """One number: ``name`` for scripts (with its unit), ``words`` and ``method`` for people.
 
     ``value`` None: not measured; ``method`` says why. ``bounds`` is an interval around the value;
-    ``method`` says of which kind.
+    ``method`` describes it.
     """
 
     name: str

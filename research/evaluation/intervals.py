@@ -158,7 +158,7 @@ def _at(values: Values, indices: Sequence[int]) -> Floats:
 
 
 def _first_reaching(counts: npt.NDArray[np.int32], percent: float) -> npt.NDArray[np.int64]:
-    """Return per row the first column whose count is at least ``percent`` % of the last one."""
+    """Return per row the first column with a count of at least ``percent`` % of the last one."""
     needed = np.ceil(counts[:, -1:] * percent / 100)
     first: npt.NDArray[np.int64] = np.argmax(counts >= np.maximum(needed, 1), axis=1)
     return first

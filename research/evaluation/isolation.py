@@ -15,7 +15,7 @@ _SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Links into /usr on most systems, folders on some."""
 
 _LINKER_CACHE = "/etc/ld.so.cache"
-_NOBODY = 65534  # the user and group 'nobody' of Linux
+_NOBODY = 65534  # Linux' user and group without rights
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

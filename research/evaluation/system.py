@@ -9,7 +9,7 @@ from intarsia.research.evaluation.record import SystemInfo
 
 
 class ReadySystem(Protocol):
-    """A system whose model is loaded, so that no fill's time includes the load."""
+    """A system with its model loaded, so that no fill's time includes the load."""
 
     @property
     def info(self) -> SystemInfo: ...

@@ -24,5 +24,5 @@ class Failures:
 
 
 def failed(reason: str, ms: float) -> Answer:
-    """Return the answer that stands for a failure."""
+    """Return the answer of a failed fill."""
     return Answer(text="", reason=reason, is_failure=True, ms=ms)

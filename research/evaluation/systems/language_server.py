@@ -2,7 +2,7 @@
 
 One server runs for all cases, restarted after it ends or does not answer; each case is its own
 document. The server decides whether a hole is a line or a block. A random span is requested as an
-edit of an empty range, whose cost the server does not report.
+edit of an empty range; the server does not report its cost.
 """
 
 import asyncio
