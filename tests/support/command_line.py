@@ -29,7 +29,7 @@ def spawn(*words: str | Path, stdout: int | IO[bytes] = subprocess.PIPE) -> subp
 
 @contextmanager
 def _heeding_interrupts() -> Iterator[None]:
-    """Children heed Ctrl-C even where this run does not, as one in a shell's background."""
+    """Let children handle Ctrl-C even if this run ignores it, as one in a shell's background does."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
