@@ -29,7 +29,7 @@ def spawn(*words: str | Path, stdout: int | IO[bytes] = subprocess.PIPE) -> subp
 
 @contextmanager
 def _heeding_interrupts() -> Iterator[None]:
-    """Let children handle Ctrl-C even if this run ignores it, as one in a shell's background does."""
+    """Let children handle Ctrl-C even if this run ignores it, as background jobs do."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         yield
