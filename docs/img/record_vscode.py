@@ -73,7 +73,7 @@ EMPTY_STACK = '''class Stack:
 
 
 def main() -> None:
-    """Record all of them."""
+    """Draw every picture."""
     with (
         loaded_engine() as address,
         chromium() as browser,
