@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.fill.positions import Range
 from intarsia.cli.fill.source_file import SourceFile
-from intarsia.cli.fill.where import DEFAULT_NOISE, Where, cursor_at, stretch_of, stretches_of
+from intarsia.cli.fill.where import DEFAULT_NOISE, Where, cursor_at, selection_at, selections_at
 from intarsia.cli.live_view import WaitingView
 from intarsia.cli.terminal import notices
 from intarsia.engine.ipc.client import EngineClient
@@ -49,7 +49,7 @@ def _places(job: FillJob) -> Sequence[Place]:
     text, where = job.source.text, job.where
     if where.at is not None:
         return [cursor_at(text, where.at)]
-    return stretches_of(text, where.ranges, job.language)
+    return selections_at(text, where.ranges, job.language)
 
 
 def _holes(job: FillJob) -> Sequence[MarkedHole]:
@@ -99,7 +99,7 @@ async def _rewrite(
     filling = await rewrite_selection(
         _context(job, client, view),
         job.source.text,
-        stretch_of(job.source.text, one),
+        selection_at(job.source.text, one),
         DEFAULT_NOISE if job.where.noise is None else job.where.noise,
     )
     view.hide()

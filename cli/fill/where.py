@@ -55,14 +55,14 @@ def cursor_at(text: str, position: Position) -> Cursor:
     return Cursor(start=offset_of(text, position))
 
 
-def stretch_of(text: str, one: Range) -> Stretch:
+def selection_at(text: str, one: Range) -> Selection:
     """Return the place of a range. Raise CliError if it is outside the text."""
-    return Stretch(start=offset_of(text, one.start), end=offset_of(text, one.end))
+    return Selection(start=offset_of(text, one.start), end=offset_of(text, one.end))
 
 
-def stretches_of(text: str, ranges: Sequence[Range], language: Language) -> list[Stretch]:
+def selections_at(text: str, ranges: Sequence[Range], language: Language) -> list[Selection]:
     """Return the places of ranges in file order. Raise CliError if they overlap."""
-    places = sorted((stretch_of(text, one) for one in ranges), key=lambda it: (it.start, it.end))
+    places = sorted((selection_at(text, one) for one in ranges), key=lambda it: (it.start, it.end))
     try:
         check_disjoint([hole_for_range(text, it.start, it.end, language) for it in places])
     except ValueError as error:

@@ -7,7 +7,7 @@ from intarsia.research.evaluation.case import Case
 from intarsia.research.holes.cut_holes import CutHole
 
 
-def cut_case(text: str, hole: KnownHole, *, path: str, language: Language, set_name: str) -> Case:
+def cut_case(text: str, hole: CutHole, *, path: str, language: Language, set_name: str) -> Case:
     """Return the case of one hole. ``path`` is relative to the set's root."""
     line = text.count("\n", 0, hole.start) + 1
     column = hole.start - text.rfind("\n", 0, hole.start)

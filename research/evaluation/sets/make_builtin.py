@@ -67,7 +67,7 @@ def main() -> None:
 def draw_all(folder: Path, files: ManifestRows, *, seed: int) -> ManifestRows:
     """Return the holes of all files as rows, with the kinds balanced within each language."""
     rows: ManifestRows = []
-    num_drawn: Counter[tuple[str, KnownHoleKind]] = Counter()
+    num_drawn: Counter[tuple[str, CutHoleKind]] = Counter()
     for file in sorted(files, key=lambda row: str(row["path"])):
         path = str(file["path"])
         text = (folder / path).read_bytes().decode("utf-8")
@@ -90,8 +90,8 @@ def read_source(text: str, language: Language) -> Source:
 
 
 def draw_holes(
-    source: Source, num_of_kind: Counter[KnownHoleKind], chance: random.Random
-) -> list[KnownHole]:
+    source: Source, num_of_kind: Counter[CutHoleKind], chance: random.Random
+) -> list[CutHole]:
     """Return holes in order that share no line and no text; rarer kinds are preferred.
 
     ``num_of_kind``: the number of holes of each kind that the language already has.
@@ -104,7 +104,7 @@ def draw_holes(
     drawn: list[CutHole] = []
     counts = num_of_kind.copy()
     while len(drawn) < min(num_holes, HOLES_A_FILE[-1]) and candidates:
-        kind = min(candidates, key=lambda kind: (counts[kind], KNOWN_HOLE_KINDS.index(kind)))
+        kind = min(candidates, key=lambda kind: (counts[kind], CUT_HOLE_KINDS.index(kind)))
         hole = next((it for it in candidates[kind] if _is_apart(source.text, it, drawn)), None)
         if hole is None:
             del candidates[kind]
@@ -114,7 +114,7 @@ def draw_holes(
     return sorted(drawn, key=lambda hole: hole.start)
 
 
-def can_be_known(source: Source, hole: KnownHole) -> bool:
+def can_be_known(source: Source, hole: CutHole) -> bool:
     """Return whether the text can be inferred from the rest of the file, but not copied."""
     text, codes = source.text, source.codes[hole.start : hole.end]
     truth = text[hole.start : hole.end]
@@ -147,7 +147,7 @@ def _is_apart(text: str, hole: CutHole, others: list[CutHole]) -> bool:
     )
 
 
-def _is_nearby(text: str, hole: KnownHole) -> bool:
+def _is_nearby(text: str, hole: CutHole) -> bool:
     """Return whether the nearby lines contain the same text, so that it could be copied."""
     truth = text[hole.start : hole.end].strip()
     above = "\n".join(text[: hole.start].split("\n")[-NUM_LINES_AROUND - 1 :])
@@ -155,7 +155,7 @@ def _is_nearby(text: str, hole: KnownHole) -> bool:
     return truth in above or truth in below
 
 
-def _is_elsewhere(text: str, hole: KnownHole) -> bool:
+def _is_elsewhere(text: str, hole: CutHole) -> bool:
     """Return whether a string's text occurs elsewhere; otherwise it cannot be inferred."""
     words = text[hole.start : hole.end].strip(" \t,;()[]\"'`")
     return words in text[: hole.start] or words in text[hole.end :]

@@ -77,7 +77,7 @@ class _Draw:
                     yield case
             files = left
 
-    def _next(self, file: CodeFile, kind: KnownHoleKind) -> Case | None:
+    def _next(self, file: CodeFile, kind: CutHoleKind) -> Case | None:
         text, holes = self._open(file)
         cut = self._cut.setdefault(file.name, [])
         while holes[kind]:
@@ -89,7 +89,7 @@ class _Draw:
                 )
         return None
 
-    def _open(self, file: CodeFile) -> tuple[str, dict[KnownHoleKind, list[KnownHole]]]:
+    def _open(self, file: CodeFile) -> tuple[str, dict[CutHoleKind, list[CutHole]]]:
         opened = self._opened.get(file.name)
         if opened is None:
             text = read_source_file(file) or ""
@@ -100,7 +100,7 @@ class _Draw:
         return opened
 
 
-def _shuffled(holes: Sequence[KnownHole], chosen: random.Random) -> list[KnownHole]:
+def _shuffled(holes: Sequence[CutHole], chosen: random.Random) -> list[CutHole]:
     """Return the holes in random order, only one of those with the same end."""
     order = list(holes)
     chosen.shuffle(order)

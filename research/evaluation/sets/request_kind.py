@@ -18,11 +18,11 @@ def language_ids(names: Sequence[str]) -> frozenset[str]:
     return frozenset(language_for_id(name).id for name in names)
 
 
-def hole_kinds(kinds: Sequence[CaseKind] | None) -> tuple[KnownHoleKind, ...]:
+def hole_kinds(kinds: Sequence[CaseKind] | None) -> tuple[CutHoleKind, ...]:
     """Return the requested kinds in their usual order; by default all."""
     for kind in kinds or ():
         if kind not in CUT_HOLE_KINDS:
             raise EvaluationFault(
-                f"holes of the kind {kind} are not cut: give one of {', '.join(KNOWN_HOLE_KINDS)}"
+                f"holes of the kind {kind} are not cut: give one of {', '.join(CUT_HOLE_KINDS)}"
             )
     return tuple(kind for kind in CUT_HOLE_KINDS if not kinds or kind in kinds)
