@@ -1,1 +1,4 @@
-"""The resident engine: tokens and tensors, behind a socket. Clients import ``engine.ipc`` only."""
+"""The engine: one process per user that loads a model and answers fills over a socket.
+
+Clients import ``engine.ipc`` only.
+"""
