@@ -9,6 +9,7 @@ from toy_causal import toy_text
 from intarsia.engine.families.masked_causal.context_boundary import boundary_offset
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import RequestReader
+from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.research.corpus.holes import TrainingHole, draw_holes
@@ -58,7 +59,7 @@ def test_a_hole_behind_an_anchor_is_read_as_it_was_learnt(
         asked = Fill(
             id=1, prefix=prefix, given=hole.prefix[start:], suffix=hole.suffix[:700] or "\n"
         )
-        read = reader.read(asked, 0.0, lambda: False)
+        read = reader.read(asked, NO_CONTROL)
         learnt = [*text.context(ids.prefix, ids.suffix), *ids.given]
         assert read.context[: len(learnt)] == learnt
         rest = b"".join(map(text.bytes_of, [*read.context[len(learnt) :]])) + read.healed
