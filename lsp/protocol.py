@@ -62,7 +62,7 @@ class IntarsiaProtocol(LanguageServerProtocol):
             raise
 
     def _fail_request(self, id: str) -> None:
-        """End our request whose answer cannot be read: its caller would wait for ever."""
+        """Fail our request if its answer cannot be read: its caller would wait for ever."""
         if future := self._request_futures.pop(id, None):
             future.set_exception(JsonRpcException("the client's answer cannot be read"))
 

@@ -1,1 +1,1 @@
-"""How intarsia is measured and trained. Nothing here runs in an editor."""
+"""The measuring and the training of intarsia; nothing here runs in an editor."""

@@ -1,13 +1,16 @@
-"""Why a corpus, an evaluation or a benchmark cannot go on. Each message is one line."""
+"""Errors that end the building of a corpus, an evaluation or a benchmark.
+
+Each message is one line: what happened, and what to do.
+"""
 
 
 class CorpusFault(Exception):
-    """A corpus cannot be made: what is wrong, and what to do."""
+    """A corpus cannot be built."""
 
 
 class EvaluationFault(Exception):
-    """An evaluation cannot go on: what is wrong, and what to do."""
+    """An evaluation cannot continue."""
 
 
 class BenchmarkFault(Exception):
-    """A benchmark cannot be run: what is wrong, and what to do."""
+    """A benchmark cannot be run."""

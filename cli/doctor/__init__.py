@@ -1,1 +1,1 @@
-"""``intarsia doctor``: what works, what is missing, and what to do."""
+"""``intarsia doctor``: check this installation. Each check returns a ``Finding``."""

@@ -1,4 +1,4 @@
-"""``intarsia doctor``: what works here, what is missing, and what to do, in plain words."""
+"""``intarsia doctor``: say what works on this machine, what is missing, and what to do."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -42,7 +42,7 @@ _SIGNS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "missing": ("missin
 @json_option
 @debug_option
 def command(as_json: bool) -> ExitCode:
-    """Say what works here, what is missing and what to do. Exit code 1 where something is."""
+    """Say what works here, what is missing and what to do. Exit code 1 if something is."""
     findings = []
     for check in CHECKS:
         finding = check()
@@ -51,8 +51,8 @@ def command(as_json: bool) -> ExitCode:
             click.echo(msgspec.json.encode(asdict(finding)))
         else:
             _show(finding)
-    is_well = all(finding.state != "missing" for finding in findings)
-    return ExitCode.OK if is_well else ExitCode.NOTHING
+    is_complete = all(finding.state != "missing" for finding in findings)
+    return ExitCode.OK if is_complete else ExitCode.NOTHING
 
 
 def _show(finding: Finding) -> None:

@@ -1,4 +1,4 @@
-"""What ``doctor`` says of the engine: the folder of its socket, and whether it answers."""
+"""Check the engine: the folder of its socket, and whether it answers."""
 
 import asyncio
 import os
@@ -9,11 +9,11 @@ from intarsia.engine.ipc.client import EngineClient, EngineError, NoEngine
 
 
 def check_runtime_folder() -> Finding:
-    """Is the folder of the engine's socket the user's own?"""
+    """Check that only the user has access to the folder of the engine's socket."""
     try:
         folder = resolve_address().directory
         if not os.path.lexists(folder):
-            return Finding(name="socket", found=f"{folder} (made when the engine starts)")
+            return Finding(name="socket", found=f"{folder} (created when the engine starts)")
         prepare_directory(folder)
     except EngineError as error:
         return _missing("socket", error)
@@ -21,7 +21,7 @@ def check_runtime_folder() -> Finding:
 
 
 def check_engine() -> Finding:
-    """Does the engine run, and does it answer?"""
+    """Check whether the engine runs and answers."""
     try:
         return Finding(name="engine", found=asyncio.run(_ask_engine()))
     except NoEngine:
@@ -40,6 +40,6 @@ async def _ask_engine() -> str:
 
 
 def _missing(name: str, error: EngineError) -> Finding:
-    """The engine's errors say what, and after a colon what to do."""
+    """Return the finding of an error: the engine's messages have advice after a colon."""
     what, _, advice = str(error).partition(": ")
     return Finding(name=name, state="missing", found=what, advice=advice or "see its log")

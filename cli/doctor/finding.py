@@ -1,4 +1,4 @@
-"""One line of what ``doctor`` says."""
+"""The result of one check of ``intarsia doctor``."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -6,7 +6,7 @@ from typing import Literal
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
-    """One line: ``note`` is worth knowing, ``missing`` must be seen to."""
+    """One line of the output. ``note``: worth knowing; ``missing``: must be corrected."""
 
     name: str
     state: Literal["ok", "note", "missing"] = "ok"

@@ -1,6 +1,6 @@
-"""What ``doctor`` says of this machine: Python, packages, torch, processor, memory.
+"""Check this machine: Python, packages, torch, processor and memory.
 
-Each function returns what it found, and what to do where something is missing. It changes nothing.
+Each check returns what it found and, if something is missing, what to do. None changes anything.
 """
 
 import os
@@ -18,7 +18,12 @@ import psutil
 from intarsia.cli.doctor.finding import Finding
 from intarsia.cli.terminal import size
 
-_PROGRAM = """
+_OLDEST_PYTHON = (3, 11)
+_MEMORY_NEEDED = 2_500_000_000
+"""Bytes that the engine takes with the default model."""
+_BFLOAT16_FLAGS = ("amx_tile", "avx512_bf16")
+
+_TORCH_PROBE = """
 import torch
 if torch.cuda.is_available():
     print(torch.cuda.get_device_name())
@@ -27,50 +32,11 @@ elif torch.backends.mps.is_available():
 else:
     print(f"the processor ({torch.get_num_threads()} threads)")
 """
-_PATIENCE_S = 120
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TorchProbe:
-    """``error``: the last words of a torch that did not start."""
-
-    device: str = ""
-    error: str = ""
-
-
-def probe_torch() -> TorchProbe:
-    """Return where torch computes here, or why it does not start."""
-    try:
-        done = _run_probe()
-    except subprocess.TimeoutExpired:
-        return TorchProbe(error=f"no sign of life within {_PATIENCE_S} s")
-    if done.returncode == 0:
-        return TorchProbe(device=done.stdout.strip())
-    last_words = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-    return TorchProbe(error=last_words[-1])
-
-
-def _run_probe() -> subprocess.CompletedProcess[str]:
-    """-P and an empty folder: a torch.py in the user's folder is not torch."""
-    with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
-        return subprocess.run(
-            [sys.executable, "-P", "-c", _PROGRAM],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=_PATIENCE_S,
-            check=False,
-        )
-
-
-_OLDEST_PYTHON = (3, 11)
-_MEMORY_NEEDED = 2_500_000_000
-"""What the engine takes with the default model."""
-_BFLOAT16_FLAGS = ("amx_tile", "avx512_bf16")
+_TORCH_TIMEOUT_S = 120
 
 
 def check_python() -> Finding:
-    """Is this Python new enough?"""
+    """Check that this Python is new enough."""
     found = f"{platform.python_version()} ({sys.executable})"
     if sys.version_info >= _OLDEST_PYTHON:
         return Finding(name="python", found=found)
@@ -80,7 +46,7 @@ def check_python() -> Finding:
 
 
 def check_packages() -> Finding:
-    """Is everything installed that intarsia needs?"""
+    """Check that all required packages are installed."""
     needed = [line for line in requires("intarsia") or [] if "extra ==" not in line]
     names = [re.split(r"[^\w.-]", line, maxsplit=1)[0] for line in needed]
     missing = [name for name in names if not _is_installed(name)]
@@ -90,12 +56,12 @@ def check_packages() -> Finding:
         name="packages",
         state="missing",
         found=f"not installed: {', '.join(missing)}",
-        advice="install intarsia again, into an environment of its own",
+        advice="install intarsia again, into its own environment",
     )
 
 
 def check_torch() -> Finding:
-    """Does torch start, and on what will it compute?"""
+    """Check that torch starts, and where it computes."""
     if not _is_installed("torch"):
         return Finding(
             name="torch", state="missing", found="not installed", advice="install intarsia again"
@@ -112,7 +78,7 @@ def check_torch() -> Finding:
 
 
 def check_processor() -> Finding:
-    """In which number format will the processor compute?"""
+    """Check in which number format the processor computes."""
     cores = f"{psutil.cpu_count(logical=False) or os.cpu_count()} cores"
     fast = [flag for flag in _BFLOAT16_FLAGS if flag in _processor_flags()]
     if fast:
@@ -126,7 +92,7 @@ def check_processor() -> Finding:
 
 
 def check_memory() -> Finding:
-    """Is there room for the default model?"""
+    """Check that there is memory for the default model."""
     free = psutil.virtual_memory().available
     found = f"{size(free)} free of {size(psutil.virtual_memory().total)}"
     if free >= _MEMORY_NEEDED:
@@ -135,8 +101,41 @@ def check_memory() -> Finding:
         name="memory",
         state="note",
         found=found,
-        advice=f"the engine takes up to {size(_MEMORY_NEEDED)}: close something before a fill",
+        advice=f"the engine takes up to {size(_MEMORY_NEEDED)}: close other programs before a fill",
     )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TorchProbe:
+    """Where torch computes. ``error``: the last line of a torch that did not start."""
+
+    device: str = ""
+    error: str = ""
+
+
+def probe_torch() -> TorchProbe:
+    """Return where torch computes here, or why it does not start."""
+    try:
+        done = _run_probe()
+    except subprocess.TimeoutExpired:
+        return TorchProbe(error=f"no answer within {_TORCH_TIMEOUT_S} s")
+    if done.returncode == 0:
+        return TorchProbe(device=done.stdout.strip())
+    last_lines = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+    return TorchProbe(error=last_lines[-1])
+
+
+def _run_probe() -> subprocess.CompletedProcess[str]:
+    """Run the probe with -P in an empty folder, so that no torch.py of the user is imported."""
+    with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
+        return subprocess.run(
+            [sys.executable, "-P", "-c", _TORCH_PROBE],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=_TORCH_TIMEOUT_S,
+            check=False,
+        )
 
 
 def _is_installed(name: str) -> bool:
@@ -149,8 +148,8 @@ def _is_installed(name: str) -> bool:
 
 def _processor_flags() -> frozenset[str]:
     try:
-        words = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:
         return frozenset()
-    match = re.search(r"^(?:flags|Features)\s*:(.*)$", words, re.MULTILINE)
+    match = re.search(r"^(?:flags|Features)\s*:(.*)$", text, re.MULTILINE)
     return frozenset(match[1].split()) if match else frozenset()

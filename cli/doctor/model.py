@@ -1,6 +1,6 @@
-"""What ``doctor`` says of the default model: the cache, the weights, the adapter, the grammars.
+"""Check the default model and the grammars: cache, weights, adapter, languages.
 
-Each function returns what it found, and what to do where something is missing. It changes nothing.
+Each check returns what it found and, if something is missing, what to do. None changes anything.
 """
 
 import os
@@ -14,11 +14,11 @@ from intarsia.infill.languages import LANGUAGES
 from intarsia.infill.syntax.grammar import load_grammar
 
 _CONVERSION_FACTOR = 3.0
-"""The converted model is so many times as large as the file that is fetched."""
+"""Size of the converted model over that of the downloaded file."""
 
 
 def check_cache() -> Finding:
-    """Can the cache folder be written, and has its disk room for the model?"""
+    """Check that the cache folder is writable and its disk has room for the model."""
     folder = cache_folder()
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     free = shutil.disk_usage(nearest).free
@@ -36,13 +36,13 @@ def check_cache() -> Finding:
             name="cache",
             state="missing",
             found=found,
-            advice=f"{size(needed)} are needed: free some, or set INTARSIA_CACHE_DIR elsewhere",
+            advice=f"{size(needed)} are needed: free some, or set INTARSIA_CACHE_DIR",
         )
     return Finding(name="cache", found=found)
 
 
 def check_model() -> Finding:
-    """Is the default model there, and is it what it should be?"""
+    """Check that the default model is downloaded and undamaged."""
     from intarsia.engine.cache.digest import has_digest
     from intarsia.engine.model_store.download import downloaded_file
 
@@ -52,7 +52,7 @@ def check_model() -> Finding:
         return Finding(
             name="model",
             state="missing",
-            found=f"{model.name} is not there",
+            found=f"{model.name} is not downloaded",
             advice="run `intarsia pull`",
         )
     if not has_digest(path, model.sha256):
@@ -66,7 +66,7 @@ def check_model() -> Finding:
 
 
 def check_adapter() -> Finding:
-    """Is the adapter bundled that lets the default model fill many tokens a pass?"""
+    """Check that the default model's adapter is bundled: it drafts tokens."""
     adapter = _default_model().adapter
     if adapter is not None and adapter.is_file():
         return Finding(name="adapter", found=f"{adapter.name} ({size(adapter.stat().st_size)})")
@@ -79,7 +79,7 @@ def check_adapter() -> Finding:
 
 
 def check_grammars() -> Finding:
-    """Can the grammar of every known language be loaded?"""
+    """Check that the grammar of every known language can be loaded."""
     broken = []
     for language in LANGUAGES:
         if language.grammar is not None:
@@ -104,7 +104,7 @@ def _default_model() -> CatalogModel:
 
 
 def _bytes_to_come(model: CatalogModel) -> float:
-    """Return what a fetch and a conversion will still write."""
+    """Return the bytes that a download and a conversion will still write."""
     from intarsia.engine.model_store.download import downloaded_file
 
     is_there = downloaded_file(model).is_file()

@@ -1,1 +1,1 @@
-"""``intarsia eval``: fill holes whose text is known, and report figures."""
+"""``intarsia eval``: fill holes with known text, and report figures."""

@@ -68,7 +68,7 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> ExitCode:
-    """Measure fills on holes whose text is known, as an editor would ask for them.
+    """Measure fills of holes with known text, as an editor would ask for them.
 
     The systems take turns at each hole, so that all find the machine in the same state. Only --save
     and --html write files. Exit code 1 if a hole got no answer.

@@ -1,4 +1,4 @@
-"""``intarsia fill``: fill holes of one file; show them, print them as JSON, or write them."""
+"""``intarsia fill``: fill holes of one file and show, print or write the fills."""
 
 import asyncio
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from intarsia.cli.errors import ExitCode
-from intarsia.cli.fill.job import Job, run_job
+from intarsia.cli.fill.job import FillJob, run_job
 from intarsia.cli.fill.report import report_filling, to_json
 from intarsia.cli.fill.show import show_filling
 from intarsia.cli.fill.source_file import read_source, require_writable, write_source
@@ -26,13 +26,13 @@ from intarsia.infill.languages import (
 )
 
 
-def _read_language(ctx: click.Context, _: click.Parameter, word: str | None) -> Language | None:
-    if word is None:
+def _read_language(ctx: click.Context, _: click.Parameter, name: str | None) -> Language | None:
+    if name is None:
         return None
-    language = language_for_id(word)
-    if language is PLAIN_TEXT and word.lower() != PLAIN_TEXT.id:
+    language = language_for_id(name)
+    if language is PLAIN_TEXT and name.lower() != PLAIN_TEXT.id:
         known = ", ".join(row.id for row in LANGUAGES)
-        raise click.BadParameter(f"{word!r} is not known; known are {known} and {PLAIN_TEXT.id}")
+        raise click.BadParameter(f"{name!r} is unknown; known are {known} and {PLAIN_TEXT.id}")
     return language
 
 
@@ -43,7 +43,7 @@ def _read_language(ctx: click.Context, _: click.Parameter, word: str | None) -> 
     "--language",
     metavar="NAME",
     callback=_read_language,
-    help="As editors name it; else the file's name tells.",
+    help="The language id, as in editors.  [default: by the file's name]",
 )
 @click.option("--watch", is_flag=True, help="Show the canvas while it settles.")
 @click.option("--write", is_flag=True, help="Write the fills into the file, all or none.")
@@ -55,8 +55,8 @@ def command(
 ) -> ExitCode:
     """Fill holes in FILE (`-`: standard input). Lines and columns count from 1.
 
-    Several holes are filled in file order, each seeing the fills before it; all positions are of
-    the file as it is. The file is not touched without --write.
+    Several holes are filled in file order, each with the fills before it in its context. All
+    positions are those of the original file. Without --write the file is not changed.
     """
     where = read_where(options)
     source = read_source(file)
@@ -64,19 +64,19 @@ def command(
         require_writable(source)
     language = language or language_for_path(source.name)
 
-    def tell(filling: FilledPlace) -> None:
+    def report(filling: FilledPlace) -> None:
         if as_json:
             click.echo(to_json(report_filling(source.name, source.text, filling)))
         else:
             show_filling(output(), source.name, source.text, filling, language)
 
-    job = Job(
+    job = FillJob(
         source=source,
         language=language,
         where=where,
         options=FillOptions(**options, is_background=True),
         is_watched=watch,
-        tell=tell,
+        report=report,
     )
     fillings = asyncio.run(run_job(job))
     if any(filling.refusal for filling in fillings):

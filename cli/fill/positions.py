@@ -1,6 +1,6 @@
-"""Positions as people write them, LINE:COL from 1, to offsets in a text and back.
+"""Convert positions written as LINE:COL, from 1, to offsets in a text and back.
 
-A column counts characters; lines end at LF, CRLF or CR, as editors count them.
+Columns count characters; lines end at LF, CRLF or CR, as in editors.
 """
 
 import re
@@ -25,14 +25,14 @@ class Position:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Range:
-    """From one place to another, which may be the same."""
+    """From one position to another or to the same."""
 
     start: Position
     end: Position
 
 
 def parse_position(word: str) -> Position:
-    """Read ``LINE:COL``. Raises ValueError."""
+    """Parse ``LINE:COL``. Raise ValueError."""
     match = _POSITION.fullmatch(word)
     if match is None:
         raise ValueError(f"{word!r} is no position: write LINE:COL, both from 1, as in 12:5")
@@ -43,20 +43,20 @@ def parse_position(word: str) -> Position:
 
 
 def parse_range(word: str) -> Range:
-    """Read ``LINE:COL-LINE:COL``. Raises ValueError."""
+    """Parse ``LINE:COL-LINE:COL``. Raise ValueError."""
     start, dash, end = word.partition("-")
     if not dash:
         raise ValueError(
-            f"{word!r} is no range: write L:C-L:C, as in 12:5-12:20 (the same twice: any length)"
+            f"{word!r} is no range: write L:C-L:C, as in 12:5-12:20 (a position twice: any length)"
         )
-    found = Range(start=parse_position(start), end=parse_position(end))
-    if found.end < found.start:
+    result = Range(start=parse_position(start), end=parse_position(end))
+    if result.end < result.start:
         raise ValueError(f"{word!r} ends before it starts: swap the two positions")
-    return found
+    return result
 
 
 def offset_of(text: str, position: Position) -> int:
-    """Return the offset of a position. Raises CliError where the text has no such place."""
+    """Return the offset of a position. Raise CliError if it is outside the text."""
     start, end = _line_bounds(text, position.line)
     if position.column > end - start + 1:
         raise CliError(
@@ -82,7 +82,7 @@ def range_of(text: str, start: int, end: int) -> Range:
 
 
 def _line_bounds(text: str, line: int) -> tuple[int, int]:
-    """Return where a line starts and where it ends, without its line end."""
+    """Return the start and the end of a line, without its line end. Raise CliError."""
     number, start = 1, 0
     for match in _LINE_END.finditer(text):
         if number == line:

@@ -1,6 +1,6 @@
-"""A file as text, and back: what was read is written again byte for byte, but for the fill.
+"""Read a file as text and write it back, byte for byte the same except for the fills.
 
-Keeps the byte order mark, the line ends, the mode and the owner. Knows nothing of holes.
+The byte order mark, line ends, mode and owner are kept. Knows nothing of holes.
 """
 
 import os
@@ -20,7 +20,10 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SourceFile:
-    """``path`` None: standard input. ``text`` has its line ends as they are, and no mark."""
+    """A file that was read. ``path`` None: standard input.
+
+    ``text`` has the original line ends and no byte order mark.
+    """
 
     path: Path | None
     data: bytes
@@ -37,7 +40,7 @@ class SourceFile:
 
 
 def read_source(path: Path) -> SourceFile:
-    """Read a file, ``-`` being standard input. Raises CliError where it holds no text."""
+    """Read a file; ``-`` is standard input. Raise CliError if it is not text in UTF-8."""
     if path == Path("-"):
         return _decode(None, _read_limited(sys.stdin.buffer, "standard input"))
     try:
@@ -48,18 +51,18 @@ def read_source(path: Path) -> SourceFile:
 
 
 def require_writable(source: SourceFile) -> None:
-    """Raise CliError where a fill could not be written back, before any work is done."""
+    """Raise CliError if a fill could not be written back. Called before any work is done."""
     if source.path is None:
         raise CliError("standard input cannot be written back: give a file, or leave out --write")
     if not stat.S_ISREG(source.path.stat().st_mode):
-        raise CliError(f"{source.path} is no regular file: leave out --write")
-    # The superuser may write anywhere; a file without a write bit is still meant to stay.
+        raise CliError(f"{source.path} is not a regular file: leave out --write")
+    # The superuser may write anywhere, but a file without a write bit is meant to be kept.
     if not source.path.stat().st_mode & 0o222 or not os.access(source.path, os.W_OK):
         raise _not_written(source.path, "it is read-only: make it writable, or leave out --write")
 
 
 def write_source(source: SourceFile, text: str) -> None:
-    """Replace the file in one step; refuse where it is no longer what was read."""
+    """Replace the file in one step. Raise CliError if it changed since it was read."""
     assert source.path is not None, "require_writable comes first"
     target = source.path.resolve()  # a link stays a link
     try:
@@ -96,7 +99,7 @@ def _read_limited(stream: BinaryIO, name: str) -> bytes:
     data = stream.read(MAX_FILE_BYTES + 1)
     if len(data) > MAX_FILE_BYTES:
         raise CliError(
-            f"{name} is too large: {MAX_FILE_BYTES // 2**20} MiB are the most; give a smaller file"
+            f"{name} is too large: the limit is {MAX_FILE_BYTES // 2**20} MiB; give a smaller file"
         )
     return data
 
@@ -104,7 +107,7 @@ def _read_limited(stream: BinaryIO, name: str) -> bytes:
 def _decode(path: Path | None, data: bytes) -> SourceFile:
     name = "standard input" if path is None else path
     if b"\0" in data:
-        raise CliError(f"{name} is a binary file (it holds zero bytes): give a text file in UTF-8")
+        raise CliError(f"{name} is a binary file (it has zero bytes): give a text file in UTF-8")
     try:
         text = data.removeprefix(_BYTE_ORDER_MARK).decode("utf-8")
     except UnicodeDecodeError as error:

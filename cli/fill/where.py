@@ -1,4 +1,4 @@
-"""The options of ``fill`` that say what is to be filled, and what they ask for."""
+"""The options of ``intarsia fill`` that say where to fill, and the places that they name."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -12,35 +12,14 @@ from intarsia.infill.filling.places import Cursor, Selection
 from intarsia.infill.holes.hole import check_disjoint, hole_for_range
 from intarsia.infill.languages import Language
 
-
-def cursor_at(text: str, position: Position) -> Cursor:
-    """Return the place of a cursor. Raises CliError outside the text."""
-    return Cursor(start=offset_of(text, position))
-
-
-def stretch_of(text: str, one: Range) -> Selection:
-    """Return the place of a range. Raises CliError outside the text."""
-    return Selection(start=offset_of(text, one.start), end=offset_of(text, one.end))
-
-
-def stretches_of(text: str, ranges: Sequence[Range], language: Language) -> list[Selection]:
-    """Return the ranges' places in file order. Raises CliError where they overlap."""
-    places = sorted((stretch_of(text, one) for one in ranges), key=lambda it: (it.start, it.end))
-    try:
-        check_disjoint([hole_for_range(text, it.start, it.end, language) for it in places])
-    except ValueError as error:
-        raise CliError("two holes overlap: give ranges that do not touch each other") from error
-    return places
-
-
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-USUAL_NOISE = 0.5
+DEFAULT_NOISE = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Where:
-    """Exactly one of ``at``, ``ranges``, ``all_holes`` and ``rewrite`` is given."""
+    """Where to fill: exactly one of ``at``, ``ranges``, ``all_holes`` and ``rewrite`` is given."""
 
     at: Position | None
     ranges: Sequence[Range]
@@ -52,14 +31,14 @@ class Where:
 
 
 def place_options(command: _F) -> _F:
-    """Add the options whose names are the fields of Where."""
+    """Add the options; their parameter names are the fields of Where."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def read_where(options: dict[str, Any]) -> Where:
-    """Take the fields of Where out of a command's options. Raises UsageError."""
+    """Remove the fields of Where from a command's options and return it. Raise UsageError."""
     where = Where(**{name: options.pop(name) for name in Where.__dataclass_fields__})
     kinds = (where.at is not None, bool(where.ranges), where.all_holes, where.rewrite is not None)
     if sum(kinds) != 1:
@@ -71,24 +50,44 @@ def read_where(options: dict[str, Any]) -> Where:
     return where
 
 
-def _position(ctx: click.Context, _: click.Parameter, word: str | None) -> Position | None:
-    return None if word is None else _parsed(parse_position, word)
+def cursor_at(text: str, position: Position) -> Cursor:
+    """Return the place of a cursor. Raise CliError if it is outside the text."""
+    return Cursor(start=offset_of(text, position))
 
 
-def _range(ctx: click.Context, _: click.Parameter, word: str | None) -> Range | None:
-    return None if word is None else _parsed(parse_range, word)
+def selection_at(text: str, one: Range) -> Selection:
+    """Return the place of a range. Raise CliError if it is outside the text."""
+    return Selection(start=offset_of(text, one.start), end=offset_of(text, one.end))
 
 
-def _ranges(ctx: click.Context, _: click.Parameter, words: Sequence[str]) -> list[Range]:
-    return [_parsed(parse_range, word) for word in words]
+def selections_at(text: str, ranges: Sequence[Range], language: Language) -> list[Selection]:
+    """Return the places of ranges in file order. Raise CliError if they overlap."""
+    places = sorted((selection_at(text, one) for one in ranges), key=lambda it: (it.start, it.end))
+    try:
+        check_disjoint([hole_for_range(text, it.start, it.end, language) for it in places])
+    except ValueError as error:
+        raise CliError("two holes overlap: give ranges that do not touch each other") from error
+    return places
+
+
+def _position(ctx: click.Context, _: click.Parameter, value: str | None) -> Position | None:
+    return None if value is None else _parsed(parse_position, value)
+
+
+def _range(ctx: click.Context, _: click.Parameter, value: str | None) -> Range | None:
+    return None if value is None else _parsed(parse_range, value)
+
+
+def _ranges(ctx: click.Context, _: click.Parameter, values: Sequence[str]) -> list[Range]:
+    return [_parsed(parse_range, value) for value in values]
 
 
 _P = TypeVar("_P", Position, Range)
 
 
-def _parsed(parse: Callable[[str], _P], word: str) -> _P:
+def _parsed(parse: Callable[[str], _P], value: str) -> _P:
     try:
-        return parse(word)
+        return parse(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from error
 
@@ -98,7 +97,7 @@ _OPTIONS = (
         "--at",
         metavar="LINE:COL",
         callback=_position,
-        help="Fill at this cursor: the rest of the line, or the block that its header opens.",
+        help="Fill at this cursor: the rest of the line, or the block after a header.",
     ),
     click.option(
         "--hole",
@@ -106,34 +105,34 @@ _OPTIONS = (
         metavar="L:C-L:C",
         multiple=True,
         callback=_ranges,
-        help="Replace this range; the same position twice is a hole of any length. Repeatable.",
+        help="Replace this range; the same position twice: a hole of any length. Repeatable.",
     ),
     click.option(
         "--all-holes",
         is_flag=True,
-        help="Fill all that asks for it: unwritten bodies, placeholders, your marks.",
+        help="Fill all unwritten bodies, placeholders and your own marks.",
     ),
     click.option(
         "--mark",
         "marks",
         metavar="TEXT",
         multiple=True,
-        help="With --all-holes: this text is a hole too. Repeatable.",
+        help="With --all-holes: this text is a hole, too. Repeatable.",
     ),
     click.option(
         "--once",
         is_flag=True,
-        help="With --all-holes: leave out the second sweep, which fills each seeing all others.",
+        help="With --all-holes: skip the second sweep, which fills each hole knowing all others.",
     ),
     click.option(
         "--rewrite",
         metavar="L:C-L:C",
         callback=_range,
-        help="Write this range anew from what stands in it.",
+        help="Rewrite this range, starting from its present text.",
     ),
     click.option(
         "--noise",
         type=click.FloatRange(min=0, min_open=True, max=1),
-        help=f"With --rewrite: the share of it that may change.  [default: {USUAL_NOISE}]",
+        help=f"With --rewrite: the share of the range that may change.  [default: {DEFAULT_NOISE}]",
     ),
 )

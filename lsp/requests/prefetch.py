@@ -1,7 +1,7 @@
-"""The cursor has come to rest → the engine reads in idle time what a suggestion there would read.
+"""Has the engine read the context at the resting cursor in idle time, for a later suggestion.
 
-LSP has no message for the cursor: editors that show a light bulb ask for code actions wherever it
-goes. Only where the user has written is read ahead, so that reading code costs nothing.
+LSP has no message for the cursor, but editors with a light bulb request code actions wherever it
+rests. Only edited documents are read ahead, so that reading code costs nothing.
 """
 
 import logging
@@ -20,14 +20,14 @@ logger = logging.getLogger(__name__)
 
 
 def prefetch(session: "Session", uri: str, position: types.Position) -> None:
-    """Tell the engine of a place in an open document that was edited; nothing comes of a fault."""
+    """Have the engine read the context at a position of an edited document; log errors."""
     try:
-        _read_ahead(session, uri, position)
-    except Exception:  # nobody has asked for it
+        _prefetch(session, uri, position)
+    except Exception:  # the user did not request it
         logger.exception("reading ahead failed")
 
 
-def _read_ahead(session: "Session", uri: str, position: types.Position) -> None:
+def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
     from intarsia.engine.ipc.messages import Prefetch
     from intarsia.lsp.requests.plan import plan_suggestion, request_for
 

@@ -60,10 +60,7 @@ async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions
 
 
 async def _ask_engine(
-    session: Session,
-    snapshot: Snapshot,
-    options: SuggestOptions,
-    cached: CachedSuggestions,
+    session: Session, snapshot: Snapshot, options: SuggestOptions, cached: CachedSuggestions
 ) -> RequestOutcome:
     """Add to the cached suggestions: the greedy fill, then alternatives, until there are enough."""
     from intarsia.infill.filling.attempts import ask_until_enough_pass

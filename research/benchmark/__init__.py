@@ -1,1 +1,5 @@
-"""``intarsia bench``: speed and memory, one file a section."""
+"""Measure speed and memory on this machine, for ``intarsia bench``.
+
+``sections`` lists the parts of a benchmark, mostly one file each; ``figures`` has what they
+measure with and return.
+"""

@@ -1,7 +1,7 @@
-"""What a fill that starts from the last one saves, where the user types what is there.
+"""Measure what a warm start from the last fill saves when the user types the suggested text.
 
-Lines of real files are typed sign by sign; at each the engine is asked, once with what it wrote
-before as a start and once from nothing, and given so many passes.
+Lines of real files are typed character by character. At each, the engine is asked once with a warm
+start and once without, also with a limit on the forward passes.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from intarsia.research.benchmark.side_by_side import plan_line
 from intarsia.research.benchmark.sources import CutLine, cut_lines
 
 _MOST_LINES = 4
-_PATIENCE = 2  # passes that a key leaves time for
+_PATIENCE = 2  # forward passes between two keys
 
 
 @dataclass(kw_only=True, slots=True)
@@ -24,11 +24,11 @@ class _Sum:
 
 
 async def measure_along(bench: Bench) -> Sequence[Figure]:
-    """Type each line twice: with time for every fill, and with the next key after two passes."""
+    """Type each line twice: once with time for every fill, once with a key every two passes."""
     lines = cut_lines(min(bench.repeats, _MOST_LINES))
     figures: list[Figure] = []
     for name, words, most in (
-        ("finished", "each fill done", None),
+        ("finished", "each fill finished", None),
         ("hurried", f"the next key after {_PATIENCE} passes", _PATIENCE),
     ):
         options = replace(bench.options, max_steps=most)
@@ -51,20 +51,20 @@ async def _type(bench: Bench, lines: Sequence[CutLine], options: FillOptions) ->
 
 
 def _figures(name: str, words: str, cold: _Sum, warm: _Sum) -> list[Figure]:
-    method = f"{cold.fills} keys, nothing held by a server; over those from nothing"
+    method = f"{cold.fills} keys, without a server's cache; ratio to fills without a warm start"
     return [
         Figure(
             name=f"along_{name}_passes_ratio",
-            words=f"passes, typing along, {words}",
+            words=f"forward passes, typing along, {words}",
             value=warm.num_forwards / max(1, cold.num_forwards),
             unit="x",
             method=f"{method} ({warm.num_forwards} over {cold.num_forwards})",
         ),
         Figure(
             name=f"along_{name}_whole_share",
-            words=f"keys with a whole answer, {words}",
+            words=f"keys with a complete answer, {words}",
             value=100 * warm.whole / max(1, warm.fills),
             unit="%",
-            method=f"from nothing {100 * cold.whole / max(1, cold.fills):.0f} %",
+            method=f"without a warm start {100 * cold.whole / max(1, cold.fills):.0f} %",
         ),
     ]

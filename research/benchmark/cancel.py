@@ -104,5 +104,5 @@ async def _cancel(client: EngineClient, running: Fill, following: Fill, wait_s: 
 
 
 def _unseen(request: Fill, chosen: random.Random) -> Fill:
-    """Return the request with a context whose beginning is unique."""
+    """Return the request with a context that has a unique beginning."""
     return msgspec.structs.replace(request, prefix=f"# {chosen.random()}\n{request.prefix}")

@@ -1,7 +1,7 @@
-"""How a fill grows with its file: files of 1 k to 32 k tokens, read whole, and as an editor has it.
+"""Measure how a fill's time grows with its file: 1 k to 32 k tokens, whole and cut as usual.
 
-An engine of its own that takes so much: the usual one takes 8,192 tokens of context, and an editor
-shows it about 1,900 of them, however long the file is.
+Starts its own engine with a larger limit: the usual one reads at most 8,192 tokens of context, and
+an editor sends about 1,900, however long the file is.
 """
 
 import time
@@ -27,7 +27,7 @@ _MAX_TOKENS = 32_768
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Timed:
+class _ContextFill:
     filled: Filled
     ms: float
 
@@ -37,7 +37,7 @@ class _Timed:
 
 
 async def measure_context(bench: Bench) -> Sequence[Figure]:
-    """Go from short files to long ones, one cold fill and some warm ones each."""
+    """Fill in longer and longer files, each once cold and a few times warm."""
     launch = replace(bench.launch, max_context_tokens=_MAX_TOKENS, cache_tokens=2 * _MAX_TOKENS)
     whole = replace(bench.options, budget=_WHOLE)
     figures: list[Figure] = []
@@ -54,21 +54,21 @@ async def measure_context(bench: Bench) -> Sequence[Figure]:
                     figures += await measure_edits(client, whole, line, cold.filled, kilo)
             else:
                 figures.append(_not_taken(kilo))
-            line = _begun_anew(line)
+            line = _with_new_beginning(line)
             shown = [await _fill(client, line, bench.options) for _ in range(1 + _WARM_FILLS)]
             figures += _file_as_usual(kilo, shown[0], shown[1:])
     return figures
 
 
-def _begun_anew(line: CutLine) -> CutLine:
-    """Return the same hole in a text of which no beginning is held."""
+def _with_new_beginning(line: CutLine) -> CutLine:
+    """Return the same hole in a text that is not in the KV cache."""
     more = "# once more\n"
     start, end = line.start + len(more), line.end + len(more)
     return replace(line, text=more + line.text, start=start, end=end)
 
 
 async def _takes(client: EngineClient, num_tokens: int, model: str | None) -> bool:
-    """Whether the engine takes so much context: no hole may be longer than that."""
+    """Return whether the engine accepts this much context."""
     probe = Fill(id=0, prefix="a", suffix="\n", max_tokens=num_tokens, max_steps=1, model=model)
     try:
         await client.fill(probe)
@@ -85,13 +85,13 @@ def _not_taken(kilo: int) -> Figure:
         words=f"{kilo} k file: a line, cold",
         value=None,
         unit="ms",
-        method=f"the engine takes less than {kilo},000 tokens of context with this model: half of "
-        "its positions at most",
+        method=f"the engine reads fewer than {kilo},000 tokens of context with this model: at most "
+        "half of its positions",
     )
 
 
-def _whole_file(kilo: int, cold: _Timed, warm: Sequence[_Timed]) -> list[Figure]:
-    method = f"a file of {kilo},000 tokens, all of it shown"
+def _whole_file(kilo: int, cold: _ContextFill, warm: Sequence[_ContextFill]) -> list[Figure]:
+    method = f"a file of {kilo},000 tokens, sent whole"
     return [
         Figure(
             name=f"context_{kilo}k_read_tokens",
@@ -105,7 +105,7 @@ def _whole_file(kilo: int, cold: _Timed, warm: Sequence[_Timed]) -> list[Figure]
             words=f"{kilo} k file: a line, cold",
             value=cold.ms,
             unit="ms",
-            method=f"{method}, not seen before; once",
+            method=f"{method}, not cached; once",
         ),
         *_times(f"context_{kilo}k_warm_ms", f"{kilo} k file: a line, warm", method, warm),
         middle_of(
@@ -124,11 +124,11 @@ def _memory(kilo: int, num_bytes: int) -> Figure:
         words=f"{kilo} k file: memory of the engine",
         value=num_bytes / 1e9,
         unit="GB",
-        method="resident set after these fills, which holds this context and the shorter ones",
+        method="resident set after these fills, with this and the shorter contexts cached",
     )
 
 
-def _file_as_usual(kilo: int, cold: _Timed, warm: Sequence[_Timed]) -> list[Figure]:
+def _file_as_usual(kilo: int, cold: _ContextFill, warm: Sequence[_ContextFill]) -> list[Figure]:
     method = f"a file of {kilo},000 tokens, cut as an editor's request cuts it"
     return [
         Figure(
@@ -147,12 +147,12 @@ def _file_as_usual(kilo: int, cold: _Timed, warm: Sequence[_Timed]) -> list[Figu
     ]
 
 
-def _times(name: str, words: str, method: str, fills: Sequence[_Timed]) -> list[Figure]:
+def _times(name: str, words: str, method: str, fills: Sequence[_ContextFill]) -> list[Figure]:
     return [middle_of([it.ms for it in fills], name=name, words=words, unit="ms", method=method)]
 
 
-async def _fill(client: EngineClient, line: CutLine, options: FillOptions) -> _Timed:
-    """Time one fill from text to the engine's answer: a long file takes long to be cut."""
+async def _fill(client: EngineClient, line: CutLine, options: FillOptions) -> _ContextFill:
+    """Time one fill from text to answer, including the cutting of a long file."""
     started = time.perf_counter()
     filled = await client.fill(plan_line(line, options).request(options))
-    return _Timed(filled=filled, ms=1000 * (time.perf_counter() - started))
+    return _ContextFill(filled=filled, ms=1000 * (time.perf_counter() - started))

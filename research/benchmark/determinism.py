@@ -1,7 +1,7 @@
-"""Whether the same request gives the same text: again in one engine, and in another one.
+"""Measure whether the same request gives the same text, in one engine and in another one.
 
-Half of the requests take the likeliest text, half draw it with a seed. The second time the context
-is held, so that the model's numbers come about in another way.
+Half of the requests decode greedily, half sample with a seed. The second time the context is in the
+KV cache, so that the model's numbers are computed in another way.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ SEED = 7
 TEMPERATURE = 0.8
 
 _MOST_HOLES = 6
-_BUDGET = Budget(prefix_tokens=512, suffix_tokens=128)  # the text hangs on the seed, not on more
+_BUDGET = Budget(prefix_tokens=512, suffix_tokens=128)  # short: the text depends on the seed
 
 
 async def measure_determinism(bench: Bench) -> Sequence[Figure]:
-    """Ask three times over: twice one new engine, then another new one."""
+    """Ask one new engine twice, then another new engine once."""
     options = replace(bench.options, budget=_BUDGET, seed=bench.options.seed or SEED)
     plans = [plan_line(line, options) for line in cut_lines(min(bench.repeats, _MOST_HOLES))]
     kinds = {
@@ -42,7 +42,7 @@ async def measure_determinism(bench: Bench) -> Sequence[Figure]:
         for which in [slice(number * len(plans), (number + 1) * len(plans))]
         for figure in (
             _same("again", "asked again", kind, first[which], again[which]),
-            _same("fresh", "asked of a new engine", kind, first[which], fresh[which]),
+            _same("fresh", "from a new engine", kind, first[which], fresh[which]),
         )
     ]
 
@@ -52,13 +52,13 @@ async def _texts(client: EngineClient, requests: Sequence[Fill]) -> list[str]:
 
 
 def same_percent(texts: Sequence[str], others: Sequence[str]) -> float:
-    """Return how many percent of the pairs are the same in every sign."""
+    """Return the percentage of pairs that are equal in every character."""
     num_same = sum(one == other for one, other in zip(texts, others, strict=True))
     return 100 * num_same / len(texts)
 
 
 def _same(name: str, words: str, kind: str, texts: Sequence[str], others: Sequence[str]) -> Figure:
-    how = "the likeliest text" if kind == "likeliest" else f"drawn at temperature {TEMPERATURE}"
+    how = "greedy" if kind == "likeliest" else f"sampled at temperature {TEMPERATURE}"
     return Figure(
         name=f"same_{kind}_{name}_share",
         words=f"same text, {kind}, {words}",

@@ -1,4 +1,4 @@
-"""How much of a long context is read again after an edit, beside reading it for the first time."""
+"""Measure how much of a long context is read again after an edit."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,21 +19,23 @@ _EDITS = 3
 async def measure_edits(
     client: EngineClient, options: FillOptions, line: CutLine, first: Filled, kilo: int
 ) -> list[Figure]:
-    """Change a text of so many thousand tokens in two ways, each several times. ``first`` is the
-    fill that has read it; the engine still holds it."""
+    """Edit a text of ``kilo`` thousand tokens in two ways, each several times.
+
+    ``first`` is the fill that read the text; it is still in the KV cache.
+    """
     appended, within = [], []
     for number in range(_EDITS):
         appended.append(await _fill(client, with_appended(line, number), options))
-        await _fill(client, line, options)  # as it was
+        await _fill(client, line, options)  # the original text again
         within.append(await _fill(client, with_edited_suffix(line, number), options))
         await _fill(client, line, options)
     return [
         Figure(
             name=f"edit_{kilo}k_cold_read_tokens",
-            words=f"{kilo} k context: read at first",
+            words=f"{kilo} k context: read the first time",
             value=first.num_prefilled,
             unit="tokens",
-            method=f"not seen before; {first.ms.prefill:,.0f} ms",
+            method=f"not cached; {first.ms.prefill:,.0f} ms",
         ),
         *_again("append", "ten tokens appended", kilo, first, appended),
         *_again("suffix", "a word changed in the middle of the suffix", kilo, first, within),
@@ -41,14 +43,14 @@ async def measure_edits(
 
 
 def with_appended(line: CutLine, number: int) -> CutLine:
-    """Return the line's hole behind some more text."""
+    """Return the line's hole after some inserted text."""
     more = APPENDED.format(number=number)
     text = line.text[: line.start] + more + line.text[line.start :]
     return replace(line, text=text, start=line.start + len(more), end=line.end + len(more))
 
 
 def with_edited_suffix(line: CutLine, number: int) -> CutLine:
-    """Return the line's hole with another word put in half way behind it."""
+    """Return the line's hole with a comment inserted in the middle of the suffix."""
     middle = (line.end + len(line.text)) // 2
     at = line.text.index("\n", middle)
     return replace(line, text=f"{line.text[:at]}  # edit {number}{line.text[at:]}")
@@ -57,7 +59,7 @@ def with_edited_suffix(line: CutLine, number: int) -> CutLine:
 def _again(
     name: str, words: str, kilo: int, first: Filled, fills: Sequence[Filled]
 ) -> list[Figure]:
-    method = f"{kilo} k context held, then {words}"
+    method = f"{kilo} k context cached, then {words}"
     return [
         middle_of(
             [it.num_prefilled for it in fills],
@@ -71,14 +73,14 @@ def _again(
             name=f"edit_{kilo}k_{name}_token_share",
             words=f"{words}: share of the tokens",
             unit="%",
-            method=f"{method}; of those read at first",
+            method=f"{method}; of those read the first time",
         ),
         middle_of(
             [100 * it.ms.prefill / max(1e-3, first.ms.prefill) for it in fills],
             name=f"edit_{kilo}k_{name}_time_share",
             words=f"{words}: share of the time",
             unit="%",
-            method=f"{method}; of the time of reading at first",
+            method=f"{method}; of the time of the first prefill",
         ),
     ]
 

@@ -1,4 +1,4 @@
-"""Figures as people and as scripts get to see them."""
+"""Show figures as a table for people and as JSON for scripts."""
 
 from collections.abc import Sequence
 
@@ -10,6 +10,7 @@ from intarsia.research.benchmark.figures import Figure
 
 
 def as_table(figures: Sequence[Figure], machine: str) -> Table:
+    """Return a table with one row per figure and the machine as its caption."""
     table = Table(box=SIMPLE_HEAD, caption=machine, caption_justify="left")
     table.add_column("figure")
     table.add_column("value", justify="right")
@@ -20,7 +21,7 @@ def as_table(figures: Sequence[Figure], machine: str) -> Table:
 
 
 def as_json(figures: Sequence[Figure], machine: str) -> bytes:
-    """Return one object: values by name (null: not measured), and the bounds of those that have."""
+    """Return one JSON object: values by name (null: not measured), and bounds where known."""
     return msgspec.json.encode(
         {
             "machine": machine,
@@ -31,7 +32,7 @@ def as_json(figures: Sequence[Figure], machine: str) -> bytes:
 
 
 def shown_value(figure: Figure) -> str:
-    """Return value, bounds and unit; a dash for what could not be measured."""
+    """Return value, bounds and unit; a dash if it was not measured."""
     if figure.value is None:
         return "–"
     shown = _short(figure.value)
@@ -41,5 +42,5 @@ def shown_value(figure: Figure) -> str:
 
 
 def _short(value: float) -> str:
-    """Return three digits that count, and never an exponent."""
+    """Return three significant digits without an exponent."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

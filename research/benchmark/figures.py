@@ -1,4 +1,4 @@
-"""What a benchmark measures with and what it finds."""
+"""What a section of the benchmark gets (``Bench``) and returns (``Figure``)."""
 
 import math
 from collections.abc import Sequence
@@ -13,18 +13,20 @@ from intarsia.research.evaluation.systems.baseline import Baseline
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bench:
-    """An engine of the benchmark's own, and how to use it. ``launch`` starts others like it;
-    ``baselines`` are not started yet."""
+    """The benchmark's own engine, and how to use it.
+
+    ``launch`` starts more engines like it; ``baselines`` are not started yet.
+    """
 
     client: EngineClient
-    address: Address  # of that engine
+    address: Address  # of the engine
     options: FillOptions
     repeats: int
     launch: LaunchOptions = field(default_factory=LaunchOptions)
     baselines: Sequence[Baseline] = ()
 
     def baseline(self, name: str) -> Baseline | None:
-        """Return the baseline of this name, where it is to be measured."""
+        """Return the baseline of this name; None if it is not to be measured."""
         return next((baseline for baseline in self.baselines if baseline.name == name), None)
 
 
@@ -32,8 +34,8 @@ class Bench:
 class Figure:
     """One number: ``name`` for scripts (with its unit), ``words`` and ``method`` for people.
 
-    ``value`` None: it could not be measured, and ``method`` says why. ``bounds``: between what it
-    lies; ``method`` says in which sense.
+    ``value`` None: not measured; ``method`` says why. ``bounds`` is an interval around the value;
+    ``method`` describes it.
     """
 
     name: str
@@ -45,18 +47,18 @@ class Figure:
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """Return the smallest value that at least so many percent of the values do not exceed."""
+    """Return the smallest value that at least ``percent`` % of the values do not exceed."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
 
 
 def middle_of(values: Sequence[float], *, name: str, words: str, unit: str, method: str) -> Figure:
-    """Return the median of a few values as a figure, between the least and the greatest."""
+    """Return the median of a few values as a figure, with minimum and maximum as bounds."""
     return Figure(
         name=name,
         words=words,
         value=percentile(values, 50) if values else None,
         unit=unit,
-        method=f"{method}; median of {len(values)} (least to greatest)" if values else method,
+        method=f"{method}; median of {len(values)} (minimum to maximum)" if values else method,
         bounds=(min(values), max(values)) if len(values) > 1 else None,
     )

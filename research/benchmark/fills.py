@@ -1,7 +1,6 @@
-"""Single-line fills from text to suggestion, as an editor asks for them.
+"""Measure single-line fills from text to suggestion, as an editor asks for them.
 
-Each hole is asked for three times: in a context the engine has not seen, again at the same place,
-and after one more word was typed.
+Each hole is filled three times: with a new context, again, and after one more typed word.
 """
 
 import re
@@ -27,7 +26,7 @@ class TimedFill:
 
 
 async def measure_fills(bench: Bench) -> Sequence[Figure]:
-    """Fill each hole cold, again, and typed on."""
+    """Fill each hole cold, again, and after one more typed word."""
     cold, again, typed = [], [], []
     for line in cut_lines(bench.repeats):
         cold.append(await _fill(bench, line))
@@ -35,9 +34,9 @@ async def measure_fills(bench: Bench) -> Sequence[Figure]:
         typed.append(await _fill(bench, _type_a_word(line)))
     status = await bench.client.status()
     return [
-        *_times("cold", "a context that the engine has not seen", cold),
-        *_times("warm", "the same request once more", again),
-        *_times("typed", "one more word typed, the context held", typed),
+        *_times("cold", "a context that is not cached", cold),
+        *_times("warm", "the same request again", again),
+        *_times("typed", "one more word typed, the context cached", typed),
         *_work("cold", cold),
         *_work("warm", again),
         *_overhead([*cold, *again, *typed]),
@@ -56,7 +55,7 @@ async def _fill(bench: Bench, line: CutLine) -> TimedFill:
     started = time.perf_counter()
     hole = hole_for_range(line.text, line.start, line.end, python)
     outcome = await fill_hole(bench.client.fill, line.text, hole, python, bench.options)
-    assert isinstance(outcome, FillResult), "a client that gets no answer raises"
+    assert isinstance(outcome, FillResult), "the client raises if there is no answer"
     return TimedFill(outcome=outcome, ms=(time.perf_counter() - started) * 1000)
 
 
@@ -90,28 +89,28 @@ def _work(kind: str, fills: Sequence[TimedFill]) -> list[Figure]:
             words=f"context tokens read, {kind}",
             value=num_prefilled / len(fills),
             unit="tokens",
-            method="mean over the fills; the others were held from before",
+            method="mean of the fills; the other tokens were cached",
         ),
         Figure(
             name=f"fill_{kind}_passes",
-            words=f"model passes, {kind}",
+            words=f"forward passes, {kind}",
             value=num_forwards / len(fills),
             unit="passes",
-            method="mean over the fills, without the prefill",
+            method="mean of the fills, without the prefill",
         ),
         Figure(
             name=f"fill_{kind}_tokens_per_pass",
-            words=f"tokens per pass, {kind}",
+            words=f"tokens per forward pass, {kind}",
             value=num_tokens / max(1, num_forwards),
             unit="tokens",
-            method="all tokens over all passes",
+            method="all tokens over all forward passes",
         ),
         Figure(
             name=f"fill_{kind}_read_share",
-            words=f"reading's share, {kind}",
+            words=f"prefill's share, {kind}",
             value=100 * sum(filled.ms.prefill for filled in answers) / sum(it.ms for it in fills),
             unit="%",
-            method="time until the context was read, of all the time; sums",
+            method="sum of the prefill times over the sum of all times",
         ),
     ]
 
@@ -123,7 +122,7 @@ def _overhead(fills: Sequence[TimedFill]) -> list[Figure]:
             words=f"outside the model, p{percent}",
             value=percentile([fill.outcome.overhead_ms for fill in fills], percent),
             unit="ms",
-            method="hole, canvas, socket and cleaning: all that is not the engine's own time",
+            method="hole, canvas, socket and cleaning: the time outside the engine",
         )
         for percent in (50, 95)
     ]

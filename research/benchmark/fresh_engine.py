@@ -1,4 +1,4 @@
-"""An engine of one's own, with nothing in its memory, that is gone at the end."""
+"""Start an engine of the benchmark's own, with empty caches, and end it afterwards."""
 
 import tempfile
 from collections.abc import AsyncIterator
@@ -13,7 +13,7 @@ from intarsia.engine.ipc.launch import LaunchOptions
 
 @asynccontextmanager
 async def fresh_engine(launch: LaunchOptions) -> AsyncIterator[tuple[EngineClient, Address]]:
-    """Return a client that starts it when it is first asked, and where it runs."""
+    """Yield a client, which starts the engine with its first request, and the engine's address."""
     with tempfile.TemporaryDirectory(prefix="intarsia-") as folder:
         own = Path(folder) / "run"
         address = replace(resolve_address(), directory=own, log_directory=own)

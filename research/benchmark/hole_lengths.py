@@ -1,7 +1,7 @@
-"""How a fill grows with its hole: blocks of 1 to 16 lines, ours and llama.cpp's, in turns.
+"""Measure how a fill's time grows with its hole: blocks of 1 to 16 lines, ours and llama.cpp's.
 
-What is cut out are whole bodies of functions. How long the answer becomes is for the model to say
-(llama.cpp knows no indentation, and goes on behind a body's end), so times are told a token too.
+Whole bodies of functions are cut out. The model decides how long the answer is (llama.cpp knows no
+indentation and continues after the body), so times are also given per token.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,13 +19,13 @@ from intarsia.research.evaluation.answer import Answer
 NUM_LINES = (1, 2, 4, 8, 16)
 BASELINE = "llama.cpp"
 
-_MOST_HOLES = 3  # of each length: the longest take seconds
+_MOST_HOLES = 3  # of each length; the longest take seconds
 _MOST_TOKENS_A_LINE = 16
-_CONTEXT = {"prefix_tokens": 512, "suffix_tokens": 128}  # what is read is no matter here
+_CONTEXT = {"prefix_tokens": 512, "suffix_tokens": 128}  # short: the prefill is not measured here
 
 
 async def measure_hole_lengths(bench: Bench) -> Sequence[Figure]:
-    """Have everyone read each block's context, then fill it."""
+    """Let every system read the context of each block, then fill the block."""
     baseline = bench.baseline(BASELINE)
     few = replace(bench, baselines=() if baseline is None else (baseline,))
     figures: list[Figure] = []
@@ -47,15 +47,15 @@ async def measure_hole_lengths(bench: Bench) -> Sequence[Figure]:
 
 
 def plan_body(body: CutLine, options: FillOptions) -> FillPlan:
-    """Return the hole of an editor's cursor below the header, the body taken out."""
+    """Return the hole at a cursor below the header, with the body cut out."""
     text = body.text[: body.start] + body.text[body.end :]
     found = plan_at_cursor(text, body.start, language_for_id("python"), options)
-    assert isinstance(found, FillPlan), "the cursor stands in code"
+    assert isinstance(found, FillPlan), "the cursor is in code"
     return found
 
 
 def _reading(plan: FillPlan) -> FillPlan:
-    """Return what reads the same context, and writes a token."""
+    """Return a plan with the same context that writes one token."""
     return replace(plan, canvas=replace(plan.canvas, max_tokens=1))
 
 
@@ -67,27 +67,27 @@ def _figures(name: str, num_lines: int, answers: Sequence[Answer]) -> Iterator[F
         name=f"{key}_ms",
         words=words,
         unit="ms",
-        method="a function's body of so many lines cut out, the context held",
+        method="a function's body of this length cut out, the context cached",
     )
     yield middle_of(
         [it.num_tokens or 0 for it in answers],
         name=f"{key}_tokens",
         words=f"{words}, tokens written",
         unit="tokens",
-        method="as the model ended it",
+        method="the model chooses the length",
     )
     yield middle_of(
         [_decode_ms(it) / it.num_tokens for it in answers if it.num_tokens],
         name=f"{key}_token_ms",
-        words=f"{words}, a token",
+        words=f"{words}, per token",
         unit="ms",
-        method="time without reading, over the tokens written",
+        method="time without the prefill, over the tokens written",
     )
     if name == OURS:
         yield middle_of(
             [(it.num_tokens or 0) / it.num_forwards for it in answers if it.num_forwards],
             name=f"{key}_tokens_per_pass",
-            words=f"{words}, tokens a pass",
+            words=f"{words}, tokens per forward pass",
             unit="tokens",
             method="of these fills",
         )

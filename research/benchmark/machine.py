@@ -1,4 +1,4 @@
-"""This machine in one line, for figures that mean nothing without it."""
+"""Describe this machine in one line, since figures depend on it."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""The energy that the machine says it has taken, where it says so (Linux, RAPL).
+"""Read the energy that the machine's processors have consumed (Linux, RAPL).
 
 https://docs.kernel.org/power/powercap/powercap.html
 """
@@ -12,7 +12,7 @@ POWERCAP = Path("/sys/class/powercap")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Counter:
-    """One processor package: microjoules, up to a highest value, and from 0 again."""
+    """The counter of one processor package: microjoules, back to 0 after ``highest``."""
 
     path: Path
     highest: int
@@ -22,7 +22,7 @@ class _Counter:
 
 
 class EnergyMeter:
-    """Sums what the processor packages have taken since it was last asked: all that ran there."""
+    """Sums the energy of all processor packages, whichever program used it."""
 
     def __init__(self, counters: Sequence[_Counter]) -> None:
         self._counters = counters
@@ -40,7 +40,7 @@ class EnergyMeter:
 
 
 def energy_meter(folder: Path = POWERCAP) -> EnergyMeter | None:
-    """Return a meter; None where this machine does not tell, or not to this user."""
+    """Return a meter; None if this machine has no counters that this user can read."""
     try:
         counters = [
             _Counter(
@@ -48,7 +48,7 @@ def energy_meter(folder: Path = POWERCAP) -> EnergyMeter | None:
                 highest=int((package / "max_energy_range_uj").read_text()),
             )
             for package in sorted(folder.glob("intel-rapl:*"))
-            if package.name.count(":") == 1  # others are parts of these
+            if package.name.count(":") == 1  # the others are parts of packages
         ]
         return EnergyMeter(counters) if counters else None
     except OSError:

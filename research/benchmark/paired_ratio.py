@@ -1,4 +1,4 @@
-"""How much sooner one is than another on the same holes: the ratio of each pair, and their mean."""
+"""Compare the times of two systems on the same holes by the mean ratio of the pairs."""
 
 import math
 from collections.abc import Sequence
@@ -8,8 +8,8 @@ from intarsia.research.evaluation.intervals import Estimate, Resampling
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Pair:
-    """One hole that both filled. ``group``: holes of one group are not independent."""
+class TimedPair:
+    """The times for one hole that both filled. Holes of one ``group`` are not independent."""
 
     group: str
     ms: float
@@ -17,8 +17,8 @@ class Pair:
     is_same_text: bool
 
 
-def mean_ratio(pairs: Sequence[Pair]) -> Estimate | None:
-    """Return the geometric mean of first over other, with a bootstrap interval; None of none."""
+def mean_ratio(pairs: Sequence[TimedPair]) -> Estimate | None:
+    """Return the geometric mean of ``ms / other_ms`` with a bootstrap interval; None: no pairs."""
     logs = [math.log(pair.ms / pair.other_ms) for pair in pairs]
     mean = Resampling([pair.group for pair in pairs]).mean(logs) if pairs else None
     if mean is None:
@@ -28,7 +28,7 @@ def mean_ratio(pairs: Sequence[Pair]) -> Estimate | None:
 
 
 def is_same_line(text: str, other: str) -> bool:
-    """Compare first lines, but for blanks at their ends."""
+    """Return whether the first lines are equal, apart from trailing blanks."""
     return _first_line(text) == _first_line(other)
 
 

@@ -1,6 +1,6 @@
-"""A pass over a canvas: what it costs by its rows, and what the model takes to load.
+"""Measure a forward pass over a canvas by its number of rows, and the loading of the model.
 
-Measured in a process of its own, because torch stays out of this one.
+It is measured in a separate process, so that torch is not loaded in this one.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from intarsia.research.model_cost.pass_figures import PassFigures
 
 
 async def measure_passes(bench: Bench) -> Sequence[Figure]:
-    """Run the measuring program. Raises ModelError with its last words where it fails."""
+    """Run the measuring program. Raise ModelError with its last line if it fails."""
     words = [sys.executable, "-P", "-m", "intarsia.research.model_cost.pass_cost", "--json"]
     words += [f"--repeats={bench.repeats}"]
     if bench.options.model is not None:
@@ -29,20 +29,20 @@ async def measure_passes(bench: Bench) -> Sequence[Figure]:
 async def _output_of(words: Sequence[str], folder: str) -> bytes:
     process = await asyncio.create_subprocess_exec(*words, stdout=PIPE, stderr=PIPE, cwd=folder)
     try:
-        shown, said = await process.communicate()
+        output, errors = await process.communicate()
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
     if process.returncode:
-        last_words = said.decode(errors="replace").strip().splitlines() or ["it said nothing"]
-        raise ModelError(f"passes could not be measured: {last_words[-1]}")
-    return shown
+        last_lines = errors.decode(errors="replace").strip().splitlines() or ["it printed nothing"]
+        raise ModelError(f"passes could not be measured: {last_lines[-1]}")
+    return output
 
 
-def figures_of(shown: bytes) -> list[Figure]:
-    """Return the figures in what the measuring program has printed."""
-    measured = msgspec.json.decode(shown, type=PassFigures)
+def figures_of(output: bytes) -> list[Figure]:
+    """Return the figures in the output of the measuring program."""
+    measured = msgspec.json.decode(output, type=PassFigures)
     return [
         *[_pass(measured, rows, ms) for rows, ms in measured.pass_ms.items()],
         Figure(
@@ -50,10 +50,12 @@ def figures_of(shown: bytes) -> list[Figure]:
             words="model load",
             value=measured.load_s,
             unit="s",
-            method=f"{measured.model} alone, once, without the start of a process",
+            method=f"{measured.model} alone, once, without the process start",
         ),
         _memory("loaded", "after the load", measured.loaded_bytes),
-        _memory("working", "after the passes, which read what is mapped", measured.working_bytes),
+        _memory(
+            "working", "after the passes, which read the mapped weights", measured.working_bytes
+        ),
     ]
 
 
@@ -63,7 +65,7 @@ def _pass(measured: PassFigures, num_rows: int, ms: float) -> Figure:
         words=f"a pass over a canvas, {num_rows} row{'s' if num_rows > 1 else ''}",
         value=ms,
         unit="ms",
-        method=f"behind {measured.context_tokens:,} tokens; median of {measured.repeats}",
+        method=f"after {measured.context_tokens:,} tokens; median of {measured.repeats}",
     )
 
 

@@ -1,7 +1,7 @@
-"""A benchmark's figures as pictures: which figure stands where, and the drawing of it.
+"""Draw a benchmark's figures as SVG pictures.
 
-Comes in: figures; goes out: SVG files. What was not measured is left out, and a picture with it
-that would be empty. Only the drawing imports matplotlib.
+Figures that were not measured are left out, and so are empty pictures. matplotlib is imported only
+for drawing.
 """
 
 import re
@@ -15,9 +15,12 @@ from intarsia.research.errors import BenchmarkFault
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Picture:
-    """``lines``: what a line is called → the names of its figures, a pattern whose group is the
-    place on the x axis, a number or a word. ``scale``: what y values are multiplied with.
-    ``words``: how a place is called where not by that."""
+    """One picture.
+
+    ``lines``: label of a line → pattern of its figures' names; the group of the pattern is the
+    position on the x axis, a number or a word. ``scale``: factor of the y values. ``words``:
+    labels of positions that differ from the group.
+    """
 
     file: str
     title: str
@@ -31,7 +34,7 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Point:
-    """``low`` and ``high`` equal ``y`` where nothing is known of them."""
+    """A point with its interval; ``low`` and ``high`` equal ``y`` if it is unknown."""
 
     x: str
     y: float
@@ -40,7 +43,7 @@ class Point:
 
 
 _SECONDS = 1e-3
-_FILLERS = {"intarsia": "intarsia", "llama.cpp": "llama_cpp", "transformers": "transformers"}
+_SYSTEMS = {"intarsia": "intarsia", "llama.cpp": "llama_cpp", "transformers": "transformers"}
 
 PICTURES = (
     *(
@@ -49,9 +52,9 @@ PICTURES = (
             title=f"A single line, about 1.3 k tokens of context, {words}",
             x="",
             y="ms",
-            lines={name: f"side_{key}_{state}_(p\\d+)_ms" for name, key in _FILLERS.items()},
+            lines={name: f"side_{key}_{state}_(p\\d+)_ms" for name, key in _SYSTEMS.items()},
         )
-        for state, words in (("warm", "which is held"), ("cold", "never seen before"))
+        for state, words in (("warm", "cached"), ("cold", "not cached"))
     ),
     Picture(
         file="bench-context.svg",
@@ -59,8 +62,8 @@ PICTURES = (
         x="thousands of tokens in the file",
         y="seconds",
         lines={
-            "all shown, cold": r"context_(\d+)k_cold_ms",
-            "all shown, warm": r"context_(\d+)k_warm_ms",
+            "whole, cold": r"context_(\d+)k_cold_ms",
+            "whole, warm": r"context_(\d+)k_warm_ms",
             "cut as usual, cold": r"file_(\d+)k_cold_ms",
             "cut as usual, warm": r"file_(\d+)k_warm_ms",
         },
@@ -69,9 +72,9 @@ PICTURES = (
     ),
     Picture(
         file="bench-holes.svg",
-        title="Blocks of more and more lines, the context held",
+        title="Blocks of more and more lines, the context cached",
         x="lines in the block",
-        y="ms a token",
+        y="ms per token",
         lines={
             "intarsia": r"hole_intarsia_(\d+)_lines_token_ms",
             "llama.cpp": r"hole_llama_cpp_(\d+)_lines_token_ms",
@@ -79,20 +82,24 @@ PICTURES = (
     ),
     Picture(
         file="bench-typing.svg",
-        title="Keys at 5 a second: what there is within 300 ms, before the next key",
+        title="5 keys a second: answered within 300 ms, before the next key",
         x="",
         y="% of the keys",
         lines={
             "intarsia": r"typing_(prompt|text|shown)_share",
             "llama.cpp": r"typing_llama_cpp_(prompt|text|shown)_share",
         },
-        words={"prompt": "any answer", "text": "a whole text", "shown": "a whole text or a draft"},
+        words={
+            "prompt": "any answer",
+            "text": "a complete text",
+            "shown": "a complete text or a draft",
+        },
     ),
 )
 
 
 def points(figures: Sequence[Figure], pattern: str, scale: float = 1.0) -> list[Point]:
-    """Return the figures that have such names, in their order."""
+    """Return the measured figures with names of this pattern as points, in order."""
     found = []
     for figure in figures:
         match = re.fullmatch(pattern, figure.name)
@@ -105,7 +112,7 @@ def points(figures: Sequence[Figure], pattern: str, scale: float = 1.0) -> list[
 
 
 def require_drawing() -> None:
-    """Raise BenchmarkFault where pictures could not be drawn: before the work, not after it."""
+    """Raise BenchmarkFault if pictures cannot be drawn, before anything is measured."""
     try:
         import matplotlib.figure  # noqa: F401
     except ImportError as error:
@@ -113,7 +120,7 @@ def require_drawing() -> None:
 
 
 def draw_pictures(figures: Sequence[Figure], folder: Path) -> list[Path]:
-    """Draw every picture that these figures have points for, and return the files."""
+    """Draw every picture that has points, and return the files."""
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
     for picture in PICTURES:
@@ -129,7 +136,7 @@ def draw_pictures(figures: Sequence[Figure], folder: Path) -> list[Path]:
 
 
 def _draw(picture: Picture, lines: Mapping[str, Sequence[Point]], path: Path) -> None:
-    """Draw numbers over numbers as lines, and all else as bars side by side."""
+    """Draw a logarithmic picture as lines, any other as groups of bars."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Drawing
 

@@ -1,6 +1,6 @@
-"""What the language server adds to the engine's time, as an editor meets it.
+"""Measure what the language server adds to the engine's time.
 
-A real server is asked over stdio for the end of a line of a long file, each time after an edit.
+A real server is asked over stdio for the end of a line in a long file, each time after an edit.
 """
 
 import re
@@ -21,7 +21,7 @@ _ASSIGNMENT = re.compile(r"( {8})\w+ = \S")
 
 
 async def measure_requests(bench: Bench, num_requests: int = NUM_REQUESTS) -> Sequence[Figure]:
-    """Write a line anew at some places; no two lines are the same, so none is known already."""
+    """Rewrite a line at some places. No two lines are equal, so no suggestion is cached."""
     source = long_source(NUM_LINES)
     places = _places(source)
     milliseconds, last = [], None
@@ -39,7 +39,7 @@ async def measure_requests(bench: Bench, num_requests: int = NUM_REQUESTS) -> Se
             words=f"the language server's part, p{percent}",
             value=percentile(milliseconds, percent),
             unit="ms",
-            method=f"edit and request to answer, less the engine's time; "
+            method=f"edit and request to answer, minus the engine's time; "
             f"{len(milliseconds)} requests in a file of {NUM_LINES:,} lines",
         )
         for percent in (50, 95)
@@ -47,21 +47,21 @@ async def measure_requests(bench: Bench, num_requests: int = NUM_REQUESTS) -> Se
 
 
 def _places(source: str) -> list[int]:
-    """Return lines that assign something inside a method, from all over the file."""
+    """Return the numbers of lines with an assignment in a method, from all over the file."""
     lines = source.split("\n")
     found = [number for number, line in enumerate(lines) if _ASSIGNMENT.match(line)]
     return found[:: max(1, len(found) // NUM_PLACES)][:NUM_PLACES]
 
 
 async def _open(server: ServerProcess, source: str, model: str | None) -> None:
-    """Return once the document is open and the model loaded."""
+    """Open the document and wait until the model is loaded."""
     await server.open_session({"debounceMs": 0, "deadlineMs": 1_000, "model": model})
     item = {"uri": _URI, "languageId": "python", "version": 0, "text": source}
     server.notify("textDocument/didOpen", {"textDocument": item})
 
 
 async def _ask(server: ServerProcess, number: int, line: int) -> float:
-    """Write the beginning of a line and ask for its end; return the milliseconds to the answer."""
+    """Write the beginning of a line, ask for its end, and return the milliseconds it took."""
     typed = f"        value_{number} = "
     start, end = {"line": line, "character": 0}, {"line": line, "character": 1_000}
     edit = {"range": {"start": start, "end": end}, "text": typed}
@@ -75,7 +75,7 @@ async def _ask(server: ServerProcess, number: int, line: int) -> float:
 
 
 async def _next_last(server: ServerProcess, last: Any) -> Any:
-    """Return what the server says of the request that it has answered just now."""
-    while (told := (await server.notified(STATUS))["last"]) in (None, last):
+    """Return the server's report on the request that it has just answered."""
+    while (report := (await server.notified(STATUS))["last"]) in (None, last):
         pass
-    return told
+    return report

@@ -1,4 +1,4 @@
-"""The parts of a benchmark, by name and in order."""
+"""The sections of a benchmark, in order."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from intarsia.research.benchmark.users import measure_users
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Section:
-    """``words`` say what is done meanwhile. ``needs_baselines``: without them it finds nothing."""
+    """One section. ``words`` describe its work; ``needs_baselines``: it has no figures without."""
 
     name: str
     words: str
@@ -36,17 +36,17 @@ SECTIONS: tuple[Section, ...] = (
     Section(name="fills", words="filling single lines", measure=measure_fills),
     Section(
         name="side-by-side",
-        words="filling single lines, in turns with others",
+        words="filling single lines, in turns with baselines",
         measure=measure_side_by_side,
         needs_baselines=True,
     ),
     Section(name="context", words="filling in longer and longer files", measure=measure_context),
     Section(name="holes", words="filling longer and longer holes", measure=measure_hole_lengths),
-    Section(name="determinism", words="asking for the same again", measure=measure_determinism),
+    Section(name="determinism", words="repeating requests", measure=measure_determinism),
     Section(name="cancel", words="cancelling fills", measure=measure_cancel),
     Section(name="requests", words="asking the language server", measure=measure_requests),
-    Section(name="along", words="typing what is proposed", measure=measure_along),
+    Section(name="along", words="typing the suggested text", measure=measure_along),
     Section(name="typing", words="typing", measure=measure_typing),
     Section(name="users", words="several users at once", measure=measure_users),
 )
-"""The first leaves a warm engine to the others."""
+"""The first section leaves a warm engine for the others."""

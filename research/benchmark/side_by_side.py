@@ -1,7 +1,7 @@
-"""The same single lines filled by us and by others that run the backbone, in turns.
+"""Measure fills of the same single lines by us and by the baselines, in turns.
 
-At each hole everyone is asked once in a context that it has not seen, then some times more with the
-context held. One computes at a time; that the others rest is measured too.
+At each hole every system is asked once with a new context, then a few times with the context
+cached. One system computes at a time; the processor time of the others is measured as a check.
 """
 
 from collections.abc import Sequence
@@ -46,31 +46,31 @@ async def measure_side_by_side(bench: Bench) -> Sequence[Figure]:
 
 
 def plan_line(line: CutLine, options: FillOptions) -> FillPlan:
-    """Return the hole as everyone is asked for it, to be filled with so many tokens at most."""
+    """Return the plan of a hole, the same for every system, with its token limit."""
     python = language_for_id("python")
     hole = hole_for_range(line.text, line.start, line.end, python)
     plan = plan_fill(line.text, hole, python, options)
-    most = options.max_tokens or plan.canvas.max_tokens
-    return replace(plan, canvas=replace(plan.canvas, max_tokens=most))
+    max_tokens = options.max_tokens or plan.canvas.max_tokens
+    return replace(plan, canvas=replace(plan.canvas, max_tokens=max_tokens))
 
 
 @dataclass(slots=True)
 class _Spent:
-    """Of one system's warm fills."""
+    """The energy and number of one system's warm fills."""
 
     joules: float = 0.0
     num_fills: int = 0
 
 
 class _Turns:
-    """Asks one system after the other, in an order that goes round."""
+    """Asks one system after the other, in rotating order."""
 
     def __init__(self, ready: Sequence[BenchSystem]) -> None:
         self._ready = ready
         self._meter = energy_meter()
         self._spent = {it.name: _Spent() for it in ready}
         self.waited_s = 0.0
-        self.others_s = 0.0  # of processor time, meanwhile, by those that were not asked
+        self.others_s = 0.0  # processor time of the systems that were not asked
 
     async def fill(self, plan: FillPlan, group: str, number: int) -> HoleAnswers:
         answers: dict[str, list[Answer]] = {it.name: [] for it in self._ready}
@@ -86,7 +86,7 @@ class _Turns:
         )
 
     def joules_per_fill(self) -> dict[str, float] | None:
-        """Return the whole machine's joules a warm fill; None where it does not tell."""
+        """Return the whole machine's joules per warm fill; None if it has no counter."""
         if self._meter is None:
             return None
         return {name: it.joules / max(1, it.num_fills) for name, it in self._spent.items()}

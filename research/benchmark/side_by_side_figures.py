@@ -1,6 +1,6 @@
-"""What the answers of several systems to the same holes say: figures of each, ratios of pairs.
+"""Compute figures from the answers of several systems to the same holes.
 
-Failures are left out of all times; a pair is a hole that both have answered.
+Failures are left out of all times; a pair is a hole that both systems have answered.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,35 +9,38 @@ from typing import Literal, TypeAlias
 
 from intarsia.research.benchmark.figures import Figure, percentile
 from intarsia.research.benchmark.machine_energy import POWERCAP
-from intarsia.research.benchmark.paired_ratio import Pair, is_same_line, mean_ratio
+from intarsia.research.benchmark.paired_ratio import TimedPair, is_same_line, mean_ratio
 from intarsia.research.benchmark.systems import plain_name
 from intarsia.research.evaluation.answer import Answer
 
-State: TypeAlias = Literal["cold", "warm"]
+CacheState: TypeAlias = Literal["cold", "warm"]
 
-_STATES: Mapping[State, str] = {
-    "cold": "a context that it has not seen",
-    "warm": "the context held, the same request once more",
+_CACHE_STATES: Mapping[CacheState, str] = {
+    "cold": "a context that is not cached",
+    "warm": "the context cached, the same request again",
 }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HoleAnswers:
-    """One hole, by system: its first answer, and those with the context held."""
+    """The answers to one hole by system: the first, and those with the context cached."""
 
     group: str
     cold: Mapping[str, Answer]
     warm: Mapping[str, Sequence[Answer]]
 
-    def answers(self, name: str, state: State) -> list[Answer]:
+    def answers(self, name: str, state: CacheState) -> list[Answer]:
         found = [self.cold[name]] if state == "cold" else self.warm[name]
         return [answer for answer in found if not answer.is_failure]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measured:
-    """A whole run. ``names``: ours first. ``others_share``: of the time waited, what those that
-    were not asked have computed. ``joules_per_fill`` None: the machine does not tell."""
+    """All measurements. ``names``: ours first.
+
+    ``others_share``: processor time of the systems that were not asked, over the waiting time.
+    ``joules_per_fill`` None: the machine has no counter.
+    """
 
     names: Sequence[str]
     holes: Sequence[HoleAnswers]
@@ -47,7 +50,7 @@ class Measured:
 
 
 def figures_of(measured: Measured) -> list[Figure]:
-    """Return times, work and memory of each, then ratios of ours to each baseline."""
+    """Return times, cost and memory of each system, then our ratio to each baseline."""
     figures = [figure for name in measured.names for figure in _of_one(measured, name)]
     ours, *baselines = measured.names
     for baseline in baselines:
@@ -56,21 +59,23 @@ def figures_of(measured: Measured) -> list[Figure]:
         *figures,
         Figure(
             name="side_others_share",
-            words="processor time of those not asked",
+            words="processor time of systems not asked",
             value=100 * measured.others_share,
             unit="%",
-            method="of the time waited for the one that was: near 0, or the machine was shared",
+            method="over the waiting time for the one asked: near 0, unless the machine was shared",
         ),
     ]
 
 
-def pairs_of(holes: Sequence[HoleAnswers], ours: str, baseline: str, state: State) -> list[Pair]:
-    """Pair the answers hole by hole: of several, the median time; the text is the first's."""
+def pairs_of(
+    holes: Sequence[HoleAnswers], ours: str, baseline: str, state: CacheState
+) -> list[TimedPair]:
+    """Pair the answers hole by hole: median time and first text of each system."""
     pairs = []
     for hole in holes:
         mine, others = hole.answers(ours, state), hole.answers(baseline, state)
         if mine and others:
-            pair = Pair(
+            pair = TimedPair(
                 group=hole.group,
                 ms=percentile([it.ms for it in mine], 50),
                 other_ms=percentile([it.ms for it in others], 50),
@@ -82,7 +87,7 @@ def pairs_of(holes: Sequence[HoleAnswers], ours: str, baseline: str, state: Stat
 
 def _of_one(measured: Measured, name: str) -> Iterator[Figure]:
     key = plain_name(name)
-    for state, method in _STATES.items():
+    for state, method in _CACHE_STATES.items():
         answers = [it for hole in measured.holes for it in hole.answers(name, state)]
         if answers:
             yield from _times(name, state, method, answers)
@@ -102,13 +107,15 @@ def _of_one(measured: Measured, name: str) -> Iterator[Figure]:
         words=f"{name}: energy of a warm fill",
         value=None if joules is None else joules[name],
         unit="J",
-        method=f"the machine does not tell: no counter to be read below {POWERCAP}"
+        method=f"no readable counter below {POWERCAP}"
         if joules is None
-        else "of the whole processor while it was waited for; mean",
+        else "mean energy of the whole processor during a fill",
     )
 
 
-def _times(name: str, state: State, method: str, answers: Sequence[Answer]) -> Iterator[Figure]:
+def _times(
+    name: str, state: CacheState, method: str, answers: Sequence[Answer]
+) -> Iterator[Figure]:
     for percent in (50, 95, 99):
         yield Figure(
             name=f"side_{plain_name(name)}_{state}_p{percent}_ms",
@@ -119,13 +126,13 @@ def _times(name: str, state: State, method: str, answers: Sequence[Answer]) -> I
         )
 
 
-def _read_share(name: str, state: State, answers: Sequence[Answer]) -> Figure:
+def _read_share(name: str, state: CacheState, answers: Sequence[Answer]) -> Figure:
     return Figure(
         name=f"side_{plain_name(name)}_{state}_read_share",
-        words=f"{name}: reading's share, {state}",
+        words=f"{name}: prefill's share, {state}",
         value=100 * sum(it.read_ms or 0 for it in answers) / sum(it.ms for it in answers),
         unit="%",
-        method="time until the context was read, of all the time; sums",
+        method="sum of the prefill times over the sum of all times",
     )
 
 
@@ -134,24 +141,24 @@ def _work(name: str, answers: Sequence[Answer]) -> Iterator[Figure]:
     decode_ms = sum((it.engine_ms or it.ms) - (it.read_ms or 0) for it in answers)
     yield Figure(
         name=f"side_{key}_passes",
-        words=f"{name}: passes a line",
+        words=f"{name}: forward passes a line",
         value=num_forwards / len(answers),
         unit="passes",
-        method="mean, without those that read the context",
+        method="mean, without the prefill",
     )
     yield Figure(
         name=f"side_{key}_tokens_per_pass",
-        words=f"{name}: tokens a pass",
+        words=f"{name}: tokens a forward pass",
         value=sum(it.num_tokens or 0 for it in answers) / max(1, num_forwards),
         unit="tokens",
-        method="all tokens over all passes",
+        method="all tokens over all forward passes",
     )
     yield Figure(
         name=f"side_{key}_pass_ms",
-        words=f"{name}: a pass",
+        words=f"{name}: a forward pass",
         value=decode_ms / num_forwards if num_forwards else None,
         unit="ms",
-        method="its own time without reading, over its passes; sums of the warm fills",
+        method="engine time without the prefill over forward passes; sums of the warm fills",
     )
     num_tokens = sum(it.num_tokens or 0 for it in answers)
     yield Figure(
@@ -159,12 +166,12 @@ def _work(name: str, answers: Sequence[Answer]) -> Iterator[Figure]:
         words=f"{name}: a token",
         value=decode_ms / num_tokens if num_tokens else None,
         unit="ms",
-        method="the same time, over the tokens of its text",
+        method="the same time over the tokens of the text",
     )
 
 
 def _against(holes: Sequence[HoleAnswers], ours: str, baseline: str) -> Iterator[Figure]:
-    for state in _STATES:
+    for state in _CACHE_STATES:
         pairs = pairs_of(holes, ours, baseline, state)
         same = [pair for pair in pairs if pair.is_same_text]
         if state == "warm":
@@ -173,13 +180,13 @@ def _against(holes: Sequence[HoleAnswers], ours: str, baseline: str) -> Iterator
                 words=f"same text as {baseline}",
                 value=100 * len(same) / len(pairs) if pairs else None,
                 unit="%",
-                method=f"first lines, blanks at the end aside; {len(pairs)} holes",
+                method=f"first lines, apart from trailing blanks; {len(pairs)} holes",
             )
         for kind, chosen in (("all", pairs), ("same_text", same)):
             yield _ratio(baseline, state, kind, chosen)
 
 
-def _ratio(baseline: str, state: State, kind: str, pairs: Sequence[Pair]) -> Figure:
+def _ratio(baseline: str, state: CacheState, kind: str, pairs: Sequence[TimedPair]) -> Figure:
     found = mean_ratio(pairs)
     which = "holes" if kind == "all" else "holes with the same text"
     return Figure(
@@ -187,6 +194,6 @@ def _ratio(baseline: str, state: State, kind: str, pairs: Sequence[Pair]) -> Fig
         words=f"our time over {baseline}'s, {state}, {kind.replace('_', ' ')}",
         value=None if found is None else found.value,
         unit="",
-        method=f"geometric mean of {len(pairs)} {which}, paired; 95 % by drawing them anew",
+        method=f"geometric mean of {len(pairs)} {which}, paired; 95 % bootstrap interval",
         bounds=None if found is None else (found.low, found.high),
     )

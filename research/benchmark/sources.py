@@ -1,7 +1,7 @@
-"""Single lines cut out of standard-library files: holes that nobody prepared.
+"""Cut lines and bodies out of files of the standard library, as holes for the benchmark.
 
 The choice is seeded: the same Python gives the same holes. Each file is used once, so that no
-hole finds its context in the engine's cache.
+hole finds its context in the KV cache.
 """
 
 import random
@@ -16,10 +16,10 @@ _FEWEST_LINES = 300
 _FEWEST_CHARACTERS = 12
 
 CHARS_PER_TOKEN = 4.0
-"""Of the standard library, about, to the default model."""
+"""About, for the standard library and the default model."""
 
 SUFFIX_SHARE = 0.2
-"""Of a text lies behind the hole: as much as of what an editor's request shows."""
+"""The share of a text that follows the hole, as in an editor's request."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,7 +33,7 @@ class CutLine:
 
 
 def cut_lines(count: int) -> list[CutLine]:
-    """Return so many holes, one a file."""
+    """Return ``count`` holes, one per file."""
     folder = Path(sysconfig.get_path("stdlib"))
     files = sorted(folder.glob("[a-z]*.py"))
     chosen = random.Random(_SEED)
@@ -42,7 +42,7 @@ def cut_lines(count: int) -> list[CutLine]:
 
 
 def cut_bodies(count: int, num_lines: int) -> list[CutLine]:
-    """Return so many whole bodies of functions of so many lines, one a file."""
+    """Return ``count`` whole bodies of functions of ``num_lines`` lines, one per file."""
     found: list[CutLine] = []
     for file in sorted(Path(sysconfig.get_path("stdlib")).glob("[a-z]*.py")):
         if len(found) == count:
@@ -58,7 +58,7 @@ def cut_bodies(count: int, num_lines: int) -> list[CutLine]:
 
 
 def long_source(num_lines: int) -> str:
-    """Return the first so many lines of the first standard-library file that has them."""
+    """Return the first ``num_lines`` lines of the first file that has as many."""
     folder = Path(sysconfig.get_path("stdlib"))
     for file in sorted(folder.glob("[a-z]*.py")):
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
@@ -68,10 +68,10 @@ def long_source(num_lines: int) -> str:
 
 
 def cut_line_of_file(num_tokens: int) -> CutLine:
-    """Return a line four fifths down a text of about so many tokens, which begins like no other.
+    """Return a line four fifths down a text of about ``num_tokens`` tokens, with a unique start.
 
-    The text is the longest files of the standard library one after the other, each from its first
-    class on: above it is more prose than code.
+    The text is the longest files of the standard library, one after the other, each from its first
+    class on: above that there is more prose than code.
     """
     num_chars, parts = int(num_tokens * CHARS_PER_TOKEN), [f"# {num_tokens:,} tokens\n"]
     folder = Path(sysconfig.get_path("stdlib"))
@@ -99,7 +99,7 @@ def _cut_each(files: list[Path], chosen: random.Random) -> Iterator[CutLine]:
 
 
 def _bodies(lines: list[str], num_lines: int) -> Iterator[int]:
-    """Yield where bodies without docstring or blank line begin."""
+    """Yield the first line of each body without docstrings and blank lines."""
     for number in range(1, len(lines) - num_lines):
         header, body = lines[number - 1], lines[number : number + num_lines]
         is_header = header.lstrip().startswith("def ") and header.rstrip().endswith(":")
@@ -110,9 +110,9 @@ def _bodies(lines: list[str], num_lines: int) -> Iterator[int]:
 
 
 def _is_inside(line: str, header: str) -> bool:
-    """Whether a line is code of this header's body: no blank, no comment, no text by itself."""
-    words = line.strip()
-    return bool(words) and words[0] not in "\"'#" and _columns(line) > _columns(header)
+    """Return whether a line is code in this header's body: not blank, no comment, no string."""
+    code = line.strip()
+    return bool(code) and code[0] not in "\"'#" and _columns(line) > _columns(header)
 
 
 def _columns(line: str) -> int:
@@ -120,9 +120,9 @@ def _columns(line: str) -> int:
 
 
 def _is_worthy(line: str) -> bool:
-    """Only code that says something: no blanks, comments or lone brackets."""
-    words = line.strip()
-    return len(words) >= _FEWEST_CHARACTERS and words[0].isalpha()
+    """Return whether a line is telling code: not blank, no comment, no lone bracket."""
+    code = line.strip()
+    return len(code) >= _FEWEST_CHARACTERS and code[0].isalpha()
 
 
 def _cut(name: str, text: str, lines: list[str], number: int) -> CutLine:

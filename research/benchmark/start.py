@@ -1,4 +1,4 @@
-"""From no engine to a loaded model: how long it takes with the files in memory, and without."""
+"""Measure starts and reading: the engine, the language server, and the prefill of a context."""
 
 import os
 import sys
@@ -12,73 +12,27 @@ from intarsia.research.benchmark.figures import Bench, Figure, percentile
 from intarsia.research.benchmark.sources import cut_lines
 from intarsia.research.evaluation.server_process import serving
 
-_STARTS = 5
-
-
-async def measure_server(bench: Bench) -> Sequence[Figure]:
-    """Start servers one after the other; no engine takes part."""
-    seconds = [await _start() for _ in range(_STARTS)]
-    return [
-        Figure(
-            name="initialize_s",
-            words="LSP initialize",
-            value=percentile(seconds, 50),
-            unit="s",
-            method=f"from the start of `intarsia serve` to its answer; median of {_STARTS}",
-        )
-    ]
-
-
-async def _start() -> float:
-    """Return the seconds from no server to its answer."""
-    started = time.perf_counter()
-    async with serving() as server:
-        await server.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
-        return time.perf_counter() - started
-
-
-_CHARACTERS = 6_000
-_REPEATS = 3
-
-
-async def measure_prefill(bench: Bench) -> Sequence[Figure]:
-    """Send contexts of some two thousand tokens, and take the engine's own times."""
-    rates = []
-    for number, line in enumerate(cut_lines(_REPEATS)):
-        prefix = f"# {number}\n{line.text[:_CHARACTERS]}"
-        filled = await bench.client.fill(
-            Fill(id=0, prefix=prefix, suffix="\n", max_tokens=1, model=bench.options.model)
-        )
-        rates.append(filled.ms.prefill / max(1, filled.num_prefilled) * 1000)
-    return [
-        Figure(
-            name="prefill_ms_per_1k_tokens",
-            words="prefill of 1,000 tokens",
-            value=percentile(rates, 50),
-            unit="ms",
-            method=f"contexts of {_CHARACTERS:,} characters; median of {_REPEATS}",
-        )
-    ]
-
-
-_MAX_STARTS = 3
+_NUM_SERVER_STARTS = 5
+_MAX_ENGINE_STARTS = 3
+_CONTEXT_CHARS = 6_000
+_NUM_PREFILLS = 3
 
 
 async def measure_start(bench: Bench) -> Sequence[Figure]:
-    """Start, load and stop; the engine of the last start goes on."""
-    await bench.client.preload(bench.options.model)  # converts on the very first run
-    repeats = min(bench.repeats, _MAX_STARTS)
+    """Time the start of an engine until its model is loaded. The last engine keeps running."""
+    await bench.client.preload(bench.options.model)  # converts the model on the very first run
+    repeats = min(bench.repeats, _MAX_ENGINE_STARTS)
     cold = [await _restart(bench, forget_files=True) for _ in range(repeats)]
     warm = [await _restart(bench, forget_files=False) for _ in range(repeats)]
     figures = [_figure("warm", warm, "process start and model load, files in the page cache")]
     if sys.platform == "linux":
-        method = "the same, files dropped from the page cache before"
+        method = "the same, with the files dropped from the page cache"
         figures.insert(0, _figure("cold", cold, method))
     return figures
 
 
 async def _restart(bench: Bench, *, forget_files: bool) -> float:
-    """Return the seconds from no engine to a loaded model."""
+    """Return the seconds from a stopped engine to a loaded model."""
     await bench.client.stop()
     if forget_files and sys.platform == "linux":
         _drop_from_page_cache(cache_folder() / "converted")
@@ -102,3 +56,46 @@ def _drop_from_page_cache(folder: Path) -> None:
         if path.is_file():
             with path.open("rb") as file:
                 os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+async def measure_server(bench: Bench) -> Sequence[Figure]:
+    """Time the start of the language server, without an engine."""
+    seconds = [await _start_server() for _ in range(_NUM_SERVER_STARTS)]
+    return [
+        Figure(
+            name="initialize_s",
+            words="LSP initialize",
+            value=percentile(seconds, 50),
+            unit="s",
+            method="from the start of `intarsia serve` to its answer; "
+            f"median of {_NUM_SERVER_STARTS}",
+        )
+    ]
+
+
+async def _start_server() -> float:
+    """Return the seconds from the process start to the answer to `initialize`."""
+    started = time.perf_counter()
+    async with serving() as server:
+        await server.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+        return time.perf_counter() - started
+
+
+async def measure_prefill(bench: Bench) -> Sequence[Figure]:
+    """Time the prefill of contexts of about two thousand tokens, as measured by the engine."""
+    rates = []
+    for number, line in enumerate(cut_lines(_NUM_PREFILLS)):
+        prefix = f"# {number}\n{line.text[:_CONTEXT_CHARS]}"
+        filled = await bench.client.fill(
+            Fill(id=0, prefix=prefix, suffix="\n", max_tokens=1, model=bench.options.model)
+        )
+        rates.append(filled.ms.prefill / max(1, filled.num_prefilled) * 1000)
+    return [
+        Figure(
+            name="prefill_ms_per_1k_tokens",
+            words="prefill of 1,000 tokens",
+            value=percentile(rates, 50),
+            unit="ms",
+            method=f"contexts of {_CONTEXT_CHARS:,} characters; median of {_NUM_PREFILLS}",
+        )
+    ]

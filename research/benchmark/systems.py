@@ -1,7 +1,7 @@
-"""Who fills the benchmark's holes: our engine and its baselines, asked for the same hole.
+"""The systems of the benchmark: our engine and baselines, asked to fill the same hole.
 
-All see the same text and have the same stop texts and the same most tokens, so that nobody is
-measured on text that is thrown away. Raw: nothing is cleaned, no second answer is looked at.
+All get the same context, stop texts and token limit, so that none is timed on text that is thrown
+away. Answers are raw: not cleaned, and the first one counts.
 """
 
 import time
@@ -17,7 +17,7 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.research.benchmark.figures import Bench
 from intarsia.research.evaluation.answer import Answer
-from intarsia.research.evaluation.systems.baseline import cut_at_stop, prompt_of
+from intarsia.research.evaluation.systems.baseline import answer_of, cut_at_stop, prompt_of
 from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Program
 from intarsia.research.evaluation.systems.failures import failed
 
@@ -25,7 +25,7 @@ OURS = "intarsia"
 
 
 class BenchSystem(Protocol):
-    """One that is ready. ``pid``: the process that computes for it."""
+    """A system that is ready. ``pid``: the process that runs its model."""
 
     @property
     def name(self) -> str: ...
@@ -49,13 +49,15 @@ async def start_systems(bench: Bench) -> AsyncIterator[list[BenchSystem]]:
 
 
 class OwnEngine:
-    """Ours, by its client."""
+    """Our engine."""
 
     name = OURS
 
     def __init__(self, client: EngineClient, options: FillOptions, *, pid: int) -> None:
         self._client = client
-        self._options = replace(options, max_tokens=None)  # as the plan says, to everyone
+        self._options = replace(
+            options, max_tokens=None
+        )  # the plan has the limit, the same for all systems
         self.pid = pid
 
     async def fill(self, plan: FillPlan) -> Answer:
@@ -90,19 +92,10 @@ class BaselineRunner:
             written = await self._program.write(prompt)
         except NoAnswer as failure:
             return failed(str(failure), 1000 * (time.perf_counter() - started))
-        return Answer(
-            text=cut_at_stop(written.text, prompt.stop),
-            reason=None,
-            ms=1000 * (time.perf_counter() - started),
-            engine_ms=written.ms,
-            read_ms=written.read_ms,
-            num_forwards=written.num_forwards,
-            num_tokens=written.num_tokens,
-            num_read=written.num_read,
-            num_reused=written.num_reused,
-        )
+        text = cut_at_stop(written.text, prompt.stop)
+        return answer_of(written, text, ms=1000 * (time.perf_counter() - started))
 
 
 def plain_name(name: str) -> str:
-    """Return a system's name as it stands in the names of figures."""
+    """Return a system's name as used in the names of figures."""
     return name.replace(".", "_")

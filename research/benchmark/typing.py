@@ -1,7 +1,7 @@
-"""A user who types: after each key the language server is asked, as an editor does.
+"""Measure answers for a user who types: the language server is asked after each key.
 
-A request that is not answered when the next key comes is cancelled. What has settled of a text by
-then the user sees all the same, in an editor that draws drafts.
+A request that is unanswered at the next key is cancelled. The user may still have seen a draft of
+its text, in an editor that shows drafts.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import Any
 from intarsia.research.benchmark.figures import Bench, Figure
 from intarsia.research.benchmark.typing_baseline import measure_typing_baseline
 from intarsia.research.benchmark.typing_figures import KeyFates, figures_of
-from intarsia.research.benchmark.typing_keys import Place, typing_places
+from intarsia.research.benchmark.typing_keys import TypingPlace, typing_places
 from intarsia.research.evaluation.server_process import STATUS, Notified, ServerProcess, serving
 from intarsia.research.evaluation.systems.language_server import position_of
 
@@ -23,21 +23,21 @@ _METHOD = "textDocument/inlineCompletion"
 
 
 @dataclass(kw_only=True, slots=True)
-class _Session:
-    """One server, and what became of the keys."""
+class _TypingSession:
+    """One server, and the results for the keys."""
 
     server: ServerProcess
     fates: KeyFates = field(default_factory=KeyFates)
-    last: Any = None  # what the server said last of a request
+    last: Any = None  # the server's last report on a request
 
 
 async def measure_typing(bench: Bench, *, pace: float = 1.0) -> Sequence[Figure]:
-    """Type two lines at each place; then the same keys to a baseline. ``pace`` 2: twice as fast."""
+    """Type two lines at each place, then the same for a baseline. ``pace`` 2: twice as fast."""
     places = typing_places(bench.repeats, pace=pace)
     options = {"model": bench.options.model, "decoding": bench.options.decoding}
     async with serving(bench.address.as_environment()) as server:
         await server.open_session(options, asks_for_drafts=True)
-        session = _Session(server=server)
+        session = _TypingSession(server=server)
         for number, place in enumerate(places):
             await _type(session, f"file:///bench/{number}/{place.file}", place)
     fates = session.fates
@@ -48,7 +48,7 @@ async def measure_typing(bench: Bench, *, pace: float = 1.0) -> Sequence[Figure]
             who="",
             way="through the language server",
             num_places=len(places),
-            draft="of a draft, what has settled at its beginning",
+            draft="of a draft, the settled beginning",
         ),
         Figure(
             name="typing_read_tokens",
@@ -61,8 +61,8 @@ async def measure_typing(bench: Bench, *, pace: float = 1.0) -> Sequence[Figure]
     ]
 
 
-async def _type(session: _Session, uri: str, place: Place) -> None:
-    """Open the file without the lines, and type them."""
+async def _type(session: _TypingSession, uri: str, place: TypingPlace) -> None:
+    """Open the file without the lines and type them."""
     server, before = session.server, place.before
     opened = {"uri": uri, "languageId": "python", "version": 0, "text": before + place.after}
     server.notify("textDocument/didOpen", {"textDocument": opened})
@@ -85,14 +85,16 @@ async def _type(session: _Session, uri: str, place: Place) -> None:
     server.notify("textDocument/didClose", {"textDocument": {"uri": uri}})
 
 
-async def _ask(session: _Session, request: object, pause_s: float) -> None:
-    """Ask, and give up when the next key comes; else wait for it."""
+async def _ask(session: _TypingSession, request: object, pause_s: float) -> None:
+    """Ask until the next key; if the answer comes first, wait for the key."""
     started, fates = time.perf_counter(), session.fates
     fates.num_keys += 1
     answered = await session.server.answered_within(pause_s, _METHOD, request)
-    told = session.server.taken()
+    notifications = session.server.taken()
     shown_s = [
-        it.at - started for it in told if it.method == DRAFT and settled_text(it.params).strip()
+        draft.at - started
+        for draft in notifications
+        if draft.method == DRAFT and settled_text(draft.params).strip()
     ]
     if answered is not None:
         fates.answered_ms.append(1000 * answered.seconds)
@@ -101,12 +103,12 @@ async def _ask(session: _Session, request: object, pause_s: float) -> None:
             shown_s.append(answered.seconds)
     if shown_s and min(shown_s) <= pause_s:
         fates.shown_ms.append(1000 * min(shown_s))
-    _note_reading(session, told)
+    _note_reading(session, notifications)
     await asyncio.sleep(max(0.0, pause_s - (time.perf_counter() - started)))
 
 
 def settled_text(draft: Any) -> str:
-    """Return a draft's text up to its first token that has not settled."""
+    """Return a draft's text up to its first token that is not settled."""
     text = ""
     for token in draft["tokens"]:
         if not token["settled"]:
@@ -116,13 +118,13 @@ def settled_text(draft: Any) -> str:
 
 
 def has_text(result: Any) -> bool:
-    """Whether an answer to a request for inline completion would show something."""
+    """Return whether the answer to an inline completion request has text."""
     items = result["items"] if isinstance(result, dict) else result or []
     return any(item["insertText"] for item in items)
 
 
-def _note_reading(session: _Session, told: Sequence[Notified]) -> None:
-    for status in (it.params for it in told if it.method == STATUS):
+def _note_reading(session: _TypingSession, notifications: Sequence[Notified]) -> None:
+    for status in (it.params for it in notifications if it.method == STATUS):
         if status["last"] == session.last:
             continue  # every status repeats it
         session.last = status["last"]

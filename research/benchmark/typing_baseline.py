@@ -1,7 +1,7 @@
-"""The same keys typed against llama.cpp's server, as its editor plugins ask it.
+"""Type the same keys for llama.cpp's server, asked as by its editor plugins.
 
-A request a key, streamed; its connection is closed when the next key comes. Its prompt cache is on,
-and the line that is typed goes behind the suffix, so that the suffix is not read again for it.
+One streamed request per key; its connection is closed at the next key. The prompt cache is on, and
+the typed line follows the suffix, so that the suffix is not read again.
 """
 
 import asyncio
@@ -17,13 +17,13 @@ from intarsia.research.benchmark.figures import Bench, Figure
 from intarsia.research.benchmark.hole_lengths import BASELINE
 from intarsia.research.benchmark.systems import plain_name
 from intarsia.research.benchmark.typing_figures import KeyFates, figures_of
-from intarsia.research.benchmark.typing_keys import Place
+from intarsia.research.benchmark.typing_keys import TypingPlace
 from intarsia.research.evaluation.systems.baseline import prompt_of
 from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Prompt, StreamingProgram
 
 
-async def measure_typing_baseline(bench: Bench, places: Sequence[Place]) -> Sequence[Figure]:
-    """Return no figure where this baseline is not to be measured."""
+async def measure_typing_baseline(bench: Bench, places: Sequence[TypingPlace]) -> Sequence[Figure]:
+    """Return the figures; none if this baseline is not to be measured."""
     baseline = bench.baseline(BASELINE)
     if baseline is None:
         return []
@@ -36,14 +36,14 @@ async def measure_typing_baseline(bench: Bench, places: Sequence[Place]) -> Sequ
         fates,
         key=f"typing_{plain_name(BASELINE)}",
         who=f"{BASELINE}: ",
-        way="a request a key, its connection closed at the next",
+        way="one request per key, its connection closed at the next",
         num_places=len(places),
-        draft="of a text that is being streamed, its beginning",
+        draft="of a streamed text, its beginning",
     )
 
 
 async def _type(
-    program: StreamingProgram, place: Place, options: FillOptions, fates: KeyFates
+    program: StreamingProgram, place: TypingPlace, options: FillOptions, fates: KeyFates
 ) -> None:
     typed = ""
     for key in place.keys:
@@ -57,13 +57,13 @@ async def _type(
 
 
 def prompt_at(before: str, after: str, options: FillOptions) -> Prompt | None:
-    """Return what is asked at this cursor; None where there is nothing to fill."""
+    """Return the prompt at this cursor; None if there is nothing to fill."""
     plan = plan_at_cursor(before + after, len(before), language_for_id("python"), options)
     return None if isinstance(plan, NoSuggestion) else prompt_of(plan.canvas)
 
 
 async def _ask(program: StreamingProgram, prompt: Prompt, pause_s: float, fates: KeyFates) -> None:
-    """Note when its text begins and ends, where that is before the next key."""
+    """Record when the text begins and ends, if that is before the next key."""
     started, shown_ms, text = time.perf_counter(), None, ""
     try:
         async with asyncio.timeout(pause_s), aclosing(program.stream(prompt)) as pieces:

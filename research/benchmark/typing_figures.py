@@ -1,7 +1,7 @@
-"""What became of the keys of a typist, and how that is told.
+"""The results for the keys of a typist, and their figures.
 
-``answered`` counts any answer, also that nothing fits here; ``text`` an answer with text; ``shown``
-that or the beginning of a text that is not final as a whole, but as far as it goes.
+``answered`` counts any answer, also an empty one; ``text`` an answer with text; ``shown`` an answer
+with text or a draft with a final beginning.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,24 +11,27 @@ from intarsia.research.benchmark.figures import Figure, percentile
 from intarsia.research.benchmark.typing_keys import KEYS_PER_SECOND
 
 PROMPT_MS = 300.0
-"""What comes within this feels immediate."""
+"""An answer within this time feels immediate."""
 
 
 @dataclass(kw_only=True, slots=True)
 class KeyFates:
-    """Milliseconds from a key, of those keys before whose next one it came."""
+    """Milliseconds from key to result, of the keys with a result before the next key."""
 
     num_keys: int = 0
     answered_ms: list[float] = field(default_factory=list)
     text_ms: list[float] = field(default_factory=list)
-    shown_ms: list[float] = field(default_factory=list)  # the first text, settled as far as it goes
-    read: list[int] = field(default_factory=list)  # context tokens, of each answered by the engine
+    shown_ms: list[float] = field(default_factory=list)  # to the first text, settled so far
+    read: list[int] = field(default_factory=list)  # context tokens read, per answer of the engine
 
 
 def figures_of(
     fates: KeyFates, *, key: str, who: str, way: str, num_places: int, draft: str
 ) -> list[Figure]:
-    """``key`` begins the names; ``who`` the words. ``draft``: what counts as shown besides text."""
+    """Return the figures.
+
+    ``key`` begins their names, ``who`` their words. ``draft``: what counts as shown besides text.
+    """
     method = (
         f"{fates.num_keys} keys at {num_places} places of the standard library, "
         f"{KEYS_PER_SECOND:g} a second, {way}"
@@ -37,10 +40,10 @@ def figures_of(
     shares = (
         ("prompt", f"keys answered within {PROMPT_MS:.0f} ms", fates.answered_ms, method),
         ("answered", "keys answered before the next", None, method),
-        ("text", "keys with a whole text", fates.text_ms, f"{within}; not empty"),
+        ("text", "keys with a complete text", fates.text_ms, f"{within}; not empty"),
         (
             "shown",
-            "keys with a whole text or a draft",
+            "keys with a complete text or a draft",
             fates.shown_ms,
             f"{within}; {draft}",
         ),

@@ -1,6 +1,6 @@
-"""The keys of a typist: lines of real files written anew, with slips that are taken back.
+"""The keys of a typist who retypes lines of real files and corrects a slip now and then.
 
-Seeded: the same chance gives the same keys. Knows nobody who is asked after them.
+The same random generator gives the same keys. Knows nothing of the systems that are asked.
 """
 
 import random
@@ -12,22 +12,22 @@ from intarsia.research.benchmark.sources import CutLine, cut_lines
 KEYS_PER_SECOND = 5.0
 
 _LINES_A_PLACE = 2
-_SLIP_CHANCE = 0.03  # a key is mistyped, seen, and taken back
-_SPREAD = 0.35  # of the logarithm of a pause
-_PAUSE_AT_LINE_END = 3.0  # times as long
+_SLIP_CHANCE = 0.03  # of mistyping a key and deleting it
+_SPREAD = 0.35  # standard deviation of the logarithm of a pause
+_PAUSE_AT_LINE_END = 3.0  # factor
 _SEED = 7
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """``text`` goes in at the cursor; empty: the sign before it is deleted."""
+    """``text`` is inserted at the cursor; empty: the character before it is deleted."""
 
     text: str
     pause_s: float  # until the next key
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class TypingPlace:
     """A file without the lines that are typed between ``before`` and ``after``."""
 
     file: str
@@ -36,11 +36,11 @@ class Place:
     keys: tuple[Key, ...]
 
 
-def typing_places(count: int, *, pace: float = 1.0) -> list[Place]:
-    """Return so many places, the same each time. ``pace`` 2 types twice as fast."""
+def typing_places(count: int, *, pace: float = 1.0) -> list[TypingPlace]:
+    """Return ``count`` places, the same each time. ``pace`` 2 types twice as fast."""
     chosen = random.Random(_SEED)
     return [
-        Place(
+        TypingPlace(
             file=line.file,
             before=line.text[: line.start],
             after=line.text[line.start + len(typed_lines(line)) :],
@@ -51,13 +51,13 @@ def typing_places(count: int, *, pace: float = 1.0) -> list[Place]:
 
 
 def typed_lines(line: CutLine) -> str:
-    """Return what is typed: from the line's first sign to the end of the next line or so."""
+    """Return the typed text: from the line's first character through the next line."""
     rest = line.text[line.start :].split("\n", _LINES_A_PLACE)
     return "\n".join(rest[:_LINES_A_PLACE])
 
 
 def keys_of(line: CutLine, chosen: random.Random) -> Iterator[Key]:
-    """Yield the keys: a line end brings the next line's indentation along, as editors do."""
+    """Yield the keys. A line end includes the next line's indentation, as in an editor."""
     text = typed_lines(line)
     at = 0
     while at < len(text):

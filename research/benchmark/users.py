@@ -1,8 +1,8 @@
-"""Several users at once on one engine: how long each waits, and whether one waits for the others.
+"""Measure several users at once on one engine: how long each waits, and whether fairly.
 
-Each user has a connection and a file of its own, types a line of it again and again, and asks after
-each key. What counts is the halt: the user reads what is suggested, so no key takes that request
-back. Every user is measured alone, too, at the same keys.
+Each user has a connection and a file, types a line of it again and again, and asks after each key.
+Only halts count: there the user reads the suggestion, so no key cancels the request. Every user is
+also measured alone, with the same keys.
 """
 
 import asyncio
@@ -23,34 +23,34 @@ from intarsia.research.benchmark.sources import CutLine, cut_lines
 NUM_USERS = 4
 KEYS_PER_SECOND = 5.0
 FEWEST_KEYS, MOST_KEYS = 3, 8
-"""So many keys come between two halts."""
+"""Range of the number of keys between two halts."""
 
 HALT_S = 2.0
-"""So long, in the median, a user looks at an answer before typing on."""
+"""Median time that a user reads an answer before typing on."""
 
-_SPREAD = 0.35  # of the logarithm of a pause
+_SPREAD = 0.35  # standard deviation of the logarithm of a pause
 _PERCENTS = (50, 95, 99)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Key:
-    """One key of a line, of which the first ``num_typed`` signs then stand."""
+class UserKey:
+    """One key of a line. After it, the first ``num_typed`` characters are there."""
 
     num_typed: int
-    pause_s: float  # until the next key; at a halt from the answer on
+    pause_s: float  # until the next key; at a halt: after the answer
     is_halt: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class User:
-    """One file, and what is typed in it."""
+    """One file and the keys typed in it."""
 
     line: CutLine
-    keys: tuple[Key, ...]
+    keys: tuple[UserKey, ...]
 
 
 async def measure_users(bench: Bench, *, pace: float = 1.0) -> Sequence[Figure]:
-    """Have each of four users work alone, then two at once, then all. ``pace`` 2: twice as fast."""
+    """Measure four users alone, then two at once, then all. ``pace`` 2: twice as fast."""
     users = [
         User(
             line=line,
@@ -81,14 +81,14 @@ async def measure_users(bench: Bench, *, pace: float = 1.0) -> Sequence[Figure]:
     ]
 
 
-def keys_of(line: CutLine, chosen: random.Random, num_halts: int) -> Iterator[Key]:
-    """Yield keys up to so many halts; behind the line's last sign its first comes again."""
+def keys_of(line: CutLine, chosen: random.Random, num_halts: int) -> Iterator[UserKey]:
+    """Yield keys with ``num_halts`` halts; after the line's end it is typed again."""
     signs = _typed_signs(line.end - line.start)
     for _ in range(num_halts):
         num_keys = chosen.randint(FEWEST_KEYS, MOST_KEYS)
         for left, num_typed in enumerate(islice(signs, num_keys), start=1 - num_keys):
             pause_s = HALT_S if left == 0 else 1 / KEYS_PER_SECOND
-            yield Key(
+            yield UserKey(
                 num_typed=num_typed,
                 pause_s=pause_s * chosen.lognormvariate(0.0, _SPREAD),
                 is_halt=left == 0,
@@ -97,18 +97,18 @@ def keys_of(line: CutLine, chosen: random.Random, num_halts: int) -> Iterator[Ke
 
 def _typed_signs(length: int) -> Iterator[int]:
     while True:
-        yield from range(1, length)  # of a whole line nothing is left to ask
+        yield from range(1, length)  # after a whole line there is nothing to ask for
 
 
 async def _at_once(bench: Bench, users: Sequence[User]) -> list[list[float]]:
-    """Return of each user the milliseconds waited at each halt."""
+    """Return, per user, the milliseconds waited at each halt."""
     async with asyncio.TaskGroup() as group:
         working = [group.create_task(_work(bench, user)) for user in users]
     return [task.result() for task in working]
 
 
 async def _work(bench: Bench, user: User) -> list[float]:
-    """Have the context read, then type."""
+    """Let the engine read the context, then type. Return the milliseconds waited at each halt."""
     waited_ms: list[float] = []
     async with EngineClient(name="bench", start=False, address=bench.address) as client:
         await _ask(bench, client, user.line, 0)
@@ -143,7 +143,7 @@ def _waits(name: str, who: str, waited: Sequence[Sequence[float]], num_halts: in
             value=percentile(all_ms, percent),
             unit="ms",
             method=f"{num_halts} halts a user, each after {FEWEST_KEYS} to {MOST_KEYS} keys, "
-            f"{KEYS_PER_SECOND:g} a second, and {HALT_S:g} s before the next; the context held",
+            f"{KEYS_PER_SECOND:g} a second, and {HALT_S:g} s before the next; the context cached",
         )
         for percent in _PERCENTS
     ]
@@ -155,10 +155,10 @@ def _slower(
     pooled = [[ms for each in waited for ms in each] for waited in (together, alone)]
     return Figure(
         name=f"{name}_p50_ratio",
-        words=f"{who} at once, against each alone",
+        words=f"{who} at once, compared with each alone",
         value=percentile(pooled[0], 50) / percentile(pooled[1], 50),
         unit="x",
-        method="p50 of all their waits, over that of the same users one after the other",
+        method="p50 of all their waits over that of the same users one after the other",
     )
 
 
@@ -169,8 +169,8 @@ def _unfair(together: Sequence[Sequence[float]], alone: Sequence[Sequence[float]
     ]
     return Figure(
         name="users_4_worst_to_best",
-        words="four users: the one slowed down most, against the least",
+        words="four users: the most slowed down over the least slowed down",
         value=max(ratios) / min(ratios),
         unit="x",
-        method="p50 at once over p50 alone, of each user; 1: all are slowed down alike",
+        method="ratio of p50 at once to p50 alone, of each user; 1: all are equally slow",
     )

@@ -1,5 +1,6 @@
-"""How good fills are: holes whose text is known, whoever can fill them, and figures with intervals.
+"""Measure how good fills are: holes with known text, systems that fill them, figures of both.
 
-Asks as an editor does, through the language server, or straight; imports neither lsp nor torch
-(a baseline that needs torch imports it when it is asked for).
+``sets`` has the sources of cases, ``systems`` the systems. ``run`` lets every system fill every
+case, ``judge`` compares answers with the known text, ``figures`` and ``compare`` summarise rows.
+The language server runs as its own process; this package imports neither lsp nor torch.
 """

@@ -1,20 +1,20 @@
-"""What a system put into a hole, and what it took."""
+"""The answer of a system to one case: its text and its cost."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Answer:
-    """``text`` empty: nothing was suggested, for ``reason``. What is not known is None."""
+    """An answer. Without ``text`` nothing was suggested, for ``reason``. None: unknown."""
 
     text: str
     reason: str | None
-    is_failure: bool = False  # no answer at all: an error, a timeout
-    ms: float  # as the client waited
+    is_failure: bool = False  # no answer: an error or a timeout
+    ms: float  # from the client's request to its answer
     engine_ms: float | None = None
-    read_ms: float | None = None  # of them, to read what was not held of the context
-    num_forwards: int | None = None  # model passes after the prefill
+    read_ms: float | None = None  # the prefill's part of engine_ms
+    num_forwards: int | None = None  # after the prefill
     num_tokens: int | None = None
-    mean_entropy: float | None = None  # nats a token
-    num_read: int | None = None  # context tokens computed for it
-    num_reused: int | None = None
+    mean_entropy: float | None = None  # nats per token
+    num_read: int | None = None  # context tokens read for it
+    num_reused: int | None = None  # context tokens found in the KV cache

@@ -1,6 +1,6 @@
-"""Two runs, or two systems of one, paired hole by hole: is the difference more than noise?
+"""Compare two runs, or two systems of one run, hole by hole: is the difference more than noise?
 
-Comes in: the rows of each side; goes out: a Comparison. Only holes that both filled count.
+Only holes that both sides have met are compared.
 """
 
 import math
@@ -13,32 +13,32 @@ from intarsia.research.evaluation.figures import CaseKey, group_of, key_of
 from intarsia.research.evaluation.intervals import Estimate, Resampling
 from intarsia.research.evaluation.record import Row, Run
 
-Pair = tuple[Row, Row]
+RowPair = tuple[Row, Row]
 
 
 class PairedShare(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that is so or not, on both sides of the same holes."""
+    """How often something is true of the answers of each side to the same holes."""
 
     of: int
     first: float
     second: float
     only_first: int
     only_second: int
-    difference: Estimate  # second less first
-    p: float  # exact McNemar, two-sided: how often chance alone would give so uneven a split
+    difference: Estimate  # second minus first
+    p: float  # exact two-sided McNemar test: probability of so uneven a split by chance
 
 
 class PairedMean(msgspec.Struct, frozen=True, kw_only=True):
-    """A number on both sides of the same holes."""
+    """The mean of a number over the answers of each side to the same holes."""
 
     of: int
     first: float
     second: float
-    difference: Estimate  # second less first
+    difference: Estimate  # second minus first
 
 
 class Discordant(msgspec.Struct, frozen=True, kw_only=True):
-    """A hole that one side filled as it was (or so that its test passes), and the other not."""
+    """A hole that only one side filled correctly, by exact match or by its test."""
 
     case: str
     set: str
@@ -52,12 +52,12 @@ class Discordant(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
-    """What differs from the first side to the second."""
+    """The differences between two sides."""
 
     pairs: int
-    left_out_of_first: int  # holes of the first side that the second has not met
+    left_out_of_first: int  # holes of the first side that the second side lacks
     left_out_of_second: int
-    changed: int  # holes of the same id whose text or truth is another: left out, too
+    changed: int  # holes with the same id and another text: also left out
     exact: PairedShare
     pass_at_1: PairedShare | None
     similarity: PairedMean
@@ -67,25 +67,25 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def rows_of(run: Run, system: str | None) -> list[Row]:
-    """Return one system's rows; None: the first one's. Raises EvaluationFault."""
+    """Return the rows of a system, by default the first. Raise EvaluationFault if it has none."""
     names = [info.name for info in run.systems]
     name = system or (names[0] if names else None)
     rows = [row for row in run.rows if row.system == name]
     if not rows:
         raise EvaluationFault(
-            f"no rows of a system {name!r} in this run: it has {', '.join(names) or 'none'}"
+            f"this run has no rows of a system {name!r}: it has {', '.join(names) or 'none'}"
         )
     return rows
 
 
 def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
-    """Pair two sides. Raises EvaluationFault where they have no hole in common."""
+    """Compare two sides. Raise EvaluationFault if they have no hole in common."""
     before, after = _by_case(first), _by_case(second)
     common = [key for key in before if key in after]
     pairs = [(before[key], after[key]) for key in common if _is_same(before[key], after[key])]
     if not pairs:
         raise EvaluationFault(
-            f"these runs have no hole in common ({len(common)} of one name and of other text): "
+            f"these runs have no hole in common ({len(common)} with the same id and another text): "
             "compare runs on the same sets and files, with the same seed"
         )
     drawn = Resampling([group_of(row) for row, _ in pairs])
@@ -93,7 +93,7 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
     exact = _paired_share(pairs, _is_exact)
     assert exact, "there is a pair"
     similarity = _paired_mean(pairs, drawn, lambda row: row.judgement.similarity)
-    assert similarity, "every answer has one"
+    assert similarity, "every answer has a similarity"
     return Comparison(
         pairs=len(pairs),
         left_out_of_first=len(before) - len(common),
@@ -112,7 +112,7 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
 
 
 def mcnemar(only_first: int, only_second: int) -> float:
-    """Return the two-sided p-value of a split of the discordant pairs, by the exact binomial."""
+    """Return the two-sided p-value of a split of discordant pairs, by the exact binomial test."""
     discordant = only_first + only_second
     tail = sum(math.comb(discordant, k) for k in range(min(only_first, only_second) + 1))
     p: float = 2 * tail / 2**discordant
@@ -127,7 +127,7 @@ def _is_same(one: Row, other: Row) -> bool:
     return (one.truth, one.before, one.after) == (other.truth, other.before, other.after)
 
 
-def _paired_share(pairs: Sequence[Pair], is_right: Callable[[Row], bool]) -> PairedShare | None:
+def _paired_share(pairs: Sequence[RowPair], is_right: Callable[[Row], bool]) -> PairedShare | None:
     if not pairs:
         return None
     flags = [(is_right(one), is_right(other)) for one, other in pairs]
@@ -148,7 +148,7 @@ def _paired_share(pairs: Sequence[Pair], is_right: Callable[[Row], bool]) -> Pai
 
 
 def _paired_mean(
-    pairs: Sequence[Pair], drawn: Resampling, value: Callable[[Row], float | None]
+    pairs: Sequence[RowPair], drawn: Resampling, value: Callable[[Row], float | None]
 ) -> PairedMean | None:
     values = [(value(one), value(other)) for one, other in pairs]
     both = [(one, other) for one, other in values if one is not None and other is not None]
@@ -166,7 +166,7 @@ def _paired_mean(
 
 
 def _discordant(
-    pairs: Sequence[Pair], figure: str, is_right: Callable[[Row], bool]
+    pairs: Sequence[RowPair], figure: str, is_right: Callable[[Row], bool]
 ) -> list[Discordant]:
     return [
         Discordant(

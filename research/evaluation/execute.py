@@ -1,7 +1,6 @@
-"""Runs a program that a model has written parts of: shut off from all else, and within limits.
+"""Run a program that a model has written parts of, in a sandbox and within limits.
 
-Comes in: the program's text, needing the standard library alone; goes out: whether it ran to its
-end. Knows nothing of fills. How a program is shut off stands in isolation.py.
+The program may use the standard library only. ``isolation`` has the ways to isolate it.
 """
 
 import math
@@ -22,9 +21,9 @@ TIME_LIMIT_S = 10.0
 _MEMORY_BYTES = 1024**3
 _FILE_BYTES = 16 * 1024**2
 _REACHED_END = 87
-"""What the last line exits with: a fill that ends the program early has not passed."""
+"""Exit code of the last line: a fill that ends the program early does not pass."""
 
-# The program comes by stdin, so that no folder need be shown to it; it meets none of these names.
+# The program comes by stdin, so that it needs no visible folder; it sees none of these names.
 _BOOTSTRAP = f"""
 def _program():
     import resource, sys
@@ -36,7 +35,7 @@ def _program():
         try:
             resource.setrlimit(getattr(resource, name), (most, most))
         except (AttributeError, OSError, ValueError):
-            pass  # not every system knows every limit
+            pass  # not every operating system has every limit
     return compile(sys.stdin.buffer.read(), "program.py", "exec")
 _program = _program()
 exec(_program)
@@ -45,19 +44,19 @@ exec(_program)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Sandbox:
-    """How programs are run."""
+    """A way to run programs."""
 
     isolation: Isolation
     time_limit_s: float = TIME_LIMIT_S
 
     @property
     def is_isolated(self) -> bool:
-        """Whether a program sees neither the user's files nor a network."""
+        """Whether a program can access neither the user's files nor a network."""
         return self.isolation.is_complete
 
     @property
     def warning(self) -> str | None:
-        """What the user must be told before anything is run."""
+        """What the user must know before a program is run."""
         if self.is_isolated:
             return None
         return (
@@ -67,13 +66,13 @@ class Sandbox:
         )
 
     def passes(self, program: str) -> bool:
-        """Run a program and end all that it started; return whether it came to its end."""
+        """Run a program, end every process that it started; return whether it reached its end."""
         whole = f"{program}\nraise SystemExit({_REACHED_END})\n"
         with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
             return self._run(whole.encode("utf-8", "replace"), Path(folder)) == _REACHED_END
 
     def _run(self, program: bytes, folder: Path) -> int | None:
-        """Return the exit code, None where the time is up. The folder is empty, and its own."""
+        """Return the exit code; None after the time limit. The folder is empty and used once."""
         seconds = str(math.ceil(self.time_limit_s))
         with subprocess.Popen(
             [*self.isolation.words(folder), _python(), "-I", "-S", "-c", _BOOTSTRAP, seconds],
@@ -95,19 +94,19 @@ class Sandbox:
 
 
 def find_sandbox() -> Sandbox:
-    """Return the strictest way to run programs that works here, tried for real.
+    """Return the strictest sandbox that works on this machine; each is tried.
 
-    Raises EvaluationFault where they cannot be run within limits at all.
+    Raise EvaluationFault if programs cannot be run within limits at all.
     """
     if sys.platform == "win32":
-        raise EvaluationFault("programs are run on Linux and macOS only: leave the execution out")
+        raise EvaluationFault("programs are run on Linux and macOS only: give --no-exec")
     for isolation in isolations():
         sandbox = Sandbox(isolation=isolation)
         if _works(sandbox):
             return sandbox
     raise EvaluationFault(
         f"no program can be run here, not even `{_python()} -c pass` "
-        "in an empty folder: see to its rights, or leave the execution out"
+        "in an empty folder: correct its permissions, or give --no-exec"
     )
 
 
@@ -115,7 +114,7 @@ def _works(sandbox: Sandbox) -> bool:
     with tempfile.TemporaryDirectory(prefix="intarsia-") as hidden:
         try:
             return sandbox.passes(sandbox.isolation.proof(Path(hidden)))
-        except OSError:  # its program cannot be started
+        except OSError:  # the isolating program cannot be started
             return False
 
 

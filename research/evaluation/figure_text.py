@@ -1,4 +1,4 @@
-"""Figures as people read them: the same words in tables and pages."""
+"""Format figures for people, the same in tables and pages."""
 
 from intarsia.research.evaluation.intervals import Estimate
 
@@ -13,7 +13,7 @@ def percent(share: Estimate | None) -> str:
 
 
 def percent_between(share: Estimate | None) -> str:
-    """Return ``38–48``, or ``0.0–0.4`` where that says too little."""
+    """Return ``38–48``, or ``0.0–0.4`` if that is too coarse."""
     if share is None:
         return ""
     digits = 1 if share.high - share.low < _NARROW else 0
@@ -28,11 +28,12 @@ def percent_with_interval(share: Estimate | None) -> str:
 
 
 def number(figure: Estimate | None) -> str:
-    """Return three digits that count: ``0.71``, ``12.3``, ``1,204``."""
+    """Return three significant digits: ``0.71``, ``12.3``, ``1,204``."""
     return NONE if figure is None else _short(figure.value)
 
 
 def number_between(figure: Estimate | None) -> str:
+    """Return ``0.68–0.75``."""
     return "" if figure is None else f"{_short(figure.low)}–{_short(figure.high)}"
 
 
@@ -59,7 +60,7 @@ def p_value(p: float) -> str:
 
 
 def signed(value: float, digits: int) -> str:
-    """Return a number with its sign; no sign where it is shown as nought."""
+    """Return a number with its sign; no sign if it is shown as zero."""
     shown = f"{abs(value):,.{digits}f}"
     if not any(character in "123456789" for character in shown):
         return shown

@@ -22,7 +22,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     failures: int  # cases without an answer
     exact: Estimate
     similarity: Estimate
-    pass_at_1: Estimate | None  # of cases whose test was run
+    pass_at_1: Estimate | None  # of cases with a test that was run
     parse_clean: Estimate | None  # of answers with text, in files without syntax errors
     suffix_duplicated: Estimate | None  # of answers with text
     empty: Estimate | None  # of cases that did not fail
@@ -121,7 +121,7 @@ def _divided(rows: Sequence[Row], part: Callable[[Row], str]) -> dict[str, list[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Sample:
-    """Some rows of one system, the first system's row for each, and a resampling of them."""
+    """Some rows of one system, the first system's row for each, and their resampling."""
 
     rows: Sequence[Row]
     first: Sequence[Row | None]

@@ -1,7 +1,6 @@
-"""How far a figure could lie from what more holes would show: 95 % intervals.
+"""Estimate figures with 95 % confidence intervals, by bootstrap over groups of cases.
 
-Comes in: values and the group that each belongs to; goes out: estimates. Holes of one group (a
-file, a problem) are not independent, so whole groups are drawn anew. Knows nothing of fills.
+Cases of one group (a file, a problem) are not independent, so whole groups are resampled.
 """
 
 import math
@@ -22,11 +21,11 @@ _LOW_HIGH = (2.5, 97.5)
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Values: TypeAlias = Sequence[float | None] | Sequence[bool | None]
-"""One a case; None where it does not apply: such a case is left out."""
+"""One value per case; None: the case is left out."""
 
 
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure of ``of`` cases, and between what it lies with 95 % confidence."""
+    """A figure of ``of`` cases, with its 95 % confidence interval."""
 
     value: float
     low: float
@@ -35,7 +34,7 @@ class Estimate(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Resampling:
-    """The same cases drawn anew, group by group, many times over: the same for the same groups."""
+    """Bootstrap resamples of the same cases, drawn by group. Equal groups give equal resamples."""
 
     def __init__(self, groups: Sequence[str]) -> None:
         names = {name: index for index, name in enumerate(dict.fromkeys(groups))}
@@ -45,9 +44,9 @@ class Resampling:
         self._has_repeats = self._num_groups < len(groups)
 
     def share(self, flags: Sequence[bool | None]) -> Estimate | None:
-        """Estimate a share: Wilson's interval, which holds at 0 and 1 too.
+        """Estimate a share by Wilson's interval, which is valid at 0 and 1, too.
 
-        Where groups hold several cases, widened to what drawing groups anew gives.
+        If groups have several cases, it is widened to the bootstrap interval.
         """
         kept, values = _known(flags)
         if not len(kept):
@@ -67,7 +66,7 @@ class Resampling:
         return Estimate(value=float(known.mean()), low=low, high=high, of=len(known))
 
     def ratio(self, parts: Values, wholes: Values) -> Estimate | None:
-        """Estimate the sum of one over the sum of the other, of the cases that have both."""
+        """Estimate the ratio of two sums over the cases that have both values."""
         both = [
             index
             for index, (part, whole) in enumerate(zip(parts, wholes, strict=True))
@@ -84,13 +83,13 @@ class Resampling:
     def percentiles(
         self, values: Sequence[float | None], percents: Sequence[float]
     ) -> list[Estimate | None]:
-        """Estimate the smallest values that at least so many percent do not exceed."""
+        """Estimate percentiles; each is one of the values."""
         kept, known = _known(values)
         if not len(kept):
             return [None] * len(percents)
         order = np.argsort(known, kind="stable")
         ordered = known[order]
-        # How many drawn cases do not exceed each value.
+        # In each resample: how many drawn cases do not exceed each value.
         weights = self._weights[:NUM_RESAMPLES_OF_PERCENTILES].astype(np.int32)
         counts = np.cumsum(weights[:, self._group[kept[order]]], axis=1, dtype=np.int32)
         counts = counts[counts[:, -1] > 0]
@@ -106,7 +105,7 @@ class Resampling:
         ]
 
     def drawn_means(self, values: Values) -> Floats:
-        """Return the mean in every resample, NaN where none of its cases has a value."""
+        """Return the mean of every resample; NaN if none of its cases has a value."""
         kept, known = _known(values)
         return self._drawn_ratios(kept, known, np.ones_like(known))
 
@@ -120,7 +119,7 @@ class Resampling:
 
 
 def wilson(successes: int, of: int) -> tuple[float, float]:
-    """Return Wilson's score interval of a share, 95 %."""
+    """Return Wilson's 95 % score interval of a share."""
     share, square = successes / of, _Z**2
     middle = (share + square / (2 * of)) / (1 + square / of)
     half = _Z / (1 + square / of) * math.sqrt(share * (1 - share) / of + square / (4 * of * of))
@@ -128,20 +127,20 @@ def wilson(successes: int, of: int) -> tuple[float, float]:
 
 
 def mean_of_means(drawn: Sequence[Floats], means: Sequence[float], of: int) -> Estimate:
-    """Estimate the mean of several parts' means, each drawn anew on its own, all counting alike."""
+    """Estimate the unweighted mean of the means of several parts, each resampled on its own."""
     low, high = _bounds(np.mean(np.stack(drawn), axis=0))
     return Estimate(value=float(np.mean(means)), low=low, high=high, of=of)
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """Return the smallest value that at least so many percent of the values do not exceed."""
+    """Return the smallest value that at least ``percent`` % of the values do not exceed."""
     ordered = sorted(values)
     return ordered[max(0, math.ceil(len(ordered) * percent / 100) - 1)]
 
 
 @lru_cache(maxsize=32)
 def _draw(num_groups: int) -> Floats:
-    """Return how often each group was drawn, per resample; not to be written to."""
+    """Return how often each group was drawn, per resample. The array is shared: read only."""
     random = np.random.default_rng(SEED)
     shares = np.full(max(1, num_groups), 1 / max(1, num_groups))
     drawn: Floats = random.multinomial(num_groups, shares, size=NUM_RESAMPLES).astype(np.float64)
@@ -149,7 +148,7 @@ def _draw(num_groups: int) -> Floats:
 
 
 def _known(values: Values) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Return which cases have a value, and the values."""
+    """Return the indices of the cases with a value, and the values."""
     kept = [index for index, value in enumerate(values) if value is not None]
     return np.array(kept, dtype=np.int64), _at(values, kept)
 
@@ -159,7 +158,7 @@ def _at(values: Values, indices: Sequence[int]) -> Floats:
 
 
 def _first_reaching(counts: npt.NDArray[np.int32], percent: float) -> npt.NDArray[np.int64]:
-    """Return per row the first column whose count is at least so many percent of the last one."""
+    """Return per row the first column with a count of at least ``percent`` % of the last one."""
     needed = np.ceil(counts[:, -1:] * percent / 100)
     first: npt.NDArray[np.int64] = np.argmax(counts >= np.maximum(needed, 1), axis=1)
     return first

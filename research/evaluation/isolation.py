@@ -1,7 +1,6 @@
-"""Words before a command that shut it off: its own few files, no network, no other processes.
+"""Command lines that isolate a command: few files, no network, no other processes.
 
-Comes in: what programs this machine has; goes out: ways to shut a command off, strictest first, and
-for each a program that runs to its end only where the way works. Runs nothing.
+For each way there is a probe, a program that succeeds only if the isolation works. Runs nothing.
 """
 
 import os
@@ -16,13 +15,16 @@ _SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Links into /usr on most systems, folders on some."""
 
 _LINKER_CACHE = "/etc/ld.so.cache"
-_NOBODY = 65534  # Linux' own user and group for whoever has no other
+_NOBODY = 65534  # Linux' user and group without rights
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Isolation:
-    """One way. ``words`` takes the command's folder, which it sees only where it is not shut off;
-    ``proof`` takes a folder that must not be seen."""
+    """One way to isolate a command.
+
+    ``words`` takes the command's folder and returns the words before the command. ``proof`` takes a
+    folder that must be invisible and returns the probe.
+    """
 
     name: str  # "bubblewrap", "namespaces", "none"
     words: Callable[[Path], tuple[str, ...]]
@@ -31,7 +33,7 @@ class Isolation:
 
 
 def isolations() -> tuple[Isolation, ...]:
-    """Return the ways for which this machine has the programs; the last one is none at all."""
+    """Return the ways that this machine has programs for, strictest first; the last is none."""
     none = Isolation(
         name="none", words=lambda folder: (), proof=lambda folder: "", is_complete=False
     )
@@ -39,13 +41,13 @@ def isolations() -> tuple[Isolation, ...]:
 
 
 def _bubblewrap() -> tuple[Isolation, ...]:
-    """https://github.com/containers/bubblewrap: a root of its own, of what is bound into it."""
+    """Isolate with https://github.com/containers/bubblewrap: a root with only the bound folders."""
     program = shutil.which("bwrap")
     if program is None:
         return ()
     words = [program, "--die-with-parent", "--new-session"]
     if _is_root():
-        # A user's namespace would leave root what no limit on processes holds for.
+        # In a user namespace root would keep rights that escape the limit on processes.
         words += [f"--unshare-{name}" for name in ("ipc", "pid", "net", "uts", "cgroup-try")]
         words += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
@@ -76,13 +78,13 @@ def _is_root() -> bool:
 
 
 def _as_nobody() -> list[str]:
-    """Return the words that give root's rights up, of which other users have none."""
+    """Return the words that drop root's rights; other users need none."""
     nobody = str(_NOBODY)
     drop = ["setpriv", "--reuid", nobody, "--regid", nobody, "--clear-groups", "--no-new-privs"]
     return drop if _is_root() else []
 
 
-# What bubblewrap does, in words of util-linux. $1 is the folder that becomes the root, $2 the size
+# What bubblewrap does, with util-linux. $1 is the folder that becomes the root, $2 the size
 # of the scratch folder; then, up to "--": paths to show, "link=target".
 _NEW_ROOT = """
 set -e
@@ -103,7 +105,7 @@ done
 shift
 mkdir old proc tmp
 mount -t tmpfs -o "size=$size" tmpfs tmp
-mount --rbind /proc proc  # the next words need it
+mount --rbind /proc proc  # the following commands need it
 pivot_root . old
 cd /tmp
 umount -l /old
@@ -116,7 +118,7 @@ exec "$@"
 
 
 def _namespaces() -> tuple[Isolation, ...]:
-    """The same without bubblewrap, where util-linux is there."""
+    """Isolate without bubblewrap, if util-linux is installed."""
     program = shutil.which("unshare")
     if program is None or sys.platform != "linux":
         return ()
@@ -139,9 +141,13 @@ def _namespaces() -> tuple[Isolation, ...]:
 
 
 def _shown_folders() -> list[str]:
-    """Return what Python needs to run: the system's programs and its own prefix."""
+    """Return the folders that Python needs: the system's programs and its own prefix."""
     folders = ["/usr"]
-    folders += [it for it in _SYSTEM_FOLDERS if Path(it).is_dir() and not Path(it).is_symlink()]
+    folders += [
+        folder
+        for folder in _SYSTEM_FOLDERS
+        if Path(folder).is_dir() and not Path(folder).is_symlink()
+    ]
     prefixes = {os.path.realpath(sys.base_prefix), os.path.realpath(sys.base_exec_prefix)}
     return folders + [
         prefix for prefix in sorted(prefixes) if not Path(prefix).is_relative_to("/usr")
@@ -159,7 +165,7 @@ def _complete(name: str, words: Callable[[Path], tuple[str, ...]]) -> Isolation:
 
 
 def _proof(hidden: Path) -> str:
-    """Return a program that passes only where it is shut off from this folder and all else."""
+    """Return a program that succeeds only if it cannot see this folder or anything else."""
     tops = {"usr", "etc", "dev", "proc", "tmp"}
     tops |= {Path(path).parts[1] for path in (*_SYSTEM_FOLDERS, *_shown_folders())}
     return f"""

@@ -1,4 +1,4 @@
-"""From a case and an answer to a judgement. Runs nothing: ``passed`` is left to ``execute``."""
+"""Judge an answer by the known text of its case. Tests are run elsewhere (``run_tests``)."""
 
 import msgspec
 from rapidfuzz.distance import Indel
@@ -13,19 +13,19 @@ from intarsia.research.evaluation.suffix_repetition import repeats_suffix
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):
-    """One answer, judged. What does not apply is None."""
+    """What an answer is like. None: does not apply."""
 
-    is_exact: bool  # equal to the truth, blanks at the ends apart
+    is_exact: bool  # equal to the truth, apart from trailing blanks
     similarity: float  # 0 to 1, normalised Levenshtein (indel) on characters
     is_empty: bool
-    parses: bool | None  # no more syntax errors than the whole file has; None: it has some itself
-    duplicates_suffix: bool  # it ends with a repetition of what stands behind the hole
-    length_error: int  # characters more (or, negative, fewer) than the truth has
-    passed: bool | None  # None: no test, or none was run
+    parses: bool | None  # no syntax error; None: the original file has one
+    duplicates_suffix: bool  # it ends with a repetition of the text after the hole
+    length_error: int  # characters more (negative: fewer) than the truth
+    passed: bool | None  # None: there is no test, or it was not run
 
 
 def judge(case: Case, answer: Answer) -> Judgement:
-    """Compare an answer with what stood there. An empty answer is judged as it stands."""
+    """Compare an answer with the truth. An empty answer is judged like any other."""
     text, truth = _as_judged(answer.text, case.kind), _as_judged(case.truth, case.kind)
     return Judgement(
         is_exact=text == truth,
@@ -39,7 +39,7 @@ def judge(case: Case, answer: Answer) -> Judgement:
 
 
 def _as_judged(text: str, kind: CaseKind) -> str:
-    """Take away what nobody sees: kinds of line ends, blanks at the end, in a block on any line."""
+    """Normalize line ends; remove trailing blanks, in a block those of every line."""
     plain = with_plain_newlines(text)
     if kind == "block":
         plain = "\n".join(line.rstrip() for line in plain.split("\n"))
@@ -47,7 +47,7 @@ def _as_judged(text: str, kind: CaseKind) -> str:
 
 
 def _parses(case: Case, text: str) -> bool | None:
-    """Whether the file with the text has no error; None where it had one with the truth, too."""
+    """Return whether the filled file has no syntax error; None if the original has one."""
     if not text.strip():
         return None
     whole = parse(case.filled(case.truth), language_for_id(case.language))
@@ -59,7 +59,7 @@ def _parses(case: Case, text: str) -> bool | None:
 
 
 def _duplicates_suffix(case: Case, text: str) -> bool:
-    """Some good code repeats itself: where the truth does, nothing is held against an answer."""
+    """Return whether the text repeats the suffix. If the truth does so too, it is no fault."""
     return repeats_suffix(case.prefix, text, case.suffix) and not repeats_suffix(
         case.prefix, case.truth, case.suffix
     )

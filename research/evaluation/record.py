@@ -1,6 +1,6 @@
-"""A run as it is written to a file: every answer to every case, and all that is needed to judge it.
+"""A run as a file: one JSON object with every answer to every case.
 
-One JSON object. Figures are worked out from it, never stored in it.
+Figures are computed from it and never stored in it.
 """
 
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ RUN_VERSION = 2
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One case, one system."""
+    """The answer of one system to one case, judged."""
 
     case: str
     set: str
@@ -26,8 +26,8 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     language: str
     group: str
     system: str
-    before: str  # the end of the prefix, to be shown
-    after: str  # the beginning of the suffix
+    before: str  # the end of the prefix, for display
+    after: str  # the beginning of the suffix, for display
     truth: str
     text: str
     reason: str | None
@@ -35,7 +35,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     judgement: Judgement
     ms: float
     engine_ms: float | None = None
-    read_ms: float | None = None  # of them, to read what was not held of the context
+    read_ms: float | None = None  # the prefill's part of engine_ms
     num_forwards: int | None = None
     num_tokens: int | None = None
     mean_entropy: float | None = None
@@ -44,7 +44,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SystemInfo(msgspec.Struct, frozen=True, kw_only=True):
-    """Who filled, and how."""
+    """A system of a run, and how it was set up."""
 
     name: str  # unique in a run: "speculative", "entropy", "transformers"
     way: str  # "language server", "direct", "transformers", "llama.cpp"
@@ -53,13 +53,13 @@ class SystemInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """All rows, in the order in which they were made."""
+    """A run. The rows are in the order in which they were made."""
 
     version: int = RUN_VERSION  # older files have other fields
     started: str  # ISO 8601, UTC
     machine: str
     intarsia: str  # version
-    settings: dict[str, Any]  # as the command line had them
+    settings: dict[str, Any]  # as given on the command line
     systems: tuple[SystemInfo, ...]
     rows: tuple[Row, ...]
 
@@ -110,7 +110,7 @@ def read_run(path: Path) -> Run:
 
 
 def write_run(run: Run, path: Path) -> None:
-    """Write it whole, or not at all."""
+    """Write the run to a file in one step: a reader never sees half of it."""
     partial = path.with_name(f"{path.name}.partial")
     partial.write_bytes(msgspec.json.encode(run))
     partial.replace(path)

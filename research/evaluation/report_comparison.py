@@ -1,4 +1,4 @@
-"""A comparison as tables for a terminal of 100 columns. Prints nothing itself."""
+"""Show a comparison as tables for a terminal of 100 columns. Prints nothing itself."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ _SIGNIFICANT = 0.05
 
 
 def comparison_table(comparison: Comparison, first: str, second: str) -> Table:
-    """Return what differs; the sides are named by the caller."""
+    """Return the figures of both sides, and their differences."""
     table = Table(
         box=SIMPLE_HEAD,
         title=f"{comparison.pairs:,} holes in common",
@@ -25,7 +25,7 @@ def comparison_table(comparison: Comparison, first: str, second: str) -> Table:
         pad_edge=False,
     )
     table.add_column("figure", no_wrap=True)
-    for name in ("holes", first, second, "difference\n(95 %)", "right only\nin either"):
+    for name in ("holes", first, second, "difference\n(95 %)", "correct only\nin either"):
         table.add_column(name, justify="right")
     table.add_column("McNemar\np", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
@@ -34,8 +34,8 @@ def comparison_table(comparison: Comparison, first: str, second: str) -> Table:
             table.add_row(share_name, *_share_cells(share))
     for mean_name, mean, factor in (
         ("similar", comparison.similarity, 100),
-        ("passes a hole", comparison.num_forwards, None),
-        ("ms a hole", comparison.ms, None),
+        ("forward passes", comparison.num_forwards, None),
+        ("ms per hole", comparison.ms, None),
     ):
         if mean is not None:
             table.add_row(mean_name, *_mean_cells(mean, is_share=factor is not None))
@@ -43,22 +43,22 @@ def comparison_table(comparison: Comparison, first: str, second: str) -> Table:
 
 
 def discordant_table(comparison: Comparison, first: str, second: str) -> Table:
-    """Return the holes that one side alone has right, as far as a screen holds them."""
+    """Return the holes that only one side filled correctly, at most MAX_SHOWN."""
     shown = comparison.discordant[:MAX_SHOWN]
     left = len(comparison.discordant) - len(shown)
     table = Table(
         box=SIMPLE_HEAD,
-        title="right on one side only",
+        title="correct on one side only",
         title_justify="left",
-        caption=f"and {left:,} more: --json tells all" if left else None,
+        caption=f"and {left:,} more: --json prints all" if left else None,
         caption_justify="left",
         pad_edge=False,
     )
     table.add_column("hole", overflow="fold", ratio=2)
     table.add_column("kind", no_wrap=True)
     table.add_column("figure", no_wrap=True)
-    table.add_column("right in", overflow="fold", ratio=1)
-    table.add_column("stood there / the other side wrote", overflow="fold", ratio=4)
+    table.add_column("correct in", overflow="fold", ratio=1)
+    table.add_column("original text / text of the other side", overflow="fold", ratio=4)
     is_one_set = len({one.set for one in comparison.discordant}) == 1
     for one in shown:
         wrong = one.first if one.is_right_in_second else one.second
@@ -74,13 +74,13 @@ def discordant_table(comparison: Comparison, first: str, second: str) -> Table:
 
 def _caption(comparison: Comparison) -> str:
     left_out = (
-        f"left out: {comparison.left_out_of_first:,} holes of the first side and "
-        f"{comparison.left_out_of_second:,} of the second that the other has not met"
+        f"left out: {comparison.left_out_of_first:,} holes that only the first side has, "
+        f"{comparison.left_out_of_second:,} that only the second side has"
     )
-    changed = f", {comparison.changed:,} whose text is another" if comparison.changed else ""
+    changed = f", {comparison.changed:,} with different texts" if comparison.changed else ""
     return (
-        f"{left_out}{changed}\nMcNemar's test takes holes as independent; the intervals draw whole "
-        "files (problems) anew. Go by the more careful of the two."
+        f"{left_out}{changed}\nMcNemar's test assumes independent holes; the intervals resample "
+        "whole files (problems). Trust the more cautious of the two."
     )
 
 
@@ -91,7 +91,7 @@ def _share_cells(share: PairedShare) -> Iterator[str]:
     yield percent_change(share.difference)
     yield f"{share.only_first} / {share.only_second}"
     yield p_value(share.p)
-    is_significant = share.p < _SIGNIFICANT and not _holds_nought(
+    is_significant = share.p < _SIGNIFICANT and not _contains_zero(
         share.difference.low, share.difference.high
     )
     yield _difference_word(is_significant)
@@ -103,10 +103,10 @@ def _mean_cells(mean: PairedMean, *, is_share: bool) -> Iterator[str]:
     yield percent_change(mean.difference) if is_share else number_change(mean.difference)
     yield ""
     yield ""
-    yield _difference_word(not _holds_nought(mean.difference.low, mean.difference.high))
+    yield _difference_word(not _contains_zero(mean.difference.low, mean.difference.high))
 
 
-def _holds_nought(low: float, high: float) -> bool:
+def _contains_zero(low: float, high: float) -> bool:
     return low <= 0 <= high
 
 

@@ -1,6 +1,6 @@
-"""A run as one page that needs nothing else: its figures, and its worst and best answers.
+"""Write a run as one HTML page: its figures, and its worst and best answers.
 
-Comes in: a run; goes out: HTML. All text of cases and answers is escaped; nothing is fetched.
+The page is self-contained. All text of cases and answers is escaped.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _TEMPLATE = "report.html.jinja"
 
 
 def page(run: Run, figures: Sequence[SetFigures]) -> str:
-    """Return the page."""
+    """Return the page as HTML."""
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -62,7 +62,7 @@ def before(row: Row) -> str:
 
 
 def after(row: Row) -> str:
-    """Return the first lines behind the hole."""
+    """Return the first lines after the hole."""
     lines = with_plain_newlines(row.after)[:CHARS_SHOWN].split("\n")
     return "\n".join(lines[:LINES_AFTER])
 
@@ -73,14 +73,14 @@ def median(figure: float | None) -> str:
 
 
 def shortened(text: str) -> str:
-    """Return a text that fits on a page, and says where it was cut."""
+    """Return a text cut to the page's limit, with a note if it was cut."""
     if len(text) <= CHARS_SHOWN:
         return text
-    return f"{text[:CHARS_SHOWN]}\n… {len(text) - CHARS_SHOWN:,} characters more"
+    return f"{text[:CHARS_SHOWN]}\n… {len(text) - CHARS_SHOWN:,} more characters"
 
 
 def marks(row: Row) -> list[str]:
-    """Return in words what is to be said of an answer."""
+    """Return remarks on an answer."""
     judgement = row.judgement
     if row.is_failure:
         return ["failed"]

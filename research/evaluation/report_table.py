@@ -1,4 +1,4 @@
-"""Figures as tables for a terminal of 110 columns. Prints nothing itself."""
+"""Show figures as tables for a terminal of 110 columns. Prints nothing itself."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -20,31 +20,31 @@ from intarsia.research.evaluation.intervals import Estimate
 
 ALL_SETS = "all sets"
 EXPLANATION = (
-    "below each figure, or in brackets behind it: its 95 % interval. exact, pass@1: of all holes; "
-    "parses, repeats: of answers with text; length off: characters, mean (median); passes: after "
-    "the prefill (over those of the first row); ms: as the client waited; settling: the engine's, "
-    "without the reading of the context"
+    "Below each figure, or after it in brackets: its 95 % interval. exact, pass@1: of all holes; "
+    "parses, repeats: of answers with text; length off: characters, mean (median); forward passes: "
+    "after the prefill (ratio to the first row); ms: from request to answer; decode ms: the "
+    "engine's time without the prefill"
 )
 
 _QUALITY = ("exact", "similar", "parses", "repeats\nsuffix", "empty", "failed", "length\noff")
 _COST = (
-    "passes",
+    "forward\npasses",
     "tokens\na pass",
     "text of\nthe first",
     "ms\np50",
     "ms\np95",
-    "settling\nms p50",
-    "settling\nms p95",
+    "decode\nms p50",
+    "decode\nms p95",
     "entropy\nnats",
 )
 
 
 def set_tables(figures: SetFigures) -> Iterator[Table]:
-    """Yield a set's tables: quality, cost, and where there are several, its kinds and languages."""
+    """Yield the tables of a set: quality, cost, and kinds and languages if there are several."""
     name = f"{figures.set or ALL_SETS}, {figures.cases:,} holes"
     rows = figures.systems
     yield _quality(rows, name)
-    yield _cost(rows, f"{name}: what it took")
+    yield _cost(rows, f"{name}: cost")
     kinds = {row.system: row.by_kind for row in rows}
     languages = {row.system: row.by_language for row in rows}
     for title, parts in (("kind of hole", kinds), ("language", languages)):
@@ -53,13 +53,13 @@ def set_tables(figures: SetFigures) -> Iterator[Table]:
 
 
 def _quality(rows: Sequence[SystemFigures], title: str) -> Table:
-    has_run = any(row.whole.pass_at_1 for row in rows)
+    has_tests = any(row.whole.pass_at_1 for row in rows)
     is_many = any(row.whole.exact_by_language for row in rows)
-    table = _table(title, "filled by")
+    table = _table(title, "system")
     for name in _QUALITY:
         table.add_column(name, justify="right", no_wrap=True)
         if name == "exact":
-            for more, is_shown in (("mean of\nlanguages", is_many), ("pass@1", has_run)):
+            for more, is_shown in (("mean of\nlanguages", is_many), ("pass@1", has_tests)):
                 if is_shown:
                     table.add_column(more, justify="right", no_wrap=True)
     for row in rows:
@@ -68,7 +68,7 @@ def _quality(rows: Sequence[SystemFigures], title: str) -> Table:
             _name(row.system),
             _share(whole.exact),
             *([_share(whole.exact_by_language)] if is_many else []),
-            *([_share(whole.pass_at_1)] if has_run else []),
+            *([_share(whole.pass_at_1)] if has_tests else []),
             _share(whole.similarity),
             _share(whole.parse_clean),
             _share(whole.suffix_duplicated),
@@ -80,14 +80,14 @@ def _quality(rows: Sequence[SystemFigures], title: str) -> Table:
 
 
 def _cost(rows: Sequence[SystemFigures], title: str) -> Table:
-    table = _table(title, "filled by")
+    table = _table(title, "system")
     for name in _COST:
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         whole = row.whole
         table.add_row(
             _name(row.system),
-            _passes(whole),
+            _num_forwards(whole),
             _number(whole.tokens_per_forward),
             _share(whole.same_as_first),
             _number(whole.ms_p50),
@@ -101,10 +101,10 @@ def _cost(rows: Sequence[SystemFigures], title: str) -> Table:
 
 def _parts(parts: Mapping[str, Mapping[str, Figures]], title: str, heading: str) -> Table:
     names = sorted({name for own in parts.values() for name in own})
-    has_run = any(own.pass_at_1 for one in parts.values() for own in one.values())
+    has_tests = any(own.pass_at_1 for one in parts.values() for own in one.values())
     table = _table(heading, title)
-    table.add_column("filled by", no_wrap=True)
-    for column in ("holes", "exact", *(["pass@1"] if has_run else []), "similar", "parses"):
+    table.add_column("system", no_wrap=True)
+    for column in ("holes", "exact", *(["pass@1"] if has_tests else []), "similar", "parses"):
         table.add_column(column, justify="right", no_wrap=True)
     for column in ("empty", "ms p50"):
         table.add_column(column, justify="right", no_wrap=True)
@@ -116,7 +116,7 @@ def _parts(parts: Mapping[str, Mapping[str, Figures]], title: str, heading: str)
                 _name(system),
                 f"{figures.cases:,}",
                 percent_with_interval(figures.exact),
-                *([percent_with_interval(figures.pass_at_1)] if has_run else []),
+                *([percent_with_interval(figures.pass_at_1)] if has_tests else []),
                 percent(figures.similarity),
                 percent(figures.parse_clean),
                 percent(figures.empty),
@@ -140,7 +140,7 @@ def _table(title: str, first_column: str) -> Table:
 
 
 def _name(system: str) -> str:
-    """Return the name in two lines where it has two parts."""
+    """Return the name, in two lines if it has two parts."""
     return system.replace("+", "\n+")
 
 
@@ -153,15 +153,15 @@ def _number(figure: Estimate | None) -> Text:
 
 
 def _length(figures: Figures) -> Text:
-    """Return the mean amount, and below it the median with its sign."""
+    """Return the mean amount and, below it, the signed median."""
     median = figures.length_error_median
     return _two_lines(
         number(figures.length_error), "" if median is None else f"({signed(median, 0)})"
     )
 
 
-def _passes(figures: Figures) -> Text:
-    """Return the sum with its ratio to the first system's, and below it that one's interval."""
+def _num_forwards(figures: Figures) -> Text:
+    """Return the sum with its ratio to the first system and, below, the interval of that ratio."""
     if not figures.num_forwards:
         return Text(NONE)
     ratio = figures.forwards_to_first

@@ -1,9 +1,9 @@
-"""Who fills what, in which order: cases and systems come in, judged answers go out.
+"""Have every system fill every case, and judge the answers.
 
-Systems take turns at each case, in an order that goes round. Those that share an engine share
-the contexts that it holds: who asks first has them read. That part is told apart in each row
-(``read_ms``, ``num_read``), so that ``engine_ms - read_ms`` is fair between them. An engine holds
-one model at a time: systems of different models are for runs of their own.
+The systems take turns at each case, in rotating order. Systems that share an engine share its KV
+cache, so the first to ask pays for the prefill. A row has that part on its own (``read_ms``,
+``num_read``), so that ``engine_ms - read_ms`` is a fair comparison. An engine holds one model at a
+time: evaluate systems with different models in separate runs.
 
 Knows neither where cases come from nor how an answer is judged.
 """
@@ -33,12 +33,12 @@ FIRST_CASE = Case(
     truth="left + right",
     suffix="\n",
 )
-"""Filled by everyone, unjudged, so that no case's time holds what is done only once."""
+"""Filled by every system and not judged, so that one-time work is in no case's time."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunProgress:
-    """What is done now, and how much of all is behind it."""
+    """What a run is doing now, and how much of it is done."""
 
     in_words: str
     num_done: int  # answers
@@ -46,7 +46,7 @@ class RunProgress:
 
     @property
     def share(self) -> float:
-        """How much of all the work is done, 0 to 1."""
+        """The share of the work that is done, 0 to 1."""
         return self.num_done / max(1, self.num_all)
 
 
@@ -63,10 +63,10 @@ async def run(
     on_ready: Callable[[SystemInfo], None] | None = None,
     on_row: Callable[[Row], None] | None = None,
 ) -> tuple[Row, ...]:
-    """Have every case filled by everyone, and every system closed, whatever ends the run.
+    """Return a row for every case and system. All systems are closed, whatever ends the run.
 
-    ``on_ready`` and ``on_row`` get what there is as soon as there is, so that nothing is lost where
-    the run is cancelled or raises EvaluationFault.
+    ``on_ready`` and ``on_row`` are called at once, so that nothing is lost if the run is cancelled
+    or raises EvaluationFault.
     """
     _require_names(systems)
     rows: list[Row] = []
@@ -98,7 +98,7 @@ def _require_names(systems: Sequence[System]) -> None:
     names = [system.name for system in systems]
     for name in names:
         if names.count(name) > 1:
-            raise EvaluationFault(f"two systems are named {name!r}: name them apart")
+            raise EvaluationFault(f"two systems have the name {name!r}: give them different names")
 
 
 def _in_turn(clients: Sequence[T], number: int) -> Sequence[T]:

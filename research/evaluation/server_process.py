@@ -1,4 +1,4 @@
-"""A language server of one's own, spoken to over stdio as an editor does."""
+"""A language server process, and a client that talks to it over stdio as an editor does."""
 
 import asyncio
 import itertools
@@ -18,12 +18,12 @@ from intarsia.research.errors import EvaluationFault
 Message = dict[str, Any]
 
 STATUS = "intarsia/status"
-# -P: a file called intarsia.py in the folder that we are called from is not the product.
+# -P: do not import an intarsia.py from the current folder.
 SERVE = (sys.executable, "-P", "-m", "intarsia.cli", "serve")
 
 
 class Notified(NamedTuple):
-    """What the server told unasked. ``at``: time.perf_counter() when it was read."""
+    """A notification of the server. ``at``: time.perf_counter() when it was read."""
 
     method: str
     params: Any
@@ -31,7 +31,7 @@ class Notified(NamedTuple):
 
 
 class Answered(NamedTuple):
-    """What the server answered, and so long after it was asked."""
+    """A response of the server, and the seconds from request to response."""
 
     result: Any
     seconds: float
@@ -58,13 +58,13 @@ class ServerProcess:
         self._send({"method": method, "params": params})
 
     async def request(self, method: str, params: object) -> Any:
-        """Return the result once it has come. Raises ServerFault where none will."""
+        """Return the result of a request. Raise ServerFault if there will be none."""
         number = next(self._ids)
         self._send({"id": number, "method": method, "params": params})
         return await self._result(method)
 
     async def answered_within(self, seconds: float, method: str, params: object) -> Answered | None:
-        """Send a request, and cancel it where the answer has not come in time."""
+        """Send a request; if the response takes longer, cancel the request and return None."""
         number = next(self._ids)
         started = time.perf_counter()
         self._send({"id": number, "method": method, "params": params})
@@ -78,18 +78,18 @@ class ServerProcess:
         return Answered(result=await waiting, seconds=time.perf_counter() - started)
 
     def taken(self) -> list[Notified]:
-        """Return all notifications that have come by now, oldest first; they are told once."""
+        """Return the notifications received by now, oldest first, and forget them."""
         taken = list(self._notifications)
         self._notifications.clear()
         return taken
 
     async def notified(self, method: str) -> Any:
-        """Return the parameters of the next notification of this method; skip all others."""
+        """Return the parameters of the next notification of this method; drop the others."""
         while True:
             while self._notifications:
-                told = self._notifications.popleft()
-                if told.method == method:
-                    return told.params
+                notification = self._notifications.popleft()
+                if notification.method == method:
+                    return notification.params
             self._take(await self._receive())
 
     async def _result(self, method: str) -> Any:
@@ -102,7 +102,7 @@ class ServerProcess:
     async def open_session(
         self, options: Mapping[str, Any], *, asks_for_drafts: bool = False
     ) -> Message:
-        """Initialize; return the status once the model is loaded. Raises ServerFault."""
+        """Initialize the server; return its status after the model is loaded. Raise ServerFault."""
         await self.request(
             "initialize",
             {
@@ -124,19 +124,19 @@ class ServerProcess:
                 return status
 
     def _take(self, message: Message) -> None:
-        """Keep a notification; grant what the server asks for, and know no settings."""
+        """Keep a notification; answer a request of the server with null."""
         if "id" in message:
             self._send({"id": message["id"], "result": None})
         else:
-            told = Notified(message["method"], message.get("params"), time.perf_counter())
-            self._notifications.append(told)
+            notification = Notified(message["method"], message.get("params"), time.perf_counter())
+            self._notifications.append(notification)
 
     def _send(self, message: Message) -> None:
         body = json.dumps({"jsonrpc": "2.0", **message}).encode()
         self._writer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
 
     async def _receive(self) -> Message:
-        """Read one message. Raises ServerFault where the server has ended."""
+        """Read one message. Raise ServerFault if the server has ended."""
         try:
             header = await self._reader.readuntil(b"\r\n\r\n")
             length = next(
@@ -154,7 +154,7 @@ class ServerProcess:
 async def serving(
     environment: Mapping[str, str] | None = None, command: Sequence[str] = SERVE
 ) -> AsyncIterator[ServerProcess]:
-    """Start a server, not initialized yet, with more environment; it is killed at the end."""
+    """Start a server, not initialized, with additional environment; kill it at the end."""
     with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
         process = await _start(command, environment or {}, folder)
         assert process.stdin and process.stdout
@@ -169,7 +169,7 @@ async def serving(
 async def _start(
     command: Sequence[str], environment: Mapping[str, str], folder: str
 ) -> asyncio.subprocess.Process:
-    """The address is told in full: variables with relative paths are meant from our folder."""
+    """Start the process. The engine's address is made absolute: the working folder differs."""
     return await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.PIPE,
@@ -177,5 +177,5 @@ async def _start(
         stderr=asyncio.subprocess.DEVNULL,
         cwd=folder,
         env={**os.environ, **resolve_address().as_environment(), **environment},
-        start_new_session=True,  # the terminal's Ctrl-C is for its client, which ends it
+        start_new_session=True,  # Ctrl-C in the terminal goes to its client, which ends it
     )

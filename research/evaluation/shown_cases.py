@@ -1,6 +1,6 @@
-"""The worst and the best answers of a run, to be looked at one by one.
+"""Select the worst and the best answers of every system of a run, for a page.
 
-Comes in: rows; goes out: for every system, cases with all answers to them, worst first.
+Each is shown with the answers of all systems to the same case.
 """
 
 from collections.abc import Sequence
@@ -15,15 +15,15 @@ NUM_BEST = 15
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShownCase:
-    """One hole, and what each system made of it, in the run's order."""
+    """One case and the answers of all systems, in the order of the run."""
 
-    row: Row  # of the system that it was chosen for
+    row: Row  # of the system that it is selected for
     answers: tuple[Row, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gallery:
-    """What is shown of one system."""
+    """The selected cases of one system."""
 
     system: str
     worst: tuple[ShownCase, ...]
@@ -33,8 +33,8 @@ class Gallery:
 def galleries(
     rows: Sequence[Row], *, num_worst: int = NUM_WORST, num_best: int = NUM_BEST
 ) -> list[Gallery]:
-    """Return one gallery a system, in the order of the rows."""
-    names = list(dict.fromkeys(row.system for row in rows))  # turns go round, names do not
+    """Return one gallery per system, in the order of the rows."""
+    names = list(dict.fromkeys(row.system for row in rows))  # in the order of first use
     answers: dict[CaseKey, list[Row]] = {}
     for row in sorted(rows, key=lambda row: names.index(row.system)):
         answers.setdefault(key_of(row), []).append(row)
@@ -62,11 +62,11 @@ def _is_right(row: Row) -> bool:
 
 
 def _badness(row: Row) -> tuple[int, float, int]:
-    """Wrong text first, the least similar before the others; then nothing at all; then failures."""
+    """Sort wrong text first, least similar before the others; then empty text; then failures."""
     rank = 2 if row.is_failure else 1 if row.judgement.is_empty else 0
     return rank, row.judgement.similarity, -len(row.truth)
 
 
 def _effort(row: Row) -> int:
-    """The longest first: a right bracket shows little."""
+    """Sort the longest first: a correct bracket shows little."""
     return -len(row.truth)

@@ -1,7 +1,7 @@
-"""Says whether a fill ends with what already stands behind its hole.
+"""Detect whether a fill ends with the text that already follows its hole.
 
-Judges text alone, so that every system is measured by the same rule; cutting is
-``infill.postprocess``'s matter.
+The rule depends on the text only, so every system is measured by the same one. Cutting such a
+repetition is done elsewhere, in ``infill.postprocess``.
 """
 
 from collections.abc import Sequence
@@ -9,15 +9,15 @@ from collections.abc import Sequence
 from intarsia.infill.syntax.lines import with_plain_newlines
 
 MIN_SIGNS_ON_LINE = 3
-"""So many signs, a letter or digit among them, must be the same to the right of the hole."""
+"""Least length of a repetition on the hole's own line; it must contain a letter or digit."""
 
 
 def repeats_suffix(prefix: str, text: str, suffix: str) -> bool:
-    """Whether the text's end is the beginning of what follows.
+    """Return whether the end of the text is the beginning of the suffix.
 
-    Either its end is the head of the rest of the hole's own line, by three signs or more with a
-    letter or digit among them; or its last lines are the first lines below, indentation and all.
-    Blank lines do not count. Where several lines are the same, the last may be cut short.
+    Either its end repeats the beginning of the rest of the hole's line, with three characters or
+    more and a letter or digit among them. Or its last lines repeat the first lines below, with
+    their indentation. Blank lines do not count. The last of several repeated lines may be cut.
     """
     if not text.strip():
         return False
@@ -35,7 +35,7 @@ def repeats_suffix(prefix: str, text: str, suffix: str) -> bool:
 
 
 def _written_lines(prefix: str, text: str) -> list[str]:
-    """Return the lines that the text has a part in."""
+    """Return the lines that contain some of the text."""
     if not text.partition("\n")[0].strip():
         return _lines(text)
     return _lines(with_plain_newlines(prefix).rpartition("\n")[2] + text)
@@ -46,7 +46,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _goes_on(written: Sequence[str], following: Sequence[str]) -> bool:
-    """Whether what is still written is the next lines, the last perhaps cut short."""
+    """Return whether the rest of the text is the next lines, the last one perhaps cut."""
     if not written:
         return True
     if len(written) > len(following):

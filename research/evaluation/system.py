@@ -1,4 +1,4 @@
-"""Whoever can fill a case."""
+"""The interface of everything that can fill a case: a system, and a system that is ready."""
 
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
@@ -9,7 +9,7 @@ from intarsia.research.evaluation.record import SystemInfo
 
 
 class ReadySystem(Protocol):
-    """A system that is ready: its model is loaded, so that no fill's time holds the load."""
+    """A system with its model loaded, so that no fill's time includes the load."""
 
     @property
     def info(self) -> SystemInfo: ...
@@ -17,14 +17,14 @@ class ReadySystem(Protocol):
     async def fill(self, case: Case) -> Answer:
         """Fill one hole.
 
-        A fault of this hole is an Answer with ``is_failure``; where no other hole could be filled
-        either (the engine is gone for good, no memory) it raises EvaluationFault.
+        A failure of this hole is an Answer with ``is_failure``. If no other hole could be filled
+        either (no engine, no memory), raise EvaluationFault.
         """
         ...
 
 
 class System(Protocol):
-    """One that can be made ready, and is closed at the end."""
+    """A system that can be made ready, and is closed at the end of the block."""
 
     @property
     def name(self) -> str: ...

@@ -88,7 +88,7 @@ def measure_keys(address: Address, count: float) -> dict[str, object]:
 
 
 def one_key(nvim: Neovim, text: str) -> float | None:
-    """Type a blank behind this text; return the milliseconds, None where nothing was shown."""
+    """Type a blank after this text; return the milliseconds, None where nothing was shown."""
     nvim.keys("<Esc>")
     nvim.until("vim.api.nvim_get_mode().mode == 'n'")
     nvim.until("vim.tbl_get(require('intarsia').info() or {}, 'state') == 'ready'")

@@ -1,6 +1,6 @@
 """Start of VS Code with and without the extension: from opening a window to its file's text.
 
-Pairs of windows in turn, so that what else the machine does falls on both alike.
+Pairs of windows in turn, so that what else the machine does affects both equally.
 """
 
 import argparse

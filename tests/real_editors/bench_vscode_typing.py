@@ -1,9 +1,9 @@
 """Minutes of typing in VS Code with ghost text on: is a key lost, or a text put in a wrong place?
 
 Real source is typed at a human's speed, with slips and pauses; some of the suggestions that appear
-are accepted, and what the typist did not want of them is taken back. Beside the editor runs a model
+are accepted, and the rest that the typist did not want is deleted. Beside the editor runs a model
 of the document. Once a minute, and at the end, the saved file must be the model, and the cursor
-must stand where the model's stands.
+must be where the model's is.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What the engine says of itself, asked from a test whose thread runs a browser's event loop."""
+"""The engine's counts, requested in a thread of its own: the test's runs a browser's event loop."""
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor

@@ -18,7 +18,7 @@ class NotInstalled(Exception):
 
 
 def code_server_program() -> Path:
-    """Return the program; it runs on the node that lies beside it."""
+    """Return the program; it runs on the node beside it."""
     program = NODE_PROGRAMS / "code-server"
     if not program.exists():
         raise NotInstalled("no code-server: run `make test-editors`")

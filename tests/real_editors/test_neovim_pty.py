@@ -37,7 +37,7 @@ OpenTerminal = Callable[..., NeovimTerminal]
 
 @pytest.fixture
 def open_terminal(tmp_path: Path) -> Iterator[OpenTerminal]:
-    """Open a file in a Neovim of its own; no error may stand in its messages at the end."""
+    """Open a file in a Neovim of its own; no error may be in its messages at the end."""
     with ExitStack() as stack:
         opened: list[NeovimTerminal] = []
 

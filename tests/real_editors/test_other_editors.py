@@ -1,4 +1,4 @@
-"""Editors without a plugin of ours, set up by the recipes that stand in docs/editors.md."""
+"""Editors without a plugin of ours, set up by the recipes of docs/editors.md."""
 
 import os
 import re
@@ -50,7 +50,7 @@ def helix(file: Path, environment: Mapping[str, str]) -> Iterator[TerminalEditor
 
 
 def ask_in_helix(editor: TerminalEditor, line: int, expected: str) -> None:
-    """Ask at the line's end until this is in the menu: nobody says when the server is ready."""
+    """Ask at the line's end until this is in the menu: no message tells when it is ready."""
     editor.keys(f"{line}G")
     for attempt in range(8):
         editor.keys("A")
@@ -132,7 +132,7 @@ def complete_in_emacs(
 ) -> None:
     """Run the guide's recipe and the driver in Emacs without a screen.
 
-    ``selected``: what stands in the hole, to be replaced by a code action.
+    ``selected``: the text in the hole, to be replaced by a code action.
     """
     emacs = program("emacs")
     name = client.split(maxsplit=1)[0].rstrip(",")
@@ -225,7 +225,7 @@ def complete_in_kate(case: Case, file: Path, environment: Mapping[str, str]) -> 
         kate.keys("ctrl+Home", *downwards, "End")
 
         def menu_with_documentation_is_shown() -> bool:
-            kate.keys("Escape", "ctrl+space")  # nobody says when the server is ready
+            kate.keys("Escape", "ctrl+space")  # no message tells when the server is ready
             return shown_within(3, lambda: kate.num_windows() > without_menu + 1)
 
         wait_until(menu_with_documentation_is_shown, "the menu")

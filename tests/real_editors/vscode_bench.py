@@ -68,7 +68,7 @@ def p50_p95(values: Sequence[float]) -> str:
 
 
 def percentile(values: Sequence[float], percent: int) -> float:
-    """Return the value below which so many percent of the values lie."""
+    """Return the percentile of the values."""
     return statistics.quantiles(values, n=100, method="inclusive")[percent - 1]
 
 

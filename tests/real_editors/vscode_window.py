@@ -101,7 +101,7 @@ class VSCodeWindow:
         return self.page.locator(".statusbar-item[id^='intarsia.intarsia']")
 
     def expect_status_tells(self, words: str) -> None:
-        """Wait until the words stand in what our item in the status bar says when pointed at."""
+        """Wait until the words are in what our item in the status bar says when pointed at."""
         self.page.mouse.move(0, 0)
         self.status.hover()
         expect(self.page.locator(".workbench-hover-container")).to_contain_text(words)

@@ -1,1 +1,1 @@
-"""Where cases come from: one file a source."""
+"""The sources of cases: the built-in set, HumanEval Infilling and any repository."""

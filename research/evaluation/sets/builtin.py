@@ -1,7 +1,7 @@
-"""The holes that come with the program: files of released packages, and places in them.
+"""Cases from the built-in set: stored holes in files of released packages.
 
-Comes in: what is asked for; goes out: cases. The files lie in ``builtin_files``, whose manifest
-says where each is from; none is used that is not what the manifest says.
+The files are in ``builtin_files``. Its manifest has their sources and digests; a file with another
+digest is refused.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ FOLDER = Path(__file__).with_name("builtin_files")
 
 
 class BuiltinFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A file and where it is from."""
+    """A file and its source."""
 
     path: str  # in the folder: language/package/name
     language: str
@@ -48,7 +48,7 @@ class BuiltinHole(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """All that lies in the folder."""
+    """The contents of the folder."""
 
     files: tuple[BuiltinFile, ...]
     holes: tuple[BuiltinHole, ...]
@@ -62,9 +62,9 @@ def builtin_cases(
     seed: int,
     folder: Path = FOLDER,
 ) -> list[Case]:
-    """Return all cases in the manifest's order, or so many, drawn evenly over languages and kinds.
+    """Return all cases in the manifest's order, or ``limit``, even over languages and kinds.
 
-    Raises EvaluationFault where a name is wrong, a file is not what it was, or none is left.
+    Raise EvaluationFault if a name is wrong, a file was changed or no case is left.
     """
     wanted_languages = language_ids(languages) if languages else None
     wanted_kinds = hole_kinds(kinds)
@@ -75,7 +75,7 @@ def builtin_cases(
         and case.kind in wanted_kinds
     ]
     if not cases:
-        raise EvaluationFault("the built-in set has no such hole: ask for other languages or kinds")
+        raise EvaluationFault("the built-in set has no such hole: choose other languages or kinds")
     return cases if limit is None else _sample(cases, wanted_kinds, limit, seed)
 
 
@@ -85,7 +85,7 @@ def _all_cases(folder: Path) -> list[Case]:
     texts = {file.path: _read_text(folder, file) for file in manifest.files}
     for hole in manifest.holes:
         if not 0 <= hole.start < hole.end <= len(texts.get(hole.path, "")):
-            raise _damaged(f"a hole of {hole.path} lies outside it")
+            raise _damaged(f"a hole of {hole.path} is outside it")
     return [
         cut_case(
             texts[hole.path],
@@ -112,7 +112,7 @@ def _read_text(folder: Path, file: BuiltinFile) -> str:
     except OSError as error:
         raise _damaged(f"{file.path} cannot be read ({error.strerror})") from error
     if hashlib.sha256(data).hexdigest() != file.sha256:
-        raise _damaged(f"{file.path} is not what the manifest says")
+        raise _damaged(f"{file.path} has another digest than in the manifest")
     return data.decode("utf-8")
 
 

@@ -1,4 +1,4 @@
-"""Cuts a hole out of a source file, so that no part of the way to a fill can see what was there."""
+"""Cut a hole out of a source file: the case has the text before, inside and after it."""
 
 from pathlib import PurePosixPath
 
@@ -8,7 +8,7 @@ from intarsia.research.holes.cut_holes import CutHole
 
 
 def cut_case(text: str, hole: CutHole, *, path: str, language: Language, set_name: str) -> Case:
-    """Return the case of one hole. ``path``: the file's, from where the set begins."""
+    """Return the case of one hole. ``path`` is relative to the set's root."""
     line = text.count("\n", 0, hole.start) + 1
     column = hole.start - text.rfind("\n", 0, hole.start)
     return Case(

@@ -1,6 +1,6 @@
 """Problems of the HumanEval Infilling benchmark (Bavarian et al. 2022, arXiv 2207.14255).
 
-Comes in: one of its files; goes out: cases with their tests. Several holes come of one problem.
+Reads one of its files into cases with tests. A problem has several holes.
 """
 
 import gzip
@@ -17,19 +17,19 @@ from intarsia.research.evaluation.case import Case, CaseKind
 
 
 def read_humaneval(file: Path, *, limit: int | None, seed: int) -> list[Case]:
-    """Return so many cases of a shuffle, or all; raise EvaluationFault where it holds none."""
+    """Return the shuffled cases, at most ``limit``. Raise EvaluationFault if there are none."""
     cases = {case.id: case for case in _cases(file)}
     if not cases:
-        raise EvaluationFault(f"{file} holds no problem: give a file of the benchmark")
+        raise EvaluationFault(f"{file} has no problems: give a file of the benchmark")
     shuffled = list(cases.values())
     random.Random(seed).shuffle(shuffled)
     return shuffled[:limit]
 
 
 class _Problem(msgspec.Struct, frozen=True, kw_only=True):
-    """A program with something cut out, and the test that the program must pass."""
+    """A program with a hole, and the test that the whole program must pass."""
 
-    task_id: str  # the set, "HumanEval", the problem's number, the hole's
+    task_id: str  # "set/HumanEval/number of the problem/hole"
     entry_point: str
     prompt: str
     suffix: str
@@ -59,7 +59,7 @@ def _cases(file: Path) -> Iterator[Case]:
             yield _case(decoder.decode(line))
         except (msgspec.DecodeError, ValueError) as error:
             raise EvaluationFault(
-                f"line {number} of {file} is no problem ({error}): give a file of the benchmark"
+                f"line {number} of {file} is not a problem ({error}): give a file of the benchmark"
             ) from error
 
 
@@ -74,11 +74,11 @@ def _read(file: Path) -> bytes:
 
 
 def _case(problem: _Problem) -> Case:
-    """Return the case of a problem. Raises ValueError where it is of no set that is known."""
+    """Return the case of a problem. Raise ValueError if its set is unknown."""
     kind_of_hole, _, rest = problem.task_id.partition("/")
     group, _, hole = rest.rpartition("/")
     if kind_of_hole not in _SETS or not group or not hole:
-        raise ValueError(f"{problem.task_id!r} is of none of the sets {', '.join(_SETS)}")
+        raise ValueError(f"{problem.task_id!r} belongs to none of the sets {', '.join(_SETS)}")
     known = _SETS[kind_of_hole]
     truth, suffix = problem.canonical_solution, problem.suffix
     if known.kind == "line":
@@ -98,8 +98,8 @@ def _case(problem: _Problem) -> Case:
 
 
 def _without_line_end(problem: _Problem) -> str:
-    """Return the line that is asked for: an editor's line ends before its line end."""
+    """Return the line without its line end, as an editor would ask for it."""
     line = problem.canonical_solution.removesuffix("\n")
     if "\n" in line or not (problem.prompt == "" or problem.prompt.endswith("\n")):
-        raise ValueError(f"{problem.task_id!r} is no whole line")
+        raise ValueError(f"{problem.task_id!r} is not a whole line")
     return line

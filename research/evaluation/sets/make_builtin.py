@@ -1,8 +1,8 @@
-"""Draws the holes of the built-in set, once: they are stored, so that no newer parser moves them.
+"""Draw the holes of the built-in set and store them in its manifest.
 
-Comes in: ``builtin_files`` with the file rows of its manifest; goes out: the same manifest with
-holes. Run it with ``python -m intarsia.research.evaluation.sets.make_builtin [--seed N]``. The
-folder's README has the rules for choosing files.
+They are stored so that a newer parser cannot move them. Run it with
+``python -m intarsia.research.evaluation.sets.make_builtin [--seed N]``. The README of
+``builtin_files`` has the rules for choosing files.
 """
 
 import argparse
@@ -26,12 +26,12 @@ from intarsia.research.holes.cut_holes import (
     cut_holes,
 )
 
-Rows: TypeAlias = list[dict[str, Any]]
+ManifestRows: TypeAlias = list[dict[str, Any]]
 
 SEED = 20261121
 HOLES_A_FILE = range(4, 7)
 LINES_A_HOLE = 16
-"""A file has one hole for so many of its lines, within the bounds above."""
+"""Lines of a file per hole, within the bounds above."""
 
 MAX_STRING_CHARS = 24
 MAX_TRUTH_CHARS = 320
@@ -44,7 +44,7 @@ _IMPORT = re.compile(r"^\s*(?:import|from|package|use|using|#\s*include|require(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """A file's text, and of each of its characters whether it is code, string or comment."""
+    """A file's text, and for each character whether it is code, string or comment."""
 
     text: str
     language: Language
@@ -52,7 +52,7 @@ class Source:
 
 
 def main() -> None:
-    """Draw the holes of every file and write the manifest anew."""
+    """Draw the holes of every file and rewrite the manifest."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("--folder", type=Path, default=FOLDER)
     parser.add_argument("--seed", type=int, default=SEED)
@@ -64,9 +64,9 @@ def main() -> None:
     manifest_file.write_text(text + "\n", encoding="utf-8")
 
 
-def draw_all(folder: Path, files: Rows, *, seed: int) -> Rows:
-    """Return the holes of all files as rows, the kinds about even within each language."""
-    rows: Rows = []
+def draw_all(folder: Path, files: ManifestRows, *, seed: int) -> ManifestRows:
+    """Return the holes of all files as rows, with the kinds balanced within each language."""
+    rows: ManifestRows = []
     num_drawn: Counter[tuple[str, CutHoleKind]] = Counter()
     for file in sorted(files, key=lambda row: str(row["path"])):
         path = str(file["path"])
@@ -82,28 +82,28 @@ def draw_all(folder: Path, files: Rows, *, seed: int) -> Rows:
 
 
 def read_source(text: str, language: Language) -> Source:
-    """Return a text with what its parser says. Raises ValueError where it does not parse."""
+    """Return the parsed text. Raise ValueError if it has a syntax error."""
     syntax = parse_afresh(text, language)
     if syntax is None or syntax.tree.root_node.has_error:
-        raise ValueError(f"this is not whole {language.id}: {text[:60]!r}...")
+        raise ValueError(f"not valid {language.id}: {text[:60]!r}...")
     return Source(text=text, language=language, codes=map_code(syntax))
 
 
 def draw_holes(
     source: Source, num_of_kind: Counter[CutHoleKind], chance: random.Random
 ) -> list[CutHole]:
-    """Return holes that share no line and no text, in order; rarer kinds come first.
+    """Return holes in order that share no line and no text; rarer kinds are preferred.
 
-    ``num_of_kind``: how many of each kind the language has so far.
+    ``num_of_kind``: the number of holes of each kind that the language already has.
     """
-    num_wanted = max(source.text.count("\n") // LINES_A_HOLE, HOLES_A_FILE[0])
+    num_holes = max(source.text.count("\n") // LINES_A_HOLE, HOLES_A_FILE[0])
     candidates = {
         kind: _in_chance_order(source, holes, chance)
         for kind, holes in cut_holes(source.text, source.language).items()
     }
     drawn: list[CutHole] = []
     counts = num_of_kind.copy()
-    while len(drawn) < min(num_wanted, HOLES_A_FILE[-1]) and candidates:
+    while len(drawn) < min(num_holes, HOLES_A_FILE[-1]) and candidates:
         kind = min(candidates, key=lambda kind: (counts[kind], CUT_HOLE_KINDS.index(kind)))
         hole = next((it for it in candidates[kind] if _is_apart(source.text, it, drawn)), None)
         if hole is None:
@@ -115,7 +115,7 @@ def draw_holes(
 
 
 def can_be_known(source: Source, hole: CutHole) -> bool:
-    """Whether the rest of the file may be enough to find this text, and is no copy of it."""
+    """Return whether the text can be inferred from the rest of the file, but not copied."""
     text, codes = source.text, source.codes[hole.start : hole.end]
     truth = text[hole.start : hole.end]
     if len(truth) > MAX_TRUTH_CHARS or _num_informative(truth) < FEWEST_INFORMATIVE_CHARS:
@@ -125,9 +125,9 @@ def can_be_known(source: Source, hole: CutHole) -> bool:
     if _UNKNOWABLE.search(truth) or _IMPORT.match(_line_of(text, hole.start)):
         return False
     code = "".join(char for char, of in zip(truth, codes, strict=True) if of == CODE)
-    if _num_informative(code) < FEWEST_INFORMATIVE_CHARS and not _stands_elsewhere(text, hole):
+    if _num_informative(code) < FEWEST_INFORMATIVE_CHARS and not _is_elsewhere(text, hole):
         return False
-    return not _stands_nearby(text, hole)
+    return not _is_nearby(text, hole)
 
 
 def _in_chance_order(
@@ -147,16 +147,16 @@ def _is_apart(text: str, hole: CutHole, others: list[CutHole]) -> bool:
     )
 
 
-def _stands_nearby(text: str, hole: CutHole) -> bool:
-    """Whether the lines above or below have the same text, so that it could be copied."""
+def _is_nearby(text: str, hole: CutHole) -> bool:
+    """Return whether the nearby lines contain the same text, so that it could be copied."""
     truth = text[hole.start : hole.end].strip()
     above = "\n".join(text[: hole.start].split("\n")[-NUM_LINES_AROUND - 1 :])
     below = "\n".join(text[hole.end :].split("\n")[: NUM_LINES_AROUND + 1])
     return truth in above or truth in below
 
 
-def _stands_elsewhere(text: str, hole: CutHole) -> bool:
-    """Whether the words of a string alone are said anywhere else: nobody can guess new ones."""
+def _is_elsewhere(text: str, hole: CutHole) -> bool:
+    """Return whether a string's text occurs elsewhere; otherwise it cannot be inferred."""
     words = text[hole.start : hole.end].strip(" \t,;()[]\"'`")
     return words in text[: hole.start] or words in text[hole.end :]
 

@@ -1,7 +1,6 @@
-"""Holes in source files that nobody prepared, cut where an editor would have them.
+"""Cases from any source files: holes cut where an editor would have them.
 
-Comes in: files or folders, a seed; goes out: cases, each with the rest of its file. The same files
-give the same holes, wherever they lie.
+The same files and seed give the same holes, wherever the files are.
 """
 
 import random
@@ -14,7 +13,7 @@ from intarsia.research.evaluation.case import Case, CaseKind
 from intarsia.research.evaluation.sets.cut_case import cut_case
 from intarsia.research.evaluation.sets.request_kind import hole_kinds, language_ids
 from intarsia.research.evaluation.sets.source_files import (
-    SourceFile,
+    CodeFile,
     find_source_files,
     read_source_file,
 )
@@ -33,15 +32,15 @@ def repository_cases(
     limit: int,
     seed: int,
 ) -> list[Case]:
-    """Return so many cases, of all programming languages where none is named.
+    """Return at most ``limit`` cases; ``languages`` None: all programming languages.
 
-    Raises EvaluationFault where a path or a name is wrong, or no file has such a hole.
+    Raise EvaluationFault if a path or a name is wrong, or no file has such a hole.
     """
-    wanted = language_ids(languages) if languages else None
+    ids = language_ids(languages) if languages else None
     files = [
         file
         for file in find_source_files(paths)
-        if (hole_nodes(file.language) if wanted is None else file.language.id in wanted)
+        if (hole_nodes(file.language) if ids is None else file.language.id in ids)
     ]
     drawn = _Draw(files, seed)
     found = sorted({file.language.id for file in files})
@@ -57,9 +56,9 @@ def repository_cases(
 
 
 class _Draw:
-    """What was read and what was cut so far: no two holes of a file overlap."""
+    """The files read and the holes cut so far. No two holes of a file overlap."""
 
-    def __init__(self, files: Sequence[SourceFile], seed: int) -> None:
+    def __init__(self, files: Sequence[CodeFile], seed: int) -> None:
         self._files = files
         self._seed = seed
         self._opened: dict[str, tuple[str, dict[CutHoleKind, list[CutHole]]]] = {}
@@ -78,7 +77,7 @@ class _Draw:
                     yield case
             files = left
 
-    def _next(self, file: SourceFile, kind: CutHoleKind) -> Case | None:
+    def _next(self, file: CodeFile, kind: CutHoleKind) -> Case | None:
         text, holes = self._open(file)
         cut = self._cut.setdefault(file.name, [])
         while holes[kind]:
@@ -90,7 +89,7 @@ class _Draw:
                 )
         return None
 
-    def _open(self, file: SourceFile) -> tuple[str, dict[CutHoleKind, list[CutHole]]]:
+    def _open(self, file: CodeFile) -> tuple[str, dict[CutHoleKind, list[CutHole]]]:
         opened = self._opened.get(file.name)
         if opened is None:
             text = read_source_file(file) or ""
@@ -102,7 +101,7 @@ class _Draw:
 
 
 def _shuffled(holes: Sequence[CutHole], chosen: random.Random) -> list[CutHole]:
-    """Return them in a random order, one of those that end at one place: long lines have many."""
+    """Return the holes in random order, only one of those with the same end."""
     order = list(holes)
     chosen.shuffle(order)
     return list({hole.end: hole for hole in order}.values())

@@ -1,4 +1,4 @@
-"""Which languages and kinds of hole a set is asked for. Comes in: words; goes out: known names."""
+"""Check the requested languages and kinds of hole, and return them by their known names."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from intarsia.research.holes.cut_holes import CUT_HOLE_KINDS, CutHoleKind
 
 
 def language_ids(names: Sequence[str]) -> frozenset[str]:
-    """Return the ids of languages by any of their usual names."""
+    """Return the ids of languages given by any usual name. Raise EvaluationFault if unknown."""
     for name in names:
         if language_for_id(name) is PLAIN_TEXT:
             raise EvaluationFault(
@@ -19,10 +19,10 @@ def language_ids(names: Sequence[str]) -> frozenset[str]:
 
 
 def hole_kinds(kinds: Sequence[CaseKind] | None) -> tuple[CutHoleKind, ...]:
-    """Return the kinds in their own order, all of them where none is named."""
+    """Return the requested kinds in their usual order; by default all."""
     for kind in kinds or ():
         if kind not in CUT_HOLE_KINDS:
             raise EvaluationFault(
-                f"{kind} is no kind of hole that is cut: give one of {', '.join(CUT_HOLE_KINDS)}"
+                f"holes of the kind {kind} are not cut: give one of {', '.join(CUT_HOLE_KINDS)}"
             )
     return tuple(kind for kind in CUT_HOLE_KINDS if not kinds or kind in kinds)

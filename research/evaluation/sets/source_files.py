@@ -1,7 +1,7 @@
-"""Finds the source files that people wrote, below folders or by name.
+"""Find source files written by people, below folders or by name.
 
-Comes in: paths; goes out: texts, each named by its path from the folder that holds them all. Left
-out are tests, packages of others, hidden folders, and what a program wrote.
+Each is named by its path from the common folder. Tests, third-party packages, hidden folders and
+generated files are left out.
 """
 
 import os
@@ -16,7 +16,7 @@ from intarsia.research.errors import EvaluationFault
 
 MAX_FILE_BYTES = 200_000
 MAX_LINE_CHARS = 1_000
-"""Nobody writes longer lines of code."""
+"""Longer lines of code are generated."""
 
 _SKIPPED_FOLDERS = FOLDERS_OF_OTHERS | {"__tests__", "idle_test", "test", "testdata", "tests"}
 _WRITTEN_BY_PROGRAM = re.compile(
@@ -27,19 +27,19 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SourceFile:
-    """A file that can be read. ``name``: its path from the common folder, with slashes."""
+class CodeFile:
+    """A source file. ``name``: its path from the common folder, with slashes."""
 
     path: Path
     name: str
     language: Language
 
 
-def find_source_files(paths: Sequence[Path]) -> list[SourceFile]:
-    """Return the files in order of their names. Raises EvaluationFault for a path that is none."""
+def find_source_files(paths: Sequence[Path]) -> list[CodeFile]:
+    """Return the files sorted by name. Raise EvaluationFault if a path does not exist."""
     for path in paths:
         if not path.exists():
-            raise EvaluationFault(f"there is no {path}: check the path")
+            raise EvaluationFault(f"{path} does not exist: check the path")
     roots = {path.resolve() for path in paths}
     if not roots:
         return []
@@ -50,7 +50,7 @@ def find_source_files(paths: Sequence[Path]) -> list[SourceFile]:
         for path in (walk_source_files(root, skipped=_SKIPPED_FOLDERS) if root.is_dir() else [root])
     }
     files = (
-        SourceFile(
+        CodeFile(
             path=path,
             name=path.relative_to(common).as_posix(),
             language=language_for_path(path.name),
@@ -60,8 +60,8 @@ def find_source_files(paths: Sequence[Path]) -> list[SourceFile]:
     return sorted(files, key=lambda file: file.name)
 
 
-def read_source_file(file: SourceFile) -> str | None:
-    """Return what people wrote there, without its byte order mark; else None."""
+def read_source_file(file: CodeFile) -> str | None:
+    """Return the text without its byte order mark; None if it was not written by people."""
     try:
         with file.path.open("rb") as stream:
             data = stream.read(MAX_FILE_BYTES)

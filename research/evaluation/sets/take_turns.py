@@ -1,4 +1,4 @@
-"""Draws from many sources so that languages, and kinds, come about equally often."""
+"""Draw from many sources so that languages and kinds occur about equally often."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
@@ -11,9 +11,9 @@ def take_turns(
     languages: Sequence[str],
     kinds: Sequence[str],
 ) -> Iterator[T]:
-    """Yield one of each language in turn, each time of the next kind, until nothing is left.
+    """Yield one item of each language in turn, each time of the next kind, until all are used.
 
-    ``sources``: by language and kind. Where a language has no more of a kind, it gives the next.
+    ``sources``: by language and kind. If a language has no more of a kind, the next kind follows.
     """
     left = {place: iter(source) for place, source in sources.items()}
     turn = 0

@@ -1,8 +1,8 @@
 """Another program with the same backbone, as two systems: its own text, and that text cleaned.
 
-Comes in: a program that can be started; goes out: systems. It sees of a file what our engine
-sees, but its text before the cursor is whole: holding back a half-typed word is our own doing. Its
-own text ends at the hole's stop texts; what else ends a hole (indentation) is the cleaning's.
+The program sees as much of a file as our engine, but its prefix includes a half-typed word: only
+our engine heals tokens. Its own text ends at the hole's stop texts; other rules for the end, such
+as indentation, are part of the cleaning.
 """
 
 import asyncio
@@ -24,20 +24,22 @@ from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Prog
 from intarsia.research.evaluation.systems.client import plan_case
 from intarsia.research.evaluation.systems.failures import Failures, failed
 
-_EMPTY_SUFFIX = "\n"  # as our engine shows it: an empty one switches fill-in-the-middle off
+_EMPTY_SUFFIX = "\n"  # as our engine has it: an empty suffix would turn off fill-in-the-middle
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Timed:
-    """What a program wrote (or why not), and how long it was waited for."""
+class _TimedReply:
+    """A program's reply, or why there is none, and its time."""
 
     written: Written | NoAnswer
     ms: float
 
 
 class Baseline:
-    """One program for its systems: started for the first that is made ready, ended after the
-    last, and asked once for a hole that both fill (it is greedy)."""
+    """One program for two systems: started for the first that is made ready, ended after the last.
+
+    Its decoding is greedy, so it is asked once for a hole that both systems fill.
+    """
 
     def __init__(
         self,
@@ -54,16 +56,16 @@ class Baseline:
         self._running = AsyncExitStack()
         self._program: Program | None = None
         self._num_users = 0
-        self._last: tuple[Prompt, _Timed] | None = None
+        self._last: tuple[Prompt, _TimedReply] | None = None
         self._lock = asyncio.Lock()
 
     def system(self, *, cleans: bool) -> "BaselineSystem":
-        """Return the one that gives the program's own text, or the one that cleans it."""
+        """Return the system with the program's own text, or the one with the cleaned text."""
         return BaselineSystem(baseline=self, cleans=cleans)
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[Program]:
-        """Keep the program running while the block does. Raises EvaluationFault."""
+        """Keep the program running during the block. Raise EvaluationFault if it does not start."""
         async with self._lock:
             if self._program is None:
                 self._program = await self._running.enter_async_context(self._start())
@@ -76,28 +78,28 @@ class Baseline:
                 self._program = self._last = None
                 await self._running.aclose()
 
-    async def write(self, prompt: Prompt) -> _Timed:
-        """Ask the running program, unless this was the last thing that it was asked."""
-        assert self._program is not None, "a system is ready while it is asked"
+    async def write(self, prompt: Prompt) -> _TimedReply:
+        """Return the running program's reply; the last prompt is not sent twice."""
+        assert self._program is not None, "fill is called only inside ready()"
         async with self._lock:
             if self._last is None or self._last[0] != prompt:
                 self._last = prompt, await _ask(self._program, prompt)
             return self._last[1]
 
 
-async def _ask(program: Program, prompt: Prompt) -> _Timed:
+async def _ask(program: Program, prompt: Prompt) -> _TimedReply:
     started = time.perf_counter()
     written: Written | NoAnswer
     try:
         written = await program.write(prompt)
     except NoAnswer as failure:
         written = failure
-    return _Timed(written=written, ms=_ms_since(started))
+    return _TimedReply(written=written, ms=_ms_since(started))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BaselineSystem:
-    """One way to read a baseline's text (the System protocol)."""
+    """A baseline's text, cleaned or not (implements System)."""
 
     baseline: Baseline
     cleans: bool
@@ -120,7 +122,7 @@ class BaselineSystem:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BaselineClient:
-    """One that is ready (the ReadySystem protocol)."""
+    """A baseline that runs (implements ReadySystem)."""
 
     baseline: Baseline
     cleans: bool
@@ -145,22 +147,27 @@ class BaselineClient:
     def _read(self, written: Written, plan: FillPlan, *, waited_ms: float) -> Answer:
         started = time.perf_counter()
         raw = cut_at_stop(written.text, plan.canvas.stop)
-        found = _cleaned(raw, plan) if self.cleans else _as_it_is(raw, plan)
-        return Answer(
-            text="" if isinstance(found, NoSuggestion) else found,
-            reason=found.reason if isinstance(found, NoSuggestion) else None,
-            ms=waited_ms + _ms_since(started),
-            engine_ms=written.ms,
-            read_ms=written.read_ms,
-            num_forwards=written.num_forwards,
-            num_tokens=written.num_tokens,
-            num_read=written.num_read,
-            num_reused=written.num_reused,
-        )
+        found = _cleaned(raw, plan) if self.cleans else _uncleaned(raw, plan)
+        return answer_of(written, found, ms=waited_ms + _ms_since(started))
+
+
+def answer_of(written: Written, text: str | NoSuggestion, *, ms: float) -> Answer:
+    """Return the answer with this text, or with the reason for none, and the program's cost."""
+    return Answer(
+        text="" if isinstance(text, NoSuggestion) else text,
+        reason=text.reason if isinstance(text, NoSuggestion) else None,
+        ms=ms,
+        engine_ms=written.ms,
+        read_ms=written.read_ms,
+        num_forwards=written.num_forwards,
+        num_tokens=written.num_tokens,
+        num_read=written.num_read,
+        num_reused=written.num_reused,
+    )
 
 
 def prompt_of(canvas: Canvas) -> Prompt:
-    """Return what a program without token healing is to be asked."""
+    """Return the prompt for a program without token healing."""
     return Prompt(
         prefix=canvas.prefix + canvas.given,
         suffix=canvas.suffix or _EMPTY_SUFFIX,
@@ -170,11 +177,11 @@ def prompt_of(canvas: Canvas) -> Prompt:
 
 
 def cut_at_stop(text: str, stop: tuple[str, ...]) -> str:
-    """Return the text up to where the first stop text begins."""
+    """Return the text before the first stop text."""
     return text[: min((text.index(mark) for mark in stop if mark in text), default=len(text))]
 
 
-def _as_it_is(raw: str, plan: FillPlan) -> str | NoSuggestion:
+def _uncleaned(raw: str, plan: FillPlan) -> str | NoSuggestion:
     text = raw.replace("\n", newline_of(plan.text))
     return text or NoSuggestion(reason="the model wrote nothing")
 

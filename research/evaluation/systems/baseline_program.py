@@ -7,10 +7,9 @@ import msgspec
 
 
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
-    """What stands round the hole, and what ends it. ``suffix`` is never empty.
+    """The text around a hole, and what ends the fill. ``suffix`` is never empty.
 
-    ``keeps_context``: what was read is to be held for the next prompt, by a program to which that
-    has to be said.
+    ``keeps_context``: keep the KV cache for the next prompt (for programs that need to be told).
     """
 
     prefix: str
@@ -21,43 +20,43 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Written(msgspec.Struct, frozen=True, kw_only=True, tag="written"):
-    """What the program wrote up to an end token or a stop text. What is not known is None."""
+    """What the program wrote up to an end token or a stop text. None: unknown."""
 
     text: str
-    ms: float  # as the program saw it
-    read_ms: float  # of them, until the context was read
+    ms: float  # measured by the program
+    read_ms: float  # the prefill's part of ms
     num_forwards: int  # after the prefill
-    num_tokens: int  # of the text, without what ended it
-    num_read: int | None = None  # context tokens computed for it
+    num_tokens: int  # of the text, without an end token
+    num_read: int | None = None  # context tokens read for it
     num_reused: int | None = None
 
 
 class NoAnswer(Exception):
-    """The program has no answer to this hole; it may have one to others. One line."""
+    """The program has no answer to this hole, but may have to others. The message is one line."""
 
 
 class Program(Protocol):
-    """A program that runs, its model loaded."""
+    """A running program with its model loaded."""
 
     @property
     def details(self) -> Mapping[str, str]:
-        """What it is and how it was started."""
+        """Version and settings, for reports."""
         ...
 
     @property
     def pid(self) -> int:
-        """The process that computes."""
+        """The process that runs the model."""
         ...
 
     async def write(self, prompt: Prompt) -> Written:
-        """Go on behind the prefix. Raises NoAnswer, or EvaluationFault where it cannot go on."""
+        """Fill the hole. Raise NoAnswer, or EvaluationFault if the program has ended."""
         ...
 
 
 @runtime_checkable
 class StreamingProgram(Program, Protocol):
-    """A program that shows its text while it writes it."""
+    """A program that can stream its text."""
 
     def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
-        """Yield pieces of the text; who closes the generator ends the work. Raises NoAnswer."""
+        """Yield pieces of the text; closing the generator cancels the work. Raise NoAnswer."""
         ...

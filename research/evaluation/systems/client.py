@@ -1,7 +1,6 @@
-"""How intarsia is asked, the same through the language server and straight.
+"""What the language server and the direct client share: plans, options and descriptions.
 
-Comes in: a case, fill options; goes out: the plan of its fill, the server's own options, and words
-for a report.
+Both must fill a case in the same way, so that their answers are equal.
 """
 
 from dataclasses import replace
@@ -17,36 +16,36 @@ from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.case import Case
 
 PATIENT_MS = 60_000
-"""The longest deadline that the server takes: the machine's load is not to cut a fill short."""
+"""The server's longest deadline, so that a busy machine does not cut a fill short."""
 
 SLACK_S = 30.0
-"""So long after its deadline a fill is given up."""
+"""Time after its deadline when a fill is abandoned."""
 
 
 def plan_case(case: Case, options: FillOptions) -> FillPlan | NoSuggestion:
-    """Plan the fill that an editor asks for: at the cursor, or of a range that the user names."""
+    """Plan the fill that an editor asks for: at the cursor, or of a selected range."""
     plan = plan_span_at_cursor if case.is_range else plan_at_cursor
     language = language_for(case.language, case.path)
     return plan(case.filled(""), len(case.prefix), language, options)
 
 
 def patient(options: FillOptions) -> FillOptions:
-    """Return the options with a deadline, and no help from the case before at the same place."""
+    """Return the options with a deadline, and without a warm start from the case before."""
     return replace(options, deadline_ms=options.deadline_ms or PATIENT_MS, is_fresh=True)
 
 
 def server_options(options: FillOptions) -> dict[str, Any]:
-    """Return the initialization options under which the server fills so.
+    """Return the initialization options that give the server the same settings.
 
-    Raises EvaluationFault for what no editor can ask for.
+    Raise EvaluationFault for options that the server does not have.
     """
     deadline_ms = options.deadline_ms or PATIENT_MS
     if options != replace(options, seed=0, temperature=None, max_tokens=None, max_steps=None):
         raise EvaluationFault(
-            "the language server takes no seed, temperature or limits: ask the engine straight"
+            "the language server has no seed, temperature or limits: ask the engine directly"
         )
     if deadline_ms > PATIENT_MS:
-        raise EvaluationFault(f"a deadline has {PATIENT_MS:,} ms at most, got {deadline_ms:,}")
+        raise EvaluationFault(f"a deadline is at most {PATIENT_MS:,} ms, got {deadline_ms:,}")
     return {
         "model": options.model,
         "decoding": options.decoding,
@@ -59,14 +58,14 @@ def server_options(options: FillOptions) -> dict[str, Any]:
         "maxSuffixTokens": options.budget.suffix_tokens,
         "maxHoleTokens": options.budget.hole_tokens,
         "drafts": False,
-        "excludeSecrets": False,  # who names a file to be measured on wants it to be filled
+        "excludeSecrets": False,  # a file named for measuring is meant to be filled
     }
 
 
 def described(options: FillOptions) -> dict[str, str]:
-    """Return what is said of the options in a report; what is not set is left out."""
+    """Return the options that are set, for a report."""
     budget = options.budget
-    said = {
+    description = {
         "decoding": options.decoding,
         "deadline_ms": options.deadline_ms,
         "prefix_tokens": budget.prefix_tokens,
@@ -78,18 +77,18 @@ def described(options: FillOptions) -> dict[str, str]:
         "max_tokens": options.max_tokens,
         "max_steps": options.max_steps,
     }
-    return {name: str(value) for name, value in said.items() if value is not None}
+    return {name: str(value) for name, value in description.items() if value is not None}
 
 
 async def described_engine(address: Address | None) -> dict[str, str]:
-    """Return what is said of the engine that runs there (None: the user's)."""
+    """Return the engine's version and settings, for a report. None: the user's engine."""
     async with EngineClient(name="eval", start=False, address=address) as client:
         status = await client.status()
-    said = {
+    description = {
         "engine": status.build,
         "family": status.family,
         "device": status.device,
         "dtype": status.dtype,
         "notes": "; ".join(status.notes),
     }
-    return {name: value for name, value in said.items() if value}
+    return {name: value for name, value in description.items() if value}

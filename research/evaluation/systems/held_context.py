@@ -1,6 +1,6 @@
-"""The last context's keys and values, for a transformers prompt that begins as it did.
+"""Keep the KV cache of the last context, for a transformers prompt with the same beginning.
 
-transformers' own ``generate`` goes on from a cache that is given to it, and reads what is missing.
+transformers' ``generate`` continues from a given cache and reads the rest of the context.
 """
 
 from collections.abc import Sequence
@@ -11,15 +11,17 @@ if TYPE_CHECKING:
 
 
 class HeldContext:
-    """Holds one context, as long as the process runs."""
+    """The KV cache of one context."""
 
     def __init__(self) -> None:
         self._ids: Sequence[int] = ()
         self._cache: DynamicCache | None = None
 
     def open(self, context: Sequence[int]) -> tuple["DynamicCache", int]:
-        """Return a cache that holds a beginning of this context, and how long that is: the last
-        token is always left to be read, for what follows it is asked."""
+        """Return a cache with a beginning of this context, and its length in tokens.
+
+        The last token is never in it: its logits predict the first new token.
+        """
         from transformers import DynamicCache
 
         num_shared = _num_shared(self._ids, context[:-1])

@@ -1,7 +1,6 @@
-"""One request to llama.cpp's ``/infill``, its text piece by piece, as the server streams it.
+"""Stream the answer to one request to llama.cpp's ``/infill``.
 
-Comes in: where it listens, a request's body; goes out: pieces of text. Whoever stops taking them
-closes the connection, by which the server ends its work.
+Closing the generator closes the connection, which cancels the server's work.
 """
 
 import asyncio
@@ -18,14 +17,14 @@ _EVENT = b"data: "
 
 
 class _Piece(msgspec.Struct, frozen=True):
-    """What we read of an event."""
+    """The fields of an event that are used."""
 
     content: str
     stop: bool = False
 
 
 async def streamed_infill(host: str, port: int, body: bytes) -> AsyncGenerator[str, None]:
-    """Yield pieces until the text has ended. Raises NoAnswer where the server gives none."""
+    """Yield the pieces of the text. Raise NoAnswer if the server sends none."""
     try:
         reader, writer = await asyncio.open_connection(host, port)
     except OSError as fault:
@@ -64,7 +63,7 @@ def _request(connection: h11.Connection, host: str, body: bytes) -> bytes:
 
 
 async def _bodies(connection: h11.Connection, reader: asyncio.StreamReader) -> AsyncIterator[bytes]:
-    """Yield the answer's body as it comes."""
+    """Yield the parts of the response body as they arrive."""
     try:
         while True:
             match connection.next_event():
@@ -77,7 +76,7 @@ async def _bodies(connection: h11.Connection, reader: asyncio.StreamReader) -> A
                 case h11.EndOfMessage() | h11.ConnectionClosed():
                     return
     except (h11.RemoteProtocolError, OSError) as fault:
-        raise NoAnswer(f"llama-server broke off: {fault}") from fault
+        raise NoAnswer(f"llama-server ended its answer early: {fault}") from fault
 
 
 def _piece(event: bytes) -> _Piece:

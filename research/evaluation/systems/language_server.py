@@ -1,8 +1,8 @@
-"""Fills a case as an editor does: a real ``intarsia serve``, asked for ghost text at the cursor.
+"""Fill cases as an editor does: ask a real ``intarsia serve`` for ghost text at the cursor.
 
-One server for the whole run, started anew where it has ended or does not answer; each case is a
-document of its own. Whether a hole is a line or a block is for the server to see. A random span is
-asked for as an edit of an empty range; of its cost the server tells nothing.
+One server runs for all cases, restarted after it ends or does not answer; each case is its own
+document. The server decides whether a hole is a line or a block. A random span is requested as an
+edit of an empty range; the server does not report its cost.
 """
 
 import asyncio
@@ -42,9 +42,11 @@ _INVOKED, _AUTOMATIC = 1, 2  # LSP's InlineCompletionTriggerKind
 
 
 class LanguageServer:
-    """``name`` None: by how it settles. ``is_invoked``: as if the user had asked for it by a key;
-    then figures are of all candidates, the text is the first one's. ``address`` None: the user's
-    own engine. ``slack_s``: how long after its deadline an answer is waited for.
+    """The language server as a system.
+
+    ``name`` defaults to the decoding. ``is_invoked``: ask as on a key press; the text is that of
+    the first candidate, the cost that of all. ``address`` None: the user's own engine.
+    ``slack_s``: how long to wait for an answer after its deadline.
     """
 
     def __init__(
@@ -67,7 +69,7 @@ class LanguageServer:
 
     @asynccontextmanager
     async def ready(self) -> AsyncIterator["LanguageServerClient"]:
-        """Start a server, which starts the engine. Raises EvaluationFault where it cannot."""
+        """Start a server, which starts the engine. Raise EvaluationFault if that fails."""
         started = _StartedServer(self._command, self._address, self._sent)
         try:
             status = await started.start()
@@ -96,7 +98,7 @@ class LanguageServer:
 
 
 class LanguageServerClient:
-    """Asks one server, one request at a time."""
+    """Sends one request at a time to one server."""
 
     def __init__(
         self, server: "_StartedServer", info: SystemInfo, *, trigger: int, limit_s: float
@@ -114,7 +116,7 @@ class LanguageServerClient:
 
     async def _fill(self, case: Case) -> Answer:
         if splits_line_end(case.filled(""), len(case.prefix)):
-            return failed("LSP knows no position between the CR and the LF of a line end", 0.0)
+            return failed("LSP has no position between the CR and the LF of a line end", 0.0)
         started = time.perf_counter()
         try:
             server = await self._server.running()
@@ -171,7 +173,7 @@ async def _ask_for_edit(server: ServerProcess, uri: str, cursor: dict[str, int])
 
 
 class _StartedServer:
-    """The one server that runs, if any does."""
+    """The server that runs now, if any."""
 
     def __init__(
         self, command: Sequence[str], address: Address | None, options: Mapping[str, Any]
@@ -183,14 +185,14 @@ class _StartedServer:
         self._server: ServerProcess | None = None
 
     async def running(self) -> ServerProcess:
-        """Return the server, started anew where it was ended."""
+        """Return the server; start it if it does not run."""
         if self._server is None:
             await self.start()
         assert self._server is not None
         return self._server
 
     async def start(self) -> Message:
-        """Return the server's status once the model is loaded. Raises ServerFault."""
+        """Start a server; return its status after the model is loaded. Raise ServerFault."""
         server = await self._stack.enter_async_context(serving(self._environment, self._command))
         self._server = server
         return await server.open_session(self._options)
@@ -209,7 +211,7 @@ def position_of(text: str, offset: int) -> dict[str, int]:
 
 
 async def _last(server: ServerProcess, uri: str) -> Message:
-    """Return what the server says of the request that it has answered just now."""
+    """Return the server's report on the request that it has just answered."""
     while True:
         last: Message | None = (await server.notified(STATUS))["last"]
         if last is not None and last["uri"] == uri:
@@ -217,7 +219,7 @@ async def _last(server: ServerProcess, uri: str) -> Message:
 
 
 def _answer(result: Any, last: Message, cursor: dict[str, int], ms: float) -> Answer:
-    """Read the first item; one that does not go in at the cursor cannot be judged as a fill."""
+    """Return the answer of the first item. An item that replaces text counts as a failure."""
     items = (result or {}).get("items", [])
     item = items[0] if items else None
     is_replacing = item is not None and item.get("range") not in (

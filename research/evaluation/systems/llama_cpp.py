@@ -1,4 +1,4 @@
-"""The backbone alone by llama.cpp's own server, at its ``/infill``, on the same GGUF file.
+"""The backbone alone, run by llama.cpp's server at its ``/infill``, on the same GGUF file.
 
 Starts the server on loopback for the first system that uses it, and ends it with the last one. https://github.com/ggml-org/llama.cpp/tree/master/tools/server
 """
@@ -33,7 +33,7 @@ _POLL_S = 0.1
 
 
 class _Timings(msgspec.Struct, frozen=True):
-    """Milliseconds and tokens as the server counts them."""
+    """Milliseconds and tokens as counted by the server."""
 
     prompt_n: int
     prompt_ms: float
@@ -41,39 +41,39 @@ class _Timings(msgspec.Struct, frozen=True):
 
 
 class _Properties(msgspec.Struct, frozen=True):
-    """What we read of what the server says of itself."""
+    """The fields of the server's properties that are used."""
 
     build_info: str = "unknown"
 
 
 class _Infilled(msgspec.Struct, frozen=True):
-    """What we read of the server's answer."""
+    """The fields of the server's answer that are used."""
 
     content: str
-    tokens_predicted: int  # what ended the text is one of them
+    tokens_predicted: int  # including the one that ended the text
     tokens_evaluated: int  # of the whole prompt
     timings: _Timings
     stop_type: str = "none"
 
 
 def llama_cpp(server: Path, gguf: Path, *, model: str | None = None) -> Baseline:
-    """Return the baseline that runs this GGUF file; ``model`` is how reports call it."""
+    """Return the baseline that runs this GGUF file; ``model`` is its name in reports."""
     return Baseline(
         name="llama.cpp", way="llama.cpp", model=model, start=lambda: _started(server, gguf)
     )
 
 
 def find_llama_server(named: Path | None) -> Path:
-    """Return the program that the user names, in words or in the environment, or that is on PATH.
+    """Return the program named by the user, by the environment or by PATH, in this order.
 
-    Raises EvaluationFault where there is none.
+    Raise EvaluationFault if there is none.
     """
-    wanted = named or os.environ.get(PROGRAM_VARIABLE) or "llama-server"
-    found = shutil.which(wanted)
+    name = named or os.environ.get(PROGRAM_VARIABLE) or "llama-server"
+    found = shutil.which(name)
     if found is None:
         raise EvaluationFault(
-            f"no program {wanted}: build it with "
-            f"research/evaluation/systems/build_llama_server.sh, and name it by "
+            f"no program {name}: build it with "
+            "research/evaluation/systems/build_llama_server.sh and give its path with "
             f"--llama-server or {PROGRAM_VARIABLE}"
         )
     return Path(found)
@@ -81,7 +81,7 @@ def find_llama_server(named: Path | None) -> Path:
 
 @asynccontextmanager
 async def _started(program: Path, gguf: Path) -> AsyncIterator[Program]:
-    """Start the server and wait for its model. Raises EvaluationFault."""
+    """Start the server and wait until its model is loaded. Raise EvaluationFault if it fails."""
     port = _free_port()
     with tempfile.TemporaryFile() as errors:
         words = [
@@ -110,7 +110,7 @@ async def _started(program: Path, gguf: Path) -> AsyncIterator[Program]:
 
 
 class _Server:
-    """A server that was started."""
+    """A running llama-server."""
 
     def __init__(
         self, *, process: asyncio.subprocess.Process, errors: IO[bytes], port: int
@@ -125,10 +125,10 @@ class _Server:
         return self._process.pid
 
     async def wait_until_loaded(self, gguf: Path) -> None:
-        """Raises EvaluationFault where that does not come about."""
+        """Raise EvaluationFault if the server ends or is too slow."""
         try:
             async with asyncio.timeout(_START_TIMEOUT_S):
-                while not await self._is_loaded():  # noqa: ASYNC110 - another process tells nobody
+                while not await self._is_loaded():  # noqa: ASYNC110 - another process sends no event
                     await asyncio.sleep(_POLL_S)
         except TimeoutError as fault:
             raise EvaluationFault(
@@ -150,7 +150,7 @@ class _Server:
         return {"build": properties.build_info, "context_tokens": str(_CONTEXT_TOKENS)}
 
     async def write(self, prompt: Prompt) -> Written:
-        body = {"input_prefix": prompt.prefix, **_asked(prompt)}
+        body = {"input_prefix": prompt.prefix, **_request_fields(prompt)}
         try:
             status, answer = await asyncio.to_thread(
                 self._ask, "POST", "/infill", msgspec.json.encode(body)
@@ -167,26 +167,34 @@ class _Server:
         return _written(answer)
 
     def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
-        """The hole's own line goes behind the suffix, as in llama.cpp's own editor plugins: what is
-        typed there does not move the suffix."""
+        """Yield pieces of the text. Raise NoAnswer.
+
+        The hole's own line follows the suffix, as in llama.cpp's editor plugins: typing on it then
+        does not invalidate the cached suffix.
+        """
         above, line_end, line = prompt.prefix.rpartition("\n")
-        body = {"input_prefix": above + line_end, "prompt": line, "stream": True, **_asked(prompt)}
+        body = {
+            "input_prefix": above + line_end,
+            "prompt": line,
+            "stream": True,
+            **_request_fields(prompt),
+        }
         return streamed_infill(_HOST, self._port, msgspec.json.encode(body))
 
     def require_running(self) -> None:
-        """Raise EvaluationFault where the server has ended."""
+        """Raise EvaluationFault if the server has ended."""
         code = self._process.returncode
         if code is not None:
             raise EvaluationFault(
                 f"llama-server ended (exit code {code}): {self.last_words()}: "
-                "leave this baseline out, or see to its program and the model"
+                "leave this baseline out, or check its program and the model"
             )
 
     def last_words(self) -> str:
-        """Return the last line that the server said."""
+        """Return the last line that the server printed."""
         self._errors.seek(0)
         lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        return lines[-1] if lines else "it printed nothing"
 
     def _ask(self, method: str, path: str, body: bytes | None) -> tuple[int, bytes]:
         connection = http.client.HTTPConnection(_HOST, self._port, timeout=_FILL_TIMEOUT_S)
@@ -198,7 +206,7 @@ class _Server:
             connection.close()
 
 
-def _asked(prompt: Prompt) -> dict[str, object]:
+def _request_fields(prompt: Prompt) -> dict[str, object]:
     return {
         "input_suffix": prompt.suffix,
         "n_predict": prompt.max_tokens,
@@ -210,18 +218,20 @@ def _asked(prompt: Prompt) -> dict[str, object]:
 
 def _written(answer: bytes) -> Written:
     try:
-        said = msgspec.json.decode(answer, type=_Infilled)
+        infilled = msgspec.json.decode(answer, type=_Infilled)
     except msgspec.DecodeError as fault:
         raise NoAnswer(f"llama-server's answer cannot be read: {fault}") from fault
-    is_ended = said.stop_type in ("eos", "word")
+    is_ended = infilled.stop_type in ("eos", "word")
     return Written(
-        text=said.content,
-        ms=said.timings.prompt_ms + said.timings.predicted_ms,
-        read_ms=said.timings.prompt_ms,
-        num_forwards=max(0, said.tokens_predicted - 1),  # the first token comes with the prefill
-        num_tokens=max(0, said.tokens_predicted - is_ended),
-        num_read=said.timings.prompt_n,
-        num_reused=said.tokens_evaluated - said.timings.prompt_n,
+        text=infilled.content,
+        ms=infilled.timings.prompt_ms + infilled.timings.predicted_ms,
+        read_ms=infilled.timings.prompt_ms,
+        num_forwards=max(
+            0, infilled.tokens_predicted - 1
+        ),  # the first token comes with the prefill
+        num_tokens=max(0, infilled.tokens_predicted - is_ended),
+        num_read=infilled.timings.prompt_n,
+        num_reused=infilled.tokens_evaluated - infilled.timings.prompt_n,
     )
 
 

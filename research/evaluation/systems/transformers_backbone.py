@@ -1,6 +1,6 @@
-"""The backbone alone, one token after the other, by transformers in a process of its own.
+"""The backbone alone, decoded token by token by transformers in its own process.
 
-Comes in: a GGUF file; goes out: a baseline. Imports no torch: transformers_process.py does.
+Imports no torch: ``transformers_process`` does.
 """
 
 import asyncio
@@ -17,11 +17,15 @@ import msgspec
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.systems.baseline import Baseline
 from intarsia.research.evaluation.systems.baseline_program import Program, Prompt, Written
-from intarsia.research.evaluation.systems.transformers_protocol import Loaded, Said, Unloadable
+from intarsia.research.evaluation.systems.transformers_protocol import (
+    LoadFailed,
+    ModelLoaded,
+    Reply,
+)
 
 _LINE_BYTES = 16 * 1024**2
 _ENVIRONMENT = {
-    "HF_HUB_OFFLINE": "1",  # all that is needed is in the one file
+    "HF_HUB_OFFLINE": "1",  # everything is in the one file
     "TOKENIZERS_PARALLELISM": "false",
     "TQDM_DISABLE": "1",
 }
@@ -29,7 +33,7 @@ _ENVIRONMENT = {
 
 def transformers_backbone(gguf: Path, *, model: str | None = None) -> Baseline:
     """Return the baseline that runs this GGUF file; ``model`` is its name in reports."""
-    path = gguf.absolute()  # the process has a working folder of its own
+    path = gguf.absolute()  # the process has another working folder
     return Baseline(
         name="transformers", way="transformers", model=model, start=lambda: _started(path)
     )
@@ -37,7 +41,7 @@ def transformers_backbone(gguf: Path, *, model: str | None = None) -> Baseline:
 
 @asynccontextmanager
 async def _started(gguf: Path) -> AsyncIterator[Program]:
-    """Start the process and wait for its model. Raises EvaluationFault."""
+    """Start the process and wait until its model is loaded. Raise EvaluationFault if it fails."""
     with (
         tempfile.TemporaryFile() as errors,
         tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder,
@@ -66,7 +70,7 @@ async def _started(gguf: Path) -> AsyncIterator[Program]:
 
 
 class _TransformersProcess:
-    """One running process. One question at a time."""
+    """One running process. One prompt at a time."""
 
     def __init__(self, process: asyncio.subprocess.Process, errors: IO[bytes]) -> None:
         self._process = process
@@ -74,15 +78,15 @@ class _TransformersProcess:
         self.details: Mapping[str, str] = {}
 
     async def loaded(self, gguf: Path) -> Program:
-        """Wait until the model is loaded."""
-        match await self._said():
-            case Loaded(details=details):
+        """Return this program after its model is loaded. Raise EvaluationFault if that fails."""
+        match await self._reply():
+            case ModelLoaded(details=details):
                 self.details = details
                 return self
-            case Unloadable(message=message):
+            case LoadFailed(message=message):
                 raise EvaluationFault(f"transformers cannot load {gguf}: {message}")
-            case said:
-                raise EvaluationFault(f"the transformers process said {said!r} before it loaded")
+            case reply:
+                raise EvaluationFault(f"the transformers process sent {reply!r} before it loaded")
 
     @property
     def pid(self) -> int:
@@ -91,14 +95,14 @@ class _TransformersProcess:
     async def write(self, prompt: Prompt) -> Written:
         assert self._process.stdin is not None
         self._process.stdin.write(msgspec.json.encode(prompt) + b"\n")
-        with suppress(ConnectionError):  # told by what it says, which is then nothing
+        with suppress(ConnectionError):  # seen below: there is no reply
             await self._process.stdin.drain()
-        said = await self._said()
-        if not isinstance(said, Written):
-            raise EvaluationFault(f"the transformers process said {said!r} instead of an answer")
-        return said
+        reply = await self._reply()
+        if not isinstance(reply, Written):
+            raise EvaluationFault(f"the transformers process sent {reply!r} instead of an answer")
+        return reply
 
-    async def _said(self) -> Said:
+    async def _reply(self) -> Reply:
         assert self._process.stdout is not None
         line = await self._process.stdout.readline()
         if not line.endswith(b"\n"):
@@ -107,10 +111,10 @@ class _TransformersProcess:
                 f"the transformers process ended (exit code {code}): {self._last_words()}: "
                 "leave this baseline out, or free some memory"
             )
-        said: Said = msgspec.json.decode(line, type=Said)
-        return said
+        reply: Reply = msgspec.json.decode(line, type=Reply)
+        return reply
 
     def _last_words(self) -> str:
         self._errors.seek(0)
         lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else "it said nothing"
+        return lines[-1] if lines else "it printed nothing"

@@ -1,9 +1,7 @@
-"""Transformers' own greedy generation as a process: one token a pass.
+"""Transformers' greedy generation as a process: it reads prompts and writes texts.
 
-Run with ``python -m intarsia.research.evaluation.systems.transformers_process MODEL.gguf``.
-
-Comes in by stdin: prompts; goes out by stdout: what transformers' own greedy generation writes with
-the weights that our engine runs. Knows nothing of cases.
+Run with ``python -m intarsia.research.evaluation.systems.transformers_process MODEL.gguf``. The
+messages are in ``transformers_protocol``; the weights are those of our engine.
 """
 
 import os
@@ -20,7 +18,11 @@ import msgspec
 
 from intarsia.research.evaluation.systems.baseline_program import Prompt, Written
 from intarsia.research.evaluation.systems.held_context import HeldContext
-from intarsia.research.evaluation.systems.transformers_protocol import Loaded, Said, Unloadable
+from intarsia.research.evaluation.systems.transformers_protocol import (
+    LoadFailed,
+    ModelLoaded,
+    Reply,
+)
 
 if TYPE_CHECKING:
     import torch
@@ -31,7 +33,7 @@ _MARK = re.compile(r"<\S+>")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Backbone:
-    """A loaded model, its tokenizer, and the tokens that mean something to it."""
+    """A loaded model, its tokenizer and its special tokens."""
 
     model: Any
     tokenizer: Any
@@ -41,7 +43,7 @@ class Backbone:
     held: HeldContext = field(default_factory=HeldContext)
 
     def write(self, prompt: Prompt) -> Written:
-        """Go on behind the prefix, the likeliest token each time."""
+        """Fill the hole by greedy decoding."""
         import torch
 
         started = time.perf_counter()
@@ -76,7 +78,7 @@ class Backbone:
         )
 
     def decode(self, ids: Sequence[int]) -> str:
-        """Return the ids' text, letter by letter."""
+        """Return the exact text of the ids."""
         text: str = self.tokenizer.decode(ids, clean_up_tokenization_spaces=False)
         return text
 
@@ -86,7 +88,7 @@ class Backbone:
         return [before_prefix, *prefix, before_suffix, *suffix, before_middle]
 
     def _encode(self, text: str) -> list[int]:
-        """What looks like a special token in a user's file is text, not a command to the model."""
+        """Return the ids of a text. A special token in a user's file is encoded as plain text."""
         clean = text.encode("utf-8", "replace").decode("utf-8")
         ids: list[int] = self.tokenizer(
             clean, add_special_tokens=False, split_special_tokens=True
@@ -94,15 +96,15 @@ class Backbone:
         return ids
 
     def _num_tokens(self, ids: Sequence[int], num_chars: int) -> int:
-        """Return how many of the tokens have a share in so much text."""
+        """Return how many tokens the first ``num_chars`` characters need."""
         counts = range(len(ids) + 1)
         return next((n for n in counts if len(self.decode(ids[:n])) >= num_chars), len(ids))
 
 
 class _StopAtText:
-    """Ends a generation of one row where a stop text has come up; notes when the first token came.
+    """Ends a generation of one row at a stop text; records the time of the first token.
 
-    transformers' own ``stop_strings`` goes through the whole vocabulary for every new stop text.
+    transformers' own ``stop_strings`` searches the whole vocabulary for every new stop text.
     """
 
     def __init__(self, backbone: Backbone, *, num_context: int, stop: tuple[str, ...]) -> None:
@@ -120,7 +122,7 @@ class _StopAtText:
 
 
 def load_backbone(gguf: Path) -> Backbone:
-    """Load a GGUF file. Raises ValueError, OSError and what else transformers may."""
+    """Load a GGUF file. Raise ValueError, OSError or another error of transformers."""
     import torch
     import transformers
 
@@ -129,7 +131,7 @@ def load_backbone(gguf: Path) -> Backbone:
     tokenizer = transformers.AutoTokenizer.from_pretrained(gguf.parent, gguf_file=gguf.name)
     vocabulary = tokenizer.get_vocab()
     if missing := [mark for mark in _MARKS if mark not in vocabulary]:
-        raise ValueError(f"its tokenizer has no {missing[0]}, so it fills no holes")
+        raise ValueError(f"its tokenizer has no {missing[0]}, so it cannot fill holes")
     return Backbone(
         model=model,
         tokenizer=tokenizer,
@@ -146,7 +148,7 @@ def load_backbone(gguf: Path) -> Backbone:
 
 
 def _load_model(gguf: Path, dtype: "torch.dtype") -> Any:
-    """Load the weights as transformers reads them; its one call for it would need accelerate."""
+    """Load the weights as transformers does; its own single call would need accelerate."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
     from transformers.modeling_gguf_pytorch_utils import load_gguf_checkpoint
@@ -161,22 +163,22 @@ def _load_model(gguf: Path, dtype: "torch.dtype") -> Any:
 
 
 def _multiplies_bfloat16() -> bool:
-    """Decide as our engine does: elsewhere bfloat16 is emulated, and slower than float32."""
+    """Decide as our engine does: emulated bfloat16 is slower than float32."""
     import torch
 
     return torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported()
 
 
 def _end_ids(tokenizer: Any) -> tuple[int, ...]:
-    """Return every token that is no text: files of this family list some marks as plain ones."""
+    """Return the special tokens; files of this model family list some as plain ones."""
     added = tokenizer.added_tokens_decoder.items()
     return tuple(i for i, token in added if token.special or _MARK.fullmatch(token.content))
 
 
 def _tie(model: Any) -> bool:
-    """Make embedding and output one matrix again where they were one; return whether they were.
+    """Share one matrix between embedding and output if the model ties them; return whether it does.
 
-    llama.cpp may write a tied matrix twice, rounded differently; the output is the finer one.
+    llama.cpp may write a tied matrix twice with different rounding; the output is more precise.
     """
     embed, output = model.get_input_embeddings().weight, model.get_output_embeddings().weight
     if embed is not output:
@@ -189,23 +191,23 @@ def _tie(model: Any) -> bool:
 
 
 def main() -> int:
-    """Load, say so, and answer until stdin ends."""
+    """Load the model, report it, and answer prompts until stdin ends."""
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # keep the output of libraries apart
 
-    def say(said: Said) -> None:
-        answers.write(msgspec.json.encode(said) + b"\n")
+    def send(reply: Reply) -> None:
+        answers.write(msgspec.json.encode(reply) + b"\n")
         answers.flush()
 
     try:
         backbone = load_backbone(Path(sys.argv[1]))
     except (OSError, ValueError, KeyError, RuntimeError, ImportError, struct.error) as fault:
         lines = str(fault).strip().splitlines()
-        say(Unloadable(message=lines[0] if lines else type(fault).__name__))
+        send(LoadFailed(message=lines[0] if lines else type(fault).__name__))
         return 1
-    say(Loaded(details=backbone.details))
+    send(ModelLoaded(details=backbone.details))
     for line in sys.stdin.buffer:
-        say(backbone.write(msgspec.json.decode(line, type=Prompt)))
+        send(backbone.write(msgspec.json.decode(line, type=Prompt)))
     return 0
 
 

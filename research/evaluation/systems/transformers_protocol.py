@@ -1,4 +1,4 @@
-"""What the transformers process says: one JSON object a line. It is asked with a Prompt a line."""
+"""Messages of the transformers process, one JSON object per line; it gets one Prompt per line."""
 
 from typing import TypeAlias
 
@@ -7,16 +7,16 @@ import msgspec
 from intarsia.research.evaluation.systems.baseline_program import Written
 
 
-class Loaded(msgspec.Struct, frozen=True, kw_only=True, tag="loaded"):
-    """Its first line: the model is there."""
+class ModelLoaded(msgspec.Struct, frozen=True, kw_only=True, tag="loaded"):
+    """The first line: the model is loaded."""
 
     details: dict[str, str]
 
 
-class Unloadable(msgspec.Struct, frozen=True, kw_only=True, tag="unloadable"):
-    """Its first and last line: why the model is not."""
+class LoadFailed(msgspec.Struct, frozen=True, kw_only=True, tag="unloadable"):
+    """The only line: why the model could not be loaded."""
 
     message: str
 
 
-Said: TypeAlias = Loaded | Unloadable | Written
+Reply: TypeAlias = ModelLoaded | LoadFailed | Written

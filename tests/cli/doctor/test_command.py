@@ -26,7 +26,7 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_doctor_names_what_is_missing_and_what_to_do(empty_cache: Path):
     result = run("doctor")
     assert result.exit_code == 1
-    assert f"missing model       {DEFAULT_MODEL} is not there" in result.stdout
+    assert f"missing model       {DEFAULT_MODEL} is not downloaded" in result.stdout
     assert "→ run `intarsia pull`" in result.stdout
     assert "ok      languages" in result.stdout
 

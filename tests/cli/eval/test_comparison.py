@@ -27,8 +27,8 @@ def test_two_runs_are_paired_hole_by_hole(kept):
     assert result.exit_code == 0, result.stderr
     for words in ("2 holes in common", "before", "after", "+50.0", "0 / 1", "1.000", "noise"):
         assert words in result.stdout, words
-    assert "right on one side only" in result.stdout
-    assert "1 holes of the first side and 1 of the second" in result.stdout
+    assert "correct on one side only" in result.stdout
+    assert "1 holes that only the first side has, 1 that only the second side has" in result.stdout
 
 
 def test_two_systems_of_one_run_are_paired(kept):

@@ -73,7 +73,7 @@ def test_a_file_without_holes_says_what_would_be_one(tmp_path: Path):
     path.write_text("x = 1\n")
     result = run("fill", path, "--all-holes", "--json")
     assert result.exit_code == ExitCode.NOTHING
-    assert "asks to be filled" in json.loads(result.stdout)["reason"]
+    assert "has nothing to fill" in json.loads(result.stdout)["reason"]
     assert "--mark" in result.stderr
 
 

@@ -37,7 +37,7 @@ def editor(request: pytest.FixtureRequest) -> Iterator[Neovim]:
 
 @pytest.fixture
 def edit(editor: Neovim, tmp_path: Path) -> Iterator[Callable[..., Neovim]]:
-    """Open a file with this text in the module's editor; no error may be told meanwhile."""
+    """Open a file with this text in the module's editor; no error may be shown in it."""
 
     def open_file(text: str, name: str = "a.py") -> Neovim:
         editor.edit(tmp_path / name, text)

@@ -52,7 +52,7 @@ def test_it_settles_in_place_and_becomes_the_answer(edit: Edit) -> None:
     nvim.shows("alpha + größe")
     drawn = nvim.lua("_G.drawn")
     first = next(number for number, text in enumerate(drawn) if text)
-    assert False not in drawn[first:]  # never taken away meanwhile
+    assert False not in drawn[first:]  # never removed before that
     seen = list(dict.fromkeys(drawn[first:]))
     assert seen[-1] == "alpha + größe"
     assert "alpha · ·····" in seen

@@ -91,7 +91,7 @@ def test_change_and_close_of_an_unopened_document_are_logged(
     with caplog.at_level(logging.WARNING):
         documents.change(types.DidChangeTextDocumentParams(identifier, []))
         documents.close(URI)
-    assert [record.message.split(",")[0] for record in caplog.records] == [
-        "change of a document that is not open",
-        "close of a document that is not open",
+    assert [record.message.split(":")[0] for record in caplog.records] == [
+        "ignored a change of a document that is not open",
+        "ignored the closing of a document that is not open",
     ]

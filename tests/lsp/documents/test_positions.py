@@ -32,7 +32,7 @@ def test_every_offset_survives_the_way_to_a_position_and_back(text: str, encodin
     starts = line_starts(text)
     for offset in range(len(text) + 1):
         if text[offset - 1 : offset + 1] == "\r\n":
-            continue  # between CR and LF lies no position
+            continue  # there is no position between CR and LF
         position = position_at(text, starts, offset, encoding)
         assert offset_at(text, starts, position, encoding) == offset
 

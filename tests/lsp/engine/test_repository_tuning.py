@@ -52,7 +52,7 @@ def test_the_default_model_gets_the_tuning_that_was_made_for_it(root: Path, weig
     path = keep_some(root, weights)
     choice = choose_model(ON, [root])
     assert choice.model == f"base+{path}"
-    assert choice.said == f"the tuning of {root} is in use"
+    assert choice.note == f"the tuning of {root} is in use"
 
 
 def test_a_model_that_is_named_gets_its_tuning(root: Path, weights: Path) -> None:
@@ -66,24 +66,24 @@ def test_another_model_stays_as_it_is(root: Path, weights: Path, model: str | No
     keep_some(root, weights, is_default_model=False)
     choice = choose_model(Settings(repository_tuning=True, model=model), [root])
     assert choice.model == model
-    assert choice.said is not None
-    assert "is for base, not for" in choice.said
+    assert choice.note is not None
+    assert "is for base, not for" in choice.note
 
 
 def test_a_repository_without_a_tuning_is_told(root: Path) -> None:
     choice = choose_model(ON, [root])
     assert choice.model is None
-    assert choice.said == f"no tuning is kept for {root}: see `intarsia train --repo`"
-    assert choose_model(ON, []).said == "no folder is open, so there is no repository's tuning"
+    assert choice.note == f"no tuning is kept for {root}: see `intarsia train --repo`"
+    assert choose_model(ON, []).note == "no folder is open, so no repository's tuning is used"
 
 
 def test_a_tuning_that_was_lost_is_told(root: Path, weights: Path) -> None:
     keep_some(root, weights).unlink()
-    assert "train it again" in (choose_model(ON, [root]).said or "")
+    assert "train it again" in (choose_model(ON, [root]).note or "")
     (tuning_folder(root) / ABOUT_NAME).write_text("{")
     choice = choose_model(ON, [root])
     assert choice.model is None
-    assert "cannot be read" in (choice.said or "")
+    assert "cannot be read" in (choice.note or "")
 
 
 def test_the_first_folder_with_a_tuning_decides(root: Path, weights: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Requests that end early: cancelled, outrun, or stale. Every one of them is answered."""
+"""Requests that end early: cancelled, outrun, or stale. Each is answered."""
 
 import asyncio
 

@@ -233,4 +233,4 @@ async def test_an_action_of_somebody_else_is_refused(runtime: Address) -> None:
             with pytest.raises(JsonRpcException) as raised:
                 await client.code_action_resolve_async(types.CodeAction("theirs", data=data))
             assert raised.value.code == INVALID_PARAMS
-            assert "none of intarsia's" in raised.value.message
+            assert "not one of intarsia's" in raised.value.message

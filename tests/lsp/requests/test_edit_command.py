@@ -74,7 +74,7 @@ async def test_an_answer_of_the_editor_that_cannot_be_read_ends_the_edit(runtime
         uri = open_document(client, "a.py", TEXT)
         answer = await answered(asyncio.ensure_future(run_edit(client, "fillAll", uri, None)))
         assert not answer["applied"]
-        assert "its answer cannot be read" in answer["reason"]
+        assert "the client's answer cannot be read" in answer["reason"]
 
 
 async def test_only_the_holes_of_the_range_are_filled(runtime: Address) -> None:
@@ -214,7 +214,7 @@ async def test_an_editor_that_applies_no_edits_is_told_so(runtime: Address) -> N
         uri = open_document(client, "a.py", TEXT)
         answer = await run_edit(client, "fillAll", uri, None)
         assert answer["applied"] is False
-        assert "ask for it with apply: false" in answer["reason"]
+        assert "request the edit with apply: false" in answer["reason"]
 
 
 async def test_an_edit_is_dropped_when_the_document_moves_on_meanwhile(runtime: Address) -> None:
@@ -298,8 +298,8 @@ async def test_progress_is_shown_without_a_token_too_where_the_client_takes_it(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (None, "takes one argument, not 0"),
-        ([{}, {}], "takes one argument, not 2"),
+        (None, "expected one argument, got 0"),
+        ([{}, {}], "expected one argument, got 2"),
         ([7], "Expected `object`, got `int`"),
         ([{"kind": "fill"}], "missing required field `textDocument`"),
         ([{"kind": "melt", "textDocument": {"uri": "a"}}], "Invalid enum value 'melt'"),
@@ -330,7 +330,7 @@ async def test_another_command_is_not_known(runtime: Address) -> None:
         with pytest.raises(JsonRpcException) as raised:
             await client.workspace_execute_command_async(types.ExecuteCommandParams("rm -rf /"))
         assert raised.value.code == INVALID_PARAMS
-        assert "known is intarsia.edit" in raised.value.message
+        assert "the only command is intarsia.edit" in raised.value.message
 
 
 async def test_an_engine_that_dies_is_the_reason_and_the_server_goes_on(runtime: Address) -> None:

@@ -1,4 +1,4 @@
-"""Inline completions end to end, the model apart: rules stand in for it."""
+"""Inline completions end to end, the model apart: rules replace it."""
 
 import pytest
 from editor_clients import (

@@ -48,7 +48,7 @@ def free_port() -> int:
 
 
 async def is_listening(port: int) -> bool:
-    """Whether the port is taken: nobody else may listen there."""
+    """Whether the port is taken: no other process may listen there."""
     with socket.socket() as probe:
         try:
             probe.bind(("127.0.0.1", port))

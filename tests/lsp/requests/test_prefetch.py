@@ -1,4 +1,4 @@
-"""The cursor comes to rest: the engine reads there in idle time, and nobody is told."""
+"""The cursor comes to rest: the engine reads there in idle time, without a message."""
 
 import asyncio
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from intarsia.engine.ipc.address import Address
 COMMAND = rule_server_command(text="1")
 TEXT = "one = \ntwo = 2\nthree = 3\n"
 BEFORE_THREE = "one = \ntwo = 2\nx\n"
-"""What stands before the last line, once an ``x`` was typed into a line of its own."""
+"""The text before the last line, once an ``x`` was typed into a line of its own."""
 
 
 async def rest_at(client: LanguageClient, uri: str, line: int) -> None:

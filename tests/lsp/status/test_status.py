@@ -93,7 +93,7 @@ async def test_a_line_that_was_not_started_is_silent() -> None:
 async def test_what_does_not_change_is_not_told_again() -> None:
     told = Told()
     told.line.start()
-    told.line.enabled(True)
+    told.line.set_enabled(True)
 
     async def is_quiet() -> bool:
         told.line.request_answered(LAST)
@@ -107,7 +107,7 @@ async def test_a_failure_holds_until_something_goes_right() -> None:
     told = Told()
     line = told.line
     line.failed("the model is missing: pull it")
-    with line.asking(None, is_connected=True, is_fill=True):
+    with line.busy(None, is_connected=True, is_fill=True):
         line.start()
     assert told.states == ["failed"]
     line.engine_answered("m")
@@ -123,7 +123,7 @@ async def test_a_failure_holds_until_something_goes_right() -> None:
 async def test_an_engine_that_went_away_meanwhile_is_started_again() -> None:
     told = Told()
     told.line.engine_answered("m")
-    with told.line.asking(None, is_connected=False, is_fill=True):
+    with told.line.busy(None, is_connected=False, is_fill=True):
         told.line.start()
     assert told.states == ["starting"]
 
@@ -137,13 +137,13 @@ async def test_a_load_that_nobody_here_waits_for_is_not_shown() -> None:
 
 async def test_a_late_report_of_a_load_is_not_shown_but_another_models_load_is() -> None:
     told = Told()
-    with told.line.asking("m", is_connected=True, is_fill=False):
+    with told.line.busy("m", is_connected=True, is_fill=False):
         told.line.engine_answered("m")
-    with told.line.asking("m", is_connected=True, is_fill=True):
+    with told.line.busy("m", is_connected=True, is_fill=True):
         told.line.loading(LOADING)
         told.line.start()
         assert told.states == ["working"]
-    with told.line.asking("n", is_connected=True, is_fill=False):
+    with told.line.busy("n", is_connected=True, is_fill=False):
         told.line.loading(LOADING)
         told.line.start()
     assert told.states == ["working", "loading"]

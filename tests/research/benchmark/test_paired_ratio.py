@@ -2,11 +2,11 @@
 
 import pytest
 
-from intarsia.research.benchmark.paired_ratio import Pair, is_same_line, mean_ratio
+from intarsia.research.benchmark.paired_ratio import TimedPair, is_same_line, mean_ratio
 
 
-def pair(ms: float, other_ms: float, group: str = "a") -> Pair:
-    return Pair(group=group, ms=ms, other_ms=other_ms, is_same_text=True)
+def pair(ms: float, other_ms: float, group: str = "a") -> TimedPair:
+    return TimedPair(group=group, ms=ms, other_ms=other_ms, is_same_text=True)
 
 
 def test_twice_as_long_and_half_as_long_are_as_long():

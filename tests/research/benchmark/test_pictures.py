@@ -38,8 +38,8 @@ def test_a_picture_is_drawn_of_what_there_is_and_of_nothing_else(tmp_path: Path)
     drawn = draw_pictures(FIGURES, tmp_path / "new")
     assert drawn == [tmp_path / "new" / "bench-context.svg"]
     shown = drawn[0].read_text(encoding="utf-8")
-    assert ">all shown, cold<" in shown
-    assert ">all shown, warm<" in shown
+    assert ">whole, cold<" in shown
+    assert ">whole, warm<" in shown
     assert ">cut as usual, cold<" not in shown
     assert ">thousands of tokens in the file<" in shown
 

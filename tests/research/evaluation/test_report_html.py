@@ -85,7 +85,7 @@ def test_of_a_long_text_the_nearest_lines_are_shown():
     found = read(row("1", before=before, after="\n" + before, text="y" * (CHARS_SHOWN + 50)))
     text = "".join(found.texts)
     assert "line 99" in text and "line 50\n" not in text
-    assert "50 characters more" in text
+    assert "50 more characters" in text
 
 
 def test_a_run_without_rows_is_a_page_too():

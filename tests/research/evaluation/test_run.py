@@ -174,7 +174,7 @@ async def test_one_that_cannot_be_made_ready_leaves_no_other_open() -> None:
 
 
 async def test_names_are_unique() -> None:
-    with pytest.raises(EvaluationFault, match="two systems are named 'a'"):
+    with pytest.raises(EvaluationFault, match="two systems have the name 'a'"):
         await run(CASES, trio([])[:1] * 2, judge=judge)
 
 

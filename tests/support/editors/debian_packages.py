@@ -29,7 +29,7 @@ exec "$here/{LIBRARIES}/ld-linux-x86-64.so.2" --library-path "$here/{LIBRARIES}"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Package:
-    """Where a package lies on the mirror, and what its file's hash is."""
+    """Where a package is on the mirror, and what its file's hash is."""
 
     path: str
     sha256: str

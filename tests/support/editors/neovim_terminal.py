@@ -1,4 +1,4 @@
-"""A real Neovim on a pseudo-terminal: what is asserted is what stands on the screen, and how."""
+"""A real Neovim on a pseudo-terminal: tests assert what the screen shows, and how."""
 
 import fcntl
 import os
@@ -61,7 +61,7 @@ class NeovimTerminal:
         return [[self._screen.buffer[row][col] for col in range(COLUMNS)] for row in range(ROWS)]
 
     def cursor(self) -> tuple[int, int]:
-        """Return the row and the column where the cursor stands, from 0."""
+        """Return the row and the column of the cursor, from 0."""
         return self._screen.cursor.y, self._screen.cursor.x
 
     def in_colour_of(self, *groups: str) -> str:
@@ -72,7 +72,7 @@ class NeovimTerminal:
         return "\n".join(row for row in rows if row.strip()).rstrip()
 
     def until(self, holds: Callable[[], bool], seconds: float = 60) -> None:
-        """Wait until something is true, reading what the editor draws meanwhile."""
+        """Wait until something is true, reading what the editor draws."""
         ends_at = time.monotonic() + seconds
         while not holds():
             shown = "\n".join(self.lines())
@@ -80,7 +80,7 @@ class NeovimTerminal:
             self._read(0.02)
 
     def shows(self, text: str) -> None:
-        """Wait until a text stands on the screen, in whatever colour."""
+        """Wait until a text is on the screen, in whatever colour."""
         self.until(lambda: any(text in line for line in self.lines()))
 
     def ghost_text(self) -> str:
@@ -90,12 +90,12 @@ class NeovimTerminal:
         return self.suggested()
 
     def suggests(self, text: str) -> None:
-        """Wait until exactly this stands on the screen as a suggestion, a draft no longer."""
+        """Wait until exactly this is on the screen as a suggestion, a draft no longer."""
         is_answered = "require('intarsia').is_shown()"
         self.until(lambda: self.suggested() == text and bool(self.nvim.lua(is_answered)))
 
     def suggested(self) -> str:
-        """Return what stands on the screen as a suggestion now."""
+        """Return what the screen shows as a suggestion now."""
         return self.in_colour_of("IntarsiaGhostText", "IntarsiaUnsure")
 
     def drain(self) -> None:

@@ -1,4 +1,4 @@
-"""A terminal editor behind a pseudo-terminal: keys go in, a screen comes out."""
+"""A terminal editor on a pseudo-terminal: keys go in, a screen comes out."""
 
 import fcntl
 import os
@@ -41,7 +41,7 @@ class TerminalEditor:
         os.write(self._terminal, keys.encode())
 
     def escape(self) -> None:
-        """Press Escape and nothing more: with a key right behind it, it would be Alt and that."""
+        """Press Escape and nothing more: with a key right after it, it would be Alt and that."""
         self.keys("\x1b")
         ends_at = time.monotonic() + _ESCAPE_S
         while time.monotonic() < ends_at:
@@ -53,7 +53,7 @@ class TerminalEditor:
         return "\n".join(line.rstrip() for line in self._screen.display)
 
     def until(self, holds: Callable[[], bool], seconds: float = 20) -> None:
-        """Wait until something is true, reading what the editor draws meanwhile."""
+        """Wait until something is true, reading what the editor draws."""
         ends_at = time.monotonic() + seconds
         while not holds():
             assert time.monotonic() < ends_at, f"never came true:\n{self.screen()}"
@@ -61,7 +61,7 @@ class TerminalEditor:
             self._read(0.05)
 
     def shows(self, text: str, seconds: float = 20) -> None:
-        """Wait until a text stands on the screen."""
+        """Wait until a text is on the screen."""
         self.until(lambda: text in self.screen(), seconds)
 
     def shows_soon(self, text: str, seconds: float) -> bool:

@@ -106,7 +106,7 @@ class TypingRun:
         self._pause(self._chance.uniform(0.01, 0.12))
 
     def _pause(self, seconds: float) -> None:
-        """Wait, and take what the editor draws meanwhile."""
+        """Wait, and read what the editor draws."""
         ends_at = time.monotonic() + seconds
         while (left := ends_at - time.monotonic()) > 0:
             time.sleep(min(left, 0.02))

@@ -37,12 +37,12 @@ def row(case: str, system: str = "speculative", **changes: Any) -> Row:
 
 
 def exact(case: str, system: str = "speculative", **changes: Any) -> Row:
-    """Return a row whose answer is what stood there."""
+    """Return a row with an exact answer."""
     return row(case, system, **{"is_exact": True, "similarity": 1.0, "text": "x = 1"} | changes)
 
 
 def failure(case: str, system: str = "speculative", **changes: Any) -> Row:
-    """Return a row of a hole that got no answer."""
+    """Return a row of a hole without an answer."""
     usual = {
         "is_failure": True,
         "reason": "the engine went away",

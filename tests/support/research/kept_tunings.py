@@ -8,7 +8,7 @@ from intarsia.lsp.engine.repository_tuning import Effect, KeptTuning
 
 
 def keep_some(root: Path, weights: Path, **changes: Any) -> Path:
-    """Keep these weights as a repository's tuning, and return where they lie."""
+    """Keep these weights as a repository's tuning, and return their path."""
     effect = Effect(
         holes=10,
         exact_without=0.1,
@@ -21,7 +21,7 @@ def keep_some(root: Path, weights: Path, **changes: Any) -> Path:
     )
 
     def about(name: str) -> KeptTuning:
-        said: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "root": str(root.resolve()),
             "model": "base",
             "is_default_model": True,
@@ -38,6 +38,6 @@ def keep_some(root: Path, weights: Path, **changes: Any) -> Path:
             "seconds": 60.0,
             "effect": effect,
         }
-        return KeptTuning(**(said | changes))
+        return KeptTuning(**(fields | changes))
 
     return keep_tuning(weights, root, about)

@@ -1,4 +1,4 @@
-"""Systems that answer by rule, and keep a diary of what was asked of them."""
+"""A system that answers by rule, and keeps a diary of its requests."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -9,7 +9,7 @@ from intarsia.research.evaluation.record import SystemInfo
 
 
 class ScriptedSystem:
-    """``answer`` may raise. The diary is shared: what happened to whom, in order."""
+    """``answer`` may raise. Several systems may share a diary: all events in order."""
 
     def __init__(self, name: str, diary: list[str], answer: Callable[[Case], str]) -> None:
         self.name = name

@@ -23,7 +23,7 @@ test("nothing is sure where the server tells no confidence", () => {
   assert.deepEqual(asCandidate("x", undefined), { text: "x", sure: "" });
 });
 
-test("brackets behind the cursor that a part brings again are replaced, the others stay", () => {
+test("brackets after the cursor that a part repeats are replaced, the others stay", () => {
   assert.equal(unitsRepeated("len(x))", "))"), 2);
   assert.equal(unitsRepeated("len(x", "))"), 0);
   assert.equal(unitsRepeated("len(x)", "))"), 1);

@@ -19,7 +19,7 @@ test("no word of an unsettled token is ever drawn", () => {
   assert.match(line, /^[·\u00a0]+$/);
 });
 
-test("text that has settled behind a guess stands behind the dots", () => {
+test("settled text after a guess is drawn after the dots", () => {
   assert.equal(drawn(guessed("a b"), settled(")")), "· ·)");
 });
 

@@ -51,7 +51,7 @@ def test_what_looks_like_a_mark_is_plain_text(are_marks_special: bool, tmp_path:
         ids = text.encode(f"x{mark}y")
         assert not text.end_ids & set(ids)
         assert joined(text, ids) == f"x{mark}y"
-    assert len(text.end_ids) == len(MARKS), "each of them ends a hole, however it is listed"
+    assert len(text.end_ids) == len(MARKS), "each of these ends a hole, however it is listed"
 
 
 def test_a_plain_added_token_is_text(tmp_path: Path) -> None:

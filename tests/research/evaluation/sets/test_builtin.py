@@ -92,7 +92,7 @@ def test_a_sample_is_seeded_and_spread_evenly(folder: Path):
 
 def test_a_file_that_was_changed_is_refused(folder: Path):
     (folder / "go/fmtx/print.go").write_text("package other\n")
-    with pytest.raises(EvaluationFault, match=r"print.go is not what the manifest says"):
+    with pytest.raises(EvaluationFault, match=r"print.go has another digest"):
         cases(folder, languages=["python"])
 
 

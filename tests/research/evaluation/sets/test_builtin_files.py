@@ -187,7 +187,7 @@ def test_the_same_seed_draws_the_same_holes() -> None:
 
 
 def test_broken_code_is_refused() -> None:
-    with pytest.raises(ValueError, match="not whole python"):
+    with pytest.raises(ValueError, match="not valid python"):
         make_builtin.read_source("def (:\n", language_for_id("python"))
 
 

@@ -82,7 +82,7 @@ def test_the_line_end_belongs_to_what_follows(tmp_path: Path, ending: str):
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
-        ("none.jsonl", b"\n", "holds no problem"),
+        ("none.jsonl", b"\n", "has no problems"),
         ("torn.jsonl.gz", gzip.compress(b"{}")[:-4], "cannot read"),
         ("twisted.jsonl.gz", gzip.compress(b"{}" * 99)[:12] + b"\xff" * 20, "cannot read"),
         ("plain.jsonl.gz", b"{}", "cannot read"),
@@ -104,8 +104,8 @@ def test_a_damaged_file_is_told_in_one_line(tmp_path: Path, name: str, data: byt
     [
         ({"task_id": "Other/HumanEval/0/L0"}, "none of the sets"),
         ({"task_id": "SingleLineInfilling"}, "none of the sets"),
-        ({"canonical_solution": "    a = 1\n    return a\n"}, "no whole line"),
-        ({"prompt": "def add(a, b):"}, "no whole line"),
+        ({"canonical_solution": "    a = 1\n    return a\n"}, "not a whole line"),
+        ({"prompt": "def add(a, b):"}, "not a whole line"),
     ],
 )
 def test_a_problem_of_no_known_set_is_told(tmp_path: Path, change: dict[str, str], said: str):

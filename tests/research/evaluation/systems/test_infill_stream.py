@@ -43,7 +43,7 @@ async def test_a_text_may_be_given_up(tmp_path: Path):
     [
         ("picky", r"refused the hole \(status 400\)"),
         ("babbling", "answer cannot be read"),
-        ("mortal", "broke off"),
+        ("mortal", "ended its answer early"),
     ],
 )
 async def test_what_is_no_text_is_no_answer(tmp_path: Path, behaviour: str, reason: str):

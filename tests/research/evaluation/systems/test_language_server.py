@@ -136,7 +136,7 @@ async def test_a_cursor_within_a_crlf_cannot_be_asked_for(runtime: Address) -> N
     async with server.ready() as client:
         answer = await client.fill(case("x = \r", suffix="\ny = 2\n"))
     assert answer.is_failure
-    assert answer.reason == "LSP knows no position between the CR and the LF of a line end"
+    assert answer.reason == "LSP has no position between the CR and the LF of a line end"
 
 
 @pytest.mark.parametrize(
