@@ -90,14 +90,14 @@ class MaskedCausal:
             hidden = self._read(context[start : start + size])
             start += len(hidden)
             if start == len(context):
-                self._open.keep_end(hidden[-1].clone())
+                self._open.keep_last_hidden(hidden[-1].clone())
         self.open_canvas([])
         return Prefilled(num_reused=num_reused, num_computed=len(context) - num_reused)
 
     @torch.inference_mode()
     def next_logits(self) -> Tensor:
         """Return logits (vocab,) of the token after the open context."""
-        hidden = self._open.end_of_context(self._context_length)
+        hidden = self._open.last_hidden(self._context_length)
         if hidden is None:
             raise RuntimeError("no context is open: call prefill first")
         return self._backbone.logits(hidden[None])[0]
@@ -111,7 +111,7 @@ class MaskedCausal:
             self._context_length += 1
             return 0
         self._open.crop(length)
-        self._open.keep_end(self._read([token])[-1].clone())
+        self._open.keep_last_hidden(self._read([token])[-1].clone())
         self._context_length += 1
         return 1
 
@@ -140,7 +140,7 @@ class MaskedCausal:
         self._open.crop(length)
         self._context_length = length
         self.open_canvas([])
-        if self._open.end_of_context(length) is None:
+        if self._open.last_hidden(length) is None:
             self.prefill(list(self._open.ids))
 
     @torch.inference_mode()
@@ -151,7 +151,7 @@ class MaskedCausal:
 
         None of them is held afterwards. Raises Cancelled between two chunks.
         """
-        end = self._open.end_of_context(self._context_length)
+        end = self._open.last_hidden(self._context_length)
         if end is None:
             raise RuntimeError("no context is open: call prefill first")
         hidden = [end[None]]
@@ -197,7 +197,7 @@ class MaskedCausal:
         each of them soon: behind what the user has typed along."""
         for token, hidden in zip(self._last_tokens[:num_tokens], self._last_hidden, strict=False):
             self._open.commit([token])
-            self._open.keep_end(hidden)
+            self._open.keep_last_hidden(hidden)
 
     # -- rewriting -------------------------------------------------------------------------------
 
@@ -249,7 +249,7 @@ class MaskedCausal:
         return torch.stack(named[: len(ids)])
 
     def _is_end_known(self, length: int) -> bool:
-        return self._open.end_of_context(length) is not None
+        return self._open.last_hidden(length) is not None
 
     def _read(self, tokens: Sequence[int]) -> Tensor:
         """Run tokens on the frozen path and hold them; return hidden states (tokens, hidden)."""

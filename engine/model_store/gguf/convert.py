@@ -18,7 +18,7 @@ from intarsia.engine.cache.folder import (
     plain_disk_faults,
     require_space,
 )
-from intarsia.engine.cache.lock import turn
+from intarsia.engine.cache.lock import exclusive
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.model_store.gguf.config import config_from_gguf
 from intarsia.engine.model_store.gguf.fused_layout import FUSED_FORMAT, FusedTensor, fused_tensors
@@ -52,7 +52,7 @@ def convert(
     the rows before they are rounded. Raises ModelError (file, shape or disk)."""
     with plain_disk_faults(folder.parent):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with turn(folder, f"converts {gguf.name}", on_progress):
+        with exclusive(folder, f"converts {gguf.name}", on_progress):
             if not folder.is_dir():
                 _convert_locked(gguf, folder, on_progress, change_for)
 
