@@ -1,1 +1,4 @@
-"""Files that are kept between starts: where, one writer at a time, checked by digest."""
+"""The user's cache folder: where it is, locks for its writers, digests, and progress of long work.
+
+``folder.cache_folder`` is where everything that is downloaded, converted or compiled is kept.
+"""

@@ -1,4 +1,4 @@
-"""The user's cache folder: where it is, and faults of its disk as one plain line.
+"""The user's cache folder, and errors of its disk as one plain line.
 
 Knows nothing of models.
 """
@@ -19,14 +19,14 @@ _ADVICE = "free some, or point INTARSIA_CACHE_DIR to a disk with room"
 
 
 def cache_folder() -> Path:
-    """Return the folder for downloads and conversions; INTARSIA_CACHE_DIR overrides it."""
+    """Return the cache folder; INTARSIA_CACHE_DIR overrides it."""
     override = os.environ.get("INTARSIA_CACHE_DIR")
     return Path(override).expanduser() if override else platformdirs.user_cache_path("intarsia")
 
 
 @contextmanager
 def plain_disk_faults(folder: Path) -> Iterator[None]:
-    """Turn a full or unwritable disk under ``folder`` into a ModelError that says so."""
+    """Raise ModelError instead of OSError where the disk of ``folder`` is full or read-only."""
     try:
         yield
     except OSError as fault:
@@ -40,12 +40,12 @@ def plain_disk_faults(folder: Path) -> Iterator[None]:
 
 
 def is_disk_full(fault: BaseException) -> bool:
-    """Tell whether the fault is a disk (or a quota) without room."""
+    """Tell whether the error is a full disk or an exceeded quota."""
     return isinstance(fault, OSError) and fault.errno in _DISK_FULL
 
 
 def require_space(folder: Path, num_bytes: int) -> None:
-    """Refuse before the work what the disk of ``folder`` cannot hold."""
+    """Raise ModelError if the disk of ``folder`` has less free space than this."""
     free = shutil.disk_usage(folder).free
     if free < num_bytes:
         raise ModelError(

@@ -1,4 +1,4 @@
-"""One process at a time for one piece of work; the others say that they wait."""
+"""A lock between processes, so that only one does a piece of work at a time."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,8 +10,11 @@ from intarsia.engine.cache.progress import Progress
 
 
 @contextmanager
-def turn(target: Path, work: str, on_progress: Progress) -> Iterator[None]:
-    """Hold the lock beside ``target`` while the block runs; ``work`` is what another may be at."""
+def exclusive(target: Path, work: str, on_progress: Progress) -> Iterator[None]:
+    """Hold the lock file next to ``target`` while the block runs.
+
+    While another process holds it, report that; ``work`` says what that process does.
+    """
     lock = FileLock(target.with_name(f"{target.name}.lock"))
     try:
         lock.acquire(timeout=0)

@@ -1,4 +1,4 @@
-"""How far long work has come: a stage in plain words, and a fraction where one is known."""
+"""Progress of long work: a stage in plain words, and a fraction where one is known."""
 
 import os
 import threading
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 Progress: TypeAlias = Callable[[str, float | None], None]
-"""Called with the stage and 0 to 1 (None: unknown); sometimes from another thread."""
+"""Called with the stage and a fraction from 0 to 1, None if unknown; on any thread."""
 
 _PERIOD_S = 0.25
 
@@ -17,14 +17,15 @@ _PERIOD_S = 0.25
 def report_growth(
     folder: Path, num_bytes: int, stage: str, on_progress: Progress
 ) -> Iterator[None]:
-    """Report, while the block runs, how much of ``num_bytes`` lies under ``folder``.
+    """Report how much of ``num_bytes`` is in ``folder``, while the block runs.
 
-    Other programs write there, each with a progress of its own: the disk is what they share.
+    Other programs (pip, the Hub's client) write there and report progress in their own ways, so the
+    size on disk is what is measured.
     """
     done = threading.Event()
 
     def watch() -> None:
-        largest = 0  # a program may hold a file twice while it moves it
+        largest = 0  # a file that is moved may be counted twice for a moment
         while not done.wait(_PERIOD_S):
             largest = max(largest, size_of(folder))
             on_progress(stage, min(1.0, largest / num_bytes))
@@ -40,9 +41,9 @@ def report_growth(
 
 
 def size_of(folder: Path) -> int:
-    """Return the bytes of all files below ``folder``; what vanishes meanwhile counts nothing."""
+    """Return the bytes of all files in ``folder``; files that are being deleted are ignored."""
     total = 0
-    for place, _, names in os.walk(folder):  # unlike rglob, it bears folders that vanish
+    for place, _, names in os.walk(folder):  # unlike rglob, it survives folders that vanish
         for name in names:
             with suppress(FileNotFoundError):
                 total += Path(place, name).stat().st_size

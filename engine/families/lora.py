@@ -1,7 +1,4 @@
-"""Low-rank matrices for every part of every layer of a backbone (LoRA, arXiv 2106.09685).
-
-A safetensors file's tensors come in, checked pairs go out. Knows nothing of which rows they act on.
-"""
+"""LoRA matrices (arXiv 2106.09685), and the safetensors files that hold them."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,21 +10,21 @@ from torch import Tensor
 
 from intarsia.engine.errors import ModelError
 
-SCALE = 2.0  # of B·A, as it is trained
+SCALE = 2.0  # of B·A, in training too
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class LowRank:
-    """One pair: y += up(down(x))."""
+    """One pair of matrices: y += up · (down · x)."""
 
     down: Tensor  # (rank, in)
     up: Tensor  # (out, rank), scaled
 
 
-def read_numbers(path: Path, *, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
-    """Read a file. Raises ModelError where it is damaged."""
+def read_tensors(path: Path, *, dtype: torch.dtype, device: torch.device) -> dict[str, Tensor]:
+    """Read an adapter or tuning file. Raises ModelError where it is missing or damaged."""
     try:
-        return {name: number.to(device, dtype) for name, number in load_file(path).items()}
+        return {name: tensor.to(device, dtype) for name, tensor in load_file(path).items()}
     except (OSError, SafetensorError) as error:
         raise ModelError(
             f"the adapter {path.name} cannot be read ({error}): fetch or train it again"

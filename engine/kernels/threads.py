@@ -11,7 +11,7 @@ from intarsia.engine.kernels.work_units import COUNTERS_PER_PHASE
 
 
 class ThreadTeam:
-    """``size`` threads, one of which is the caller's."""
+    """``size`` threads: the caller's and a pool of the others."""
 
     def __init__(self, size: int) -> None:
         self.size = size

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from intarsia.engine.cache.digest import has_digest
 from intarsia.engine.cache.folder import cache_folder, plain_disk_faults
-from intarsia.engine.cache.lock import turn
+from intarsia.engine.cache.lock import exclusive
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.catalog import CATALOG, CatalogModel, find_model
@@ -42,7 +42,7 @@ def fetch(model: CatalogModel, on_progress: Progress) -> Path:
     if not _is_there(target, model):
         with plain_disk_faults(cache_folder()):
             target.parent.mkdir(parents=True, exist_ok=True)
-            with turn(target, f"fetches {model.name}", on_progress):
+            with exclusive(target, f"fetches {model.name}", on_progress):
                 if not _is_there(target, model):
                     _fetch_alone(model, target, on_progress)
     return target

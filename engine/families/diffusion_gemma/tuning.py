@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.lora import SCALE, read_numbers
+from intarsia.engine.families.lora import SCALE, read_tensors
 
 _PARTS = (
     *(f"self_attn.{part}_proj" for part in "qkvo"),
@@ -39,7 +39,7 @@ def tunable_layers(model: Any) -> dict[str, tuple[nn.Linear, ...]]:
 def tune_model(model: Any, path: Path) -> None:
     """Merge a tuning into the weights. Raises ModelError if it does not fit the model."""
     layers = tunable_layers(model)
-    numbers = read_numbers(path, dtype=torch.float32, device=model.device)
+    numbers = read_tensors(path, dtype=torch.float32, device=model.device)
     _require_same_model(numbers, layers, path)
     for name, linears in layers.items():
         change = SCALE * numbers[f"B.{name}"] @ numbers[f"A.{name}"]

@@ -20,7 +20,7 @@ from intarsia.engine.cache.folder import (
     plain_disk_faults,
     require_space,
 )
-from intarsia.engine.cache.lock import turn
+from intarsia.engine.cache.lock import exclusive
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.model_store.gguf.config import config_from_gguf
 from intarsia.engine.model_store.gguf.fused_layout import FUSED_FORMAT, FusedTensor, fused_tensors
@@ -56,7 +56,7 @@ def convert(
     """
     with plain_disk_faults(folder.parent):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        with turn(folder, f"converts {gguf.name}", on_progress):
+        with exclusive(folder, f"converts {gguf.name}", on_progress):
             if not folder.is_dir():
                 _convert_locked(gguf, folder, on_progress, change_for)
 

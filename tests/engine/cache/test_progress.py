@@ -1,4 +1,4 @@
-"""Progress is read off the disk, where other programs come and go."""
+"""Progress is measured on the disk, where other programs write and delete files."""
 
 import shutil
 import threading
@@ -7,7 +7,7 @@ from pathlib import Path
 from intarsia.engine.cache.progress import report_growth, size_of
 
 
-def test_growth_is_reported_from_what_lies_there(tmp_path: Path) -> None:
+def test_growth_is_reported_from_the_present_size(tmp_path: Path) -> None:
     reports: list[tuple[str, float | None]] = []
     has_grown = threading.Event()
 
@@ -24,7 +24,7 @@ def test_growth_is_reported_from_what_lies_there(tmp_path: Path) -> None:
     assert reports[0] == ("downloading", 0.25)
 
 
-def test_it_never_goes_back_nor_beyond_the_end(tmp_path: Path) -> None:
+def test_the_fraction_never_falls_nor_exceeds_one(tmp_path: Path) -> None:
     fractions: list[float | None] = []
     is_full = threading.Event()
     comes_again = threading.Event()

@@ -1,4 +1,4 @@
-"""Products of bytes are near the exact ones, and each row's are its own."""
+"""Int8 products are near the exact ones, and do not depend on the other rows."""
 
 import subprocess
 import sys
@@ -58,7 +58,7 @@ def test_a_bias_is_added() -> None:
     np.testing.assert_allclose(multiply_rows(part, x, _TEAM), bare + bias, atol=1e-5)
 
 
-def test_a_number_far_larger_spoils_its_own_group_alone() -> None:
+def test_a_far_larger_number_costs_precision_only_in_its_group() -> None:
     weight, x = numbers(_OUT, _IN), numbers(4, _IN, seed=1)
     x[:, 3] = 4000.0
     weight[:, :GROUP] = 0.0  # the others alone make the product
@@ -73,7 +73,7 @@ def test_a_row_does_not_depend_on_the_rows_beside_it(num_rows: int, seed: int) -
         assert np.array_equal(together[i : i + 1], multiply_rows(part, x[i : i + 1], _TEAM))
 
 
-def test_rows_of_nothing_and_weights_of_nothing_make_nothing() -> None:
+def test_zero_rows_and_zero_weights_give_zeros() -> None:
     weight, x = numbers(_OUT, _IN), numbers(3, _IN, seed=1)
     weight[7] = x[1] = 0.0
     y = multiply_rows(quantize_matrix(weight), x, _TEAM)
@@ -95,7 +95,7 @@ def test_rows_of_a_matrix_may_be_written_one_block_after_the_other() -> None:
     assert np.array_equal(multiply_rows(part, x, _TEAM), whole)
 
 
-def test_what_has_no_room_is_refused() -> None:
+def test_rows_that_do_not_fit_are_refused() -> None:
     room = empty_matrices(1, 32, _IN, has_adapter=False)
     with pytest.raises(ValueError, match="no room"):
         write_rows(room, 0, 0, numbers(64, _IN))
@@ -106,7 +106,7 @@ def test_what_has_no_room_is_refused() -> None:
         write_rows(gated, 0, 0, numbers(32, _IN), up=numbers(32, GROUP + 1))
 
 
-def test_what_was_kept_and_is_damaged_is_compiled_again(tmp_path: Path) -> None:
+def test_damaged_kept_kernels_are_compiled_again(tmp_path: Path) -> None:
     assert run(_WITH_KEPT_KERNELS, tmp_path) == "True"
     kept = list(tmp_path.rglob("*.nb*"))
     assert kept
@@ -144,8 +144,8 @@ print(num_lanes(), can_multiply_int8())
 """
 
 
-def test_vectors_of_lesser_processors_multiply_right_too(tmp_path: Path) -> None:
-    """AVX-VNNI, as laptops have it, is the half of what AVX-512 has."""
+def test_narrower_vectors_multiply_right_too(tmp_path: Path) -> None:
+    """Laptops have AVX-VNNI, with vectors half as wide as those of AVX-512."""
     if not binding.get_host_cpu_features().get("avx512vl"):
         pytest.skip("this processor has vectors of one width only")
     assert run(_WITH_HALF_AS_WIDE_VECTORS, tmp_path).split() == ["8", "True"]

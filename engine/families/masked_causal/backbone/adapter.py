@@ -1,7 +1,7 @@
-"""The gated adapter: low-rank matrices that act on canvas rows only (gated LoRA, arXiv 2507.11851).
+"""The gated adapter: LoRA matrices that act on canvas rows only (gated LoRA, arXiv 2507.11851).
 
-Known tokens never pass through it, so their keys and values are exactly the backbone's. Its serial
-head puts a row right once the token before is named, which the row itself could not see.
+Known tokens do not pass through it, so their keys and values are exactly the backbone's. Its serial
+head corrects a row's prediction once the token before is sampled, which the pass could not see.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.lora import read_numbers
+from intarsia.engine.families.lora import read_tensors
 from intarsia.engine.families.masked_causal.backbone.lora_layers import (
     LowRankLayer,
     low_rank_layers,
@@ -22,10 +22,10 @@ from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class SerialHead:
-    """A small network over a canvas row and the token at its own position, named meanwhile.
+    """A small network over a canvas row and the token that was sampled at its own position.
 
-    A masked row names the token behind its own without knowing its own: rows named together may not
-    go together. Named one after the other through this head they do, at next to no cost
+    A masked row predicts the next token without knowing its own, so tokens that are sampled in
+    parallel may not fit together. Sampled one by one through this head they do, at little cost
     (sampler head, arXiv 2507.11851).
     """
 
@@ -33,14 +33,14 @@ class SerialHead:
     up: Tensor  # (hidden, rank)
 
     def __call__(self, hidden: Tensor, own: Tensor) -> Tensor:
-        """Put hidden states right (…, hidden), given the embeddings of their own tokens."""
-        seen = torch.cat([_unit(hidden), _unit(own)], dim=-1)
-        return hidden + F.linear(F.silu(F.linear(seen, self.down)), self.up)
+        """Return corrected hidden states (…, hidden), given the embeddings of their own tokens."""
+        both = torch.cat([_unit_norm(hidden), _unit_norm(own)], dim=-1)
+        return hidden + F.linear(F.silu(F.linear(both, self.down)), self.up)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class GatedAdapter:
-    """Adapter of all layers, and what is added to the mask token's embedding."""
+    """The adapter of all layers, and what it adds to the mask token's embedding."""
 
     layers: tuple[LowRankLayer, ...]
     mask: Tensor  # (hidden,)
@@ -50,9 +50,9 @@ class GatedAdapter:
 def read_adapter(
     path: Path, shape: BackboneShape, *, dtype: torch.dtype, device: torch.device
 ) -> GatedAdapter:
-    """Read a safetensors adapter. Raises ModelError where it is damaged or of another backbone."""
-    numbers = read_numbers(path, dtype=dtype, device=device)
-    layers, mask = low_rank_layers(numbers, shape, path.name), numbers.get("mask")
+    """Read a safetensors adapter. Raises ModelError if it is damaged or does not fit."""
+    tensors = read_tensors(path, dtype=dtype, device=device)
+    layers, mask = low_rank_layers(tensors, shape, path.name), tensors.get("mask")
     if mask is None:
         raise ModelError(
             f"the adapter {path.name} lacks the tensor 'mask': it is of another backbone"
@@ -62,12 +62,12 @@ def read_adapter(
             f"the adapter {path.name} is of another backbone: its mask is {tuple(mask.shape)}, "
             f"needed ({shape.hidden},)"
         )
-    return GatedAdapter(layers=layers, mask=mask, head=_read_head(numbers, shape, path))
+    return GatedAdapter(layers=layers, mask=mask, head=_read_head(tensors, shape, path))
 
 
-def _read_head(numbers: dict[str, Tensor], shape: BackboneShape, path: Path) -> SerialHead | None:
-    """Return the head, None in adapters that were trained without one."""
-    down, up = numbers.get("head.down"), numbers.get("head.up")
+def _read_head(tensors: dict[str, Tensor], shape: BackboneShape, path: Path) -> SerialHead | None:
+    """Return the serial head, None for adapters that were trained without one."""
+    down, up = tensors.get("head.down"), tensors.get("head.up")
     if down is None or up is None:
         return None
     rank = down.shape[0] if down.dim() else 0
@@ -79,5 +79,5 @@ def _read_head(numbers: dict[str, Tensor], shape: BackboneShape, path: Path) -> 
     return SerialHead(down=down, up=up)
 
 
-def _unit(x: Tensor) -> Tensor:
+def _unit_norm(x: Tensor) -> Tensor:
     return F.rms_norm(x, (x.shape[-1],))

@@ -55,7 +55,7 @@ def choose_format(
 
 @torch.inference_mode()
 def fastest(formats: list[Format], shape: BackboneShape, dtype: torch.dtype) -> Format:
-    """Return the format whose products take least time, with matrices of the model's size.
+    """Return the format that multiplies fastest, timed with matrices of the model's size.
 
     ``formats`` are in order of rising cost; a later one must be clearly faster.
     """

@@ -1,6 +1,6 @@
-"""What every kind of causal backbone has: the rows of a pass, both ends of the model, and a cache.
+"""The interface of a causal backbone: forward passes over frozen rows and canvas rows.
 
-Knows neither text nor how a proposal is settled.
+Knows neither text nor how a proposal is verified.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +20,7 @@ _NUM_CANDIDATES = 32
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Rows:
-    """The query rows of one pass, behind a context of keys and values."""
+    """The query rows of one forward pass, which follow a context of cached keys and values."""
 
     ids: Tensor  # (rows,) long; the mask id where a canvas row is masked
     positions: Tensor  # (rows,) long
@@ -29,10 +29,10 @@ class Rows:
 
 
 class CausalBackbone(ABC):
-    """A backbone of the Llama kind whose passes mix two kinds of rows.
+    """A Llama-shaped model; one forward pass may hold two kinds of rows.
 
-    Token ids and positions come in, hidden states and logits go out. Frozen rows are the backbone
-    just as it was trained; canvas rows pass through the gated adapter too and may look both ways.
+    Frozen rows are computed by the backbone as it was trained. Canvas rows pass through the gated
+    adapter too, and may attend in both directions.
     """
 
     def __init__(self, shape: BackboneShape, embeddings: Embeddings, *, mask_id: int) -> None:
@@ -44,7 +44,7 @@ class CausalBackbone(ABC):
     @property
     @abstractmethod
     def chunk_tokens(self) -> int:
-        """Context tokens that a pass best reads: a cancel is honoured between two."""
+        """How many context tokens one pass reads; a request can be cancelled between passes."""
 
     @property
     def has_adapter(self) -> bool:
@@ -53,11 +53,11 @@ class CausalBackbone(ABC):
 
     @property
     def has_head(self) -> bool:
-        """Whether it can name a proposal serially."""
+        """Whether it can sample a proposal token by token."""
         return self._embeddings.head is not None
 
     def prepare(self) -> None:  # noqa: B027 - most kinds have nothing to do
-        """Do what the first pass would else have to wait for."""
+        """Do the work that the first pass would otherwise wait for."""
 
     @abstractmethod
     def new_cache(self) -> KvCache:
@@ -67,28 +67,29 @@ class CausalBackbone(ABC):
     def forward(self, rows: Rows, cache: KvCache) -> Tensor:
         """Run one pass; return hidden states (rows, hidden).
 
-        The rows' keys and values lie behind the context: ``cache.commit`` keeps the first rows'.
+        The rows' keys and values are written after the context; ``cache.commit`` keeps those of
+        the first rows.
         """
 
     @abstractmethod
     def logits(self, hidden: Tensor) -> Tensor:
         """Return logits (rows, vocab) of hidden states (rows, hidden)."""
 
-    def sample_serially(self, hidden: Tensor, logits: Tensor, named: int) -> list[ScoredToken]:
-        """Return the tokens of a proposal's rows (rows, hidden), (rows, vocab), each put right by
-        the adapter's head once the one before is named; ``named`` stands before the first.
+    def sample_serially(self, hidden: Tensor, logits: Tensor, previous: int) -> list[ScoredToken]:
+        """Return the tokens of a proposal's rows, each corrected by the serial head given the token
+        before; ``previous`` is the token before the first.
 
-        Only the likeliest few of each row are weighed again, so no second pass over the output
-        matrix is made.
+        hidden (rows, hidden), logits (rows, vocab). Only each row's likeliest tokens are scored
+        again, which saves a second product with the output matrix.
         """
         head = self._embeddings.head
         assert head is not None
         candidates = logits.topk(min(_NUM_CANDIDATES, logits.shape[-1])).indices
         tokens: list[ScoredToken] = []
-        own = torch.tensor([named], device=self.device)
+        own = torch.tensor([previous], device=self.device)
         for row, ids in zip(hidden.to(head.down.dtype), candidates, strict=True):
-            put_right = head(row, self._embeddings.embed[own[0]])
-            scores = F.linear(put_right, self._embeddings.output[ids])
+            corrected = head(row, self._embeddings.embed[own[0]])
+            scores = F.linear(corrected, self._embeddings.output[ids])
             best = score_tokens(scores[None], [int(scores.argmax())])[0]
             own = ids[best.id : best.id + 1]
             tokens.append(replace(best, id=int(own)))

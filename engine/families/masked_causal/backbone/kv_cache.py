@@ -1,7 +1,7 @@
-"""Keys and values of one context on the frozen path, which grow and are cropped by token count.
+"""The KV cache of one context: keys and values of its tokens as frozen rows.
 
-Rows of a pass are written behind the context and seen by that pass; ``commit`` keeps the first of
-them, the next pass writes over the rest.
+A pass writes its rows after the context and attends to them. ``commit`` keeps the first rows; the
+next pass overwrites the rest.
 """
 
 import torch
@@ -13,18 +13,18 @@ _GROWTH = 64  # tokens; room is made in steps of this
 
 
 class KvCache:
-    """Keys (layers, kv heads, capacity / lanes, head_dim, lanes) and values (layers, kv heads,
-    capacity, head_dim).
+    """Keys (layers, kv heads, capacity / key_lanes, head_dim, key_lanes) and values (layers, kv
+    heads, capacity, head_dim).
 
-    ``key_lanes``: keys of so many tokens lie side by side, as many as a vector holds of their
-    scores; a power of two up to 64.
+    The keys of ``key_lanes`` tokens are interleaved, so that one vector holds their scores; it is a
+    power of two up to 64.
     """
 
     def __init__(
         self, shape: BackboneShape, *, dtype: torch.dtype, device: torch.device, key_lanes: int = 1
     ) -> None:
         self.ids: list[int] = []  # the tokens held, in order
-        self._ends: dict[int, Tensor] = {}  # length of a context → hidden state of its last token
+        self._last_hidden: dict[int, Tensor] = {}  # by length of the context
         heads = (shape.num_layers, shape.num_kv_heads)
         self._key_lanes = key_lanes
         self.keys = torch.empty((*heads, 0, shape.head_dim, key_lanes), dtype=dtype, device=device)
@@ -35,11 +35,11 @@ class KvCache:
 
     @property
     def capacity(self) -> int:
-        """Tokens that there is room for."""
+        """The number of tokens that fit."""
         return self.values.shape[2]
 
     def reserve(self, num_rows: int) -> None:
-        """Make room for this many rows behind the context."""
+        """Make room for this many rows after the context."""
         needed = len(self) + num_rows
         if needed <= self.capacity:
             return
@@ -50,32 +50,37 @@ class KvCache:
         self._copy_tokens(keys, values, len(self))
 
     def write(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Put rows (kv heads, rows, head_dim) behind the context; return keys and values of both,
-        (kv heads, all, head_dim). Only where a key lies by itself."""
+        """Write rows (kv heads, rows, head_dim) after the context.
+
+        Returns the keys and values of both (kv heads, context + rows, head_dim). Only for a cache
+        with ``key_lanes`` 1.
+        """
         start, end = len(self), len(self) + keys.shape[1]
         self.keys[layer, :, start:end, :, 0] = keys
         self.values[layer, :, start:end] = values
         return self.keys[layer, :, :end, :, 0], self.values[layer, :, :end]
 
     def commit(self, ids: list[int]) -> None:
-        """Keep the first rows of the last pass, whose tokens these were."""
+        """Keep the first rows of the last pass, one for each of these tokens."""
         self.ids.extend(ids)
 
     def crop(self, length: int) -> None:
-        """Forget all tokens from this one on."""
+        """Keep only the first ``length`` tokens."""
         del self.ids[length:]
-        self._ends = {end: hidden for end, hidden in self._ends.items() if end <= length}
+        self._last_hidden = {
+            num: hidden for num, hidden in self._last_hidden.items() if num <= length
+        }
 
-    def keep_end(self, hidden: Tensor) -> None:
-        """Remember the last token's hidden state (hidden,), from which the next one is named."""
-        self._ends[len(self)] = hidden
+    def keep_last_hidden(self, hidden: Tensor) -> None:
+        """Keep the last token's hidden state (hidden,), which predicts the next token."""
+        self._last_hidden[len(self)] = hidden
 
-    def end_of_context(self, length: int) -> Tensor | None:
-        """Return the hidden state of the last of the first ``length`` tokens, if it was kept."""
-        return self._ends.get(length)
+    def last_hidden(self, length: int) -> Tensor | None:
+        """Return the hidden state of the last of the first ``length`` tokens, None if not kept."""
+        return self._last_hidden.get(length)
 
     def copy_prefix(self, other: "KvCache", length: int) -> None:
-        """Start with the first tokens of another context (this one must be empty)."""
+        """Copy the first tokens of another context into this empty one."""
         self.reserve(length)
         self._copy_tokens(other.keys, other.values, length)
         self.ids = other.ids[:length]

@@ -104,7 +104,7 @@ class AdaptedLinear:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FusedLinear:
-    """A matrix whose last rows are the adapter's down matrix, for weights that are copied anyway.
+    """A matrix with the adapter's down matrix as its last rows, for weights that are copied anyway.
 
     A product of few numbers takes about as long as one of thousands, so one product is faster.
     """

@@ -112,7 +112,7 @@ def _convert(
     plan: MemoryPlan,
     mask_id: int,
 ) -> LoadedBackbone:
-    """Return a backbone whose matrices are copied into another format."""
+    """Return a backbone with its matrices copied into another format."""
     if plan.format == "packed":
         packed = replace(torch_weights(weights, adapter, "packed"), embeddings=embeddings)
         return LoadedBackbone(

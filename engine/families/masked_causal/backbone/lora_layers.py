@@ -1,4 +1,4 @@
-"""Low-rank changes to each layer's matrices, as read from an adapter or tuning file."""
+"""The LoRA pairs of every layer of a causal backbone, from an adapter or tuning file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class LowRankLayer:
-    """The four pairs of one layer, fused as the backbone's own matrices are."""
+    """The four pairs of one layer, for the same fused matrices as the backbone's."""
 
     qkv: LowRank
     o: LowRank
@@ -25,7 +25,7 @@ class LowRankLayer:
 
 
 def part_sizes(shape: BackboneShape) -> dict[str, tuple[int, int]]:
-    """Return how many numbers go into and come out of each part of a layer, by its file name."""
+    """Return the input and output size of each matrix of a layer, by its name in the file."""
     heads = shape.num_heads * shape.head_dim
     return {
         "qkv": (shape.hidden, heads + 2 * shape.num_kv_heads * shape.head_dim),
@@ -36,25 +36,27 @@ def part_sizes(shape: BackboneShape) -> dict[str, tuple[int, int]]:
 
 
 def low_rank_layers(
-    numbers: Mapping[str, Tensor], shape: BackboneShape, name: str
+    tensors: Mapping[str, Tensor], shape: BackboneShape, name: str
 ) -> tuple[LowRankLayer, ...]:
-    """Return the pairs of all layers of the adapter that the user knows by this name. Raises
-    ModelError where they are of another backbone."""
+    """Return the pairs of all layers from an adapter's tensors.
+
+    ``name`` is the adapter's name in errors. Raises ModelError where the pairs do not fit.
+    """
     sizes = part_sizes(shape)
 
     def pair(part: str, layer: int) -> LowRank:
         try:
-            down, up = numbers[f"A.{part}{layer}"], numbers[f"B.{part}{layer}"]
+            down, up = tensors[f"A.{part}{layer}"], tensors[f"B.{part}{layer}"]
         except KeyError as error:
             raise ModelError(
                 f"the adapter {name} lacks the tensor {error}: it is of another backbone"
             ) from error
-        into, out = sizes[part]
+        num_in, num_out = sizes[part]
         rank = down.shape[0] if down.dim() else 0
-        if (down.shape, up.shape) != ((rank, into), (out, rank)):
+        if (down.shape, up.shape) != ((rank, num_in), (num_out, rank)):
             raise ModelError(
                 f"the adapter {name} is of another backbone: {part} of layer {layer} is "
-                f"{tuple(up.shape)} by {tuple(down.shape)}, needed {into} in and {out} out"
+                f"{tuple(up.shape)} by {tuple(down.shape)}, needed {num_in} in and {num_out} out"
             )
         return LowRank(down=down, up=up * SCALE)
 

@@ -1,4 +1,4 @@
-"""Rotary position embedding (arXiv 2104.09864): positions in, cosines and sines out."""
+"""Rotary position embedding (RoPE, arXiv 2104.09864)."""
 
 import math
 
@@ -24,16 +24,17 @@ def rotation(positions: Tensor, frequencies: Tensor, dtype: torch.dtype) -> tupl
 
 
 def rotate(x: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
-    """Rotate x (heads, rows, head_dim) by the rows' positions."""
+    """Return x (heads, rows, head_dim) rotated by the rows' positions."""
     first, second = x.chunk(2, dim=-1)
     return torch.cat([first * cosine - second * sine, second * cosine + first * sine], dim=-1)
 
 
 def _stretch(frequencies: Tensor, scaling: RopeScaling) -> Tensor:
+    """Return Llama 3.1's frequencies: low ones are divided by a factor, high ones are kept."""
     wavelengths = 2 * math.pi / frequencies
     turns = scaling.original_max_positions / wavelengths
     smooth = (turns - scaling.low_freq_factor) / (
         scaling.high_freq_factor - scaling.low_freq_factor
     )
-    smooth = smooth.clamp(0, 1)  # 0: stretch whole, 1: leave
+    smooth = smooth.clamp(0, 1)  # 0: divide by the whole factor, 1: keep
     return (1 - smooth) * frequencies / scaling.factor + smooth * frequencies

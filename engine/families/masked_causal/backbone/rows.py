@@ -1,6 +1,6 @@
-"""Rows of one pass: what each of them holds, where it stands and what it sees.
+"""Build the rows of a forward pass: their token ids, positions and attention masks.
 
-Token ids come in, rows go out. Knows no model.
+``start`` is the number of context tokens before the rows. Knows no model.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from intarsia.engine.families.masked_causal.backbone.interface import Rows
 
 
 def frozen_rows(tokens: Sequence[int], *, start: int, device: torch.device) -> Rows:
-    """Return rows of known tokens behind ``start`` others."""
+    """Return causal rows of known tokens."""
     num = len(tokens)
     return Rows(
         ids=torch.tensor(tokens, dtype=torch.long, device=device),
@@ -29,11 +29,12 @@ def outcome_rows(
     mask_id: int,
     device: torch.device,
 ) -> Rows:
-    """Return the rows of one verified pass behind ``start`` context tokens.
+    """Return the rows of a speculative pass: a draft to verify, and masks for each outcome.
 
-    Frozen rows for the tokens; then for each outcome j its masks, which see the context, the tokens
-    up to and with j, and each other. (The adapter was trained with an adapted copy of token j in
-    front of the masks; leaving that out costs nothing, measured, and saves a row an outcome.)
+    The draft's tokens are frozen rows. Outcome j, where the tokens up to j are accepted, has
+    ``masks[j]`` masks, which see the context, these tokens and each other. (The adapter was trained
+    with an adapted copy of token j before the masks; leaving it out saves a row per outcome and
+    loses no quality, as measured.)
     """
     num = len(tokens)
     ids = [*tokens, *[mask_id] * sum(masks)]
@@ -58,7 +59,7 @@ def outcome_rows(
 def canvas_rows(
     frozen: Sequence[int], canvas: Sequence[int], *, start: int, device: torch.device
 ) -> Rows:
-    """Return the rows of one pass over a canvas: frozen ones, then canvas rows that see all."""
+    """Return frozen rows, then canvas rows, which see all rows."""
     num, total = len(frozen), len(frozen) + len(canvas)
     visible = torch.ones(total, start + total, dtype=torch.bool)
     visible[:num] = visible[:num].tril(start)
@@ -71,7 +72,7 @@ def canvas_rows(
 
 
 def branch_rows(branches: Sequence[Sequence[int]], *, start: int, device: torch.device) -> Rows:
-    """Return frozen rows of continuations that see the context and themselves, not each other."""
+    """Return frozen rows of several continuations, which see the context but not each other."""
     lengths = [len(branch) for branch in branches]
     num = sum(lengths)
     visible = torch.zeros(num, start + num, dtype=torch.bool)

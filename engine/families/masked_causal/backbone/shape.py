@@ -1,7 +1,4 @@
-"""The shape of a causal backbone of the Llama kind, read from its config.json.
-
-A mapping comes in, a checked frozen value goes out. Knows no weights.
-"""
+"""The shape of a Llama-like causal backbone, read from its config.json and checked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +19,7 @@ class RopeScaling:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BackboneShape:
-    """Sizes and constants of one backbone."""
+    """Sizes and constants of a backbone."""
 
     num_layers: int
     hidden: int
@@ -39,7 +36,7 @@ class BackboneShape:
     def __post_init__(self) -> None:
         if self.num_heads % self.num_kv_heads:
             raise ModelError(
-                f"config.json names {self.num_heads} heads on {self.num_kv_heads} key-value heads: "
+                f"config.json has {self.num_heads} heads and {self.num_kv_heads} key-value heads: "
                 "the first must be a multiple of the second"
             )
 
@@ -50,7 +47,7 @@ class BackboneShape:
 
 
 def read_shape(config: Mapping[str, Any]) -> BackboneShape:
-    """Return the shape named by a Hugging Face config. Raises ModelError."""
+    """Return the shape from a Hugging Face config. Raises ModelError where it is not supported."""
     try:
         hidden, num_heads = int(config["hidden_size"]), int(config["num_attention_heads"])
         rope = config.get("rope_parameters") or config.get("rope_scaling") or {}
@@ -69,7 +66,7 @@ def read_shape(config: Mapping[str, Any]) -> BackboneShape:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ModelError(
-            f"config.json lacks or mistypes {error}: it is no Llama-shaped model"
+            f"config.json lacks or mistypes {error}: it is not a Llama-like model"
         ) from error
 
 
@@ -78,7 +75,7 @@ def _scaling(rope: Mapping[str, Any]) -> RopeScaling | None:
     if kind == "default":
         return None
     if kind != "llama3":
-        raise ModelError(f"rotary scaling {kind!r} is not known here: only default and llama3 are")
+        raise ModelError(f"rotary scaling {kind!r} is not supported: only default and llama3 are")
     return RopeScaling(
         factor=float(rope["factor"]),
         low_freq_factor=float(rope["low_freq_factor"]),

@@ -1,7 +1,6 @@
-"""A tuning of a backbone: low-rank changes that are put into the weights, at load or when they are
-converted.
+"""Apply a tuning to a backbone: add its low-rank changes to the weights, at load or conversion.
 
-A file and weights come in, other weights go out; a pass costs what it did before.
+A forward pass takes as long as before, because the changes become part of the weights.
 """
 
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.lora import LowRank, read_numbers
+from intarsia.engine.families.lora import LowRank, read_tensors
 from intarsia.engine.families.masked_causal.backbone.lora_layers import (
     LowRankLayer,
     low_rank_layers,
@@ -23,20 +22,22 @@ from intarsia.engine.model_store.gguf.convert import ChangeRows, Rows
 
 
 def tune(weights: BackboneWeights, shape: BackboneShape, path: Path) -> BackboneWeights:
-    """Return the weights with a tuning's changes. Raises ModelError where it does not fit."""
-    numbers = read_numbers(path, dtype=torch.float32, device=weights.embed.device)
-    changes = low_rank_layers(numbers, shape, path.name)
+    """Return the weights with a tuning's changes. Raises ModelError if it does not fit."""
+    tensors = read_tensors(path, dtype=torch.float32, device=weights.embed.device)
+    changes = low_rank_layers(tensors, shape, path.name)
     layers = map(_tuned, weights.layers, changes)
     return replace(weights, layers=tuple(layers))
 
 
 def rows_tuned_by(path: Path, config: Mapping[str, Any]) -> ChangeRows:
-    """Return what puts a tuning into a model while that is converted. Raises ModelError where it
-    does not fit."""
-    numbers = read_numbers(path, dtype=torch.float32, device=torch.device("cpu"))
+    """Return a function that applies a tuning to a model's rows while the model is converted.
+
+    Raises ModelError if the tuning does not fit.
+    """
+    tensors = read_tensors(path, dtype=torch.float32, device=torch.device("cpu"))
     changes = {
         f"layers.{i}.{part}": pair
-        for i, layer in enumerate(low_rank_layers(numbers, read_shape(config), path.name))
+        for i, layer in enumerate(low_rank_layers(tensors, read_shape(config), path.name))
         for part, pair in layer.parts().items()
     }
 

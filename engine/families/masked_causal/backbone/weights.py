@@ -1,6 +1,7 @@
-"""The weights of a causal backbone, from a folder of safetensors files.
+"""Read the weights of a causal backbone from safetensors files.
 
-Our own fused layout is mapped as it lies on the disk; Hugging Face's layout is fused when read.
+Files in intarsia's own fused layout are mapped into memory; in Hugging Face's layout, matrices are
+fused when they are read.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +22,7 @@ GetTensor = Callable[[str], Tensor | None]
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class LayerWeights:
-    """One layer."""
+    """The weights of one layer; a bias or norm that the model lacks is None."""
 
     attn_norm: Tensor
     qkv: Tensor
@@ -36,7 +37,7 @@ class LayerWeights:
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class BackboneWeights:
-    """All layers, and the matrices at both ends (the same one where they are tied)."""
+    """All layers, the last norm and the embeddings; tied embeddings are one tensor."""
 
     embed: Tensor  # (vocab, hidden)
     output: Tensor  # (vocab, hidden)
@@ -52,7 +53,7 @@ def read_weights(
     dtype: torch.dtype,
     device: torch.device,
 ) -> BackboneWeights:
-    """Read a checked folder. Raises ModelError where a tensor is missing or misshapen."""
+    """Read the weights. Raises ModelError if a tensor is missing or has the wrong shape."""
     try:
         tensors = _open_all(files)
         get = _getter(tensors, dtype, device)
@@ -64,12 +65,12 @@ def read_weights(
 
 
 def _open_all(files: Sequence[Path]) -> dict[str, Callable[[], Tensor]]:
-    """Map every file; a tensor is a view of it until it is converted."""
-    found: dict[str, Callable[[], Tensor]] = {}
+    """Map every file; a tensor is a view of the file until it is converted."""
+    tensors: dict[str, Callable[[], Tensor]] = {}
     for path in files:
         file: Any = safe_open(path, framework="pt")
-        found |= {name: partial(file.get_tensor, name) for name in file.keys()}  # noqa: SIM118
-    return found
+        tensors |= {name: partial(file.get_tensor, name) for name in file.keys()}  # noqa: SIM118
+    return tensors
 
 
 def _getter(
@@ -81,7 +82,7 @@ def _getter(
     return get
 
 
-def _need(get: GetTensor, name: str) -> Tensor:
+def _require(get: GetTensor, name: str) -> Tensor:
     tensor = get(name)
     if tensor is None:
         raise ModelError(f"the weights lack the tensor {name}: the folder is incomplete")
@@ -92,22 +93,22 @@ def _read_fused(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
     def layer(i: int) -> LayerWeights:
         at = f"layers.{i}"
         return LayerWeights(
-            attn_norm=_need(get, f"{at}.attn_norm"),
-            qkv=_need(get, f"{at}.qkv"),
+            attn_norm=_require(get, f"{at}.attn_norm"),
+            qkv=_require(get, f"{at}.qkv"),
             qkv_bias=get(f"{at}.qkv_bias"),
             q_norm=get(f"{at}.q_norm"),
             k_norm=get(f"{at}.k_norm"),
-            o=_need(get, f"{at}.o"),
-            mlp_norm=_need(get, f"{at}.mlp_norm"),
-            gate_up=_need(get, f"{at}.gate_up"),
-            down=_need(get, f"{at}.down"),
+            o=_require(get, f"{at}.o"),
+            mlp_norm=_require(get, f"{at}.mlp_norm"),
+            gate_up=_require(get, f"{at}.gate_up"),
+            down=_require(get, f"{at}.down"),
         )
 
-    embed, output = _need(get, "embed"), get("output")
+    embed, output = _require(get, "embed"), get("output")
     return BackboneWeights(
         embed=embed,
         output=embed if output is None else output,
-        norm=_need(get, "norm"),
+        norm=_require(get, "norm"),
         layers=tuple(layer(i) for i in range(shape.num_layers)),
     )
 
@@ -118,64 +119,64 @@ def _read_hugging_face(get: GetTensor, shape: BackboneShape) -> BackboneWeights:
         _refuse(get, f"{at}.self_attn.o_proj.bias")
         qkv = [f"{at}.self_attn.{part}_proj" for part in "qkv"]
         return LayerWeights(
-            attn_norm=_need(get, f"{at}.input_layernorm.weight"),
-            qkv=_join([_need(get, f"{name}.weight") for name in qkv], shape.hidden),
+            attn_norm=_require(get, f"{at}.input_layernorm.weight"),
+            qkv=_join([_require(get, f"{name}.weight") for name in qkv], shape.hidden),
             qkv_bias=_join_biases([get(f"{name}.bias") for name in qkv]),
             q_norm=get(f"{at}.self_attn.q_norm.weight"),
             k_norm=get(f"{at}.self_attn.k_norm.weight"),
-            o=_need(get, f"{at}.self_attn.o_proj.weight"),
-            mlp_norm=_need(get, f"{at}.post_attention_layernorm.weight"),
+            o=_require(get, f"{at}.self_attn.o_proj.weight"),
+            mlp_norm=_require(get, f"{at}.post_attention_layernorm.weight"),
             gate_up=_join(
-                [_need(get, f"{at}.mlp.{part}_proj.weight") for part in ("gate", "up")],
+                [_require(get, f"{at}.mlp.{part}_proj.weight") for part in ("gate", "up")],
                 shape.hidden,
             ),
-            down=_need(get, f"{at}.mlp.down_proj.weight"),
+            down=_require(get, f"{at}.mlp.down_proj.weight"),
         )
 
-    embed, output = _need(get, "model.embed_tokens.weight"), get("lm_head.weight")
+    embed, output = _require(get, "model.embed_tokens.weight"), get("lm_head.weight")
     return BackboneWeights(
         embed=embed,
         output=embed if output is None else output,
-        norm=_need(get, "model.norm.weight"),
+        norm=_require(get, "model.norm.weight"),
         layers=tuple(layer(i) for i in range(shape.num_layers)),
     )
 
 
 def _refuse(get: GetTensor, name: str) -> None:
     if get(name) is not None:
-        raise ModelError(f"the weights hold {name}, which we do not run: take a plain Llama shape")
+        raise ModelError(f"{name} in the weights is not supported: use a plain Llama model")
 
 
 def _join(parts: list[Tensor], width: int) -> Tensor:
-    """Lay matrices of one input row upon row."""
+    """Concatenate the rows of matrices that have the same input."""
     for part in parts:
         _check_size("a matrix", part, (part.shape[0] if part.dim() else 0, width))
     return torch.cat(parts)
 
 
 def _join_biases(parts: list[Tensor | None]) -> Tensor | None:
-    there = [part for part in parts if part is not None]
-    return torch.cat([part.flatten() for part in there]) if there else None
+    biases = [part.flatten() for part in parts if part is not None]
+    return torch.cat(biases) if biases else None
 
 
 def _check(weights: BackboneWeights, shape: BackboneShape) -> None:
     heads = (shape.num_heads + 2 * shape.num_kv_heads) * shape.head_dim
-    wanted = {
+    outer = {
         "embed": (shape.vocab_size, shape.hidden),
         "output": (shape.vocab_size, shape.hidden),
         "norm": (shape.hidden,),
     }
-    small = {
+    vectors = {
         "attn_norm": (shape.hidden,),
         "mlp_norm": (shape.hidden,),
         "qkv_bias": (heads,),
         "q_norm": (shape.head_dim,),
         "k_norm": (shape.head_dim,),
     }
-    for name, size in wanted.items():
+    for name, size in outer.items():
         _check_size(name, getattr(weights, name), size)
     for i, layer in enumerate(weights.layers):
-        for name, size in small.items():
+        for name, size in vectors.items():
             if (tensor := getattr(layer, name)) is not None:
                 _check_size(f"layer {i} {name}", tensor, size)
         _check_size(f"layer {i} qkv", layer.qkv, (heads, shape.hidden))

@@ -1,4 +1,4 @@
-"""The format of matrices: what is asked for, else what the machine multiplies fastest."""
+"""The format of matrices is the configured one, else the one that multiplies fastest."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -35,7 +35,7 @@ def shape(toy: Path) -> BackboneShape:
 
 @pytest.fixture
 def offered(monkeypatch: pytest.MonkeyPatch) -> list[list[Format]]:
-    """The calibration takes the last of what it is offered; return what it was."""
+    """Make the calibration choose the last format; return the formats that it was offered."""
     seen: list[list[Format]] = []
 
     def last(formats: list[Format], *_: object) -> Format:
@@ -73,7 +73,7 @@ def test_int8_is_for_a_cpu_with_an_int8_dot_product(
 
 
 @in_int8
-def test_int8_is_refused_to_heads_that_do_not_fill_vectors(
+def test_int8_is_refused_for_heads_that_do_not_fill_vectors(
     shape: BackboneShape, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(int8_weights, "num_lanes", lambda: 5)
@@ -83,7 +83,7 @@ def test_int8_is_refused_to_heads_that_do_not_fill_vectors(
 
 @in_int8
 @packing
-def test_what_is_fastest_is_chosen_of_what_can_be_had(
+def test_the_fastest_of_the_allowed_formats_is_chosen(
     shape: BackboneShape, offered: list[list[Format]]
 ) -> None:
     assert choose("auto", shape) == "int8"
@@ -115,7 +115,7 @@ def test_an_adapter_of_several_ranks_is_left_to_torch(shape: BackboneShape, adap
 
 
 @in_int8
-def test_a_compiler_that_fails_costs_the_format_and_no_load(
+def test_a_failing_compiler_rules_out_int8_but_not_the_load(
     shape: BackboneShape, monkeypatch: pytest.MonkeyPatch, offered: list[list[Format]]
 ) -> None:
     def fails() -> bool:
@@ -128,12 +128,12 @@ def test_a_compiler_that_fails_costs_the_format_and_no_load(
 
 
 @packing
-def test_a_format_of_rows_that_is_asked_for_is_kept(
+def test_a_configured_number_format_is_kept(
     shape: BackboneShape, offered: list[list[Format]]
 ) -> None:
     assert choose("float32", shape) == "packed"
     assert choose("float32", shape, has_room=False) == "plain"
-    assert offered == [["plain", "packed"]]  # where there is one way, nothing is timed
+    assert offered == [["plain", "packed"]]  # a single format is not timed
 
 
 def test_on_another_device_matrices_stay_plain(

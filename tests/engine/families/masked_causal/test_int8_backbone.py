@@ -1,4 +1,4 @@
-"""Passes that are compiled here say what torch's say, and each row the same in any company."""
+"""Compiled passes agree with torch's, and a frozen row's result does not depend on other rows."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -38,34 +38,34 @@ def read(backbone: CausalBackbone, cache: KvCache, ids: list[int]) -> torch.Tens
     return backbone.logits(hidden)
 
 
-def error(found: torch.Tensor, exact: torch.Tensor) -> float:
-    return float((found - exact).norm() / exact.norm())
+def error(result: torch.Tensor, exact: torch.Tensor) -> float:
+    return float((result - exact).norm() / exact.norm())
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_much_the_same_is_said(kind: Kind, toys: dict[str, Path]) -> None:
-    plain, in_bytes = toy_backbone(toys[kind]), toy_backbone(toys[kind], matrices="int8")
+def test_logits_are_near_those_of_torch(kind: Kind, toys: dict[str, Path]) -> None:
+    plain, int8 = toy_backbone(toys[kind]), toy_backbone(toys[kind], matrices="int8")
     exact = read(plain, plain.new_cache(), _IDS)
-    assert 0 < error(read(in_bytes, in_bytes.new_cache(), _IDS), exact) < 0.06
+    assert 0 < error(read(int8, int8.new_cache(), _IDS), exact) < 0.06
 
 
 def test_canvas_rows_take_the_adapter_and_frozen_rows_do_not(toy: Path, adapter: Path) -> None:
     rows = outcome_rows(_IDS[20:23], [2, 3, 4], start=20, mask_id=9, device=CPU)
 
-    def said(backbone: CausalBackbone) -> torch.Tensor:
+    def logits_of(backbone: CausalBackbone) -> torch.Tensor:
         cache = backbone.new_cache()
         read(backbone, cache, _IDS[:20])
         return backbone.logits(backbone.forward(rows, cache))
 
-    exact = said(toy_backbone(toy, adapter))
-    found = said(toy_backbone(toy, adapter, matrices="int8"))
-    bare = said(toy_backbone(toy, matrices="int8"))
+    exact = logits_of(toy_backbone(toy, adapter))
+    found = logits_of(toy_backbone(toy, adapter, matrices="int8"))
+    bare = logits_of(toy_backbone(toy, matrices="int8"))
     assert torch.equal(found[:3], bare[:3])
     assert error(found[3:], exact[3:]) < 0.08 < error(bare[3:], exact[3:])
 
 
 @pytest.mark.parametrize("sizes", [[1] * 90, [7] * 13, [64, 26], [3, 60, 1, 26]])
-def test_a_row_says_the_same_to_the_bit_in_any_chunk(sizes: list[int], toy: Path) -> None:
+def test_a_row_is_the_same_to_the_bit_in_any_chunk(sizes: list[int], toy: Path) -> None:
     backbone = toy_backbone(toy, matrices="int8")
     whole = read(backbone, backbone.new_cache(), _IDS)
     cache, left, parts = backbone.new_cache(), list(_IDS), []
@@ -76,8 +76,8 @@ def test_a_row_says_the_same_to_the_bit_in_any_chunk(sizes: list[int], toy: Path
     assert torch.equal(torch.cat(parts), whole)
 
 
-def test_an_outcome_says_the_same_alone_and_among_others(toy: Path, adapter: Path) -> None:
-    causal = OpenContext(toy_backbone(toy, adapter, matrices="int8"), cache_tokens=4096)
+def test_an_outcome_gives_the_same_proposal_alone_or_not(toy: Path, adapter: Path) -> None:
+    causal = MaskedCausal(toy_backbone(toy, adapter, matrices="int8"), cache_tokens=4096)
     causal.prefill(_IDS[:20])
     passes = SpeculativePasses(causal)
     together = passes.verify(_IDS[20:23], [3, 0, 4])
@@ -88,17 +88,17 @@ def test_an_outcome_says_the_same_alone_and_among_others(toy: Path, adapter: Pat
 
 def test_a_context_may_be_cropped_copied_and_grown(toy: Path) -> None:
     backbone = toy_backbone(toy, matrices="int8")
-    worn, fresh, copied = backbone.new_cache(), backbone.new_cache(), backbone.new_cache()
-    read(backbone, worn, [*_IDS[:30], *[7] * 50])
-    worn.crop(30)
-    copied.copy_prefix(worn, 21)
+    used, fresh, copied = backbone.new_cache(), backbone.new_cache(), backbone.new_cache()
+    read(backbone, used, [*_IDS[:30], *[7] * 50])
+    used.crop(30)
+    copied.copy_prefix(used, 21)
     expected = read(backbone, fresh, _IDS)
-    assert torch.equal(read(backbone, worn, _IDS[30:]), expected[30:])
+    assert torch.equal(read(backbone, used, _IDS[30:]), expected[30:])
     assert torch.equal(read(backbone, copied, _IDS[21:]), expected[21:])
 
 
 @pytest.mark.parametrize("prefix", ["def f(x):\n    return ", "a = [", "for i in "])
-def test_a_text_is_the_same_however_it_is_settled(prefix: str, toy: Path, adapter: Path) -> None:
+def test_a_text_is_the_same_in_every_decoding(prefix: str, toy: Path, adapter: Path) -> None:
     def text(decoding: Decoding) -> str:
         model = OpenContext(toy_backbone(toy, adapter, matrices="int8"), cache_tokens=4096)
         info = ModelInfo(name="toy", family="", device="cpu", dtype="int8", notes=())

@@ -1,4 +1,4 @@
-"""A matrix multiplies alike in every format."""
+"""A matrix gives the same products in every format."""
 
 import pytest
 import torch
@@ -54,7 +54,7 @@ def test_a_packed_matrix_makes_the_same_product(
 
 @pytest.mark.parametrize("matrices", FORMATS[1:])
 @pytest.mark.parametrize("adapter", [False, True])
-def test_nothing_of_the_weights_is_held_or_changed(matrices: MatrixFormat, adapter: bool) -> None:
+def test_packed_weights_do_not_hold_the_originals(matrices: MatrixFormat, adapter: bool) -> None:
     weights = _weights()
     tensors = [weights.norm, *_tensors(weights.layers[0])]
     before = [tensor.clone() for tensor in tensors]
@@ -86,7 +86,7 @@ def test_an_adapter_acts_on_canvas_rows_alone(matrices: MatrixFormat, num_frozen
         assert error(found, _product(exact, name, x, num_frozen)) < 0.03
 
 
-def test_what_a_gated_matrix_adds_is_its_low_rank_product() -> None:
+def test_an_adapted_matrix_adds_the_low_rank_product() -> None:
     weights, change = _weights(), _adapter()
     pair, x = change.layers[0].down, numbers(4, 32)
     found = torch_weights(weights, change, "plain").layers[0].down.multiply(x, 1)

@@ -1,4 +1,4 @@
-"""Loading a folder: what is said of a sound one, and one line for each fault."""
+"""Loading a model folder: its notes, and one plain line for each fault."""
 
 import hashlib
 import json
@@ -40,8 +40,8 @@ Tensors = dict[str, torch.Tensor]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A copy of a checkpoint that a test may spoil."""
-    return save_toy(tmp_path / "spoilt", toy_causal_model("qwen2"))
+    """A copy of a checkpoint that a test may damage."""
+    return save_toy(tmp_path / "damaged", toy_causal_model("qwen2"))
 
 
 def check_refused(folder: Path, match: str, adapter: Path | None = None) -> None:
@@ -64,7 +64,7 @@ def change_config(folder: Path, **fields: Any) -> None:
 # -- sound folders -------------------------------------------------------------------------------
 
 
-def test_a_folder_without_adapter_says_so(toy: Path) -> None:
+def test_a_folder_without_adapter_is_noted(toy: Path) -> None:
     info = toy_filler(toy).info
     assert (info.name, info.device, info.dtype) == ("qwen2", "cpu", "float32")
     assert info.notes == ("no adapter for this model: one token a pass, left to right",)
@@ -76,7 +76,7 @@ def test_an_adapter_is_noted_by_its_digest(toy: Path, adapter: Path) -> None:
 
 
 @pytest.mark.skipif(not is_int8_supported(), reason="this processor has no int8 dot product")
-def test_a_model_in_int8_fills_and_says_so(toy: Path, adapter: Path) -> None:
+def test_a_model_in_int8_fills_and_names_its_format(toy: Path, adapter: Path) -> None:
     config = EngineConfig(model=str(toy), adapter=adapter, device="cpu", dtype="int8")
     filler = load_filler(config, config.model, lambda stage, fraction: None)
     assert filler.info.dtype == "int8"
@@ -89,7 +89,7 @@ def test_fewer_bits_of_another_family_are_refused(toy: Path) -> None:
         load_filler(config, str(toy), lambda stage, fraction: None)
 
 
-def test_what_must_fail_is_told_without_the_weights(
+def test_a_load_that_must_fail_is_refused_without_the_weights(
     toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(load_filler_module, "load_backbone", None)
@@ -216,7 +216,7 @@ def test_one_bias_of_three(folder: Path) -> None:
     check_refused(folder, "layer 1 qkv_bias")
 
 
-def test_a_bias_that_we_do_not_run(tmp_path: Path) -> None:
+def test_a_bias_that_is_not_supported(tmp_path: Path) -> None:
     config = LlamaConfig(
         hidden_size=32,
         intermediate_size=32,
@@ -252,7 +252,7 @@ def test_a_damaged_file_of_weights(folder: Path) -> None:
         ({"model_type": "gpt2"}, "gpt2"),
     ],
 )
-def test_a_config_that_we_do_not_run(folder: Path, fields: dict[str, Any], match: str) -> None:
+def test_a_config_that_is_not_supported(folder: Path, fields: dict[str, Any], match: str) -> None:
     change_config(folder, **fields)
     check_refused(folder, match)
 
@@ -275,7 +275,7 @@ def test_a_tokenizer_that_is_not_byte_level(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not can_pack(torch.float32), reason="oneDNN packs nothing here")
-def test_matrices_are_packed_only_where_memory_is(
+def test_matrices_are_packed_only_where_memory_allows(
     toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -291,7 +291,7 @@ def test_matrices_are_packed_only_where_memory_is(
         assert run_fill(filler, toy_fill()).text
 
 
-def test_too_little_memory_is_said_before_the_load(
+def test_too_little_memory_is_refused_before_the_load(
     toy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=1000))
