@@ -122,7 +122,7 @@ def test_an_edit_ends_with_its_server(edit: Edit) -> None:
     nvim.until(PROGRESS)
     nvim.run("require('intarsia.server').client().rpc.terminate()")
     nvim.until(f"{PROGRESS} == nil")
-    nvim.tells("the server has left")
+    nvim.tells("the server has detached")
     assert not nvim.lua(MAPPED)
     nvim.keys(":Intarsia cancel<CR>")
     nvim.tells("no edit runs")
@@ -135,7 +135,7 @@ def test_an_edit_ends_with_its_buffer(edit: Edit) -> None:
     nvim.keys("ftve:Intarsia fill<CR>")
     nvim.until(PROGRESS)
     nvim.keys(":bdelete!<CR>")
-    nvim.tells("the server has left")
+    nvim.tells("the server has detached")
     nvim.keys(":Intarsia cancel<CR>")
     nvim.tells("no edit runs")
 
