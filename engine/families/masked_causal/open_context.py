@@ -77,7 +77,7 @@ class OpenContext:
             hidden = self.read(tokens[start : start + size])
             start += len(hidden)
             if start == len(tokens):
-                self.cache.keep_end(hidden[-1].clone())
+                self.cache.keep_last_hidden(hidden[-1].clone())
 
     @torch.inference_mode()
     def read(self, tokens: Sequence[int]) -> Tensor:
@@ -89,7 +89,7 @@ class OpenContext:
 
     def end_of_context(self) -> Tensor:
         """Return the hidden state (hidden,) of the context's last token."""
-        hidden = self.cache.end_of_context(self.length)
+        hidden = self.cache.last_hidden(self.length)
         if hidden is None:
             raise RuntimeError("no context is open: call prefill first")
         return hidden
@@ -97,7 +97,7 @@ class OpenContext:
     @torch.inference_mode()
     def next_logits(self) -> Tensor:
         """Return logits (vocab,) of the token after the open context."""
-        return self.backbone.logits(self.end_of_context()[None])[0]
+        return self.backbone.logits(self.last_hidden()[None])[0]
 
     @torch.inference_mode()
     def extend(self, token: int) -> int:
@@ -107,7 +107,7 @@ class OpenContext:
             self.length += 1
             return 0
         self.cache.crop(length)
-        self.cache.keep_end(self.read([token])[-1].clone())
+        self.cache.keep_last_hidden(self.read([token])[-1].clone())
         self.length += 1
         return 1
 
@@ -145,4 +145,4 @@ class OpenContext:
             self.cache, self.length = own
 
     def _is_end_known(self, length: int) -> bool:
-        return self.cache.end_of_context(length) is not None
+        return self.cache.last_hidden(length) is not None

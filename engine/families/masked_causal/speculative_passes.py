@@ -47,4 +47,4 @@ class SpeculativePasses:
         cache = self._context.cache
         for token, hidden in zip(self._last_tokens[:num_tokens], self._last_hidden, strict=False):
             cache.commit([token])
-            cache.keep_end(hidden)
+            cache.keep_last_hidden(hidden)

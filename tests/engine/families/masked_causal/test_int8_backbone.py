@@ -77,7 +77,7 @@ def test_a_row_is_the_same_to_the_bit_in_any_chunk(sizes: list[int], toy: Path) 
 
 
 def test_an_outcome_gives_the_same_proposal_alone_or_not(toy: Path, adapter: Path) -> None:
-    causal = MaskedCausal(toy_backbone(toy, adapter, matrices="int8"), cache_tokens=4096)
+    causal = OpenContext(toy_backbone(toy, adapter, matrices="int8"), cache_tokens=4096)
     causal.prefill(_IDS[:20])
     passes = SpeculativePasses(causal)
     together = passes.verify(_IDS[20:23], [3, 0, 4])
