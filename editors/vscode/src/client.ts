@@ -9,7 +9,7 @@ import {
   type LanguageClientOptions,
 } from "vscode-languageclient/node";
 import { IntarsiaCapabilities } from "./capabilities";
-import { withCommands } from "./codeActions";
+import { withCommands } from "./edits/codeActions";
 import type { GhostText } from "./ghostText";
 import { DRAFT, STATUS, type Status } from "./protocol";
 import { Restarts } from "./restarts";

@@ -1,10 +1,10 @@
 // Entry point. It loads little; the language client is loaded once a server is found.
 
 import { commands, type ExtensionContext, Selection, Uri, window, workspace } from "vscode";
-import { RUN_COMMANDS } from "./codeActionCommands";
+import { RUN_COMMANDS } from "./edits/codeActionCommands";
 import { runDoctor } from "./doctor";
-import { EditPreview } from "./editPreview";
-import type { EditTools } from "./edits";
+import { EditPreview } from "./edits/editPreview";
+import type { EditTools } from "./edits/edits";
 import { toggleLanguage } from "./language";
 import { showMenu } from "./menu";
 import { Pause } from "./pause";
@@ -12,7 +12,7 @@ import { Session } from "./session";
 import { StatusItem } from "./statusItem";
 import { whyText } from "./statusText";
 
-type Edits = typeof import("./edits");
+type Edits = typeof import("./edits/edits");
 
 const PAUSE_MINUTES = 10;
 const SAMPLE_PLACE = /for word in text/; // the cursor is put on the line below
@@ -41,7 +41,7 @@ export function activate(context: ExtensionContext): void {
 
   const preview = new EditPreview();
   const withEdits = async (act: (edits: Edits, tools: EditTools) => Promise<void>) => {
-    const edits = await import("./edits");
+    const edits = await import("./edits/edits");
     await (session.client && act(edits, { client: session.client, preview }));
   };
 
@@ -68,8 +68,8 @@ export function activate(context: ExtensionContext): void {
   };
   const runCodeAction = async (index: number) => {
     const [{ applyEdit }, { offeredAction, resolveEdit }] = await Promise.all([
-      import("./applyEdit"),
-      import("./codeActions"),
+      import("./edits/applyEdit"),
+      import("./edits/codeActions"),
     ]);
     const action = offeredAction(index);
     const edit = session.client && action && (await resolveEdit(session.client, action));

@@ -97,7 +97,7 @@ class OpenContext:
     @torch.inference_mode()
     def next_logits(self) -> Tensor:
         """Return logits (vocab,) of the token after the open context."""
-        return self.backbone.logits(self.last_hidden()[None])[0]
+        return self.backbone.logits(self.end_of_context()[None])[0]
 
     @torch.inference_mode()
     def extend(self, token: int) -> int:

@@ -4,7 +4,7 @@ import { CodeAction, type Command, ProgressLocation, window } from "vscode";
 import type * as lsp from "vscode-languageclient/node";
 import { CodeActionResolveRequest, type LanguageClient } from "vscode-languageclient/node";
 import { RUN_COMMANDS } from "./codeActionCommands";
-import { isCancelled, reasonOf } from "./failures";
+import { isCancelled, reasonOf } from "../failures";
 
 let offered: lsp.CodeAction[] = [];
 

@@ -18,8 +18,8 @@ import {
 } from "vscode-languageclient/node";
 import { applyEdit } from "./applyEdit";
 import type { EditPreview } from "./editPreview";
-import { isCancelled, reasonOf } from "./failures";
-import { EDIT_COMMAND, type EditArguments, type EditResult } from "./protocol";
+import { isCancelled, reasonOf } from "../failures";
+import { EDIT_COMMAND, type EditArguments, type EditResult } from "../protocol";
 
 const TITLES: Readonly<Record<EditArguments["kind"], string>> = {
   fill: "Fill the selection",

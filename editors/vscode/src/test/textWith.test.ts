@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { textWith } from "../textWith";
+import { textWith } from "../edits/textWith";
 
 test("each range is replaced, whatever their order, and nothing else is touched", () => {
   const source = "a = ...\nb = ...\n";
