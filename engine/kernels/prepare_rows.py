@@ -3,6 +3,8 @@
 Each function is one phase, which threads share in units of ``ROWS_PER_UNIT`` rows.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numba.extending import overload
@@ -49,12 +51,8 @@ def read_row(source, row, scratch):
 @overload(read_row, jit_options=_OPTIONS)
 def _read_row_of(source, row, scratch):
     # By type, not by a function that is passed: numba does not keep code that holds a function.
-    kind = getattr(source, "instance_class", None)
-    if kind is NormSource:
-        return _read_normed
-    if kind is GateSource:
-        return _read_gated
-    return _read_plain
+    kind: Any = getattr(source, "instance_class", None)
+    return {NormSource: _read_normed, GateSource: _read_gated}.get(kind, _read_plain)
 
 
 def _read_normed(source, row, scratch):

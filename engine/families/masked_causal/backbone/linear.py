@@ -1,7 +1,7 @@
 """Linear maps of a forward pass: a weight matrix, plain or packed, with or without an adapter.
 
 A short pass takes as long as reading the weights takes, so matrices may be packed into the order
-that oneDNN reads fastest (docs/performance.md). Knows neither layers nor tokens.
+that oneDNN reads fastest (docs/design-notes/int8-passes.md). Knows neither layers nor tokens.
 """
 
 from collections.abc import Callable
