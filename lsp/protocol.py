@@ -20,7 +20,7 @@ from pygls.exceptions import (
 )
 from pygls.protocol import LanguageServerProtocol, lsp_method
 
-from intarsia.lsp.extensions import experimental_capabilities
+from intarsia.lsp.protocol_extensions import experimental_capabilities
 from intarsia.lsp.session import Session
 
 logger = logging.getLogger(__name__)

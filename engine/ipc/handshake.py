@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.build import build_id
+from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.connection import Connection
 from intarsia.engine.ipc.errors import EngineUnavailable, NoEngine
 from intarsia.engine.ipc.messages import (

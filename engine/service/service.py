@@ -11,7 +11,7 @@ import psutil
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.build import build_id
+from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.messages import LoadProgress, Status
 from intarsia.engine.ipc.throttle import Throttle
 from intarsia.engine.service.endpoint import listen, stop_listening

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from intarsia.engine.ipc.build import build_id
+from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.messages import (
     PROTOCOL_VERSION,
     Cancel,

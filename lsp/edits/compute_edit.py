@@ -23,7 +23,7 @@ from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.eligibility import ineligibility
+from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.edits.edit_arguments import EditArguments
 from intarsia.lsp.fill_options import language_of, options_of
 from intarsia.lsp.session import Session

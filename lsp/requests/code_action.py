@@ -14,7 +14,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.eligibility import ineligibility
+from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.edits.edit_arguments import (
     EDIT_COMMAND,
     EditKind,

@@ -10,7 +10,7 @@ import importlib
 from lsprotocol import types
 
 from intarsia.lsp.engine.repository_tuning import opened_folders
-from intarsia.lsp.extensions import requested_extensions
+from intarsia.lsp.protocol_extensions import requested_extensions
 from intarsia.lsp.requests.completion import completion
 from intarsia.lsp.requests.configuration import load_configuration
 from intarsia.lsp.server import IntarsiaServer

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.eligibility import ineligibility
+from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.documents.snapshot import take_snapshot
 
 if TYPE_CHECKING:

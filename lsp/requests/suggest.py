@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.eligibility import ineligibility
+from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome

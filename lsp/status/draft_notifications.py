@@ -15,7 +15,7 @@ from intarsia.engine.ipc.throttle import Throttle
 from intarsia.infill.syntax.lines import newline_of
 from intarsia.lsp.documents.documents import Documents
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.extensions import DRAFT
+from intarsia.lsp.protocol_extensions import DRAFT
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Step

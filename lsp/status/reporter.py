@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from intarsia.engine.ipc.throttle import Throttle
-from intarsia.lsp.extensions import STATUS
+from intarsia.lsp.protocol_extensions import STATUS
 from intarsia.lsp.status.status import Facts, LastRequest, Status, status_of
 
 if TYPE_CHECKING:

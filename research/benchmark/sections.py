@@ -3,7 +3,6 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from intarsia.research.benchmark.along import measure_along
 from intarsia.research.benchmark.cancel import measure_cancel
 from intarsia.research.benchmark.context import measure_context
 from intarsia.research.benchmark.determinism import measure_determinism
@@ -15,6 +14,7 @@ from intarsia.research.benchmark.requests import measure_requests
 from intarsia.research.benchmark.side_by_side import measure_side_by_side
 from intarsia.research.benchmark.start import measure_prefill, measure_server, measure_start
 from intarsia.research.benchmark.typing import measure_typing
+from intarsia.research.benchmark.typing_along import measure_along
 from intarsia.research.benchmark.users import measure_users
 
 

@@ -16,7 +16,11 @@ from extended_client import asking_for, record
 from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
-from intarsia.lsp.extensions import Extensions, experimental_capabilities, requested_extensions
+from intarsia.lsp.protocol_extensions import (
+    Extensions,
+    experimental_capabilities,
+    requested_extensions,
+)
 
 
 def test_what_is_asked_for_is_read_and_answered() -> None:

@@ -11,7 +11,7 @@ from rule_engine import RuleFiller
 from temporary_address import temporary_address
 
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.build import build_id
+from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.client import EngineClient, EngineUnavailable, NoEngine
 from intarsia.engine.ipc.handshake import connect
 from intarsia.engine.ipc.messages import (

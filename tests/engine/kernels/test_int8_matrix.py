@@ -13,7 +13,7 @@ from llvmlite import binding
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.kernels.compile_cache import keep_compiled
 from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
-from intarsia.engine.kernels.matmul import can_multiply_int8, multiply_rows, quantize_matrix
+from intarsia.engine.kernels.int8_support import can_multiply_int8, multiply_rows, quantize_matrix
 from intarsia.engine.kernels.microkernels import GROUP
 from intarsia.engine.kernels.operands import AdaptedInt8, Floats
 from intarsia.engine.kernels.threads import ThreadTeam
@@ -126,7 +126,7 @@ _WITH_KEPT_KERNELS = """
 import sys
 from pathlib import Path
 from intarsia.engine.kernels.compile_cache import keep_compiled
-from intarsia.engine.kernels.matmul import can_multiply_int8
+from intarsia.engine.kernels.int8_support import can_multiply_int8
 
 keep_compiled(Path(sys.argv[1]))
 print(can_multiply_int8())
@@ -137,7 +137,7 @@ from intarsia.engine.kernels import dot_product
 
 half = dot_product.DotProduct("llvm.x86.avx512.vpdpbusd.256", 8, 128)
 dot_product.find_dot_product = lambda: half
-from intarsia.engine.kernels.matmul import can_multiply_int8
+from intarsia.engine.kernels.int8_support import can_multiply_int8
 from intarsia.engine.kernels.microkernels import num_lanes
 
 print(num_lanes(), can_multiply_int8())

@@ -7,8 +7,8 @@ from typing import Any, cast
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, FinishReason, Timing
 from intarsia.infill.filling.options import FillOptions
-from intarsia.research.benchmark.along import measure_along
 from intarsia.research.benchmark.figures import Bench
+from intarsia.research.benchmark.typing_along import measure_along
 
 
 @dataclass

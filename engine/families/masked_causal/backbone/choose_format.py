@@ -99,7 +99,7 @@ def _products(
 ) -> list[Callable[[], object]]:
     """Return ``count`` functions that multiply the rows, each with a matrix of its own."""
     if format_ == "int8":
-        from intarsia.engine.kernels.matmul import multiply_rows, quantize_matrix
+        from intarsia.engine.kernels.int8_support import multiply_rows, quantize_matrix
         from intarsia.engine.kernels.threads import ThreadTeam
 
         team, x = ThreadTeam(torch.get_num_threads()), rows.float().numpy()

@@ -16,7 +16,7 @@ from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequ
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.kernels.compile_cache import run_compiled
 from intarsia.engine.kernels.forward import PHASES_PER_LAYER, run_layers
-from intarsia.engine.kernels.matmul import empty_rows, multiply_rows
+from intarsia.engine.kernels.int8_support import empty_rows, multiply_rows
 from intarsia.engine.kernels.microkernels import MAX_TILE_ROWS, num_lanes
 from intarsia.engine.kernels.operands import (
     AdaptedInt8,

@@ -21,7 +21,7 @@ from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
 from intarsia.engine.kernels.compile_cache import keep_compiled
 from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
-from intarsia.engine.kernels.matmul import can_multiply_int8
+from intarsia.engine.kernels.int8_support import can_multiply_int8
 from intarsia.engine.kernels.microkernels import GROUP, num_lanes
 from intarsia.engine.kernels.operands import AdaptedInt8, Floats, LayerStack
 
