@@ -26,11 +26,12 @@ from intarsia.cli.terminal import notices, output
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.model_store.model_name import without_tuning
 from intarsia.lsp.engine.repository_tuning import ABOUT_NAME, Effect, KeptTuning, tuning_folder
+from intarsia.research.training.repository_options import RepositoryOptions
 
 if TYPE_CHECKING:
     from intarsia.research.corpus.repository import RepositoryFiles
     from intarsia.research.evaluation.compare import Comparison
-    from intarsia.research.training.repository_run import RepositoryOptions, TrainedTuning
+    from intarsia.research.training.repository_run import TrainedTuning
 
 _DIGEST_DIGITS = 12
 _DEFAULT_MINUTES = 10.0
@@ -116,7 +117,7 @@ def repo(root: Path, show: bool, remove: bool, **options: Any) -> ExitCode:
         return _show(root)
     if remove:
         return _remove(root)
-    return _adapt(TuningRequest(root=root, **options))
+    return _adapt(_request(root, options))
 
 
 def _show(root: Path) -> ExitCode:
@@ -147,53 +148,36 @@ def _nothing_kept(root: Path) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TuningRequest:
-    """A training run on a repository. The fields are the options' parameter names."""
+    """A training run on a repository, and what is measured and kept of it."""
 
-    root: Path
-    model: str
-    minutes: float | None
-    tokens: int | None
-    rank: int
-    rate: float
-    holes_per_pass: int
-    holes_per_file: int
+    options: RepositoryOptions
     num_holes: int
     exclude: Sequence[str]
     wish: bool | None  # --keep or --no-keep
-    seed: int
 
-    def as_options(self) -> "RepositoryOptions":
-        from intarsia.research.training.repository_run import RepositoryOptions
 
-        is_unlimited = self.minutes is None and self.tokens is None
-        return RepositoryOptions(
-            root=self.root,
-            model=self.model,
-            minutes=_DEFAULT_MINUTES if is_unlimited else self.minutes,
-            tokens=self.tokens,
-            rank=self.rank,
-            rate=self.rate,
-            holes_per_pass=self.holes_per_pass,
-            holes_per_file=self.holes_per_file,
-            seed=self.seed,
-        )
+def _request(root: Path, options: dict[str, Any]) -> TuningRequest:
+    own = {name: options.pop(name) for name in ("num_holes", "exclude", "wish")}
+    if options["minutes"] is None and options["tokens"] is None:
+        options["minutes"] = _DEFAULT_MINUTES
+    return TuningRequest(options=RepositoryOptions(root=root, **options), **own)
 
 
 def _adapt(request: TuningRequest) -> ExitCode:
-    root, model = request.root, request.model
+    options = request.options
+    root, model = options.root, options.model
     if without_tuning(model) != model or model.endswith("+none"):
         raise CliError(f"{model} already has a tuning: name the model without it")
     from intarsia.research.training.repository_effect import held_out_cases, measure
 
-    files = _read(root, request.exclude, request.seed)
-    cases = held_out_cases(root, files, limit=request.num_holes, seed=request.seed)
+    files = _read(root, request.exclude, options.seed)
+    cases = held_out_cases(root, files, limit=request.num_holes, seed=options.seed)
     notices().print(
         f"{len(files.training)} files to learn from, {len(files.held_out)} held out with "
         f"{len(cases)} holes"
     )
     from intarsia.research.training.repository_run import forget_run, train_on
 
-    options = request.as_options()
     with LoadBar(notices()) as bar:
         trained = train_on(options, files, bar.update)
         comparison = asyncio.run(
@@ -241,7 +225,7 @@ def is_to_be_kept(comparison: "Comparison", wish: bool | None) -> bool:
 
 
 def _keep(
-    options: "RepositoryOptions",
+    options: RepositoryOptions,
     files: "RepositoryFiles",
     trained: "TrainedTuning",
     comparison: "Comparison",

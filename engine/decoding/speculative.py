@@ -16,7 +16,8 @@ from typing import Protocol, TypeAlias
 import torch
 from torch import Tensor
 
-from intarsia.engine.decoding.hole_request import EndRule, HoleRequest
+from intarsia.engine.decoding.accept_draft import accept_draft
+from intarsia.engine.decoding.hole_request import HoleRequest
 from intarsia.engine.decoding.proposal import Proposal
 from intarsia.engine.decoding.proposer import DraftSources, Proposer
 from intarsia.engine.decoding.row_budget import share_masks
@@ -120,7 +121,7 @@ def _verify_and_draft(
         is_whole=is_whole,
     )
     verification = verifier.verify([text.ids[-1], *proposal.ids], masks)
-    committed = _accept(verification.causal, text.ids, proposal.ids, hole.end_rule)
+    committed = accept_draft(verification.causal, text.ids, proposal.ids, hole.end_rule)
     num_accepted = len(committed) - 1
     verifier.keep(num_accepted + 1)
     scored = score_tokens(verification.causal[: num_accepted + 1], committed)
@@ -129,24 +130,6 @@ def _verify_and_draft(
     return text, Proposal(
         ids=[token.id for token in own], confidences=[token.confidence for token in own]
     )
-
-
-def _accept(
-    causal: Tensor, before: Sequence[int], proposed: Sequence[int], end_rule: EndRule
-) -> list[int]:
-    """Return the proposed tokens that the backbone predicts too, and its own next token."""
-    tokens: list[int] = []
-    for row, likeliest in enumerate(causal.argmax(dim=-1).tolist()):
-        is_early_end = likeliest in end_rule.ids and not end_rule.may_follow([*before, *tokens])
-        tokens.append(_likeliest_except(end_rule.ids, causal[row]) if is_early_end else likeliest)
-        if row >= len(proposed) or tokens[row] != proposed[row]:
-            break
-    return tokens
-
-
-def _likeliest_except(ids: frozenset[int], logits: Tensor) -> int:
-    others = logits.index_fill(0, torch.tensor(list(ids), device=logits.device), -torch.inf)
-    return int(others.argmax())
 
 
 def _sample_proposal(

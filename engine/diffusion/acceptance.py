@@ -20,30 +20,30 @@ Accept: TypeAlias = Callable[[TokenCanvas, Prediction], Tensor]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AcceptAmongFree:
-    """Choose among all free positions in every step: the model may revise (uniform-state)."""
-
-    entropy_bound: float
+class _EntropyBound:
+    entropy_bound: float  # nats
 
     def __post_init__(self) -> None:
-        _check_bound(self.entropy_bound)
+        if not self.entropy_bound >= 0:
+            raise ValueError(f"entropy bound must be 0 or more nats, got {self.entropy_bound}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AcceptAmongFree(_EntropyBound):
+    """Choose among all free positions in every step: the model may revise (uniform-state)."""
 
     def __call__(self, canvas: TokenCanvas, prediction: Prediction) -> Tensor:
         return within_entropy_bound(prediction.entropies, canvas.is_free, self.entropy_bound)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AcceptAmongMasked:
+class AcceptAmongMasked(_EntropyBound):
     """Choose among the masked positions up to the predicted end of the hole (masked diffusion).
 
     The position of lowest entropy is always accepted, so that every step makes progress.
     """
 
-    entropy_bound: float
     end_position: EndPosition = no_end
-
-    def __post_init__(self) -> None:
-        _check_bound(self.entropy_bound)
 
     def __call__(self, canvas: TokenCanvas, prediction: Prediction) -> Tensor:
         is_open = _is_open(canvas, prediction, self.end_position)
@@ -51,18 +51,14 @@ class AcceptAmongMasked:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class AcceptFromLeft:
+class AcceptFromLeft(_EntropyBound):
     """Choose masked positions from the left up to the predicted end (masked diffusion).
 
     On a causal backbone the leading tokens are the surest. A token that a weak adapter unmasks far
     ahead would bind the tokens before it. The first masked position is always accepted.
     """
 
-    entropy_bound: float
     end_position: EndPosition = no_end
-
-    def __post_init__(self) -> None:
-        _check_bound(self.entropy_bound)
 
     def __call__(self, canvas: TokenCanvas, prediction: Prediction) -> Tensor:
         is_open = _is_open(canvas, prediction, self.end_position)
@@ -90,8 +86,3 @@ def within_entropy_bound(entropies: Tensor, is_candidate: Tensor, bound: float) 
     is_accepted = torch.zeros_like(is_candidate)
     is_accepted[candidates[order]] = is_within
     return is_accepted
-
-
-def _check_bound(entropy_bound: float) -> None:
-    if not entropy_bound >= 0:
-        raise ValueError(f"entropy bound must be 0 or more nats, got {entropy_bound}")

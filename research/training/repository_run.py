@@ -24,6 +24,7 @@ from intarsia.research.training.encode_holes import LAYOUT, encode_holes
 from intarsia.research.training.load_backbone import load_backbone
 from intarsia.research.training.packed_holes import PackedHoles, pack, read_packed
 from intarsia.research.training.progress import ReportProgress
+from intarsia.research.training.repository_options import RepositoryOptions
 from intarsia.research.training.run_folder import RunFolder, RunState
 from intarsia.research.training.train_loop import (
     LoopOptions,
@@ -40,21 +41,6 @@ MAX_HOLES = 24_000
 _COMMON_TOKENS = 32_768
 """The tokenizer's first tokens are always predictable, so that the tuning also unlearns those that
 the repository never uses."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RepositoryOptions:
-    """What to train on, from which model, and for how long: minutes, tokens or both limits."""
-
-    root: Path
-    model: str
-    minutes: float | None
-    tokens: int | None
-    rank: int
-    rate: float
-    holes_per_pass: int
-    holes_per_file: int
-    seed: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,16 +7,15 @@ that never saw an editor's holes writes past their end.
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
-from intarsia.research.training.adapter_file import load_tensors, save_tuning
 from intarsia.research.training.batched_backbone import BatchedBackbone
 from intarsia.research.training.low_rank_pairs import LowRankPairs
+from intarsia.research.training.low_rank_task import LowRankTask
 from intarsia.research.training.packed_holes import HoleIds
 from intarsia.research.training.task import PassLoss
 from intarsia.research.training.vocabulary import UsedVocabulary
@@ -42,7 +41,7 @@ class TuningTaskOptions:
     strength: float = 1.0
 
 
-class TuningTask:
+class TuningTask(LowRankTask):
     """The low-rank tuning of a causal backbone (a TrainingTask)."""
 
     def __init__(
@@ -59,16 +58,7 @@ class TuningTask:
         self._fim = fim
         self._vocabulary = vocabulary
         self._mix = options.mix
-        self._strength = options.strength
-
-    def start_from(self, path: Path) -> None:
-        """Load a tuning's file."""
-        load_tensors(self.module.named_tensors(), path)
-
-    def save(self, path: Path, *, metadata: dict[str, str]) -> None:
-        """Write the tuning."""
-        tensors = self.module.named_tensors()
-        save_tuning(tensors, path, metadata=metadata, strength=self._strength)
+        super().__init__(self.module, options.strength)
 
     def compute_loss(self, holes: Sequence[HoleIds], rng: random.Random) -> PassLoss:
         """Return the loss on these holes; ``rng`` is not used."""

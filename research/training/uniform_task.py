@@ -8,7 +8,6 @@ conditioned on the logits of a first pass. Router and experts are not trained.
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -18,8 +17,8 @@ from torch import Tensor
 from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes
 from intarsia.engine.families.diffusion_gemma.tokenizer import SpecialIds
 from intarsia.engine.families.diffusion_gemma.tuning import tunable_layers
-from intarsia.research.training.adapter_file import load_tensors, save_tuning
 from intarsia.research.training.low_rank_modules import LowRankModules
+from intarsia.research.training.low_rank_task import LowRankTask
 from intarsia.research.training.packed_holes import HoleIds
 from intarsia.research.training.task import PassLoss
 from intarsia.research.training.uniform_backbone import UniformBackbone
@@ -36,7 +35,7 @@ HELD_OUT_NOISES = (0.25, 0.5, 1.0)
 """The noise of held-out holes; at 1 every token is replaced, as when a fill begins."""
 
 
-class UniformTask:
+class UniformTask(LowRankTask):
     """The low-rank tuning of a DiffusionGemma (a TrainingTask)."""
 
     def __init__(
@@ -56,7 +55,7 @@ class UniformTask:
         )
         self.module.to(self._backbone.device)
         self._mix = mix
-        self._strength = strength
+        super().__init__(self.module, strength)
         self._rules = CanvasRules(
             sizes=CanvasSizes(canvas_length=self._backbone.canvas_length),
             end_id=special.first_end,
@@ -68,15 +67,6 @@ class UniformTask:
     def max_suffix(self) -> int:
         """The number of suffix tokens that a canvas shows."""
         return self._rules.sizes.max_suffix
-
-    def start_from(self, path: Path) -> None:
-        """Load a tuning's file."""
-        load_tensors(self.module.named_tensors(), path)
-
-    def save(self, path: Path, *, metadata: dict[str, str]) -> None:
-        """Write the tuning."""
-        tensors = self.module.named_tensors()
-        save_tuning(tensors, path, metadata=metadata, strength=self._strength)
 
     def compute_loss(self, holes: Sequence[HoleIds], rng: random.Random) -> PassLoss:
         """Return the loss on one canvas drawn over each hole."""
