@@ -11,7 +11,8 @@ from rich.table import Table
 
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import notices, output, size
+from intarsia.cli.terminal import notices, output
+from intarsia.cli.units import size
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.research.corpus.manifest import Manifest, Tally, read_manifest
 from intarsia.research.corpus.package_list import (

@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from rich.console import Console
 from rich.live import Live
@@ -20,10 +20,11 @@ from rich.text import Text
 
 from intarsia.cli.terminal import displayable
 from intarsia.engine.ipc.messages import CanvasToken, LoadProgress, Step
-from intarsia.infill.filling.fill_all import FillProgress
-from intarsia.infill.filling.options import OnHoleStep
-from intarsia.infill.holes.hole import Hole
-from intarsia.infill.syntax.lines import line_end, line_start
+
+if TYPE_CHECKING:  # downloads show a bar too, and need no grammars
+    from intarsia.infill.filling.fill_all import FillProgress
+    from intarsia.infill.filling.options import OnHoleStep
+    from intarsia.infill.holes.hole import Hole
 
 
 class _View(AbstractContextManager[Any]):
@@ -57,7 +58,7 @@ class WaitingView(_View):
         self._canvas.hide()
         self._bar.update(progress.stage, progress.fraction)
 
-    def on_fill_progress(self, progress: FillProgress) -> None:
+    def on_fill_progress(self, progress: "FillProgress") -> None:
         self._canvas.hide()
         self._bar.update(progress.description, progress.fraction)
 
@@ -65,7 +66,7 @@ class WaitingView(_View):
         self._bar.hide()
         self._canvas.hide()
 
-    def _show_step(self, text: str, hole: Hole, step: Step) -> None:
+    def _show_step(self, text: str, hole: "Hole", step: Step) -> None:
         self._bar.hide()
         self._canvas.show(text, hole, step)
 
@@ -112,8 +113,10 @@ class LiveCanvas(_View):
     def __init__(self, console: Console) -> None:
         self._live = Live(console=console, auto_refresh=False, transient=True)
 
-    def show(self, text: str, hole: Hole, step: Step) -> None:
+    def show(self, text: str, hole: "Hole", step: Step) -> None:
         """Draw one step between the text before and after the hole on its line."""
+        from intarsia.infill.syntax.lines import line_end, line_start
+
         lead = text[max(line_start(text, hole.start), hole.start - _MAX_COLUMNS) : hole.start]
         rest = text[hole.end : min(line_end(text, hole.end), hole.end + _MAX_COLUMNS)]
         self._live.start()

@@ -8,7 +8,7 @@ import msgspec
 
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import duration, size
+from intarsia.cli.units import duration, size
 from intarsia.engine.ipc.client import EngineClient, NoEngine
 from intarsia.engine.ipc.messages import Status
 

@@ -25,10 +25,10 @@ from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices, output
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.model_store.model_name import without_tuning
-from intarsia.lsp.engine.repository_tuning import ABOUT_NAME, Effect, KeptTuning, tuning_folder
 from intarsia.research.training.repository_options import RepositoryOptions
 
 if TYPE_CHECKING:
+    from intarsia.lsp.engine.repository_tuning import Effect, KeptTuning
     from intarsia.research.corpus.repository import RepositoryFiles
     from intarsia.research.evaluation.compare import Comparison
     from intarsia.research.training.repository_run import TrainedTuning
@@ -230,6 +230,8 @@ def _keep(
     trained: "TrainedTuning",
     comparison: "Comparison",
 ) -> None:
+    from intarsia.lsp.engine.repository_tuning import KeptTuning
+
     def about(name: str) -> KeptTuning:
         return KeptTuning(
             root=str(options.root.resolve()),
@@ -254,7 +256,9 @@ def _keep(
     click.echo("editors use it from their next start, if the option repositoryTuning is on")
 
 
-def _effect(comparison: "Comparison") -> Effect:
+def _effect(comparison: "Comparison") -> "Effect":
+    from intarsia.lsp.engine.repository_tuning import Effect
+
     exact, similarity = comparison.exact, comparison.similarity
     return Effect(
         holes=exact.of,
@@ -268,12 +272,14 @@ def _effect(comparison: "Comparison") -> Effect:
     )
 
 
-def keep_tuning(weights: Path, root: Path, about: Callable[[str], KeptTuning]) -> Path:
+def keep_tuning(weights: Path, root: Path, about: "Callable[[str], KeptTuning]") -> Path:
     """Copy the weights and write their description, then delete an earlier tuning.
 
     ``about`` gets the file's name, which depends on the weights: a running engine identifies a
     tuning by its file name. Return the path of the copy.
     """
+    from intarsia.lsp.engine.repository_tuning import ABOUT_NAME, tuning_folder
+
     folder = tuning_folder(root)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with weights.open("rb") as file:
@@ -294,6 +300,8 @@ def keep_tuning(weights: Path, root: Path, about: Callable[[str], KeptTuning]) -
 
 def remove_tuning(root: Path) -> bool:
     """Delete a repository's tuning; return whether there was one."""
+    from intarsia.lsp.engine.repository_tuning import ABOUT_NAME, tuning_folder
+
     folder = tuning_folder(root)
     if not folder.is_dir():
         return False

@@ -197,5 +197,5 @@ def _with_current_names(options: Mapping[str, object], problems: list[str]) -> M
     decoding = _OLD_DECODINGS.get(old, old) if isinstance(old, str) else old
     if current.get("decoding") is not None:
         decoding = current["decoding"]
-    problems.append(f"option 'settle' is now 'decoding': {decoding}")
+    problems.append(f"option 'settle' ends with 0.2.0: write 'decoding': {decoding!r} instead")
     return {**current, "decoding": decoding}

@@ -13,6 +13,8 @@ from intarsia.engine.ipc.errors import EngineUnavailable
 MAX_LOG_BYTES = 1024 * 1024
 """A longer log is renamed to ``engine.log.1`` at the next start."""
 
+_FOLDERS = ("INTARSIA_CACHE_DIR", "INTARSIA_DATA_DIR")
+
 
 class DetachedProcess:
     """A started process as its starter sees it: whether it still runs, and what it has logged."""
@@ -53,7 +55,7 @@ def start_detached(command: Sequence[str], address: Address) -> DetachedProcess:
                 stdout=log,
                 stderr=log,
                 cwd=address.directory,  # not the user's project: it must stay removable
-                env={**os.environ, **address.as_environment(), **_cache_variable()},
+                env={**os.environ, **address.as_environment(), **absolute_folders()},
                 start_new_session=True,
                 creationflags=_creation_flags(),
             )
@@ -62,17 +64,21 @@ def start_detached(command: Sequence[str], address: Address) -> DetachedProcess:
         raise EngineUnavailable(f"cannot start the engine ({command[0]}): {error}") from error
 
 
-def _cache_variable() -> dict[str, str]:
-    """Return INTARSIA_CACHE_DIR as a full path: the process runs in another folder than this."""
-    folder = os.environ.get("INTARSIA_CACHE_DIR")
-    if not folder:
-        return {}
+def absolute_folders() -> dict[str, str]:
+    """Return the set variables that name our folders, each as a full path.
+
+    A process that starts in another folder than this would read a relative path differently.
+    Raises EngineUnavailable where a "~" names no folder.
+    """
+    return {name: _absolute(name, os.environ[name]) for name in _FOLDERS if os.environ.get(name)}
+
+
+def _absolute(name: str, folder: str) -> str:
     try:
-        return {"INTARSIA_CACHE_DIR": str(Path(folder).expanduser().absolute())}
+        return str(Path(folder).expanduser().absolute())
     except RuntimeError as error:  # a "~" for which there is no home folder
         raise EngineUnavailable(
-            f"INTARSIA_CACHE_DIR is {folder!r}, which names no folder ({error}): "
-            "set it to a full path"
+            f"{name} is {folder!r}, which names no folder ({error}): set it to a full path"
         ) from error
 
 

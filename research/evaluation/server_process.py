@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any, NamedTuple
 
 from intarsia.engine.ipc.address import resolve_address
+from intarsia.engine.ipc.detached import absolute_folders
 from intarsia.research.errors import EvaluationFault
 
 Message = dict[str, Any]
@@ -169,13 +170,18 @@ async def serving(
 async def _start(
     command: Sequence[str], environment: Mapping[str, str], folder: str
 ) -> asyncio.subprocess.Process:
-    """Start the process. The engine's address is made absolute: the working folder differs."""
+    """Start the process. Folders are named by full paths, because its working folder differs."""
     return await asyncio.create_subprocess_exec(
         *command,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         cwd=folder,
-        env={**os.environ, **resolve_address().as_environment(), **environment},
+        env={
+            **os.environ,
+            **absolute_folders(),
+            **resolve_address().as_environment(),
+            **environment,
+        },
         start_new_session=True,  # Ctrl-C in the terminal goes to its client, which ends it
     )

@@ -69,13 +69,15 @@ def test_each_bad_option_has_its_own_line() -> None:
 def test_the_old_name_of_decoding_still_works(old: str, new: Decoding) -> None:
     settings, problems = resolve_settings({"settle": old, "debounceMs": 0})
     assert settings == Settings(decoding=new, debounce_ms=0)
-    assert problems == (f"option 'settle' is now 'decoding': {new}",)
+    assert problems == (f"option 'settle' ends with 0.2.0: write 'decoding': {new!r} instead",)
 
 
 def test_the_new_name_of_decoding_goes_before_the_old_one() -> None:
     settings, problems = resolve_settings({"settle": "entropy", "decoding": "autoregressive"})
     assert settings.decoding == "autoregressive"
-    assert problems == ("option 'settle' is now 'decoding': autoregressive",)
+    assert problems == (
+        "option 'settle' ends with 0.2.0: write 'decoding': 'autoregressive' instead",
+    )
 
 
 def test_the_old_name_of_decoding_without_a_value_says_nothing() -> None:

@@ -40,7 +40,9 @@ export function createClient(parts: ClientParts): LanguageClient {
       resolveCodeAction: (action) => action, // the action's command does that
       workspace: {
         configuration: ({ items }) =>
-          items.map(() => serverOptions(workspace.getConfiguration().get("intarsia"))),
+          items.map(() =>
+            serverOptions(workspace.getConfiguration().get("intarsia"), isSet("decoding")),
+          ),
       },
     },
   };
@@ -54,6 +56,17 @@ export function createClient(parts: ClientParts): LanguageClient {
   client.onNotification(DRAFT, parts.ghostText.draw);
   client.onNotification(STATUS, parts.onStatus);
   return client;
+}
+
+/** Whether the user or an opened folder sets this setting, rather than its default. */
+function isSet(name: string): boolean {
+  const found = workspace.getConfiguration("intarsia").inspect(name);
+  return (
+    found !== undefined &&
+    [found.globalValue, found.workspaceValue, found.workspaceFolderValue].some(
+      (value) => value !== undefined,
+    )
+  );
 }
 
 /** Restart a server that has ended, without a message. */

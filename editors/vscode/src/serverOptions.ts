@@ -26,14 +26,16 @@ export const SERVER_OPTIONS = [
   "repositoryTuning",
 ] as const;
 
-const DEFAULT_DECODING = "speculative";
-
-/** Return the server's answer when it asks for the section `intarsia`. */
-export function serverOptions(section: unknown): Record<string, unknown> {
+/**
+ * Return the server's answer when it asks for the section `intarsia`.
+ *
+ * `isDecodingSet`: the user has set `decoding`, so the old `settle` does not count.
+ */
+export function serverOptions(section: unknown, isDecodingSet: boolean): Record<string, unknown> {
   const settings = (section ?? {}) as Record<string, unknown>;
   const options = Object.fromEntries(SERVER_OPTIONS.map((name) => [name, settings[name] ?? null]));
-  const { settle, decoding = DEFAULT_DECODING } = settings;
-  if (typeof settle !== "string" || decoding !== DEFAULT_DECODING) {
+  const { settle } = settings;
+  if (typeof settle !== "string" || isDecodingSet) {
     return options;
   }
   // `settle` is the old name of `decoding`, whose default would hide it. Until 0.2.0.

@@ -155,7 +155,7 @@ export class Session implements Disposable {
       onEnded: (isStartedAgain) =>
         isStartedAgain
           ? this.become({ kind: "starting", origin })
-          : this.fail("the server has ended repeatedly: see the log, then restart it"),
+          : this.fail("the server has ended and is not restarted: see the log, then restart it"),
     });
     this.client = client;
     this.ghostText = ghostText;

@@ -235,7 +235,7 @@ def _answer(result: Any, last: Message, cursor: dict[str, int], ms: float) -> An
         ms=ms,
         engine_ms=last["ms"],
         read_ms=last["readMs"],
-        num_forwards=last["passes"],
+        num_forwards=last["numForwards"],
         num_tokens=last["tokensWritten"],
         mean_entropy=last["meanEntropy"],
         num_read=last["tokensRead"],

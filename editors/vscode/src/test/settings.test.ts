@@ -21,21 +21,21 @@ test("settings that name programs, models or files are restricted in an untruste
 });
 
 test("the server gets its own options only, and null for its default", () => {
-  const options = serverOptions({ serverCommand: ["x"], debounceMs: 10, model: null });
+  const options = serverOptions({ serverCommand: ["x"], debounceMs: 10, model: null }, false);
   assert.equal(options.debounceMs, 10);
   assert.equal(options.model, null);
   assert.ok(!("serverCommand" in options));
 });
 
-test("the old setting is sent where the new one is at its default", () => {
-  const options = serverOptions({ settle: "entropy", decoding: "speculative" });
+test("the old setting is sent where the user has not set the new one", () => {
+  const options = serverOptions({ settle: "entropy", decoding: "speculative" }, false);
   assert.equal(options.settle, "entropy");
   assert.equal(options.decoding, null);
 });
 
 test("the new setting goes before the old one", () => {
-  const options = serverOptions({ settle: "verified", decoding: "entropy" });
-  assert.equal(options.decoding, "entropy");
+  const options = serverOptions({ settle: "entropy", decoding: "speculative" }, true);
+  assert.equal(options.decoding, "speculative");
   assert.ok(!("settle" in options));
-  assert.ok(!("settle" in serverOptions({ settle: null, decoding: "speculative" })));
+  assert.ok(!("settle" in serverOptions({ settle: null, decoding: "speculative" }, false)));
 });
