@@ -1,4 +1,4 @@
-"""The interface between the training loop and what is trained (``TrainingTask``)."""
+"""The interface between the training loop and what is trained, and what tuning tasks share."""
 
 import random
 from collections.abc import Sequence
@@ -8,6 +8,9 @@ from typing import Protocol
 
 from torch import Tensor, nn
 
+from intarsia.research.training.adapter_file import load_tensors, save_tuning
+from intarsia.research.training.low_rank_modules import LowRankModules
+from intarsia.research.training.low_rank_pairs import LowRankPairs
 from intarsia.research.training.packed_holes import HoleIds
 
 
@@ -38,3 +41,20 @@ class TrainingTask(Protocol):
     def save(self, path: Path, *, metadata: dict[str, str]) -> None:
         """Write the weights in the engine's format."""
         ...
+
+
+class LowRankTask:
+    """The file of a tuning, for the tasks that train one. ``strength``: the share that is written."""
+
+    def __init__(self, module: LowRankPairs | LowRankModules, strength: float) -> None:
+        self._changes = module
+        self._strength = strength
+
+    def start_from(self, path: Path) -> None:
+        """Load a tuning's file. Raises ModelError."""
+        load_tensors(self._changes.named_tensors(), path)
+
+    def save(self, path: Path, *, metadata: dict[str, str]) -> None:
+        """Write the tuning."""
+        tensors = self._changes.named_tensors()
+        save_tuning(tensors, path, metadata=metadata, strength=self._strength)

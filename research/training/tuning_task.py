@@ -15,9 +15,8 @@ from torch import Tensor
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
 from intarsia.research.training.batched_backbone import BatchedBackbone
 from intarsia.research.training.low_rank_pairs import LowRankPairs
-from intarsia.research.training.low_rank_task import LowRankTask
 from intarsia.research.training.packed_holes import HoleIds
-from intarsia.research.training.task import PassLoss
+from intarsia.research.training.task import LowRankTask, PassLoss
 from intarsia.research.training.vocabulary import UsedVocabulary
 
 
