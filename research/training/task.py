@@ -44,7 +44,7 @@ class TrainingTask(Protocol):
 
 
 class LowRankTask:
-    """The file of a tuning, for the tasks that train one. ``strength``: the share that is written."""
+    """The file of a tuning that a task trains. ``strength`` is the share that is written."""
 
     def __init__(self, module: LowRankPairs | LowRankModules, strength: float) -> None:
         self._changes = module
