@@ -25,7 +25,7 @@ def test_two_windows_share_one_engine_and_what_it_has_read(
     assert after.num_clients >= 3  # both windows and the one who asks
     filled = [line for line in log.lines() if "filled in" in line]
     assert len(filled) == 2
-    assert "of the context 0 tokens computed" in filled[-1]
+    assert "context tokens: 0 computed" in filled[-1]
 
 
 def test_a_killed_engine_is_started_again_by_the_next_request(

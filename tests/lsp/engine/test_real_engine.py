@@ -78,7 +78,7 @@ async def test_two_servers_share_one_engine_and_its_prefix(real_engine_runtime: 
         for client in (one, other):
             uri = open_document(client, "arithmetic.py", SOURCE.format(""))
             assert await inline_items(client, ask_inline(uri, 5, 11))
-        assert "of the context 0 tokens computed" in log_of(other)
+        assert "context tokens: 0 computed" in log_of(other)
         status = await status_of(real_engine_runtime)
         assert status is not None
         assert status.num_clients == 3
