@@ -12,7 +12,7 @@ from pathlib import Path
 
 import platformdirs
 
-from intarsia.engine.errors import ModelError
+from intarsia.engine.errors import ModelError, NoRoomError
 
 _DISK_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _ADVICE = "free some, or point INTARSIA_CACHE_DIR to a disk with room"
@@ -31,7 +31,7 @@ def plain_disk_faults(folder: Path) -> Iterator[None]:
         yield
     except OSError as fault:
         if is_disk_full(fault):
-            raise ModelError(f"no space left on the disk of {folder}: {_ADVICE}") from fault
+            raise NoRoomError(f"no space left on the disk of {folder}: {_ADVICE}") from fault
         reason = fault.strerror or str(fault)
         raise ModelError(
             f"cannot write in the cache folder {folder} ({reason}): "
@@ -48,7 +48,7 @@ def require_space(folder: Path, num_bytes: int) -> None:
     """Raise ModelError if the disk of ``folder`` has less free space than this."""
     free = shutil.disk_usage(folder).free
     if free < num_bytes:
-        raise ModelError(
+        raise NoRoomError(
             f"not enough space on the disk of {folder}: {_megabytes(num_bytes)} needed, "
             f"{_megabytes(free)} free: {_ADVICE}"
         )

@@ -7,7 +7,7 @@ import psutil
 import torch
 
 from intarsia.engine.config import Device, Dtype
-from intarsia.engine.errors import ModelError
+from intarsia.engine.errors import ModelError, NoRoomError
 
 _CGROUP = Path("/sys/fs/cgroup")
 
@@ -59,10 +59,10 @@ def _free_of_limit() -> int:
 
 
 def require_memory(num_bytes: int, device: torch.device, name: str) -> None:
-    """Raise ModelError before a load that would not fit into memory."""
+    """Raise NoRoomError before a load that would not fit into memory."""
     free = free_bytes(device)
     if num_bytes > free:
-        raise ModelError(
+        raise NoRoomError(
             f"{name} needs {num_bytes / 2**30:.1f} GiB of memory, {free / 2**30:.1f} GiB are free: "
             "close something, or take a smaller model (`intarsia doctor` names them)"
         )

@@ -45,6 +45,8 @@ async def _ask_to_stop(address: Address, name: str, patience_s: float) -> None:
 
 async def _end_process(address: Address, patience_s: float) -> None:
     try:
+        if not is_engine_alive(address):
+            return
         process = _engine_process(address)
         process.terminate()
         if await _is_gone_within(address, patience_s):

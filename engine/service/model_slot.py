@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
+from intarsia.engine.errors import NoRoomError
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import FailureCode
 from intarsia.engine.model_store.model_name import without_tuning
@@ -107,7 +108,7 @@ class ModelSlot:
     def _failure(self, name: str, error: BaseException) -> LoadFailure:
         """Return the failure of a load; remember it without its traceback, which holds weights."""
         code, message = describe_failure(error, doing=f"loading {name}")
-        if code not in _TEMPORARY:
+        if code not in _TEMPORARY and not isinstance(error, NoRoomError):
             self._failed[name] = (self._clock(), LoadFailure(code, message))
         return LoadFailure(code, message)
 

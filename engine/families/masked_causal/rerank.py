@@ -135,7 +135,7 @@ class Reranker:
             return None
         before = hole.scored(0, len(hole.ids) - 1)
         self._reopen(task)
-        self._context.prefill([*task.context, *hole.ids[:-1]], task.control)
+        self._context.prefill([*task.context, *(token.id for token in before)], task.control)
         newline = self._text.encode(_NEWLINE)[:1]
         return [*before, *score_tokens(self._context.next_logits()[None], newline)]
 

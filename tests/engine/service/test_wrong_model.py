@@ -6,7 +6,7 @@ from rule_engine import RuleFiller
 
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.errors import ModelError
+from intarsia.engine.errors import ModelError, NoRoomError
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, FillFailed
@@ -113,8 +113,12 @@ def test_a_remembered_failure_keeps_nothing_of_the_load():
     assert again.__context__ is None
 
 
-def test_a_load_without_memory_is_tried_again_at_once():
-    models = Models(heavy={"big": MemoryError()})
-    assert models.refused("big").code == "out_of_memory"
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [(MemoryError(), "out_of_memory"), (NoRoomError("2 GiB are free: close something"), "model")],
+)
+def test_a_load_without_room_is_tried_again_at_once(error: Exception, code: str):
+    models = Models(heavy={"big": error})
+    assert models.refused("big").code == code
     models.heavy.clear()
     assert models.slot.take("big").info.name == "big"
