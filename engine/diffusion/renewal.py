@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import torch
-from torch import Tensor
+from torch import Generator, Tensor
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.prediction import Prediction
 
-Renew: TypeAlias = Callable[[TokenCanvas, Prediction, Tensor, torch.Generator], TokenCanvas]
+Renew: TypeAlias = Callable[[TokenCanvas, Prediction, Tensor, Generator], TokenCanvas]
 """(canvas, prediction, is_accepted, generator) → the canvas of the next step."""
 
 
@@ -24,11 +24,7 @@ class Renoise:
     vocab_size: int
 
     def __call__(
-        self,
-        canvas: TokenCanvas,
-        prediction: Prediction,
-        is_accepted: Tensor,
-        generator: torch.Generator,
+        self, canvas: TokenCanvas, prediction: Prediction, is_accepted: Tensor, generator: Generator
     ) -> TokenCanvas:
         noise = torch.randint(
             self.vocab_size, canvas.ids.shape, generator=generator, device=canvas.ids.device
@@ -57,11 +53,7 @@ class Remask:
             raise ValueError(f"min_confidence must be in [0, 1), got {self.min_confidence}")
 
     def __call__(
-        self,
-        canvas: TokenCanvas,
-        prediction: Prediction,
-        is_accepted: Tensor,
-        generator: torch.Generator,
+        self, canvas: TokenCanvas, prediction: Prediction, is_accepted: Tensor, generator: Generator
     ) -> TokenCanvas:
         is_unmasked = is_accepted & canvas.is_free & ~canvas.is_accepted
         num_remasks = max(int(is_unmasked.sum()) - 1, 0)

@@ -6,6 +6,9 @@ text, and lengths are multiples of 32. Works on ids. Knows no text and draws no 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
+
+Ids: TypeAlias = Sequence[int]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,13 +68,7 @@ class HoleLayout:
 
 
 def lay_out(
-    given: Sequence[int],
-    num_free: int,
-    suffix: Sequence[int],
-    *,
-    sizes: CanvasSizes,
-    end_id: int,
-    pad_id: int,
+    given: Ids, num_free: int, suffix: Ids, *, sizes: CanvasSizes, end_id: int, pad_id: int
 ) -> tuple[HoleLayout, ...]:
     """Return the canvases of one hole; only the last one shows the suffix.
 
@@ -92,12 +89,7 @@ def lay_out(
 
 
 def _last_before_suffix(
-    given: Sequence[int],
-    num_free: int,
-    suffix: Sequence[int],
-    sizes: CanvasSizes,
-    end_id: int,
-    pad_id: int,
+    given: Ids, num_free: int, suffix: Ids, sizes: CanvasSizes, end_id: int, pad_id: int
 ) -> HoleLayout:
     length = sizes.rounded_down(len(given) + num_free + sizes.max_suffix)
     num_shown = length - len(given) - num_free
@@ -110,12 +102,7 @@ def _last_before_suffix(
 
 
 def _last_at_end_of_text(
-    given: Sequence[int],
-    num_free: int,
-    suffix: Sequence[int],
-    sizes: CanvasSizes,
-    end_id: int,
-    pad_id: int,
+    given: Ids, num_free: int, suffix: Ids, sizes: CanvasSizes, end_id: int, pad_id: int
 ) -> HoleLayout:
     return _canvas(given, sizes.rounded_up(len(given) + num_free) - len(given), ())
 
