@@ -4,13 +4,12 @@ Raises an ``EngineError`` where there is no answer. Imports neither torch nor tr
 """
 
 import itertools
-from collections.abc import Callable
 from typing import Self
 
 import msgspec
 
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.connection import ConnectionLost
+from intarsia.engine.ipc.connection import ConnectionLost, OnLoadProgress, OnStep
 from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed, NoEngine
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.link import Link
@@ -18,11 +17,9 @@ from intarsia.engine.ipc.messages import (
     Fill,
     Filled,
     GetStatus,
-    LoadProgress,
     Prefetch,
     Preload,
     Status,
-    Step,
     Welcome,
 )
 from intarsia.engine.ipc.stop import stop_engine
@@ -48,7 +45,7 @@ class EngineClient:
         self,
         *,
         name: str,
-        on_load_progress: Callable[[LoadProgress], None] | None = None,
+        on_load_progress: OnLoadProgress | None = None,
         launch: LaunchOptions | None = None,
         start: bool = True,
         address: Address | None = None,
@@ -68,7 +65,7 @@ class EngineClient:
         connection = self._link.current
         return connection.welcome if connection is not None and connection.is_open else None
 
-    async def fill(self, request: Fill, on_step: Callable[[Step], None] | None = None) -> Filled:
+    async def fill(self, request: Fill, on_step: OnStep | None = None) -> Filled:
         """Return the engine's answer; an engine is started if none runs.
 
         ``request.id`` is replaced. ``on_step`` gets the steps if ``request.watch`` is set.
@@ -108,7 +105,7 @@ class EngineClient:
     async def _ask(
         self,
         request: Fill | GetStatus | Preload,
-        on_step: Callable[[Step], None] | None = None,
+        on_step: OnStep | None = None,
     ) -> Filled | Status:
         connection = await self._link.connection()
         try:

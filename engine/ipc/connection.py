@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from intarsia.engine.ipc.errors import EngineError, FillFailed
 from intarsia.engine.ipc.messages import (
@@ -27,6 +28,9 @@ from intarsia.engine.ipc.messages import (
 )
 from intarsia.engine.ipc.transport import ProtocolError, read_message, to_frame
 
+OnStep: TypeAlias = Callable[[Step], None]
+OnLoadProgress: TypeAlias = Callable[[LoadProgress], None]
+
 
 class ConnectionLost(EngineError):
     """The engine went away before it answered."""
@@ -37,7 +41,7 @@ class _OpenRequest:
     """A request that has no answer yet."""
 
     answer: asyncio.Future[Filled | Status]
-    on_step: Callable[[Step], None] | None
+    on_step: OnStep | None
 
 
 class Connection:
@@ -49,7 +53,7 @@ class Connection:
         writer: asyncio.StreamWriter,
         *,
         welcome: Welcome,
-        on_load_progress: Callable[[LoadProgress], None] | None,
+        on_load_progress: OnLoadProgress | None,
     ) -> None:
         self.welcome = welcome
         self._writer = writer
@@ -65,7 +69,7 @@ class Connection:
     async def ask(
         self,
         request: Fill | GetStatus | Preload,
-        on_step: Callable[[Step], None] | None = None,
+        on_step: OnStep | None = None,
     ) -> Filled | Status:
         """Return the answer. A cancelled await sends ``Cancel`` and does not wait for its effect.
 

@@ -4,15 +4,13 @@ Knows nothing of the requests that are sent over it.
 """
 
 import asyncio
-from collections.abc import Callable
 
 from intarsia.engine.ipc.address import Address, resolve_address
 from intarsia.engine.ipc.backoff import Backoff
-from intarsia.engine.ipc.connection import Connection
+from intarsia.engine.ipc.connection import Connection, OnLoadProgress
 from intarsia.engine.ipc.errors import EngineUnavailable, NoEngine
 from intarsia.engine.ipc.handshake import connect
 from intarsia.engine.ipc.launch import LaunchOptions, connect_or_start
-from intarsia.engine.ipc.messages import LoadProgress
 
 MAX_PATIENCE_S = 2.0
 """If the back-off lasts longer than this, a start is refused at once, with the reason."""
@@ -27,7 +25,7 @@ class Link:
         name: str,
         address: Address | None,
         launch: LaunchOptions | None,
-        on_load_progress: Callable[[LoadProgress], None] | None = None,
+        on_load_progress: OnLoadProgress | None = None,
         backoff: Backoff | None = None,
     ) -> None:
         self._name = name
