@@ -34,7 +34,7 @@ def test_points_are_the_figures_of_a_pattern_that_have_a_value():
 
 
 def test_a_picture_is_drawn_of_what_there_is_and_of_nothing_else(tmp_path: Path):
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("matplotlib", reason="pip install matplotlib")
     drawn = draw_pictures(FIGURES, tmp_path / "new")
     assert drawn == [tmp_path / "new" / "bench-context.svg"]
     shown = drawn[0].read_text(encoding="utf-8")
@@ -45,7 +45,7 @@ def test_a_picture_is_drawn_of_what_there_is_and_of_nothing_else(tmp_path: Path)
 
 
 def test_the_same_figures_give_the_same_file(tmp_path: Path):
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("matplotlib", reason="pip install matplotlib")
     bars = [*FIGURES, figure("typing_prompt_share", 30.0), figure("typing_shown_share", 60.0)]
     first, again = draw_pictures(bars, tmp_path / "a"), draw_pictures(bars, tmp_path / "b")
     assert [it.name for it in first] == ["bench-context.svg", "bench-typing.svg"]
