@@ -32,7 +32,7 @@ def closed(request: pytest.FixtureRequest) -> Sandbox:
     """One that shuts programs off, each way that works on this machine."""
     way = WAYS.get(request.param)
     if way is None:
-        pytest.skip(f"{request.param} is not installed: on Debian, apt-get install {request.param}")
+        pytest.skip("not on this machine: on Debian, apt-get install bubblewrap util-linux")
     sandbox = Sandbox(isolation=way)
     if not sandbox.passes("pass"):
         pytest.skip(f"{request.param}: this machine does not let us make namespaces")
