@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := torch==2.13.0
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
-PARTS := lsp infill engine cli research
+PARTS := lsp workspace infill engine cli research
 
 .PHONY: demo test setup lint types pull extension-check bench eval clean
 

@@ -194,8 +194,8 @@ def _adapt(request: TuningRequest) -> ExitCode:
 
 
 def _read(root: Path, exclude: Sequence[str], seed: int) -> "RepositoryFiles":
-    from intarsia.lsp.documents.exclusion import SECRETS, excluding_pattern
     from intarsia.research.corpus.repository import read_repository
+    from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
 
     def is_excluded(path: PurePath) -> bool:
         return excluding_pattern(path, (*SECRETS, *exclude)) is not None

@@ -17,7 +17,7 @@ from intarsia.cli.main import cli
 MAX_LINE_CHARS = 100
 MAX_WORDS = {"README.md": 1000, "ARCHITECTURE.md": 1100, "docs/design-notes/*.md": 600}
 
-PARTS = ("lsp", "infill", "engine", "cli", "research")
+PARTS = ("lsp", "workspace", "infill", "engine", "cli", "research")
 INSTALLED = ("node_modules", "build", "dist", "shared")
 NOT_OURS = "research/evaluation/sets/builtin_files/"  # files of other projects, and their README
 

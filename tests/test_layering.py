@@ -19,10 +19,13 @@ ALLOWED = {
     "engine": set(),
     "engine/ipc": set(),
     "engine/diffusion": {"intarsia.engine.fill_control"},
-    "lsp": {"intarsia.infill", "intarsia.engine.ipc"},
-    "research": {"intarsia.infill", "intarsia.engine", "intarsia.lsp"},
+    "workspace": {"intarsia.infill"},
+    "workspace/files": set(),
+    "lsp": {"intarsia.workspace", "intarsia.infill", "intarsia.engine.ipc"},
+    "research": {"intarsia.workspace", "intarsia.infill", "intarsia.engine", "intarsia.lsp"},
     "research/corpus": {"intarsia.infill", "intarsia.research.errors", "intarsia.research.holes"},
     "research/evaluation": {
+        "intarsia.workspace",
         "intarsia.infill",
         "intarsia.engine.ipc",
         "intarsia.research.errors",
@@ -30,10 +33,16 @@ ALLOWED = {
         # evaluation finds the files of a folder as training does; infill does no I/O
         "intarsia.research.corpus.source_files",
     },
-    "cli": {"intarsia.infill", "intarsia.engine", "intarsia.lsp", "intarsia.research"},
+    "cli": {
+        "intarsia.workspace",
+        "intarsia.infill",
+        "intarsia.engine",
+        "intarsia.lsp",
+        "intarsia.research",
+    },
 }
 
-LIGHT = ("infill", "lsp", "engine/ipc", "research/corpus", "research/holes")
+LIGHT = ("infill", "workspace", "lsp", "engine/ipc", "research/corpus", "research/holes")
 HEAVY = ("torch", "transformers", "tokenizers", "safetensors", "gguf")
 
 

@@ -56,7 +56,7 @@ def docstrings() -> Iterator[tuple[str, str]]:
                     yield f"{path}:{node.lineno}", text
 
 
-def test_the_python_of_the_product_is_in_five_folders() -> None:
+def test_the_python_of_the_product_is_in_six_folders() -> None:
     tops = {path.parts[0] for path in tracked_files() if path.suffix == ".py"}
     assert tops - {"docs", "editors", "tests"} == set(PARTS)
 

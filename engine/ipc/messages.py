@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 7
+PROTOCOL_VERSION = 8
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -79,6 +79,31 @@ class Refused(_Handshake, tag="refused", frozen=True, kw_only=True):
 # -- requests --------------------------------------------------------------------------------------
 
 
+class ContextChunk(msgspec.Struct, frozen=True, kw_only=True):
+    """A passage of another file. ``path`` is what the model sees, relative to the opened folder."""
+
+    path: str
+    text: str
+
+
+class ProjectContext(msgspec.Struct, frozen=True, kw_only=True):
+    """What the model reads before the file with the hole, in this order.
+
+    ``chunks`` that rarely change come first, so that the tokens before a change stay cached.
+    """
+
+    repository: str  # the opened folder's name
+    path: str  # of the file with the hole
+    chunks: tuple[ContextChunk, ...]
+
+
+ProjectUse: TypeAlias = Literal["if_cached", "always"]
+"""When a fill uses its project context.
+
+``if_cached``: only if that costs little reading, because the context was read in idle time or the
+machine reads quickly; the fill never waits for it. ``always``: read it first, to measure."""
+
+
 class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     """One hole: the text before it, the text after it, and where to end.
 
@@ -108,6 +133,8 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
 
     ``fresh`` forbids a warm start from earlier answers. The text is the same, in more passes: this
     is for measuring.
+
+    ``project`` is code of other files. ``project_use`` says whether the fill may wait for it.
     """
 
     id: int
@@ -130,6 +157,8 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     is_background: bool = False
     watch: bool = False  # send a Step after every denoising step
     fresh: bool = False
+    project: ProjectContext | None = None
+    project_use: ProjectUse = "if_cached"
     model: str | None = None
 
 
@@ -149,6 +178,20 @@ class Prefetch(_Message, tag="prefetch", frozen=True, kw_only=True):
     prefix: str
     suffix: str
     given: str = ""
+    project: ProjectContext | None = None
+    model: str | None = None
+
+
+class ScoreChunks(_Message, tag="score_chunks", frozen=True, kw_only=True):
+    """Score the chunks of a project context at a hole, answered by ``ChunkGains`` or ``Failed``.
+
+    It runs in the background, like a fill with ``is_background``; ``Cancel`` ends it.
+    """
+
+    id: int
+    prefix: str
+    suffix: str
+    project: ProjectContext
     model: str | None = None
 
 
@@ -217,7 +260,19 @@ class Filled(_Message, tag="filled", frozen=True, kw_only=True):
     model: str
     num_prefilled: int  # context tokens computed for this fill
     num_reused: int  # context tokens that were in the KV cache already
+    num_project: int = 0  # context tokens of other files that the answer was written with
     others: tuple[Candidate, ...] = ()  # best first
+
+
+class ChunkGains(_Message, tag="chunk_gains", frozen=True, kw_only=True):
+    """How much each chunk helps to predict the known code around the hole.
+
+    ``gains`` are nats per token of that code, in the order of the chunks: its mean log-probability
+    with the chunk, less that without it.
+    """
+
+    id: int
+    gains: tuple[float, ...]
 
 
 class Failed(_Message, tag="failed", frozen=True, kw_only=True):
@@ -253,10 +308,15 @@ class Status(_Message, tag="status", frozen=True, kw_only=True):
     num_clients: int
     uptime_s: float
     idle_timeout_s: float
+    prefill_tokens_per_s: float | None = None  # measured; None before the first long prefill
 
 
-ClientMessage: TypeAlias = Hello | Fill | Cancel | Prefetch | GetStatus | Preload | Stop
-EngineMessage: TypeAlias = Welcome | Refused | Step | Filled | Failed | LoadProgress | Status
+ClientMessage: TypeAlias = (
+    Hello | Fill | Cancel | Prefetch | ScoreChunks | GetStatus | Preload | Stop
+)
+EngineMessage: TypeAlias = (
+    Welcome | Refused | Step | Filled | ChunkGains | Failed | LoadProgress | Status
+)
 
 _encoder = msgspec.msgpack.Encoder()
 _client_decoder: msgspec.msgpack.Decoder[ClientMessage] = msgspec.msgpack.Decoder(ClientMessage)

@@ -6,8 +6,8 @@ from pygls.uris import to_fs_path, uri_scheme
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.exclusion import SECRETS, excluding_pattern
 from intarsia.lsp.settings import Settings
+from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
 
 
 def ineligibility(settings: Settings, document: Document) -> NoSuggestion | None:

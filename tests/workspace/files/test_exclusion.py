@@ -4,7 +4,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
 
-from intarsia.lsp.documents.exclusion import SECRETS, excluding_pattern
+from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,16 @@
+"""A passage of another file that the model reads before the file with the hole."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+ChunkKind: TypeAlias = Literal["signatures", "members", "recent_edit", "similar", "sibling"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Chunk:
+    """Text of one file, and why it was chosen."""
+
+    path: str  # relative to the opened folder, with forward slashes
+    text: str
+    kind: ChunkKind
+    reason: str  # one line for the user, such as "imported: Session, Settings"

@@ -1,0 +1,1 @@
+"""Which files of the opened folders may be read, and their text."""

@@ -1,0 +1,56 @@
+"""What the choice of context asks an index: a protocol, so that tests need no database.
+
+Paths are absolute, with forward slashes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from intarsia.workspace.symbols.symbols import Definition, FileSymbols
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FoundDefinition:
+    """A definition and the file that it is in."""
+
+    path: str
+    definition: Definition
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SimilarPassage:
+    """Lines of a file that share words with a query; ``score`` is BM25, higher is more similar."""
+
+    path: str
+    start_line: int  # 0-based
+    end_line: int  # exclusive
+    score: float
+
+
+class IndexReader(Protocol):
+    """The indexed files. Every method is quick: a few database look-ups."""
+
+    def symbols_of(self, path: str) -> FileSymbols | None:
+        """Return what a file defines and imports, None if it is not indexed."""
+        ...
+
+    def definitions_named(self, name: str, *, limit: int) -> Sequence[FoundDefinition]:
+        """Return definitions of this name, in any file."""
+        ...
+
+    def files_named(self, name: str) -> Sequence[str]:
+        """Return the paths of files with this name without its extension, in any folder."""
+        ...
+
+    def root_of(self, path: str) -> str | None:
+        """Return the opened folder that a file is in, None if it is in none."""
+        ...
+
+    def similar(self, words: Sequence[str], *, limit: int) -> Sequence[SimilarPassage]:
+        """Return passages with these words, most similar first."""
+        ...
+
+    def read(self, path: str) -> str | None:
+        """Return the text of an indexed file as it is now, None if it may not or cannot be read."""
+        ...

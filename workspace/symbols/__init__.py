@@ -1,0 +1,1 @@
+"""The definitions and imports of a source file, found by tree-sitter queries."""

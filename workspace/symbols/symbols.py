@@ -1,0 +1,48 @@
+"""Definitions and imports of one file, as plain values."""
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+DefinitionKind: TypeAlias = Literal[
+    "module", "class", "function", "method", "field", "constant", "type"
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Definition:
+    """A named thing that a file defines. Lines are 0-based, ``end_line`` is exclusive."""
+
+    name: str
+    kind: DefinitionKind
+    signature: str  # its header without its body, as it is written
+    container: str  # names of the definitions around it, joined by dots; "" at the top level
+    bases: tuple[str, ...] = ()  # of a class: the names that it extends or implements
+    type_name: str = ""  # the declared type of a field, or what a function returns; "" if unknown
+    start_line: int
+    end_line: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportedName:
+    """One name of an import: ``name`` in the other file, ``local`` in this one."""
+
+    name: str
+    local: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Import:
+    """One import. Without ``names``, the whole module is imported as ``local``."""
+
+    module: str  # as it is written, without quotes
+    names: tuple[ImportedName, ...] = ()
+    local: str = ""
+    line: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileSymbols:
+    """What a file defines and imports, in the order of the text."""
+
+    definitions: tuple[Definition, ...] = ()
+    imports: tuple[Import, ...] = ()
