@@ -31,4 +31,4 @@ def options_of(settings: Settings, deadline_ms: int, *, seed: int = 0) -> FillOp
 
 def language_of(document: Document) -> Language:
     """Return the language by the editor's identifier, else by the file's name."""
-    return language_for(document.language_id, to_fs_path(document.uri) or "")
+    return language_for(document.language_id, to_fs_path(document.file_uri) or "")

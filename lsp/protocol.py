@@ -126,3 +126,23 @@ class IntarsiaProtocol(LanguageServerProtocol):
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         self._server.session.documents.close(params.text_document.uri)
         self._server.session.latest.end(params.text_document.uri)
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_OPEN)
+    def lsp_notebook_document__did_open(self, params: types.DidOpenNotebookDocumentParams) -> None:
+        self._server.session.documents.open_notebook(params)
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CHANGE)
+    def lsp_notebook_document__did_change(
+        self, params: types.DidChangeNotebookDocumentParams
+    ) -> None:
+        session = self._server.session
+        for uri in session.documents.change_notebook(params):
+            session.latest.end(uri)
+
+    @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
+    def lsp_notebook_document__did_close(
+        self, params: types.DidCloseNotebookDocumentParams
+    ) -> None:
+        session = self._server.session
+        for uri in session.documents.close_notebook(params):
+            session.latest.end(uri)

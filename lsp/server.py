@@ -4,6 +4,7 @@ import logging
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, get_args
 
+from lsprotocol import types
 from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
@@ -23,7 +24,14 @@ class IntarsiaServer(LanguageServer):
     protocol: IntarsiaProtocol
 
     def __init__(self, launch: "LaunchOptions | None" = None) -> None:
-        super().__init__("intarsia", version("intarsia"), protocol_cls=IntarsiaProtocol)
+        super().__init__(
+            "intarsia",
+            version("intarsia"),
+            protocol_cls=IntarsiaProtocol,
+            notebook_document_sync=types.NotebookDocumentSyncOptions(
+                notebook_selector=[types.NotebookDocumentFilterWithNotebook(notebook="*")]
+            ),
+        )
         self.session = Session(self, launch)
         self.edit_command: Command | None = None
 

@@ -1,7 +1,7 @@
 """The open documents as the client has them, kept up to date by didOpen, didChange and didClose.
 
-Each version is a frozen ``Document``. A reader that keeps one keeps that version;
-``current(uri) is document`` tells whether it is still the newest.
+The cells of notebooks are documents too. Each version is a frozen ``Document``. A reader that keeps
+one keeps that version; ``current(uri) is document`` tells whether it is still the newest.
 """
 
 import logging
@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from lsprotocol import types
 
+from intarsia.lsp.documents.notebooks import CellText, Notebooks, TextAround
 from intarsia.lsp.documents.positions import PositionEncoding, line_starts, offset_at, position_at
 
 logger = logging.getLogger(__name__)
@@ -26,6 +27,12 @@ class Document:
     text: str
     line_starts: Sequence[int]
     is_edited: bool = False  # since it was opened
+    notebook_uri: str | None = None  # of a cell: the notebook that it is in
+
+    @property
+    def file_uri(self) -> str:
+        """The URI of the file on disk."""
+        return self.notebook_uri or self.uri
 
     def offset_at(self, position: types.Position) -> int:
         return offset_at(self.text, self.line_starts, position, self.encoding)
@@ -42,10 +49,22 @@ class Documents:
 
     def __init__(self) -> None:
         self._open: dict[str, Document] = {}
+        self._notebooks = Notebooks()
         self.encoding: PositionEncoding = "utf-16"
 
     def current(self, uri: str) -> Document | None:
         return self._open.get(uri)
+
+    def text_around(self, uri: str) -> TextAround:
+        """Return the text of a notebook before and after a cell; none for any other document."""
+
+        def text_of(cell: str) -> CellText | None:
+            document = self._open.get(cell)
+            if document is None:
+                return None
+            return CellText(language_id=document.language_id, text=document.text)
+
+        return self._notebooks.text_around(uri, text_of)
 
     def open(self, item: types.TextDocumentItem) -> None:
         self._open[item.uri] = Document(
@@ -55,6 +74,7 @@ class Documents:
             encoding=self.encoding,
             text=item.text,
             line_starts=line_starts(item.text),
+            notebook_uri=self._notebooks.notebook_of(item.uri),
         )
 
     def change(self, params: types.DidChangeTextDocumentParams) -> None:
@@ -70,6 +90,35 @@ class Documents:
     def close(self, uri: str) -> None:
         if self._open.pop(uri, None) is None:
             logger.warning("ignored the closing of a document that is not open: %s", uri)
+
+    def open_notebook(self, params: types.DidOpenNotebookDocumentParams) -> None:
+        self._notebooks.open(params.notebook_document)
+        for item in params.cell_text_documents:
+            self.open(item)
+
+    def change_notebook(self, params: types.DidChangeNotebookDocumentParams) -> Sequence[str]:
+        """Apply the changes; return the URIs of the cells that are closed now."""
+        cells = params.change.cells
+        if cells is None:
+            return ()
+        self._notebooks.change(params.notebook_document.uri, cells)
+        structure = cells.structure
+        for item in (structure.did_open if structure is not None else None) or ():
+            self.open(item)
+        for content in cells.text_content or ():
+            self.change(types.DidChangeTextDocumentParams(content.document, content.changes))
+        closed = [item.uri for item in (structure.did_close if structure else None) or ()]
+        for uri in closed:
+            self.close(uri)
+        return closed
+
+    def close_notebook(self, params: types.DidCloseNotebookDocumentParams) -> Sequence[str]:
+        """Forget the notebook; return the URIs of its cells."""
+        closed = [item.uri for item in params.cell_text_documents]
+        for uri in closed:
+            self.close(uri)
+        self._notebooks.close(params.notebook_document.uri)
+        return closed
 
 
 def _apply(document: Document, change: types.TextDocumentContentChangeEvent) -> Document:

@@ -16,7 +16,7 @@ def ineligibility(settings: Settings, document: Document) -> NoSuggestion | None
         return NoSuggestion(reason="suggestions are switched off (option enabled)")
     if document.language_id in settings.disabled_languages:
         return NoSuggestion(reason=f"{document.language_id} is among disabledLanguages")
-    scheme, path = uri_scheme(document.uri), to_fs_path(document.uri)
+    scheme, path = uri_scheme(document.file_uri), to_fs_path(document.file_uri)
     if scheme == "untitled":  # a new file, not saved yet
         return None
     if scheme != "file" or path is None:

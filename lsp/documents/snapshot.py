@@ -1,10 +1,11 @@
 """What one request sees: a document at one version, and the cursor in it.
 
 It is taken before the first await; everything after works on the snapshot alone. A word that is
-selected in the client's own menu counts as typed (LSP: ``selectedCompletionInfo``).
+selected in the client's own menu counts as typed (LSP: ``selectedCompletionInfo``). The code of a
+notebook's other cells is before and after that of the cell.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lsprotocol import types
 
@@ -14,12 +15,16 @@ from intarsia.lsp.documents.documents import Document, Documents
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Snapshot:
-    """``text`` is the document's with ``selected`` inserted; ``offset`` is the cursor in it."""
+    """``text`` is the document's with ``selected`` inserted; ``offset`` is the cursor in it.
+
+    The document's own text begins at ``document_start``: other cells of a notebook precede it.
+    """
 
     document: Document
     text: str
     offset: int
     selected: types.SelectedCompletionInfo | None
+    document_start: int = 0
 
     def is_current(self, documents: Documents) -> bool:
         """Whether this is still the newest version of the document."""
@@ -36,10 +41,9 @@ class Snapshot:
         """
         if self.selected is not None:
             return self.selected.range
-        document = self.document
+        document, offset = self.document, self.offset - self.document_start
         return types.Range(
-            start=document.position_at(self.offset - num_before),
-            end=document.position_at(self.offset),
+            start=document.position_at(offset - num_before), end=document.position_at(offset)
         )
 
 
@@ -55,8 +59,16 @@ def take_snapshot(
         return NoSuggestion(reason="the document is not open")
     if selected is None:
         offset = document.offset_at(position)
-        return Snapshot(document=document, text=document.text, offset=offset, selected=None)
-    return _with_selected(document, selected)
+        snapshot = Snapshot(document=document, text=document.text, offset=offset, selected=None)
+    else:
+        snapshot = _with_selected(document, selected)
+    around = documents.text_around(uri)
+    return replace(
+        snapshot,
+        text=around.before + snapshot.text + around.after,
+        offset=len(around.before) + snapshot.offset,
+        document_start=len(around.before),
+    )
 
 
 def _with_selected(document: Document, selected: types.SelectedCompletionInfo) -> Snapshot:

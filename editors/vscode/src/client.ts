@@ -29,7 +29,7 @@ export interface ClientParts {
 
 export function createClient(parts: ClientParts): LanguageClient {
   const options: LanguageClientOptions = {
-    documentSelector: [{ scheme: "file" }, { scheme: "untitled" }],
+    documentSelector: [{ scheme: "file" }, { scheme: "untitled" }, { notebook: "*" }],
     outputChannel: parts.log,
     errorHandler: restarting(parts.onEnded, () => client.isRunning()),
     initializationFailedHandler: () => false,

@@ -4,7 +4,9 @@ import pytest
 from editor_clients import (
     ask_inline,
     change_document,
+    connected,
     editing,
+    initialize,
     inline_items,
     insert,
     log_of,
@@ -253,3 +255,34 @@ async def test_an_edit_elsewhere_asks_the_engine_again(runtime: Address) -> None
         change_document(client, uri, "y = \nz = 2\n", 2)
         await inline_items(client, ask_inline(uri, 0, 4))
         await engine_once(runtime, lambda status: status.num_fills == 2)
+
+
+async def test_a_notebook_cell_is_filled_from_the_cells_around_it(runtime: Address) -> None:
+    first, second, third = (f"vscode-notebook-cell:/work/a.ipynb#{n}" for n in range(3))
+    texts = {first: "import math", second: "area = math.", third: "print(area)"}
+    command = rule_server_command(rules=[("import math\n\narea = math", "pi * r ** 2")])
+    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+        code = types.NotebookCellKind.Code
+        client.notebook_document_did_open(
+            types.DidOpenNotebookDocumentParams(
+                types.NotebookDocument(
+                    "file:///work/a.ipynb",
+                    "jupyter-notebook",
+                    1,
+                    [types.NotebookCell(code, uri) for uri in texts],
+                ),
+                [types.TextDocumentItem(uri, "python", 1, text) for uri, text in texts.items()],
+            )
+        )
+        items = await inline_items(client, ask_inline(second, 0, 12))
+        assert items, log_of(client)
+        (item,) = items
+        assert (item.insert_text, item.range) == ("pi * r ** 2", at(0, 12))
+
+
+async def test_the_server_asks_for_every_notebook(runtime: Address) -> None:
+    async with connected(runtime, rule_server_command()) as client:
+        result = await initialize(client, vscode())
+        sync = result.capabilities.notebook_document_sync
+        assert isinstance(sync, types.NotebookDocumentSyncOptions)
+        assert [selector.notebook for selector in sync.notebook_selector] == ["*"]

@@ -1,0 +1,178 @@
+"""Notebooks: a cell is a document, and the other cells are text before and after it."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+from lsprotocol import types
+
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.documents.documents import Documents
+from intarsia.lsp.documents.may_suggest import ineligibility
+from intarsia.lsp.documents.notebooks import MAX_CHARS_AROUND, TextAround
+from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.settings import Settings
+
+NOTEBOOK = "file:///work/analysis.ipynb"
+CODE, MARKUP = types.NotebookCellKind.Code, types.NotebookCellKind.Markup
+
+
+def uri(name: object) -> str:
+    return f"vscode-notebook-cell:/work/analysis.ipynb#{name}"
+
+
+def item(name: object, text: str, language: str = "python") -> types.TextDocumentItem:
+    return types.TextDocumentItem(uri(name), language, 1, text)
+
+
+def opened(*cells: types.TextDocumentItem, notebook: str = NOTEBOOK) -> Documents:
+    documents = Documents()
+    kinds = [MARKUP if cell.language_id == "markdown" else CODE for cell in cells]
+    pairs = zip(kinds, cells, strict=True)
+    listed = [types.NotebookCell(kind, cell.uri) for kind, cell in pairs]
+    documents.open_notebook(
+        types.DidOpenNotebookDocumentParams(
+            types.NotebookDocument(notebook, "jupyter-notebook", 1, listed), cells
+        )
+    )
+    return documents
+
+
+def change(documents: Documents, cells: types.NotebookDocumentCellChanges) -> None:
+    documents.change_notebook(
+        types.DidChangeNotebookDocumentParams(
+            types.VersionedNotebookDocumentIdentifier(uri=NOTEBOOK, version=2),
+            types.NotebookDocumentChangeEvent(cells=cells),
+        )
+    )
+
+
+def snapshot(documents: Documents, name: object, line: int, character: int) -> Snapshot:
+    taken = take_snapshot(documents, uri(name), types.Position(line, character))
+    assert isinstance(taken, Snapshot)
+    return taken
+
+
+def test_other_cells_of_the_language_are_prefix_and_suffix() -> None:
+    documents = opened(
+        item(0, "import math"),
+        item(1, "# Areas", "markdown"),
+        item(2, "echo hello", "shellscript"),
+        item(3, "area = math."),
+        item(4, ""),
+        item(5, "print(area)"),
+    )
+    taken = snapshot(documents, 3, 0, 12)
+    assert taken.text == "import math\n\narea = math.\n\nprint(area)"
+    assert taken.text[: taken.offset] == "import math\n\narea = math."
+
+
+def test_a_position_in_a_cell_goes_there_and_back() -> None:
+    documents = opened(item(0, "one\ntwo\n"), item(1, "x = 1\ny = 22\n"))
+    taken = snapshot(documents, 1, 1, 6)
+    place = types.Position(1, 6)
+    assert taken.range_at_cursor() == types.Range(place, place)
+    assert taken.range_at_cursor(2) == types.Range(types.Position(1, 4), place)
+
+
+def test_a_selected_word_counts_as_typed_in_a_cell_too() -> None:
+    documents = opened(item(0, "a = 1"), item(1, "pri"), item(2, "b = 2"))
+    selected = types.SelectedCompletionInfo(
+        types.Range(types.Position(0, 0), types.Position(0, 3)), "print"
+    )
+    taken = take_snapshot(documents, uri(1), types.Position(0, 3), selected)
+    assert isinstance(taken, Snapshot)
+    assert taken.text == "a = 1\n\nprint\n\nb = 2"
+    assert taken.text[: taken.offset] == "a = 1\n\nprint"
+
+
+def test_cells_can_be_inserted_moved_edited_and_removed() -> None:
+    documents = opened(item(0, "a"), item(1, "b"))
+    inserted = types.NotebookCellArrayChange(1, 0, [types.NotebookCell(CODE, uri(2))])
+    change(
+        documents,
+        types.NotebookDocumentCellChanges(
+            structure=types.NotebookDocumentCellChangeStructure(inserted, [item(2, "c")])
+        ),
+    )
+    assert documents.text_around(uri(1)) == TextAround(before="a\n\nc\n\n")
+    whole = types.TextDocumentContentChangeWholeDocument("C")
+    identifier = types.VersionedTextDocumentIdentifier(uri=uri(2), version=2)
+    edited = types.NotebookDocumentCellContentChanges(identifier, [whole])
+    change(documents, types.NotebookDocumentCellChanges(text_content=[edited]))
+    assert documents.text_around(uri(0)) == TextAround(after="\n\nC\n\nb")
+    moved = types.NotebookCellArrayChange(
+        0, 3, [types.NotebookCell(CODE, uri(name)) for name in (1, 2, 0)]
+    )
+    change(
+        documents,
+        types.NotebookDocumentCellChanges(
+            structure=types.NotebookDocumentCellChangeStructure(moved)
+        ),
+    )
+    assert documents.text_around(uri(2)) == TextAround(before="b\n\n", after="\n\na")
+    removed = types.NotebookCellArrayChange(0, 1)
+    change(
+        documents,
+        types.NotebookDocumentCellChanges(
+            structure=types.NotebookDocumentCellChangeStructure(
+                removed, did_close=[types.TextDocumentIdentifier(uri(1))]
+            )
+        ),
+    )
+    assert documents.current(uri(1)) is None
+    assert documents.text_around(uri(2)) == TextAround(after="\n\na")
+
+
+def test_a_cell_that_became_markup_is_no_code() -> None:
+    documents = opened(item(0, "a"), item(1, "b"))
+    change(
+        documents,
+        types.NotebookDocumentCellChanges(data=[types.NotebookCell(MARKUP, uri(0))]),
+    )
+    assert documents.text_around(uri(1)) == TextAround()
+
+
+def test_a_closed_notebook_leaves_nothing() -> None:
+    documents = opened(item(0, "a"), item(1, "b"))
+    documents.close_notebook(
+        types.DidCloseNotebookDocumentParams(
+            types.NotebookDocumentIdentifier(NOTEBOOK),
+            [types.TextDocumentIdentifier(uri(name)) for name in (0, 1)],
+        )
+    )
+    assert documents.current(uri(0)) is None
+    taken = take_snapshot(documents, uri(0), types.Position(0, 0))
+    assert isinstance(taken, NoSuggestion)
+
+
+def test_cells_far_away_are_left_out() -> None:
+    long = "x" * (MAX_CHARS_AROUND // 2 + 1)
+    documents = opened(item(0, long), item(1, long), item(2, "here"))
+    assert documents.text_around(uri(2)) == TextAround(before=long + "\n\n")
+
+
+def test_a_cell_is_excluded_with_its_notebook() -> None:
+    private = opened(item(0, "a = "), notebook="file:///work/secrets/keys.ipynb")
+    document = private.current(uri(0))
+    assert document is not None
+    refusal = ineligibility(Settings(), document)
+    assert refusal is not None and "secrets/" in refusal.reason
+    public = opened(item(0, "a = ")).current(uri(0))
+    assert public is not None and ineligibility(Settings(), public) is None
+
+
+@given(start=st.integers(0, 4), num_deleted=st.integers(0, 4), names=st.lists(st.integers(0, 9)))
+def test_any_change_of_structure_is_survived(
+    start: int, num_deleted: int, names: list[int]
+) -> None:
+    documents = opened(*(item(name, f"cell {name}") for name in range(3)))
+    cells = [types.NotebookCell(CODE, uri(name)) for name in names]
+    change(
+        documents,
+        types.NotebookDocumentCellChanges(
+            structure=types.NotebookDocumentCellChangeStructure(
+                types.NotebookCellArrayChange(start, num_deleted, cells)
+            )
+        ),
+    )
+    for name in range(3):
+        assert snapshot(documents, name, 0, 0).text.count(f"cell {name}") >= 1
