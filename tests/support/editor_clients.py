@@ -25,6 +25,9 @@ def vscode() -> types.InitializeParams:
     capabilities.text_document.inline_completion = types.InlineCompletionClientCapabilities(
         dynamic_registration=True
     )
+    capabilities.notebook_document = types.NotebookDocumentClientCapabilities(
+        types.NotebookDocumentSyncClientCapabilities(dynamic_registration=True)
+    )
     return types.InitializeParams(
         capabilities=capabilities,
         client_info=types.ClientInfo("Visual Studio Code", "1.105.0"),
