@@ -6,16 +6,15 @@ are out of order or have bad parameters; here every request is answered.
 """
 
 import logging
-from collections.abc import Awaitable, Callable, Generator
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Generator, Mapping
+from typing import Any, Protocol, TypeAlias
 
 import msgspec
 from lsprotocol import types
 from pygls.exceptions import (
     JsonRpcException,
+    JsonRpcInvalidParams,
     JsonRpcInvalidRequest,
-    JsonRpcMethodNotFound,
     JsonRpcServerNotInitialized,
 )
 from pygls.protocol import LanguageServerProtocol, lsp_method
@@ -26,19 +25,15 @@ from intarsia.lsp.session import Session
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Command:
-    """A command that clients may execute, and the function that runs it."""
-
-    name: str
-    run: Callable[[types.ExecuteCommandParams], Awaitable[Any]]
+RunCommand: TypeAlias = Callable[[types.ExecuteCommandParams], Awaitable[Any]]
+"""Runs a command that clients may execute. Raises JsonRpcException for bad arguments."""
 
 
 class ServerWithSession(Protocol):
     """The part of the server that this protocol uses."""
 
     session: Session
-    edit_command: Command | None
+    own_commands: Mapping[str, RunCommand]
 
 
 class IntarsiaProtocol(LanguageServerProtocol):
@@ -99,10 +94,9 @@ class IntarsiaProtocol(LanguageServerProtocol):
         result.capabilities.experimental = experimental_capabilities(
             self._server.session.extensions
         )
-        if command := self._server.edit_command:
-            result.capabilities.execute_command_provider = types.ExecuteCommandOptions(
-                commands=[command.name], work_done_progress=True
-            )
+        result.capabilities.execute_command_provider = types.ExecuteCommandOptions(
+            commands=list(self._server.own_commands), work_done_progress=True
+        )
         return result
 
     @lsp_method(types.WORKSPACE_EXECUTE_COMMAND)
@@ -110,9 +104,11 @@ class IntarsiaProtocol(LanguageServerProtocol):
         self, params: types.ExecuteCommandParams
     ) -> Any:
         """Run the command in the request's own task: pygls would not let the client cancel it."""
-        if self._server.edit_command is None:
-            raise JsonRpcMethodNotFound()
-        return await self._server.edit_command.run(params)
+        run = self._server.own_commands.get(params.command)
+        if run is None:
+            known = ", ".join(self._server.own_commands)
+            raise JsonRpcInvalidParams(f"unknown command {params.command!r}; known are: {known}")
+        return await run(params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_OPEN)
     def lsp_text_document__did_open(self, params: types.DidOpenTextDocumentParams) -> None:

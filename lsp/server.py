@@ -1,6 +1,7 @@
 """The server object: pygls' server with a session. ``features`` registers its handlers."""
 
 import logging
+from collections.abc import Mapping
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -9,7 +10,7 @@ from pygls.exceptions import FeatureRequestError
 from pygls.lsp.server import LanguageServer
 
 from intarsia.lsp.documents.positions import PositionEncoding
-from intarsia.lsp.protocol import Command, IntarsiaProtocol
+from intarsia.lsp.protocol import IntarsiaProtocol, RunCommand
 from intarsia.lsp.session import Session
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ logger = logging.getLogger("pygls.server")
 
 
 class IntarsiaServer(LanguageServer):
-    """pygls' server with a session, and the one command that clients may execute."""
+    """pygls' server with a session, and the commands that clients may execute."""
 
     protocol: IntarsiaProtocol
 
@@ -33,7 +34,7 @@ class IntarsiaServer(LanguageServer):
             ),
         )
         self.session = Session(self, launch)
-        self.edit_command: Command | None = None
+        self.own_commands: Mapping[str, RunCommand] = {}  # by name
 
     @property
     def position_encoding(self) -> PositionEncoding:

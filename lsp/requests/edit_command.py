@@ -15,10 +15,10 @@ from intarsia.lsp.edits.make_edit import EditResult, make_edit, show_reason
 from intarsia.lsp.server import IntarsiaServer
 
 
-async def execute_command(ls: IntarsiaServer, params: types.ExecuteCommandParams) -> Any:
+async def execute_edit(ls: IntarsiaServer, params: types.ExecuteCommandParams) -> Any:
     """Answer with an EditResult (docs/protocol.md).
 
-    Raises JsonRpcInvalidParams for another command or bad arguments.
+    Raises JsonRpcInvalidParams for bad arguments.
     """
     arguments = _read_arguments(params)
     result = await make_edit(ls, arguments, params.work_done_token)
@@ -38,10 +38,6 @@ async def execute_command(ls: IntarsiaServer, params: types.ExecuteCommandParams
 
 
 def _read_arguments(params: types.ExecuteCommandParams) -> EditArguments:
-    if params.command != EDIT_COMMAND:
-        raise JsonRpcInvalidParams(
-            f"unknown command {params.command!r}; the only command is {EDIT_COMMAND}"
-        )
     values = params.arguments or ()
     try:
         if len(values) != 1:
