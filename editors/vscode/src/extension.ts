@@ -1,6 +1,7 @@
 // Entry point. It loads little; the language client is loaded once a server is found.
 
 import { commands, type ExtensionContext, Selection, Uri, window, workspace } from "vscode";
+import type { LanguageClient } from "vscode-languageclient/node";
 import { RUN_COMMANDS } from "./edits/codeActionCommands";
 import { runDoctor } from "./doctor";
 import { EditPreview } from "./edits/editPreview";
@@ -13,6 +14,20 @@ import { StatusItem } from "./statusItem";
 import { whyText } from "./statusText";
 
 type Edits = typeof import("./edits/edits");
+
+/** Loads the view when it is first shown: it needs the language client's module. */
+class SeenContextLoader {
+  private view: Promise<import("./seenContext").SeenContextView> | null = null;
+
+  async show(client: LanguageClient): Promise<void> {
+    this.view ??= import("./seenContext").then(({ SeenContextView }) => new SeenContextView());
+    await (await this.view).show(client);
+  }
+
+  dispose(): void {
+    void this.view?.then((view) => view.dispose());
+  }
+}
 
 const PAUSE_MINUTES = 10;
 const SAMPLE_PLACE = /for word in text/; // the cursor is put on the line below
@@ -40,6 +55,7 @@ export function activate(context: ExtensionContext): void {
   };
 
   const preview = new EditPreview();
+  const seenContext = new SeenContextLoader();
   const withEdits = async (act: (edits: Edits, tools: EditTools) => Promise<void>) => {
     const edits = await import("./edits/edits");
     await (session.client && act(edits, { client: session.client, preview }));
@@ -62,6 +78,7 @@ export function activate(context: ExtensionContext): void {
       const { acceptSure } = await import("./acceptSure");
       await (session.ghostText && acceptSure(session.ghostText));
     },
+    showContext: () => session.client && seenContext.show(session.client),
     fillSelection: () => withEdits(({ fillSelection }, tools) => fillSelection(tools)),
     rewriteSelection: () => withEdits(({ rewriteSelection }, tools) => rewriteSelection(tools)),
     fillAllHoles: () => withEdits(({ fillAllHoles }, tools) => fillAllHoles(tools)),
@@ -86,6 +103,7 @@ export function activate(context: ExtensionContext): void {
     item,
     session,
     preview,
+    seenContext,
     { dispose: () => clearInterval(clock) },
     workspace.onDidGrantWorkspaceTrust(() => session.reconsider()),
     workspace.onDidChangeConfiguration((event) => {

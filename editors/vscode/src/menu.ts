@@ -42,7 +42,12 @@ function suggestionChoices(pausedMinutes: number): Choice[] {
     pausedMinutes > 0
       ? choice("debug-start", "Resume", "resume", `paused for ${pausedMinutes} more min`)
       : choice("debug-pause", "Pause for 10 minutes", "pause");
-  return [pause, ...toggle, choice("question", "Why was nothing shown?", "showWhy")];
+  return [
+    pause,
+    ...toggle,
+    choice("question", "Why was nothing shown?", "showWhy"),
+    choice("eye", "Show what the model sees", "showContext"),
+  ];
 }
 
 function toggleChoice(language: string): Choice {

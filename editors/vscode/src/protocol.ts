@@ -5,6 +5,12 @@ import type { InlineCompletionItem, Range, WorkspaceEdit } from "vscode-language
 export const DRAFT = "intarsia/draft";
 export const STATUS = "intarsia/status";
 export const EDIT_COMMAND = "intarsia.edit";
+export const CONTEXT_COMMAND = "intarsia.context";
+
+/** The answer of the command `intarsia.context`. */
+export interface SeenContext {
+  text: string;
+}
 
 export interface DraftToken {
   text: string;

@@ -90,4 +90,4 @@ def test_commands_are_completed(edit: Edit) -> None:
 def test_an_unknown_command_names_the_known_ones(edit: Edit) -> None:
     nvim = edit("")
     nvim.keys(":Intarsia sing<CR>")
-    nvim.tells('unknown command "sing"; commands are: cancel, fill, fillall')
+    nvim.tells('unknown command "sing"; commands are: cancel, context, fill')

@@ -91,6 +91,11 @@ local subcommands = {
       vim.notify("intarsia: " .. require("intarsia.status").why())
     end,
   },
+  context = {
+    run = function()
+      require("intarsia.seen_context").show()
+    end,
+  },
   restart = {
     run = function()
       require("intarsia.server").restart()

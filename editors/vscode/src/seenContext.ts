@@ -1,0 +1,58 @@
+// Shows what the model would see at the cursor, as a read-only text beside the editor.
+
+import {
+  type Disposable,
+  EventEmitter,
+  type TextDocumentContentProvider,
+  Uri,
+  ViewColumn,
+  window,
+  workspace,
+} from "vscode";
+import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
+import { reasonOf } from "./failures";
+import { CONTEXT_COMMAND, type SeenContext } from "./protocol";
+
+const SCHEME = "intarsia-context";
+const PLACE = Uri.from({ scheme: SCHEME, path: "What the Model Sees" });
+
+export class SeenContextView implements TextDocumentContentProvider, Disposable {
+  private readonly changed = new EventEmitter<Uri>();
+  readonly onDidChange = this.changed.event;
+  private readonly registration = workspace.registerTextDocumentContentProvider(SCHEME, this);
+  private text = "";
+
+  provideTextDocumentContent(): string {
+    return this.text;
+  }
+
+  async show(client: LanguageClient): Promise<void> {
+    const editor = window.activeTextEditor;
+    if (editor === undefined) {
+      void window.showWarningMessage("Intarsia: open a file and put the cursor into it first");
+      return;
+    }
+    const converter = client.code2ProtocolConverter;
+    const place = {
+      textDocument: { uri: converter.asUri(editor.document.uri) },
+      position: converter.asPosition(editor.selection.active),
+    };
+    try {
+      const params = { command: CONTEXT_COMMAND, arguments: [place] };
+      const seen = (await client.sendRequest(ExecuteCommandRequest.type, params)) as SeenContext;
+      this.text = seen.text;
+    } catch (error) {
+      void window.showWarningMessage(`Intarsia: ${reasonOf(error)}`);
+      return;
+    }
+    this.changed.fire(PLACE);
+    const document = await workspace.openTextDocument(PLACE);
+    const options = { viewColumn: ViewColumn.Beside, preserveFocus: true, preview: true };
+    await window.showTextDocument(document, options);
+  }
+
+  dispose(): void {
+    this.registration.dispose();
+    this.changed.dispose();
+  }
+}
