@@ -30,7 +30,7 @@ class Neighbourhood:
 
     mentions: Mapping[str, float]
     words: Mapping[str, float]
-    receiver: str  # the expression whose member is written at the hole, such as "self.user", or ""
+    receiver: str  # the expression left of the dot at the hole, such as "self.user", or ""
     line: int  # of the hole, 0-based
 
 
