@@ -5,13 +5,13 @@ Paths are absolute, with forward slashes. A secret is never read, whatever any o
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
 from intarsia.workspace.files.generated import is_generated_name
 from intarsia.workspace.files.ignore_rules import IgnoreRules
 from intarsia.workspace.files.paths import as_posix, has_odd_parts, is_within, real_path
+from intarsia.workspace.files.root_settings import RootSettings
 from intarsia.workspace.files.skipped_folders import (
     MARKERS,
     is_skipped_folder,
@@ -20,16 +20,6 @@ from intarsia.workspace.files.skipped_folders import (
 
 MAX_DEPTH = 40
 """Folders below the root that are entered."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RootSettings:
-    """An opened folder and the user's settings for it."""
-
-    path: str
-    exclude: tuple[str, ...] = ()  # patterns, as in ``exclusion``
-    exclude_secrets: bool = True
-    excluded_paths: tuple[str, ...] = ()  # files and folders, by their absolute paths
 
 
 class FileRules:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from intarsia.workspace.files.paths import is_within
+from intarsia.workspace.files.paths import is_within, joined, parent_of
 
 GIT_FILE = ".gitignore"
 OWN_FILE = ".intarsiaignore"
@@ -58,7 +58,7 @@ class IgnoreRules:
 
         Judges this name alone: the caller has checked the folders above it.
         """
-        levels = [*self._levels_of(os.path.dirname(path)), *self._outer]
+        levels = [*self._levels_of(parent_of(path)), *self._outer]
         for level in levels:
             if (ignored := _matched(level.own, level.folder, path, is_folder)) is not None:
                 return ignored
@@ -71,7 +71,7 @@ class IgnoreRules:
 
     def is_asked_for(self, path: str, *, is_folder: bool) -> bool:
         """Tell whether a ``!`` rule of an .intarsiaignore asks for this path."""
-        for level in (*self._levels_of(os.path.dirname(path)), *self._outer):
+        for level in (*self._levels_of(parent_of(path)), *self._outer):
             ignored = _matched(level.own, level.folder, path, is_folder)
             if ignored is not None:
                 return not ignored
@@ -87,14 +87,14 @@ class IgnoreRules:
                 yield level
             if folder == self._root or len(folder) <= len(self._root):
                 return
-            folder = os.path.dirname(folder)
+            folder = parent_of(folder)
 
 
 def _level(folder: str) -> _Level:
     return _Level(
         folder=folder,
-        own=_spec(os.path.join(folder, OWN_FILE)),
-        git=_spec(os.path.join(folder, GIT_FILE)),
+        own=_spec(joined(folder, OWN_FILE)),
+        git=_spec(joined(folder, GIT_FILE)),
     )
 
 
@@ -138,7 +138,7 @@ def _lines(path: str) -> list[str]:
 def _ancestors(folder: str) -> Iterator[str]:
     """Yield the folders above this one, nearest first."""
     for _ in range(_MAX_LEVELS_UP):
-        parent = os.path.dirname(folder)
+        parent = parent_of(folder)
         if parent == folder:
             return
         folder = parent
@@ -148,15 +148,15 @@ def _ancestors(folder: str) -> Iterator[str]:
 def _repository_around(root: str) -> str | None:
     """Return the folder with the .git that the root belongs to, None if it is in none."""
     return next(
-        (at for at in (root, *_ancestors(root)) if os.path.lexists(os.path.join(at, ".git"))), None
+        (at for at in (root, *_ancestors(root)) if os.path.lexists(joined(at, ".git"))), None
     )
 
 
 def _exclude_file(repository: str) -> str:
-    """Return the path of info/exclude; in a linked work tree, .git is a file that names a folder."""
-    folder = os.path.join(repository, ".git")
-    if (lines := _lines(folder)) and lines[0].startswith("gitdir:"):
-        folder = os.path.join(repository, lines[0].removeprefix("gitdir:").strip())
-        if common := _lines(os.path.join(folder, "commondir")):
-            folder = os.path.join(folder, common[0].strip())
-    return os.path.join(folder, "info", "exclude")
+    """Return the path of info/exclude. In a linked work tree, .git is a file: it names a folder."""
+    folder = Path(repository, ".git")
+    if (lines := _lines(str(folder))) and lines[0].startswith("gitdir:"):
+        folder = Path(repository, lines[0].removeprefix("gitdir:").strip())
+        if common := _lines(str(folder / "commondir")):
+            folder = folder / common[0].strip()
+    return str(folder / "info" / "exclude")

@@ -31,3 +31,16 @@ def has_odd_parts(path: str) -> bool:
     except UnicodeEncodeError:  # a name that is not UTF-8 on disk
         return True
     return False
+
+
+def parent_of(path: str) -> str:
+    """Return the folder that a path is in; a root is in itself."""
+    parent = path.rpartition("/")[0]
+    if not parent.strip("/") or parent.endswith(":"):  # / and C:/
+        return parent + "/"
+    return parent
+
+
+def joined(folder: str, name: str) -> str:
+    """Return the path of an entry of a folder."""
+    return f"{folder.rstrip('/')}/{name}"

@@ -6,16 +6,35 @@ VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "_darcs", "cv
 _PACKAGES = frozenset(
     {
         *("node_modules", "bower_components", "jspm_packages", "site-packages", "dist-packages"),
-        *("venv", ".venv", "virtualenv", "__pypackages__", ".eggs", "pods", "carthage", "elm-stuff"),
-        *(".yarn", ".pnpm-store", ".pub-cache", ".bundle", ".cargo", ".m2", ".dart_tool", "deps"),
+        *(
+            "venv",
+            ".venv",
+            "virtualenv",
+            "__pypackages__",
+            ".eggs",
+            "pods",
+            "carthage",
+            "elm-stuff",
+        ),
+        *(".yarn", ".pnpm-store", ".pub-cache", ".bundle", ".cargo", ".m2", ".dart_tool"),
+        *("deps", "elm-stuff"),
     }
 )
 _BUILDS = frozenset(
     {
         *("build", "dist", "target", "out", "_build", "cmake-build-debug", "cmake-build-release"),
         *("zig-out", ".zig-cache", "zig-cache", "deriveddata", ".build", ".output", ".next"),
-        *(".nuxt", ".svelte-kit", ".angular", ".parcel-cache", ".turbo", "bazel-out", ".stack-work"),
+        *(
+            ".nuxt",
+            ".svelte-kit",
+            ".angular",
+            ".parcel-cache",
+            ".turbo",
+            "bazel-out",
+            ".stack-work",
+        ),
         *("dist-newstyle", ".docusaurus", "storybook-static", "htmlcov", "coverage", "obj"),
+        *(".stack-work",),
     }
 )
 _TOOLS = frozenset(

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from intarsia.workspace.files.file_rules import MAX_DEPTH, FileRules
+from intarsia.workspace.files.paths import has_odd_parts
 
 MAX_FILES = 50_000
 MAX_FOLDERS = 50_000

@@ -81,8 +81,8 @@ def open_database(path: Path) -> sqlite3.Connection:
         path.parent.chmod(0o700)
     try:
         return _open(path)
-    except sqlite3.OperationalError:  # no room, no rights, or locked for too long: nothing damaged
-        raise
+    except sqlite3.OperationalError:  # no room, no rights, locked, or made by two at once
+        return _open(path)
     except sqlite3.DatabaseError:
         move_aside(path)
         return _open(path)
@@ -92,7 +92,7 @@ def move_aside(path: Path) -> None:
     """Rename a damaged database, so that one can be made in its place; the last one is kept."""
     for suffix in _SIDE_FILES:
         with suppress(FileNotFoundError):
-            os.replace(f"{path}{suffix}", f"{path}.damaged{suffix}")
+            Path(f"{path}{suffix}").replace(f"{path}.damaged{suffix}")
 
 
 def forget_unused(folder: Path) -> None:

@@ -4,7 +4,7 @@ The same frames as between the language server and the engine, for blocking stre
 """
 
 import struct
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 import msgspec
 
@@ -28,7 +28,7 @@ def to_frame(message: Any) -> bytes:
     return LENGTH.pack(len(data)) + data
 
 
-def read_frame(stream: BinaryIO) -> bytes | None:
+def read_frame(stream: IO[bytes]) -> bytes | None:
     """Return the next message's bytes, None at the end of the stream. Raises ``FrameError``."""
     header = stream.read(LENGTH.size)
     if not header:

@@ -3,16 +3,13 @@
 A file that ends or holds up that process is left out until it changes.
 """
 
-import queue
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from intarsia.workspace.files.file_rules import RootSettings
 from intarsia.workspace.index.frames import FrameError
-from intarsia.workspace.index.parse_worker import ParseText, TextParsed
+from intarsia.workspace.index.parse_worker import ParseText
 from intarsia.workspace.index.parser_process import (
     ParserEnded,
     ParserEvent,
@@ -28,7 +25,6 @@ MAX_FAILED_STARTS = 3
 
 _STEP_S = 0.02
 _MAX_QUEUED = 2_000  # files that were found: then reading them goes before finding more
-_POLL_S = 0.5
 
 
 @dataclass(kw_only=True, slots=True)
@@ -61,7 +57,7 @@ class Indexer:
     @property
     def is_busy(self) -> bool:
         """Whether there is something to do, or an answer to wait for."""
-        return bool(self._in_flight or self._can_parse and self._again) or self._has_work
+        return bool(self._in_flight) or self._has_work
 
     @property
     def is_waiting(self) -> bool:
@@ -102,8 +98,8 @@ class Indexer:
 
     @property
     def _has_work(self) -> bool:
-        counts = self.index
-        return counts.is_walking or (self._can_parse and counts.num_queued > 0)
+        can_read = self._can_parse and bool(self._again or self.index.num_queued)
+        return can_read or self.index.is_walking
 
     def _feed(self) -> bool:
         """Look at one more file; return whether there was one."""
@@ -154,45 +150,3 @@ class Indexer:
                 self.fault = "the parser ends again and again: is the installation complete?"
             else:
                 job.root.finished(job, None, "the parser ended while it parsed the file")
-
-
-class OwnIndex:
-    """An index that is kept up to date by hand, for commands and tests: ``update``, then ask."""
-
-    def __init__(self, settings: Iterable[RootSettings], folder: Path | None = None) -> None:
-        self.index = ProjectIndex(folder)
-        self.index.open_roots(settings)
-        self._events: queue.SimpleQueue[ParserEvent] = queue.SimpleQueue()
-        self._indexer = Indexer(self.index, self._events.put)
-
-    def update(self, *, max_s: float | None = None) -> bool:
-        """Index what has changed; return whether all is done within ``max_s`` seconds."""
-        until = None if max_s is None else time.monotonic() + max_s
-        while self._indexer.is_busy:
-            if until is not None and time.monotonic() > until:
-                self.index.settle(is_idle=True)
-                return False
-            self._indexer.step()
-            self._handle_events()
-        self.index.settle(is_idle=True)
-        return True
-
-    def close(self) -> None:
-        self._indexer.close()
-        self.index.close()
-
-    def _handle_events(self) -> None:
-        try:
-            event = (
-                self._events.get(timeout=_POLL_S)
-                if self._indexer.is_waiting
-                else self._events.get_nowait()
-            )
-            while True:
-                self._indexer.handle(event)
-                event = self._events.get_nowait()
-        except queue.Empty:
-            return
-
-
-__all__ = ["Indexer", "OwnIndex", "TextParsed"]

@@ -9,8 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from intarsia.workspace.files.file_rules import RootSettings
 from intarsia.workspace.files.paths import as_posix, is_within
+from intarsia.workspace.files.root_settings import RootSettings
 from intarsia.workspace.index.database import database_path, forget_unused, index_folder
 from intarsia.workspace.index.reader import FoundDefinition, SimilarPassage
 from intarsia.workspace.index.root_index import ParseJob, RootIndex
@@ -102,6 +102,10 @@ class ProjectIndex:
     def num_queued(self) -> int:
         return sum(root.num_queued for root in self._roots)
 
+    @property
+    def is_walking(self) -> bool:
+        return any(root.is_walking for root in self._roots)
+
     def settle(self, *, is_idle: bool) -> None:
         """Commit what was written."""
         for root in self._roots:
@@ -116,7 +120,7 @@ class ProjectIndex:
             num_definitions=sum(it.num_definitions for it in counts),
             num_passages=sum(it.num_passages for it in counts),
             num_queued=self.num_queued,
-            is_walking=any(root.is_walking for root in self._roots),
+            is_walking=self.is_walking,
             faults=tuple(root.fault for root in self._roots if root.fault),
         )
 

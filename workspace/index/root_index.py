@@ -17,8 +17,9 @@ from typing import TypeVar
 import msgspec
 
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_path
-from intarsia.workspace.files.file_rules import FileRules, RootSettings
+from intarsia.workspace.files.file_rules import FileRules
 from intarsia.workspace.files.ignore_rules import IGNORE_FILES
+from intarsia.workspace.files.root_settings import RootSettings
 from intarsia.workspace.files.source_text import (
     NotRead,
     SourceText,
@@ -101,9 +102,7 @@ class RootIndex:
             self._secret_appeared(path)
         elif is_known_source(name):
             self._add(path, _FIRST)
-        elif os.path.isdir(path) or self._ask(
-            lambda store: store.paths_below(self.inside(path)), []
-        ):
+        elif Path(path).is_dir() or self._ask(lambda it: it.has_below(self.inside(path)), False):
             self.walk_again()
 
     def open_text(self, path: str, text: str | None) -> None:
@@ -136,7 +135,8 @@ class RootIndex:
         if self._walk is None or self._is_paused():
             return
         if self._unseen is None:
-            self._unseen = self._ask(Store.all_files, {})
+            none: dict[str, tuple[int, int]] = {}
+            self._unseen = self._ask(Store.all_files, none)
             if self._walk is None or self._is_paused():
                 return
         if not self._walk.is_done:
@@ -205,9 +205,7 @@ class RootIndex:
             self._queued.add(path)
             heapq.heappush(self._queue, (priority, path))
 
-    def _compare(
-        self, files: Sequence[FoundFile], unseen: dict[str, tuple[int, int]]
-    ) -> None:
+    def _compare(self, files: Sequence[FoundFile], unseen: dict[str, tuple[int, int]]) -> None:
         near = [path.rpartition("/")[0] for path in self._texts]
         for file in files:
             known = unseen.pop(self.inside(file.path), None)

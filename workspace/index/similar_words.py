@@ -23,7 +23,8 @@ def passage_query(
     most = max(_FEWEST_COMMON, MAX_COMMON_SHARE * num_passages)
     unique = dict.fromkeys(part for word in words for part in words_of(word))
     counted = sorted((num_passages_with(word), word) for word in unique)
-    chosen, looked_at = [], 0
+    chosen: list[str] = []
+    looked_at = 0
     for count, word in counted:
         if count == 0:
             continue

@@ -5,7 +5,6 @@ and back parses nothing again. Paths are relative to the folder. Source text is 
 the words of passages. Raises ``sqlite3.Error``.
 """
 
-import sqlite3
 import time
 import zlib
 from collections.abc import Iterable, Sequence
@@ -45,7 +44,7 @@ class FoundPassage(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """``num_files`` are indexed; ``num_left_out`` were read and are not source code."""
+    """Of one folder. ``num_left_out`` files were read and are not source code."""
 
     num_files: int
     num_left_out: int
@@ -97,12 +96,12 @@ class Store:
         rows = self._database.execute("SELECT path, num_bytes, mtime_ns FROM files")
         return {path: (num_bytes, mtime_ns) for path, num_bytes, mtime_ns in rows}
 
-    def paths_below(self, folder: str) -> list[str]:
-        """Return the known files of a folder and of the folders in it."""
-        rows = self._database.execute(
-            "SELECT path FROM files WHERE path > ? AND path < ?", (f"{folder}/", f"{folder}0")
-        )
-        return [path for (path,) in rows]
+    def has_below(self, folder: str) -> bool:
+        """Tell whether there are known files in a folder, or in a folder of it."""
+        row = self._database.execute(
+            "SELECT 1 FROM files WHERE path > ? AND path < ? LIMIT 1", (f"{folder}/", f"{folder}0")
+        ).fetchone()
+        return row is not None
 
     def set_file(self, row: FileRow) -> None:
         self.begin()
@@ -276,7 +275,7 @@ class Store:
             " coalesce(sum(contents.num_definitions), 0)"
             " FROM files LEFT JOIN contents ON contents.id = files.content"
         ).fetchone()
-        return Counts(*row, num_passages=self.num_passages())
+        return Counts(*row, self.num_passages())
 
     def _paths_of(self, content: int) -> Sequence[str]:
         rows = self._database.execute(
