@@ -53,9 +53,7 @@ def command(
     up to date first.
     """
     source = read_source(file)
-    plan = plan_of(
-        source, language or language_for_path(source.name), offset_of(source.text, at)
-    )
+    plan = plan_of(source, language or language_for_path(source.name), offset_of(source.text, at))
     project = None
     if source.path is not None and not no_project:
         project = choose_of(plan, source.path, _root_of(source.path, root))

@@ -45,7 +45,7 @@ def _costs(seen: SeenContext, *, has_project: bool) -> list[str]:
     ]
     if has_project:
         lines.append(
-            f"{seen.num_indexed} files indexed; index brought up to date in {seen.index_ms:.0f} ms, "
-            f"chosen in {seen.choose_ms:.0f} ms"
+            f"{seen.num_indexed} files indexed; {seen.index_ms:.0f} ms to bring the index up to "
+            f"date, {seen.choose_ms:.0f} ms to choose"
         )
     return lines
