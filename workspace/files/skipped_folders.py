@@ -17,7 +17,7 @@ _PACKAGES = frozenset(
             "elm-stuff",
         ),
         *(".yarn", ".pnpm-store", ".pub-cache", ".bundle", ".cargo", ".m2", ".dart_tool"),
-        *("deps", "elm-stuff"),
+        *("elm-stuff",),
     }
 )
 _BUILDS = frozenset(
@@ -33,7 +33,7 @@ _BUILDS = frozenset(
             "bazel-out",
             ".stack-work",
         ),
-        *("dist-newstyle", ".docusaurus", "storybook-static", "htmlcov", "coverage", "obj"),
+        *("dist-newstyle", ".docusaurus", "storybook-static", "htmlcov", "obj"),
         *(".stack-work",),
     }
 )
@@ -42,7 +42,7 @@ _TOOLS = frozenset(
         *("__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".hypothesis", ".tox"),
         *(".nox", ".ipynb_checkpoints", ".cache", ".gradle", ".idea", ".vs", ".vscode-test"),
         *(".terraform", ".serverless", ".metals", ".bloop", ".bsp", ".elixir_ls", ".sass-cache"),
-        *(".nyc_output", ".history", ".trash", "$recycle.bin", "lost+found", "tmp", ".tmp", "temp"),
+        *(".nyc_output", ".history", ".trash", "$recycle.bin", "lost+found", "tmp", ".tmp"),
     }
 )
 _SKIPPED = VERSION_CONTROL | _PACKAGES | _BUILDS | _TOOLS

@@ -275,7 +275,8 @@ class Store:
             " coalesce(sum(contents.num_definitions), 0)"
             " FROM files LEFT JOIN contents ON contents.id = files.content"
         ).fetchone()
-        return Counts(*row, self.num_passages())
+        num_files, num_left_out, num_definitions = row
+        return Counts(num_files, num_left_out, num_definitions, self.num_passages())
 
     def _paths_of(self, content: int) -> Sequence[str]:
         rows = self._database.execute(

@@ -117,8 +117,8 @@ class IndexChild:
             self._walk_at = now + self._walk_again_s
         if self._indexer.is_busy:
             self._indexer.step()
-            if not self._indexer.is_busy and not self._ready_at:
-                self._ready_at = time.monotonic()
+        elif not self._ready_at:
+            self._ready_at = now
 
     def _handle(self, event: _Event) -> None:
         match event:
