@@ -4,10 +4,11 @@ A canvas has LF line ends, whatever the file has, and no byte order mark. Post-p
 file's line ends back.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intarsia.infill.canvas.stop_rules import max_open, min_indent, stop_texts
-from intarsia.infill.canvas.window import prefix_start, suffix_end
+from intarsia.infill.canvas.window import Window, prefix_start, suffix_end, window_of
 from intarsia.infill.holes.hole import Hole, HoleKind
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
@@ -43,14 +44,25 @@ class Canvas:
     max_tokens: int
     kind: HoleKind
     language: str
+    window: Window  # what it shows of the text
 
 
-def build_canvas(text: str, hole: Hole, language: Language, budget: Budget) -> Canvas:
-    """Return the canvas of one hole."""
+def build_canvas(
+    text: str,
+    hole: Hole,
+    language: Language,
+    budget: Budget,
+    earlier: Sequence[Window] = (),
+) -> Canvas:
+    """Return the canvas of one hole.
+
+    ``earlier`` are windows of the same text or an older version of it, the newest first: the
+    canvas keeps their edges where it can.
+    """
     syntax = parse(text, language)
     num_open = max_open(text, hole, language, syntax)
-    first = prefix_start(text, hole.given_start, budget.prefix_tokens, syntax)
-    last = suffix_end(text, hole.end, budget.suffix_tokens, syntax)
+    first = prefix_start(text, hole.given_start, budget.prefix_tokens, syntax, earlier)
+    last = suffix_end(text, hole.end, budget.suffix_tokens, syntax, earlier)
     return Canvas(
         prefix=_shown(text[first : hole.given_start]),
         given=_shown(text[hole.given_start : hole.start]),
@@ -61,6 +73,7 @@ def build_canvas(text: str, hole: Hole, language: Language, budget: Budget) -> C
         max_tokens=_max_tokens(hole, num_open, budget),
         kind=hole.kind,
         language=language.id,
+        window=window_of(text, first, text[hole.end : last]),
     )
 
 
