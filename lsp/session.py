@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from intarsia.lsp.documents.documents import Documents
+from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.engine.repository_tuning import choose_model
 from intarsia.lsp.engine.user_messages import EngineNotifier
@@ -36,6 +37,7 @@ class Session:
         self.settings = Settings()
         self.extensions = Extensions()  # that the client requested
         self.documents = Documents()
+        self.windows = Windows()
         self.cache = SuggestionCache()
         self.latest = LatestRequest()
         self.debounce = Debounce()

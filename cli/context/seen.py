@@ -12,7 +12,6 @@ import msgspec
 from intarsia.cli.context.speed import ReadingSpeed
 from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.fill.source_file import SourceFile
-from intarsia.infill.canvas.canvas import window_of
 from intarsia.infill.canvas.window import CHARS_PER_TOKEN
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
@@ -94,7 +93,7 @@ def choose_of(plan: FillPlan, file: Path, root: Path) -> ProjectChunks:
     with open_index(root) as own:
         own.update(max_s=MAX_INDEX_S)
         indexed = time.monotonic()
-        first, last = window_of(plan.text, plan.hole, plan.language, FillOptions().budget)
+        first, last = plan.window
         place = Place(
             path=file.resolve().as_posix(),
             text=plan.text,

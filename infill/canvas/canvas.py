@@ -4,14 +4,15 @@ A canvas has LF line ends, whatever the file has, and no byte order mark. Post-p
 file's line ends back.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intarsia.infill.canvas.stop_rules import max_open, min_indent, stop_texts
-from intarsia.infill.canvas.window import prefix_start, suffix_end
+from intarsia.infill.canvas.window import Window, prefix_start, suffix_end, window_of
 from intarsia.infill.holes.hole import Hole, HoleKind
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
-from intarsia.infill.syntax.parse import Syntax, parse
+from intarsia.infill.syntax.parse import parse
 
 LINE_TOKENS = 48
 STATEMENT_TOKENS = 96
@@ -43,13 +44,25 @@ class Canvas:
     max_tokens: int
     kind: HoleKind
     language: str
+    window: Window  # what it shows of the text
 
 
-def build_canvas(text: str, hole: Hole, language: Language, budget: Budget) -> Canvas:
-    """Return the canvas of one hole."""
+def build_canvas(
+    text: str,
+    hole: Hole,
+    language: Language,
+    budget: Budget,
+    earlier: Sequence[Window] = (),
+) -> Canvas:
+    """Return the canvas of one hole.
+
+    ``earlier`` are windows of the same text or an older version of it, the newest first: the
+    canvas keeps their edges where it can.
+    """
     syntax = parse(text, language)
     num_open = max_open(text, hole, language, syntax)
-    first, last = _window(text, hole, budget, syntax)
+    first = prefix_start(text, hole.given_start, budget.prefix_tokens, syntax, earlier)
+    last = suffix_end(text, hole.end, budget.suffix_tokens, syntax, earlier)
     return Canvas(
         prefix=_shown(text[first : hole.given_start]),
         given=_shown(text[hole.given_start : hole.start]),
@@ -60,17 +73,8 @@ def build_canvas(text: str, hole: Hole, language: Language, budget: Budget) -> C
         max_tokens=_max_tokens(hole, num_open, budget),
         kind=hole.kind,
         language=language.id,
+        window=window_of(text, first, text[hole.end : last]),
     )
-
-
-def window_of(text: str, hole: Hole, language: Language, budget: Budget) -> tuple[int, int]:
-    """Return where the part of the text begins and ends that a canvas of the hole shows."""
-    return _window(text, hole, budget, parse(text, language))
-
-
-def _window(text: str, hole: Hole, budget: Budget, syntax: Syntax | None) -> tuple[int, int]:
-    first = prefix_start(text, hole.given_start, budget.prefix_tokens, syntax)
-    return first, suffix_end(text, hole.end, budget.suffix_tokens, syntax)
 
 
 def _max_tokens(hole: Hole, num_open: int | None, budget: Budget) -> int:

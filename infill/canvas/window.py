@@ -1,9 +1,13 @@
 """Cuts prefix and suffix of a hole to a budget: at scope edges, else at line edges or word edges.
 
-Budgets are in tokens, which are estimated from characters: only the engine has a tokenizer.
+Budgets are in tokens, which are estimated from characters: only the engine has a tokenizer. The
+edges move in steps: those of an earlier window are kept while they are not too near or too far,
+because a moved edge has the engine read everything after it again.
 """
 
 import unicodedata
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from intarsia.infill.holes.token_healing import is_word_character
 from intarsia.infill.syntax.lines import line_start, next_line_start, splits_line_end
@@ -14,8 +18,31 @@ CHARS_PER_TOKEN = 3.2
 SCOPE_SHARE = 0.25
 """The share of a budget that is given up to cut at a scope's edge and not just at a line's."""
 
+FEWEST_KEPT = 0.5
+MOST_KEPT = 1.5
+"""An earlier edge is kept while the text up to it has this share of the budget."""
+
+_HEAD_CHARS = 200  # by which the start of a window is recognized
+_CHARS_BEFORE_HEAD = 2  # a line end
+
 _ZERO_WIDTH_JOINER = "\u200d"
 _MARKS = ("Mn", "Mc", "Me", "Sk")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Window:
+    """The part of a text that was shown around a hole, as it is found again in a later text."""
+
+    start: int
+    head: str  # the text around the start
+    suffix: str
+    num_chars: int  # of the whole text
+
+
+def window_of(text: str, start: int, suffix: str) -> Window:
+    """Return the window of ``text`` from ``start`` on, which ends with ``suffix``."""
+    head = text[max(0, start - _CHARS_BEFORE_HEAD) : start + _HEAD_CHARS]
+    return Window(start=start, head=head, suffix=suffix, num_chars=len(text))
 
 
 def budget_chars(num_tokens: int) -> int:
@@ -23,9 +50,23 @@ def budget_chars(num_tokens: int) -> int:
     return int(num_tokens * CHARS_PER_TOKEN)
 
 
-def prefix_start(text: str, end: int, num_tokens: int, syntax: Syntax | None) -> int:
-    """Return where a prefix that ends at ``end`` must begin to stay within the budget."""
+def prefix_start(
+    text: str,
+    end: int,
+    num_tokens: int,
+    syntax: Syntax | None,
+    earlier: Sequence[Window] = (),
+) -> int:
+    """Return where a prefix that ends at ``end`` must begin to stay within the budget.
+
+    The start of one of the ``earlier`` windows is kept, the newest first, where the prefix is then
+    between half and one and a half of the budget.
+    """
     max_chars = budget_chars(num_tokens)
+    for kept in _starts_again(text, end, earlier):
+        is_long_enough = kept == 0 or end - kept >= FEWEST_KEPT * max_chars
+        if is_long_enough and end - kept <= MOST_KEPT * max_chars:
+            return kept
     earliest = end - max_chars
     if earliest <= 0:
         return 0
@@ -38,9 +79,24 @@ def prefix_start(text: str, end: int, num_tokens: int, syntax: Syntax | None) ->
     return start if start <= line_start(text, end) else _word_edge_after(text, earliest, end)
 
 
-def suffix_end(text: str, start: int, num_tokens: int, syntax: Syntax | None) -> int:
-    """Return where a suffix that begins at ``start`` must end to stay within the budget."""
+def suffix_end(
+    text: str,
+    start: int,
+    num_tokens: int,
+    syntax: Syntax | None,
+    earlier: Sequence[Window] = (),
+) -> int:
+    """Return where a suffix that begins at ``start`` must end to stay within the budget.
+
+    The suffix of one of the ``earlier`` windows is kept under the same rule.
+    """
     max_chars = budget_chars(num_tokens)
+    for window in earlier:
+        end = start + len(window.suffix)
+        is_long_enough = end == len(text) or end - start >= FEWEST_KEPT * max_chars
+        is_kept = is_long_enough and end - start <= MOST_KEPT * max_chars
+        if is_kept and text.startswith(window.suffix, start) and _may_end(text, end):
+            return end
     latest = start + max_chars
     if latest >= len(text):
         return len(text)
@@ -51,6 +107,25 @@ def suffix_end(text: str, start: int, num_tokens: int, syntax: Syntax | None) ->
             return end
     end = latest if _is_line_edge(text, latest) else line_start(text, latest)
     return end if end > start else _word_edge_before(text, latest, start)
+
+
+def _starts_again(text: str, end: int, earlier: Sequence[Window]) -> Iterator[int]:
+    """Yield where earlier windows start in this text: at the same offset, or after an edit above.
+
+    A window from the start of a text keeps that start, also where something is written before it.
+    """
+    for window in earlier:
+        if window.start == 0:
+            yield 0
+            continue
+        for start in (window.start, window.start + len(text) - window.num_chars):
+            head_start = max(0, window.start - _CHARS_BEFORE_HEAD) - window.start + start
+            if head_start >= 0 and start <= end and text.startswith(window.head, head_start):
+                yield start
+
+
+def _may_end(text: str, end: int) -> bool:
+    return end in (0, len(text)) or _may_cut(text, end)
 
 
 def _is_line_edge(text: str, offset: int) -> bool:

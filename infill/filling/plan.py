@@ -13,6 +13,7 @@ import msgspec
 from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.canvas.canvas import Canvas, build_canvas
 from intarsia.infill.canvas.hide_other_holes import hide_other_holes, hide_todo
+from intarsia.infill.canvas.window import Window
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.holes.hole import Hole, find_hole, hole_for_range
 from intarsia.infill.languages import Language
@@ -48,6 +49,12 @@ class FillPlan:
     def is_at_cursor(self) -> bool:
         """Whether the engine's text would be inserted exactly at the cursor."""
         return self.hole.start == self.cursor
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """Where the part of the text that the model sees begins and ends."""
+        shown = self.canvas.window
+        return shown.start, self.hole.end + len(shown.suffix)
 
     def request(
         self,
@@ -114,9 +121,15 @@ class FillPlan:
         return Suggestion(text=text, start=self.cursor, end=self.cursor)
 
 
-def plan_fill(text: str, hole: Hole, language: Language, options: FillOptions) -> FillPlan:
-    """Plan a fill of a hole: cut the text around it to the budget."""
-    canvas = build_canvas(text, hole, language, options.budget)
+def plan_fill(
+    text: str,
+    hole: Hole,
+    language: Language,
+    options: FillOptions,
+    earlier: Sequence[Window] = (),
+) -> FillPlan:
+    """Plan a fill of a hole: cut the text around it to the budget, as ``earlier`` if possible."""
+    canvas = build_canvas(text, hole, language, options.budget, earlier)
     return FillPlan(text=text, hole=hole, language=language, canvas=canvas, cursor=hole.start)
 
 
@@ -136,13 +149,20 @@ def plan_placeholder(
 
 
 def plan_at_cursor(
-    text: str, cursor: int, language: Language, options: FillOptions
+    text: str,
+    cursor: int,
+    language: Language,
+    options: FillOptions,
+    earlier: Sequence[Window] = (),
 ) -> FillPlan | NoSuggestion:
-    """Plan a fill of the hole at the cursor, if there is one: the rest of a line, or a body."""
+    """Plan a fill of the hole at the cursor, if there is one: the rest of a line, or a body.
+
+    ``earlier`` are windows that were shown of this text or its older versions, the newest first.
+    """
     hole = find_hole(text, cursor, language)
     if isinstance(hole, NoSuggestion):
         return hole
-    return replace(plan_fill(text, hole, language, options), cursor=cursor)
+    return replace(plan_fill(text, hole, language, options, earlier), cursor=cursor)
 
 
 def plan_span_at_cursor(

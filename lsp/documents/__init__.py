@@ -1,1 +1,1 @@
-"""Open documents as frozen values: text, positions, and whether a document gets suggestions."""
+"""Open documents as frozen values, whether they get suggestions, and which parts were shown."""

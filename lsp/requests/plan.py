@@ -10,14 +10,33 @@ from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.fill_options import language_of, options_of
+from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.suggestions.ghost_text import GhostText
 
 
-def plan_suggestion(snapshot: Snapshot, settings: Settings) -> FillPlan | NoSuggestion:
-    """Find the hole at the cursor and cut the text around it to the budget."""
-    options = options_of(settings, settings.deadline_ms)
-    return plan_at_cursor(snapshot.text, snapshot.offset, language_of(snapshot.document), options)
+def plan_suggestion(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
+    """Find the hole at the cursor and cut the text around it to the budget.
+
+    The document's next plan keeps the edges of this one where it can.
+    """
+    plan = plan_ahead(session, snapshot)
+    if not isinstance(plan, NoSuggestion):
+        session.windows.remember(snapshot.document.uri, plan.canvas.window)
+    return plan
+
+
+def plan_ahead(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
+    """Plan a fill for a text that the document does not have yet; remember nothing."""
+    options = options_of(session.settings, session.settings.deadline_ms)
+    document = snapshot.document
+    return plan_at_cursor(
+        snapshot.text,
+        snapshot.offset,
+        language_of(document),
+        options,
+        session.windows.of(document.uri),
+    )
 
 
 def request_for(

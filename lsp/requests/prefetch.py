@@ -39,7 +39,7 @@ def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
     snapshot = take_snapshot(session.documents, uri, position)
     if isinstance(snapshot, NoSuggestion):
         return
-    plan = plan_suggestion(snapshot, session.settings)
+    plan = plan_suggestion(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return
     fill = request_for(plan, session.settings, session.settings.deadline_ms)

@@ -66,7 +66,7 @@ async def _ask_engine(
     from intarsia.infill.filling.attempts import ask_until_enough_pass
     from intarsia.lsp.requests.plan import plan_suggestion, read_ghost_text, request_for
 
-    plan = plan_suggestion(snapshot, session.settings)
+    plan = plan_suggestion(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return RequestOutcome(reason=plan.reason)
     ends_at = time.monotonic() + options.deadline_ms / 1000

@@ -1,6 +1,16 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from intarsia.infill.canvas.window import budget_chars, prefix_start, suffix_end
+from intarsia.infill.canvas.window import (
+    FEWEST_KEPT,
+    MOST_KEPT,
+    Window,
+    budget_chars,
+    prefix_start,
+    suffix_end,
+    window_of,
+)
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.parse import parse
 
@@ -79,3 +89,99 @@ def test_a_cut_splits_no_crlf():
 def test_without_a_budget_nothing_is_shown():
     assert prefix_start(LINES, len(LINES), 0, None) == len(LINES)
     assert suffix_end(LINES, 0, 0, None) == 0
+
+
+CODE = "".join(f"value_{number:03} = compute({number})\n" for number in range(400))
+BUDGET = 500
+CHARS = budget_chars(BUDGET)
+
+
+def window_at(text: str, hole: int, *earlier: Window) -> Window:
+    start = prefix_start(text, hole, BUDGET, None, earlier)
+    end = suffix_end(text, hole, BUDGET, None, earlier)
+    return window_of(text, start, text[hole:end])
+
+
+def line(number: int) -> int:
+    return CODE.index(f"value_{number:03}")
+
+
+@pytest.mark.parametrize("num_lines", [-25, -10, -1, 0, 1, 10, 25])
+def test_the_start_stays_for_a_jump_of_less_than_half_of_the_budget(num_lines: int):
+    first = window_at(CODE, line(200))
+    assert window_at(CODE, line(200 + num_lines), first).start == first.start
+    assert num_lines == 0 or window_at(CODE, line(200 + num_lines)).start != first.start
+
+
+@pytest.mark.parametrize("num_lines", [-150, -40, 40, 150])
+def test_after_a_longer_jump_the_start_is_where_it_would_be_without_the_first(num_lines: int):
+    place = line(200 + num_lines)
+    assert window_at(CODE, place, window_at(CODE, line(200))) == window_at(CODE, place)
+
+
+@given(st.integers(0, 399), st.integers(0, 399))
+def test_a_kept_prefix_has_between_half_and_one_and_a_half_of_the_budget(one: int, other: int):
+    window = window_at(CODE, line(other), window_at(CODE, line(one)))
+    length = line(other) - window.start
+    assert length <= MOST_KEPT * CHARS
+    assert window.start == 0 or length >= FEWEST_KEPT * CHARS
+
+
+def test_while_a_user_types_downwards_the_start_moves_seldom():
+    earlier: list[Window] = []
+    for number in range(50, 400):
+        earlier.insert(0, window_at(CODE, line(number), *earlier[:8]))
+    assert len({window.start for window in earlier}) <= 12
+
+
+def test_back_at_an_earlier_place_its_own_start_is_kept():
+    near, far = window_at(CODE, line(200)), window_at(CODE, line(350))
+    assert window_at(CODE, line(210), far, near).start == near.start
+
+
+def test_an_edit_above_the_window_moves_its_start_along():
+    first = window_at(CODE, line(200))
+    edited = "import os\n" + CODE
+    again = window_at(edited, line(200) + 10, first)
+    assert edited[again.start :].startswith(CODE[first.start : first.start + 100])
+
+
+def test_an_edit_at_the_start_of_the_window_is_noticed():
+    first = window_at(CODE, line(200))
+    edited = CODE[: first.start] + "# not what was there" + CODE[first.start :]
+    place = line(200) + len("# not what was there")
+    assert window_at(edited, place, first) == window_at(edited, place)
+
+
+def test_a_line_written_at_the_top_of_a_short_file_is_shown():
+    short = CODE[:1000]
+    edited = "import os\n" + short
+    assert window_at(edited, 800, window_at(short, 790)).start == 0
+
+
+def test_the_suffix_is_the_same_whatever_is_written_before_it():
+    first = window_at(CODE, line(200))
+    for typed in ("x", "value = [", "def f(\n", '"""'):
+        edited = CODE[: line(200)] + typed + CODE[line(200) :]
+        assert window_at(edited, line(200) + len(typed), first).suffix == first.suffix
+
+
+def test_an_edit_below_is_noticed():
+    first = window_at(CODE, line(200))
+    edited = CODE[: line(210)] + "other()\n" + CODE[line(210) :]
+    assert "other()\n" in window_at(edited, line(200), first).suffix
+
+
+def test_text_written_at_the_end_of_a_short_file_is_shown():
+    short = CODE[:1000]
+    edited = short + "other()\n"
+    assert window_at(edited, 800, window_at(short, 800)).suffix == edited[800:]
+
+
+def test_a_suffix_is_not_kept_where_its_end_would_split_a_word():
+    first = window_at(CODE, line(200))
+    end = line(200) + len(first.suffix)
+    assert CODE[end - 1] == "\n"
+    text = CODE[:end].rstrip(")\n")
+    first = window_at(text, line(200))
+    assert window_at(text + "more" * 500, line(200), first).suffix != first.suffix

@@ -77,7 +77,7 @@ def test_edits_of_every_kind_give_way_to_fills_at_a_cursor_and_those_do_not():
         document = session.documents.current(URI)
         assert document is not None
         snapshot = Snapshot(document=document, text=document.text, offset=5, selected=None)
-        plan = plan_suggestion(snapshot, session.settings)
+        plan = plan_suggestion(session, snapshot)
         assert isinstance(plan, FillPlan)
         assert not request_for(plan, session.settings, 100).is_background
 
