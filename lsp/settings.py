@@ -55,6 +55,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             "edited, so that the first suggestion there comes sooner."
         ),
     ] = msgspec.field(default=True, name="readAhead")
+    project_context: Annotated[
+        bool,
+        Meta(
+            description="Show the model code from other files of the opened folders: signatures of "
+            "imported names, recent edits, similar code. An index of these folders is kept in your "
+            "cache."
+        ),
+    ] = True
     warm_start: Annotated[
         bool,
         Meta(

@@ -55,6 +55,11 @@ class Documents:
     def current(self, uri: str) -> Document | None:
         return self._open.get(uri)
 
+    def edited_files(self) -> Sequence[Document]:
+        """Return the open files that were edited; cells of notebooks are not files."""
+        opened = self._open.values()
+        return [it for it in opened if it.is_edited and it.notebook_uri is None]
+
     def text_around(self, uri: str) -> TextAround:
         """Return the text of a notebook before and after a cell; none for any other document."""
 

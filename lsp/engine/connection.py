@@ -5,7 +5,7 @@ wait for it.
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,14 @@ from intarsia.lsp.status.reporter import StatusReporter
 if TYPE_CHECKING:
     from intarsia.engine.ipc.client import EngineClient, EngineError
     from intarsia.engine.ipc.launch import LaunchOptions
-    from intarsia.engine.ipc.messages import Fill, Filled, LoadProgress, Prefetch, Step
+    from intarsia.engine.ipc.messages import (
+        Fill,
+        Filled,
+        LoadProgress,
+        Prefetch,
+        ProjectContext,
+        Step,
+    )
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +44,7 @@ class EngineConnection:
         self._status = status
         self._launch = launch  # how to start an engine; None: the client's default
         self._client: EngineClient | None = None
+        self._tokens_per_s: float | None = None  # that the engine reads
 
     async def fill(
         self, request: "Fill", on_step: "Callable[[Step], None] | None" = None
@@ -58,6 +66,53 @@ class EngineConnection:
         """Have the engine read a context in idle time, if one is connected."""
         if self._client is not None:
             self._client.prefetch(request)
+
+    def prefetch_hole(self, fill: "Fill", project: "ProjectContext") -> None:
+        """Have the engine read the context of a fill, and this code of other files before it."""
+        from intarsia.engine.ipc.messages import Prefetch
+
+        self.prefetch(
+            Prefetch(
+                prefix=fill.prefix,
+                suffix=fill.suffix,
+                given=fill.given,
+                project=project,
+                model=fill.model,
+            )
+        )
+
+    async def score_chunks(
+        self, fill: "Fill", project: "ProjectContext"
+    ) -> "Sequence[float] | None":
+        """Return each chunk's gain in nats per token, None where the engine cannot say."""
+        from intarsia.engine.ipc.client import EngineError
+        from intarsia.engine.ipc.messages import ScoreChunks
+
+        if self._client is None:
+            return None
+        request = ScoreChunks(
+            id=0, prefix=fill.prefix, suffix=fill.suffix, project=project, model=fill.model
+        )
+        try:
+            return (await self._client.score_chunks(request)).gains
+        except EngineError as error:
+            logger.info("code of other files is used unscored: %s", error)
+            return None
+
+    async def context_budget(self) -> int:
+        """Return how many tokens of other files this machine can read in idle time.
+
+        The first measured speed counts: a changed budget would have everything read again.
+        """
+        from intarsia.engine.ipc.client import EngineError
+        from intarsia.engine.ipc.context_budget import context_budget
+
+        if self._tokens_per_s is None and self._client is not None:
+            try:
+                self._tokens_per_s = (await self._client.status()).prefill_tokens_per_s
+            except EngineError as error:
+                logger.info("the engine's speed is unknown: %s", error)
+        return context_budget(self._tokens_per_s)
 
     async def preload(self, model: str | None) -> None:
         """Have the engine started and the model loaded before it is needed."""

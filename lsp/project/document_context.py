@@ -1,7 +1,7 @@
 """Which code of other files a document's suggestions are written with, and why."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from intarsia.workspace.context.chunk import Chunk
 
@@ -25,7 +25,7 @@ class ScoredChunk:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ChosenContext:
+class DocumentContext:
     """The chunks for one document, in the order in which the model reads them.
 
     ``repository`` is the name of the opened folder, ``path`` is the file's, relative to it.
@@ -33,7 +33,7 @@ class ChosenContext:
 
     repository: str
     path: str
-    chunks: Sequence[ScoredChunk]
+    chunks: Sequence[ScoredChunk] = field(default=())
 
     @property
     def kept(self) -> Sequence[Chunk]:

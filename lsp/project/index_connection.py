@@ -1,0 +1,107 @@
+"""The server's connection to the index of the opened folders, which a child process keeps.
+
+It says which folders are open and what has changed, and asks for chunks. Excluded documents are
+never mentioned to it. Starts the process only if the settings want context from other files.
+"""
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
+
+from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.settings import Settings
+from intarsia.workspace.files.root_settings import RootSettings
+
+if TYPE_CHECKING:
+    from intarsia.workspace.context.chunk import Chunk
+    from intarsia.workspace.context.place import Place
+    from intarsia.workspace.process.client import IndexClient
+    from intarsia.workspace.process.messages import Statistics
+
+logger = logging.getLogger(__name__)
+
+CHOICE_TIMEOUT_S = 10.0
+"""Nobody waits for chunks, but a later choice is better than one for a text of long ago."""
+
+
+class IndexConnection:
+    """Sends what happens in the opened folders, and asks for chunks."""
+
+    def __init__(self) -> None:
+        self._client: IndexClient | None = None
+        self._roots: tuple[RootSettings, ...] = ()
+        self._has_file_events = False
+        self._sent: dict[str, Document] = {}  # by path: the version that the index knows
+
+    @property
+    def is_running(self) -> bool:
+        """Whether chunks can be asked for."""
+        return self._client is not None and self._client.is_running
+
+    def open(
+        self, folders: Sequence[Path], settings: Settings, *, has_file_events: bool = False
+    ) -> None:
+        """Index these folders under these settings; none at all if context is switched off."""
+        is_wanted = settings.enabled and settings.project_context
+        roots = tuple(
+            RootSettings(
+                path=folder.as_posix(),
+                exclude=settings.exclude,
+                exclude_secrets=settings.exclude_secrets,
+            )
+            for folder in (folders if is_wanted else ())
+        )
+        if (roots, has_file_events) == (self._roots, self._has_file_events):
+            return
+        self._roots, self._has_file_events = roots, has_file_events
+        if roots or self._client is not None:
+            self._connected().open_roots(roots, has_file_events=has_file_events)
+
+    def root_of(self, path: str) -> str | None:
+        """Return the innermost opened folder that a file is in, None if it is in none."""
+        holding = [it.path for it in self._roots if PurePath(path).is_relative_to(it.path)]
+        return max(holding, key=len, default=None)
+
+    def files_changed(self, paths: Sequence[str]) -> None:
+        """Tell of files that were created, changed or deleted on disk."""
+        if self._client is not None:
+            self._client.files_changed(paths)
+
+    def update_text(self, path: str, document: Document) -> None:
+        """Tell the text of an open document, unless this version is known."""
+        if self._client is not None and self._sent.get(path) is not document:
+            self._sent[path] = document
+            self._client.open_text(path, document.text)
+
+    def close_text(self, path: str) -> None:
+        """Tell that a document was closed: the file on disk counts again."""
+        if self._client is not None and self._sent.pop(path, None) is not None:
+            self._client.open_text(path, None)
+
+    async def choose(self, place: "Place", budget_tokens: int) -> "Sequence[Chunk] | None":
+        """Return the chunks for a hole, None where there is no answer."""
+        if self._client is None:
+            return None
+        return await self._client.choose(
+            place, timeout_s=CHOICE_TIMEOUT_S, budget_tokens=budget_tokens
+        )
+
+    async def statistics(self) -> "Statistics | None":
+        """Return how much is indexed, None where there is no answer."""
+        if self._client is None:
+            return None
+        return await self._client.statistics(timeout_s=CHOICE_TIMEOUT_S)
+
+    async def close(self) -> None:
+        """End the process."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+
+    def _connected(self) -> "IndexClient":
+        from intarsia.workspace.process.client import IndexClient
+
+        if self._client is None:
+            self._client = IndexClient(logger.warning)
+        return self._client

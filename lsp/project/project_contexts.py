@@ -1,0 +1,189 @@
+"""Keeps the code of other files that each open document's suggestions are written with.
+
+It is chosen, scored and read in idle time, once a suggestion has been answered: no suggestion waits
+for it. A set of chunks stays while the index says that it serves the hole, so that keystrokes reuse
+what the engine has read.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+
+from pygls.uris import to_fs_path
+
+from intarsia.lsp.documents.documents import Document, Documents
+from intarsia.lsp.documents.may_suggest import ineligibility
+from intarsia.lsp.engine.connection import EngineConnection
+from intarsia.lsp.project.document_context import DocumentContext, ScoredChunk
+from intarsia.lsp.project.index_connection import IndexConnection
+from intarsia.lsp.project.recent_edits import RecentEdits, Region
+from intarsia.lsp.settings import Settings
+
+if TYPE_CHECKING:
+    from intarsia.engine.ipc.messages import Fill, ProjectContext
+    from intarsia.infill.filling.plan import FillPlan
+    from intarsia.workspace.context.chunk import Chunk
+    from intarsia.workspace.context.place import Place, RecentEdit
+
+logger = logging.getLogger(__name__)
+
+PAUSE_S = 0.4
+"""After the last answer: a user who types on needs the engine for other things."""
+
+MAX_RECENT_EDITS = 4
+
+
+class ProjectContexts:
+    """The context of each open document that was asked for a suggestion."""
+
+    def __init__(
+        self, documents: Documents, engine: EngineConnection, index: IndexConnection
+    ) -> None:
+        self._documents = documents
+        self._engine = engine
+        self._index = index
+        self._of: dict[str, DocumentContext] = {}  # by URI
+        self._messages: dict[str, ProjectContext | None] = {}
+        self._refreshing: asyncio.Task[None] | None = None
+        self.recent_edits = RecentEdits()
+
+    def of(self, uri: str) -> "ProjectContext | None":
+        """Return what a fill in this document carries, None if nothing was chosen for it."""
+        return self._messages.get(uri)
+
+    def chosen(self, uri: str) -> DocumentContext | None:
+        """Return the chunks that were chosen for a document, those that were dropped too."""
+        return self._of.get(uri)
+
+    def refresh(
+        self, document: Document, plan: "FillPlan", fill: "Fill", settings: Settings
+    ) -> None:
+        """Choose, score and read the context of a hole in idle time; the newest call counts."""
+        if self._refreshing is not None:
+            self._refreshing.cancel()
+        if self._index.is_running and settings.project_context:
+            self._refreshing = asyncio.create_task(self._refresh(document, plan, fill, settings))
+
+    def forget(self, uri: str) -> None:
+        """Drop what is known of a document, because it is closed."""
+        self._of.pop(uri, None)
+        self._messages.pop(uri, None)
+        self.recent_edits.forget(uri)
+        if path := to_fs_path(uri):
+            self._index.close_text(PurePath(path).as_posix())
+
+    def close(self) -> None:
+        """End the work in idle time."""
+        if self._refreshing is not None:
+            self._refreshing.cancel()
+
+    async def _refresh(
+        self, document: Document, plan: "FillPlan", fill: "Fill", settings: Settings
+    ) -> None:
+        await asyncio.sleep(PAUSE_S)
+        try:
+            await self._choose(document, plan, fill, settings)
+        except Exception:  # no suggestion depends on it
+            logger.exception("context from other files was not chosen")
+        project = self.of(document.uri)
+        if project is not None:
+            self._engine.prefetch_hole(fill, project)
+
+    async def _choose(
+        self, document: Document, plan: "FillPlan", fill: "Fill", settings: Settings
+    ) -> None:
+        place = self._place(document, plan, settings)
+        root = None if place is None else self._index.root_of(place.path)
+        if place is None or root is None:
+            return
+        self._tell_open_texts(settings)
+        budget = await self._engine.context_budget()
+        chunks = await self._index.choose(place, budget)
+        former = self._of.get(document.uri)
+        if chunks is None or (former is not None and _same(former, chunks)):
+            return
+        path = PurePath(place.path).relative_to(root).as_posix()
+        context = DocumentContext(
+            repository=PurePath(root).name,
+            path=path,
+            chunks=await self._score(chunks, former, fill, (PurePath(root).name, path)),
+        )
+        self._of[document.uri] = context
+        self._messages[document.uri] = _message(context.kept, context.repository, path)
+
+    async def _score(
+        self,
+        chunks: "Sequence[Chunk]",
+        former: DocumentContext | None,
+        fill: "Fill",
+        file: tuple[str, str],
+    ) -> Sequence[ScoredChunk]:
+        """Return the chunks with their gains; those of chunks that stay are known already."""
+        known: Mapping[tuple[str, str], float | None] = {
+            (it.chunk.path, it.chunk.text): it.gain for it in (former.chunks if former else ())
+        }
+        new = [chunk for chunk in chunks if (chunk.path, chunk.text) not in known]
+        project = _message(new, *file)
+        gains = None if project is None else await self._engine.score_chunks(fill, project)
+        scored = dict(zip([(it.path, it.text) for it in new], gains or (), strict=False))
+        return tuple(
+            ScoredChunk(chunk=chunk, gain=({**known, **scored}).get((chunk.path, chunk.text)))
+            for chunk in chunks
+        )
+
+    def _place(self, document: Document, plan: "FillPlan", settings: Settings) -> "Place | None":
+        from intarsia.workspace.context.place import Place
+
+        path = to_fs_path(document.file_uri)
+        if path is None:
+            return None
+        window_start, window_end = plan.window
+        return Place(
+            path=PurePath(path).as_posix(),
+            text=plan.text,
+            language=plan.language,
+            offset=plan.hole.start,
+            window_start=window_start,
+            window_end=window_end,
+            recent_edits=tuple(self._recent_edits_elsewhere(document, settings)),
+        )
+
+    def _recent_edits_elsewhere(
+        self, document: Document, settings: Settings
+    ) -> "Sequence[RecentEdit]":
+        """Return the newest edits in other documents that may be read."""
+        from intarsia.workspace.context.place import RecentEdit
+
+        def edit(region: Region) -> "RecentEdit | None":
+            other, path = self._documents.current(region.uri), to_fs_path(region.uri)
+            if other is None or other.notebook_uri is not None or path is None:
+                return None
+            if ineligibility(settings, other) is not None:
+                return None
+            return RecentEdit(
+                path=PurePath(path).as_posix(),
+                text=other.text,
+                start_line=region.start_line,
+                end_line=region.end_line,
+            )
+
+        elsewhere = (it for it in self.recent_edits.newest_first() if it.uri != document.uri)
+        return [found for region in elsewhere if (found := edit(region))][:MAX_RECENT_EDITS]
+
+    def _tell_open_texts(self, settings: Settings) -> None:
+        for document in self._documents.edited_files():
+            path = to_fs_path(document.uri)
+            if path is not None and ineligibility(settings, document) is None:
+                self._index.update_text(PurePath(path).as_posix(), document)
+
+
+def _same(former: DocumentContext, chunks: "Sequence[Chunk]") -> bool:
+    return [it.chunk for it in former.chunks] == list(chunks)
+
+
+def _message(chunks: "Sequence[Chunk]", repository: str, path: str) -> "ProjectContext | None":
+    from intarsia.infill.filling.project import to_project_context
+
+    return to_project_context(((it.path, it.text) for it in chunks), repository, path)
