@@ -36,10 +36,10 @@ def as_plain_text(
     project: ProjectContext, encode: Callable[[str], list[int]], *, max_tokens: int
 ) -> ProjectText:
     """Return the files as far as they fit into ``max_tokens``, empty if none does."""
-    own_path = encode(_path_line(project.path))
+    own_path = encode(path_line(project.path))
     files = last_that_fit(
         project.chunks,
-        lambda chunk: encode(f"{_path_line(chunk.path)}{chunk_text(chunk)}\n"),
+        lambda chunk: encode(plain_file(chunk)),
         max_tokens=max_tokens - len(own_path),
     )
     if not files:
@@ -70,6 +70,16 @@ def last_that_fit(
     return kept
 
 
+def plain_file(chunk: ContextChunk) -> str:
+    """Return a chunk after its path line, with a blank line after it."""
+    return f"{path_line(chunk.path)}{chunk_text(chunk)}\n"
+
+
+def path_line(path: str) -> str:
+    """Return the line before a file, a comment in many languages."""
+    return f"# {one_line(path)}\n"
+
+
 def chunk_text(chunk: ContextChunk) -> str:
     """Return the chunk's text with one line end at its end."""
     return chunk.text.rstrip("\n") + "\n"
@@ -78,7 +88,3 @@ def chunk_text(chunk: ContextChunk) -> str:
 def one_line(name: str) -> str:
     """Return the end of a name or path without line ends: nothing in it may look like code."""
     return " ".join(name.split())[-_MAX_PATH_CHARS:]
-
-
-def _path_line(path: str) -> str:
-    return f"# {one_line(path)}\n"

@@ -37,7 +37,7 @@ from intarsia.engine.families.validate_request import (
 )
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import ModelInfo
-from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, Step
+from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, ScoreChunks, Step
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -130,6 +130,10 @@ class DiffusionGemmaFiller:
             project=place.project,
         )
         self._backbone.prefill(self._read(request, control).context, control)
+
+    def score_chunks(self, request: ScoreChunks, control: FillControl) -> tuple[float, ...]:
+        """Refuse: a canvas gives no log-probability of a text that depends on its context alone."""
+        raise ValueError("this model cannot score code of other files: use it without a gate")
 
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read here; None before the first long one."""

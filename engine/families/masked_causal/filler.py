@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager
 from msgspec.structs import replace
 
 from intarsia.engine.decoding.tokens import EndReason, HoleTokens, OnRound
+from intarsia.engine.families.masked_causal.chunk_gains import ChunkScorer
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.open_context import SHORT_CHUNK, OpenContext
 from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
@@ -20,7 +21,15 @@ from intarsia.engine.families.project_text import has_chunks
 from intarsia.engine.families.protocol import Prefilled, fill_timing
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import ModelInfo
-from intarsia.engine.ipc.messages import Candidate, Fill, Filled, FinishReason, Prefetch, Step
+from intarsia.engine.ipc.messages import (
+    Candidate,
+    Fill,
+    Filled,
+    FinishReason,
+    Prefetch,
+    ScoreChunks,
+    Step,
+)
 
 _FINISH_REASONS: dict[EndReason, FinishReason] = {
     "end": "end_of_hole",
@@ -45,6 +54,7 @@ class MaskedCausalFiller:
         )
         self._writer = HoleWriter(context, text)
         self._reranker = Reranker(context, text, self._writer)
+        self._scorer = ChunkScorer(context.backbone, text)
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole."""
@@ -105,6 +115,10 @@ class MaskedCausalFiller:
         self._open(task)
         if task.request.project != request.project:
             self._open(self._reader.read(request, control))
+
+    def score_chunks(self, request: ScoreChunks, control: FillControl) -> tuple[float, ...]:
+        """Return the gain of each chunk. Raises Cancelled between two short chunks of a prefill."""
+        return self._scorer.gains(request, control)
 
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read here; None before the first long one."""

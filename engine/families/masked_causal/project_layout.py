@@ -5,13 +5,20 @@ the file with the hole last. A backbone without such marks gets the other files 
 start of the prefix, each after a comment line with its path.
 """
 
-from intarsia.engine.families.masked_causal.fim_marks import RepositoryMarks
+from collections.abc import Sequence
+
 from intarsia.engine.families.masked_causal.fim_tokenizer import (
     NO_PROJECT,
     FimTokenizer,
     ProjectIds,
 )
-from intarsia.engine.families.project_text import as_plain_text, chunk_text, last_that_fit, one_line
+from intarsia.engine.families.project_text import (
+    chunk_text,
+    last_that_fit,
+    one_line,
+    path_line,
+    plain_file,
+)
 from intarsia.engine.ipc.messages import ContextChunk, ProjectContext
 
 
@@ -24,28 +31,40 @@ def lay_out_project(
     """
     if project is None:
         return NO_PROJECT
+    files = last_that_fit(
+        project.chunks,
+        lambda chunk: _file_ids(text, chunk),
+        max_tokens=max_tokens - len(_join(text, project, [])),
+    )
+    return _join(text, project, files) if files else NO_PROJECT
+
+
+def plain_order(text: FimTokenizer, project: ProjectContext) -> list[int]:
+    """Return all its files, then the path of the file with the hole: that file's code may follow.
+
+    Without chunks it is the path alone, in the same format.
+    """
+    ids = _join(text, project, [_file_ids(text, chunk) for chunk in project.chunks])
+    return [*ids.before_mark, *ids.in_prefix]
+
+
+def _file_ids(text: FimTokenizer, chunk: ContextChunk) -> list[int]:
     if text.repository is None:
-        plain = as_plain_text(project, text.encode, max_tokens=max_tokens)
-        return ProjectIds(in_prefix=[*plain.files, *plain.own_path])
-    return _in_own_format(text, text.repository, project, max_tokens)
+        return text.encode(plain_file(chunk))
+    mark = text.mark_id(text.repository.before_file)
+    return [mark, *text.encode(f"{one_line(chunk.path)}\n{chunk_text(chunk)}")]
 
 
-def _in_own_format(
-    text: FimTokenizer, marks: RepositoryMarks, project: ProjectContext, max_tokens: int
+def _join(
+    text: FimTokenizer, project: ProjectContext, files: Sequence[Sequence[int]]
 ) -> ProjectIds:
-    file_mark = text.mark_id(marks.before_file)
+    others = [token for ids in files for token in ids]
+    marks = text.repository
+    if marks is None:
+        return ProjectIds(in_prefix=[*others, *text.encode(path_line(project.path))])
     name = text.encode(one_line(project.repository) + marks.after_name)
-    before_files = [text.mark_id(marks.before_name), *name]
     own_path = text.encode(one_line(project.path) + "\n")
-    num_left = max_tokens - len(before_files) - 1 - len(own_path)
-
-    def encode(chunk: ContextChunk) -> list[int]:
-        return [file_mark, *text.encode(f"{one_line(chunk.path)}\n{chunk_text(chunk)}")]
-
-    files = last_that_fit(project.chunks, encode, max_tokens=num_left)
-    if not files:
-        return NO_PROJECT
-    before = [*before_files, *(token for ids in files for token in ids), file_mark]
+    before = [text.mark_id(marks.before_name), *name, *others, text.mark_id(marks.before_file)]
     if marks.is_path_in_prefix:
         return ProjectIds(before_mark=before, in_prefix=own_path)
     return ProjectIds(before_mark=[*before, *own_path])
