@@ -94,7 +94,7 @@ class EngineConnection:
             id=0, prefix=fill.prefix, suffix=fill.suffix, project=project, model=fill.model
         )
         try:
-            return (await self._client.score_chunks(request)).gains
+            return await self._client.score_chunks(request)
         except EngineError as error:
             logger.info("code of other files is used unscored: %s", error)
             return None

@@ -9,16 +9,16 @@ import queue
 import sys
 import threading
 import time
-from collections import deque
-from collections.abc import Callable
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
 from typing import IO, TypeAlias
 
 import msgspec
 
 from intarsia.infill.languages import language_for
-from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.options import KINDS, ChunkOptions
 from intarsia.workspace.context.place import Place
+from intarsia.workspace.context.stability import ChosenContext, context_for
 from intarsia.workspace.files.paths import as_posix
 from intarsia.workspace.index.frames import FrameError, read_frame, to_frame
 from intarsia.workspace.index.indexer import Indexer
@@ -45,6 +45,8 @@ TEXT_DELAY_S = 1.0
 WALK_AGAIN_S = 300.0
 WALK_AGAIN_WITH_EVENTS_S = 1_800.0
 MAX_CHANGES_A_STEP = 50
+MAX_CHOSEN = 100
+"""Files with a set of chunks that stays while it serves the hole."""
 
 _LOOK_AGAIN_S = 10.0
 _END = None
@@ -67,6 +69,7 @@ class IndexChild:
         self._walk_again_s = WALK_AGAIN_S
         self._walk_at = 0.0
         self._opened_at = self._ready_at = 0.0
+        self._chosen: OrderedDict[str, ChosenContext] = OrderedDict()  # by path
 
     def put(self, event: _Event) -> None:
         """Hand in an event, from any thread. Those of the client go before the parser's."""
@@ -128,6 +131,7 @@ class IndexChild:
                 self._open(event)
             case FilesChanged():
                 self._changes.extend(event.paths)
+                self._forget_sets(event.paths)
             case OpenText():
                 if not self._texts:
                     self._texts_due = time.monotonic() + TEXT_DELAY_S
@@ -139,6 +143,7 @@ class IndexChild:
 
     def _open(self, event: OpenRoots) -> None:
         self._index.open_roots(event.roots)
+        self._chosen.clear()
         self._walk_again_s = WALK_AGAIN_WITH_EVENTS_S if event.has_file_events else WALK_AGAIN_S
         self._opened_at = time.monotonic()
         self._walk_at = self._opened_at + self._walk_again_s
@@ -158,11 +163,28 @@ class IndexChild:
         kinds = frozenset(KINDS if event.kinds is None else event.kinds)
         options = ChunkOptions(budget_tokens=event.budget_tokens, kinds=kinds)
         try:
-            chunks = choose_chunks(self._index, place, options)
+            chosen = context_for(self._index, place, options, self._chosen.get(place.path))
         except Exception as error:  # noqa: BLE001  one odd file must not end the index
             return Failed(number=event.number, message=f"{type(error).__name__}: {error}")
+        self._remember(chosen)
         ms = 1000 * (time.perf_counter() - started)
-        return Chosen(number=event.number, chunks=chunks, ms=ms)
+        return Chosen(number=event.number, chunks=chosen.chunks, ms=ms)
+
+    def _remember(self, chosen: ChosenContext) -> None:
+        """Keep a set of chunks for the file's next hole, unless the index knew only a part."""
+        if self._indexer.is_busy:
+            return
+        path = chosen.needs.path
+        self._chosen[path] = chosen
+        self._chosen.move_to_end(path)
+        if len(self._chosen) > MAX_CHOSEN:
+            self._chosen.popitem(last=False)
+
+    def _forget_sets(self, changed: Sequence[str]) -> None:
+        """Choose again for files that may show what has changed: all but the changed ones."""
+        kept = {as_posix(path) for path in changed}
+        for path in [path for path in self._chosen if path not in kept]:
+            del self._chosen[path]
 
     def _statistics(self, number: int) -> Statistics:
         counts = self._index.counts()
