@@ -12,6 +12,11 @@ from intarsia.lsp.requests.configuration import did_change_configuration
 from intarsia.lsp.requests.edit_command import execute_edit
 from intarsia.lsp.requests.inline_completion import inline_completion
 from intarsia.lsp.requests.lifecycle import initialize, initialized, shutdown
+from intarsia.lsp.requests.workspace_files import (
+    did_change_watched_files,
+    did_change_workspace_folders,
+    did_save,
+)
 from intarsia.lsp.server import IntarsiaServer
 
 if TYPE_CHECKING:
@@ -28,6 +33,9 @@ def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
     server.feature(types.INITIALIZED)(initialized)
     server.feature(types.SHUTDOWN)(shutdown)
     server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(did_change_configuration)
+    server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(did_change_watched_files)
+    server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(did_change_workspace_folders)
+    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(did_save)
     server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(
         inline_completion
     )

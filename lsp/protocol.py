@@ -116,12 +116,12 @@ class IntarsiaProtocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
-        self._server.session.documents.change(params)
+        self._server.session.change_document(params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         self._server.session.documents.close(params.text_document.uri)
-        self._server.session.latest.end(params.text_document.uri)
+        self._server.session.forget_document(params.text_document.uri)
 
     @lsp_method(types.NOTEBOOK_DOCUMENT_DID_OPEN)
     def lsp_notebook_document__did_open(self, params: types.DidOpenNotebookDocumentParams) -> None:
@@ -133,7 +133,7 @@ class IntarsiaProtocol(LanguageServerProtocol):
     ) -> None:
         session = self._server.session
         for uri in session.documents.change_notebook(params):
-            session.latest.end(uri)
+            session.forget_document(uri)
 
     @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
     def lsp_notebook_document__did_close(
@@ -141,4 +141,4 @@ class IntarsiaProtocol(LanguageServerProtocol):
     ) -> None:
         session = self._server.session
         for uri in session.documents.close_notebook(params):
-            session.latest.end(uri)
+            session.forget_document(uri)

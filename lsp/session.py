@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from lsprotocol import types
 
 from intarsia.lsp.documents.documents import Documents
 from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.engine.repository_tuning import choose_model
 from intarsia.lsp.engine.user_messages import EngineNotifier
+from intarsia.lsp.project.index_connection import IndexConnection
+from intarsia.lsp.project.project_contexts import ProjectContexts
+from intarsia.lsp.project.recent_edits import edited_lines
 from intarsia.lsp.protocol_extensions import Extensions
 from intarsia.lsp.settings import Settings, resolve_settings
 from intarsia.lsp.status.draft_notifications import Drafts
@@ -31,7 +35,7 @@ logger = logging.getLogger(__name__)
 
 
 class Session:
-    """Documents, settings, cached suggestions, running requests, and the engine's connection."""
+    """Documents, settings, cached suggestions, running requests, engine and index."""
 
     def __init__(self, server: "LanguageServer", launch: "LaunchOptions | None") -> None:
         self.settings = Settings()
@@ -44,9 +48,12 @@ class Session:
         self.drafts = Drafts(server.protocol.notify, self.documents)
         self.status = StatusReporter(server.protocol.notify)
         self.engine = EngineConnection(EngineNotifier(server), self.status, launch)
+        self.index = IndexConnection()
+        self.projects = ProjectContexts(self.documents, self.engine, self.index)
         self._problems: tuple[str, ...] = ()  # with the current options; each is logged once
         self._initial_options: Mapping[str, object] = {}
         self._folders: Sequence[Path] = ()
+        self._has_file_events: bool | None = None  # None: the index is not to be opened yet
         self._model_note: str | None = None
         self._background: set[asyncio.Task[None]] = set()
 
@@ -71,6 +78,37 @@ class Session:
         self._problems = problems
         self.status.set_enabled(self.settings.enabled)
         self.cache.clear()
+        self._open_index()
+
+    def open_index(self, *, has_file_events: bool) -> None:
+        """Have the opened folders indexed, now and after each change of settings and folders."""
+        self._has_file_events = has_file_events
+        self._open_index()
+
+    def change_folders(self, *, added: Sequence[Path], removed: Sequence[Path]) -> None:
+        """Take the folders that the client has opened and closed."""
+        kept = [folder for folder in self._folders if folder not in removed]
+        self._folders = (*kept, *(folder for folder in added if folder not in kept))
+        self._open_index()
+
+    def change_document(self, params: types.DidChangeTextDocumentParams) -> None:
+        """Take a change of a document, and note the edited lines."""
+        uri = params.text_document.uri
+        before = self.documents.current(uri)
+        self.documents.change(params)
+        after = self.documents.current(uri)
+        if before is not None and after is not None:
+            for edit in edited_lines(before.text, after.text, params):
+                self.projects.recent_edits.note(edit)
+
+    def forget_document(self, uri: str) -> None:
+        """End what runs for a closed document, and drop what is known of it."""
+        self.latest.end(uri)
+        self.projects.forget(uri)
+
+    def _open_index(self) -> None:
+        if self._has_file_events is not None:
+            self.index.open(self._folders, self.settings, has_file_events=self._has_file_events)
 
     def preload(self) -> None:
         """Have the model loaded in the background, if the settings say so."""
@@ -89,8 +127,10 @@ class Session:
         """End all work, then the connection to the engine."""
         self.status.stop()
         self.latest.end_all()
+        self.projects.close()
         for task in self._background:
             task.cancel()
+        await self.index.close()
         await self.engine.close()
 
 

@@ -7,7 +7,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
-from intarsia.engine.ipc.messages import Decoding, Fill, Filled, Step
+from intarsia.engine.ipc.messages import (
+    Decoding,
+    Fill,
+    Filled,
+    ProjectContext,
+    ProjectUse,
+    Step,
+)
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.holes.marked_hole import OpenHole
@@ -29,6 +36,8 @@ class FillOptions:
     is_fresh: bool = False  # no warm start, so that every fill is measured under equal conditions
     is_background: bool = False  # fills at a cursor go first
     model: str | None = None
+    project: ProjectContext | None = None  # code of other files, to be read before this one
+    project_use: ProjectUse = "if_cached"
     budget: Budget = field(default_factory=Budget)
 
 

@@ -85,6 +85,8 @@ class FillPlan:
             is_background=options.is_background,
             watch=is_watched,
             fresh=options.is_fresh,
+            project=options.project,
+            project_use=options.project_use,
             model=options.model,
         )
 

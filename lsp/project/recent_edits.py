@@ -1,10 +1,14 @@
 """The lines that the user edited last, in every open document.
 
-Edits near each other are one region. A region moves with the lines above it. Knows no text.
+Edits near each other are one region. A region moves with the lines above it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+
+from lsprotocol import types
+
+from intarsia.infill.syntax.difference import replaced_range
 
 MAX_REGIONS = 16
 NEAR_LINES = 8
@@ -19,6 +23,30 @@ class EditedLines:
     start_line: int
     num_old: int
     num_new: int
+
+
+def edited_lines(
+    before: str, after: str, params: types.DidChangeTextDocumentParams
+) -> Iterator[EditedLines]:
+    """Yield the edits of a notification that changed a document's text."""
+    uri = params.text_document.uri
+    for change in params.content_changes:
+        if isinstance(change, types.TextDocumentContentChangeWholeDocument):
+            start, end, new_end = replaced_range(before, after)
+            yield EditedLines(
+                uri=uri,
+                start_line=before.count("\n", 0, start),
+                num_old=before.count("\n", start, end) + 1,
+                num_new=after.count("\n", start, new_end) + 1,
+            )
+            return
+        place = change.range
+        yield EditedLines(
+            uri=uri,
+            start_line=place.start.line,
+            num_old=max(0, place.end.line - place.start.line) + 1,
+            num_new=change.text.count("\n") + 1,
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

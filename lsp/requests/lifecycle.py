@@ -13,6 +13,7 @@ from intarsia.lsp.engine.repository_tuning import opened_folders
 from intarsia.lsp.protocol_extensions import requested_extensions
 from intarsia.lsp.requests.completion import completion
 from intarsia.lsp.requests.configuration import load_configuration
+from intarsia.lsp.requests.workspace_files import watch_files
 from intarsia.lsp.server import IntarsiaServer
 
 WARM_UP = ("intarsia.lsp.requests.plan", "intarsia.lsp.edits.compute_edit")
@@ -34,6 +35,7 @@ async def initialized(ls: IntarsiaServer, _params: types.InitializedParams) -> N
     if ls.session.extensions.status:
         ls.session.status.start()
     ls.session.preload()
+    await watch_files(ls)
     for module in WARM_UP:
         await asyncio.to_thread(importlib.import_module, module)
     # Loaded modules stay: a full collection over LSP's types would cost a keystroke 20 ms.

@@ -1,0 +1,81 @@
+"""What happens to files and folders outside the editor's text: the index of the project is told.
+
+Clients that support it are asked to watch source files. Without that, the index looks for changes
+by itself, now and then.
+"""
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path, PurePath
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+from pygls.uris import to_fs_path
+
+from intarsia.lsp.server import IntarsiaServer
+
+logger = logging.getLogger(__name__)
+
+_REGISTRATION = "intarsia.files"
+
+
+async def watch_files(ls: IntarsiaServer) -> None:
+    """Open the index, and ask the client to tell of changed files where it can."""
+    is_asked = _can_watch(ls.client_capabilities) and ls.session.settings.project_context
+    has_file_events = is_asked and await _register(ls)
+    ls.session.open_index(has_file_events=has_file_events)
+
+
+def did_change_watched_files(ls: IntarsiaServer, params: types.DidChangeWatchedFilesParams) -> None:
+    """Tell the index of files that were created, changed or deleted."""
+    ls.session.index.files_changed(_paths(change.uri for change in params.changes))
+
+
+def did_save(ls: IntarsiaServer, params: types.DidSaveTextDocumentParams) -> None:
+    """Tell the index of a saved file: not every client watches files."""
+    ls.session.index.files_changed(_paths([params.text_document.uri]))
+
+
+def did_change_workspace_folders(
+    ls: IntarsiaServer, params: types.DidChangeWorkspaceFoldersParams
+) -> None:
+    """Index the folders that are open now."""
+    event = params.event
+    ls.session.change_folders(
+        added=[Path(path) for path in _paths(folder.uri for folder in event.added)],
+        removed=[Path(path) for path in _paths(folder.uri for folder in event.removed)],
+    )
+
+
+def _can_watch(capabilities: types.ClientCapabilities) -> bool:
+    workspace = capabilities.workspace
+    watching = None if workspace is None else workspace.did_change_watched_files
+    return watching is not None and bool(watching.dynamic_registration)
+
+
+async def _register(ls: IntarsiaServer) -> bool:
+    """Return whether the client will tell of changed files."""
+    from intarsia.infill.languages import LANGUAGES
+
+    endings = sorted({ending.lstrip(".") for row in LANGUAGES for ending in row.extensions})
+    watchers = [
+        types.FileSystemWatcher(glob_pattern=pattern)
+        for pattern in (f"**/*.{{{','.join(endings)}}}", "**/.gitignore", "**/.intarsiaignore")
+    ]
+    registration = types.Registration(
+        id=_REGISTRATION,
+        method=types.WORKSPACE_DID_CHANGE_WATCHED_FILES,
+        register_options=types.DidChangeWatchedFilesRegistrationOptions(watchers=watchers),
+    )
+    try:
+        await ls.client_register_capability_async(types.RegistrationParams([registration]))
+    except JsonRpcException as error:
+        logger.warning("the client will not tell of changed files: %s", error)
+        return False
+    return True
+
+
+def _paths(uris: Iterable[str]) -> list[str]:
+    """Return the paths of files on disk, with forward slashes."""
+    paths = [to_fs_path(uri) for uri in uris if uri.startswith("file:")]
+    return [PurePath(path).as_posix() for path in paths if path]
