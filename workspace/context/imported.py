@@ -15,7 +15,7 @@ MAX_STEPS = 4
 MAX_MODULE_DEFINITIONS = 200
 MAX_MEMBERS = 60
 
-_TYPES = ("class", "type", "module")
+TYPES = ("class", "type", "module")
 
 
 def imported_definitions(around: Surroundings) -> Iterator[Reached]:
@@ -99,7 +99,7 @@ def _with(around: Surroundings, one: Reached) -> Iterator[Reached]:
     symbols = around.symbols_of(one.path)
     if symbols is None:
         return
-    if one.definition.kind in _TYPES:
+    if one.definition.kind in TYPES:
         for member in members_of(symbols, one.definition.name):
             yield Reached(
                 path=one.path,

@@ -11,6 +11,7 @@ from intarsia.workspace.context.receiver_type import (
     enclosing_class,
     is_self,
 )
+from intarsia.workspace.context.same_package import named_definition
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols
 
 MAX_BASES = 4
@@ -95,7 +96,7 @@ def _definition(around: Surroundings, path: str, name: str) -> _Found | None:
                 return _in_files(around, files, last)
         if module and (imported.local or imported.module) in (module, module.rpartition(".")[2]):
             return _in_files(around, around.module_files(path, imported.module), last)
-    return None
+    return named_definition(around, last)
 
 
 def _in_files(around: Surroundings, files: Sequence[str], name: str) -> _Found | None:

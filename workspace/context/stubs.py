@@ -35,6 +35,7 @@ class _FileStub:
     score: float
     num_chars: int  # with the path
     names: list[str] = field(default_factory=list)
+    is_named: bool = False  # near the hole, without an import
 
 
 class Stubs:
@@ -61,7 +62,8 @@ class Stubs:
         for path, one in sorted(self._files.items(), key=lambda item: item[1].score):
             names = ", ".join(one.names[:MAX_NAMES_IN_REASON])
             more = ", …" if len(one.names) > MAX_NAMES_IN_REASON else ""
-            reason = f"{_WORDS[one.kind]}: {names}{more}" if names else _WORDS[one.kind]
+            word = "named near the hole" if one.is_named else _WORDS[one.kind]
+            reason = f"{word}: {names}{more}" if names else word
             yield Candidate(path=path, text=one.stub.text(), kind=one.kind, reason=reason)
 
     def _add(self, kind: ChunkKind, one: Ranked, max_chars: int) -> None:
@@ -102,3 +104,4 @@ def _name(at: _FileStub, reached: Reached) -> None:
     name = reached.owner if reached.relation in ("receiver", "member", "module") else reached.local
     if reached.relation != "neighbour" and name and name not in at.names:
         at.names.append(name)
+        at.is_named = reached.relation == "named"
