@@ -47,7 +47,7 @@ class Files:
         return tuple(sorted(path for path in self.files_in(folder) if path.endswith(suffixes)))
 
     def is_inside(self, path: str) -> bool:
-        """Whether a path is in an opened folder: an import never leads out of them."""
+        """Whether a path is in an opened folder: no import leads out of these."""
         return any(path.startswith(root.rstrip("/") + "/") for root in self.roots)
 
     def config_above(self, path: str, *names: str) -> Iterator[tuple[str, str]]:
