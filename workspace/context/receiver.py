@@ -3,7 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from intarsia.workspace.context.candidate import Surroundings
-from intarsia.workspace.context.imported import find_name, members_of
+from intarsia.workspace.context.imported import (
+    find_imported,
+    find_name,
+    last_part,
+    members_of,
+    modules_named,
+)
 from intarsia.workspace.context.ranked import Reached
 from intarsia.workspace.context.receiver_type import (
     bare_type,
@@ -89,13 +95,11 @@ def _definition(around: Surroundings, path: str, name: str) -> _Found | None:
     for imported in symbols.imports:
         for name_in_it in imported.names:
             if not module and name_in_it.local == last:
-                files = around.module_files(path, imported.module)
-                return _in_files(around, files, name_in_it.name)
+                return find_imported(around, path, imported, name_in_it.name)
             if module and name_in_it.local == module:
-                files = around.submodule_files(path, imported.module, name_in_it.name)
-                return _in_files(around, files, last)
-        if module and (imported.local or imported.module) in (module, module.rpartition(".")[2]):
-            return _in_files(around, around.module_files(path, imported.module), last)
+                return _in_files(around, modules_named(around, path, imported, module), last)
+        if module and module in (imported.local, imported.module, last_part(imported.module)):
+            return _in_files(around, around.imported_files.of(path, imported), last)
     return named_definition(around, last)
 
 

@@ -8,7 +8,7 @@ import posixpath
 from collections.abc import Iterator
 
 from intarsia.workspace.context.candidate import Surroundings
-from intarsia.workspace.context.imported import TYPES, members_of
+from intarsia.workspace.context.imported import TYPES, last_part, members_of
 from intarsia.workspace.context.ranked import Reached
 from intarsia.workspace.symbols.symbols import Definition
 
@@ -45,7 +45,7 @@ def named_definition(around: Surroundings, name: str) -> tuple[str, Definition] 
     place = around.place
     if place.language.id not in LANGUAGES:
         return None
-    packages = {_last_part(one.module) for one in around.symbols.imports}
+    packages = {last_part(one.module) for one in around.symbols.imports}
     folder, extension = posixpath.dirname(place.path), posixpath.splitext(place.path)[1]
     found = [
         one
@@ -67,7 +67,3 @@ def _is_in_reach(path: str, folder: str, packages: set[str], language: str) -> b
     """In Go a name is of the same folder or of an imported one; elsewhere folders say less."""
     theirs = posixpath.dirname(path)
     return language != "go" or theirs == folder or posixpath.basename(theirs) in packages
-
-
-def _last_part(module: str) -> str:
-    return module.replace("\\", "/").replace(".", "/").rpartition("/")[2]
