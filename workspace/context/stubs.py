@@ -62,7 +62,8 @@ class Stubs:
         for path, one in sorted(self._files.items(), key=lambda item: item[1].score):
             names = ", ".join(one.names[:MAX_NAMES_IN_REASON])
             more = ", …" if len(one.names) > MAX_NAMES_IN_REASON else ""
-            word = "named near the hole" if one.is_named else _WORDS[one.kind]
+            is_named = one.kind == "signatures" and one.is_named
+            word = "named near the hole" if is_named else _WORDS[one.kind]
             reason = f"{word}: {names}{more}" if names else word
             yield Candidate(path=path, text=one.stub.text(), kind=one.kind, reason=reason)
 
@@ -77,7 +78,8 @@ class Stubs:
             return
         line = at.stub.line(reached.definition)
         room = max_chars - (self.num_chars - at.num_chars)  # for this file
-        if at.num_chars + len(line) >= room or self._around.known.has(line.rpartition("\n")[2]):
+        is_known = self._around.known.has_header(reached.definition.signature)
+        if is_known or at.num_chars + len(line) >= room:
             return
         cost = self._around.cost(reached.path, "") + at.stub.cost_with(reached.definition)
         if cost > room:
