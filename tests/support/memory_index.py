@@ -51,6 +51,10 @@ class MemoryIndex:
     def files_named(self, name: str) -> Sequence[str]:
         return self._stems.get(name, [])
 
+    def files_in(self, folder: str) -> Sequence[str]:
+        inside = folder.rstrip("/")
+        return sorted(path for path in self._texts if path.rpartition("/")[0] == inside)
+
     def root_of(self, path: str) -> str | None:
         return next((root for root in self._roots if path.startswith(root + "/")), None)
 

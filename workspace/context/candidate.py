@@ -5,14 +5,14 @@ chunks. A file is read and asked for its symbols once.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import PurePosixPath
 
 from intarsia.infill.languages import Language, language_for_path
 from intarsia.workspace.context.chunk import ChunkKind
-from intarsia.workspace.context.module_files import module_files
+from intarsia.workspace.context.imported_files import ImportedFiles
 from intarsia.workspace.context.neighbourhood import Neighbourhood, neighbourhood_of
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.passage import KnownLines, known_lines
@@ -47,10 +47,10 @@ class Surroundings:
     neighbourhood: Neighbourhood
     symbols: FileSymbols  # of the file with the hole
     known: KnownLines
+    imported_files: ImportedFiles
     names: Mapping[str, int]  # how often each identifier is in the file
     _symbols: dict[str, FileSymbols | None] = field(default_factory=dict)
     _texts: dict[str, str | None] = field(default_factory=dict)
-    _modules: dict[tuple[str, str], Sequence[str]] = field(default_factory=dict)
     _shown: dict[str, bool] = field(default_factory=dict)
 
     def may_show(self, path: str) -> bool:
@@ -74,19 +74,6 @@ class Surroundings:
         if path not in self._texts:
             self._texts[path] = self._find_text(path) if self.may_show(path) else None
         return self._texts[path]
-
-    def module_files(self, path: str, module: str) -> Sequence[str]:
-        """Return the files that a module's name means in an import of this file."""
-        key = (path, module)
-        if key not in self._modules:
-            self._modules[key] = module_files(self.index, path, module)
-        return self._modules[key]
-
-    def submodule_files(self, path: str, module: str, name: str) -> Sequence[str]:
-        """Return the files of a module that is imported as a name from its package."""
-        separator = "/" if "/" in module else "::" if "::" in module else "."
-        joined = f"{module}{name}" if module.endswith(separator) else f"{module}{separator}{name}"
-        return self.module_files(path, joined)
 
     def num_uses(self, name: str) -> int:
         """Return how often a name is in the file with the hole."""
@@ -132,5 +119,6 @@ def surroundings_of(index: IndexReader, place: Place, options: ChunkOptions) -> 
         neighbourhood=neighbourhood_of(place),
         symbols=extract_symbols(place.text, place.language),
         known=known_lines(place.text),
+        imported_files=ImportedFiles(index, place.path),
         names=Counter(identifiers(place.text)),
     )

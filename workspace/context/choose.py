@@ -8,6 +8,7 @@ A model uses best what is nearest to the hole (most relevant last: up to 3 % in 
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from intarsia.workspace.context.candidate import Candidate, Surroundings, surroundings_of
 from intarsia.workspace.context.chunk import Chunk, ChunkKind
@@ -17,6 +18,7 @@ from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.ranked import Ranked, Reached, rank
 from intarsia.workspace.context.receiver import receiver_members
 from intarsia.workspace.context.recent_edit import recent_edits
+from intarsia.workspace.context.same_package import named_definitions
 from intarsia.workspace.context.sibling_file import passage_of_test, tested_definitions
 from intarsia.workspace.context.similar_passage import similar_passage
 from intarsia.workspace.context.stubs import Stubs
@@ -74,7 +76,8 @@ def _stubs(around: Surroundings, max_chars: int) -> Iterable[Candidate]:
     members = _ranked(around, receiver_members(around)) if "members" in kinds else ()
     stubs.fill("members", members, _room("members", around, max_chars))
     if "signatures" in kinds:
-        stubs.fill("signatures", _ranked(around, imported_definitions(around)), max_chars)
+        reached = chain(imported_definitions(around), named_definitions(around))
+        stubs.fill("signatures", _ranked(around, reached), max_chars)
     stubs.fill("members", members, max_chars)
     if "sibling" in kinds:
         stubs.fill("sibling", _ranked(around, tested_definitions(around)), max_chars)

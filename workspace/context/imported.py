@@ -4,9 +4,11 @@ An import often names a file that only passes the name on (``__init__.py``, ``in
 followed a few steps to the file that defines the name.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 from intarsia.workspace.context.candidate import Surroundings
+from intarsia.workspace.context.imported_files import is_module_named
 from intarsia.workspace.context.ranked import Reached
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols, Import, ImportedName
 
@@ -15,7 +17,7 @@ MAX_STEPS = 4
 MAX_MODULE_DEFINITIONS = 200
 MAX_MEMBERS = 60
 
-_TYPES = ("class", "type", "module")
+TYPES = ("class", "type", "module")
 
 
 def imported_definitions(around: Surroundings) -> Iterator[Reached]:
@@ -40,11 +42,27 @@ def find_name(
             return path, definition
     for one in symbols.imports:
         for passed in _passed_on(one, name):
-            for module in around.module_files(path, one.module):
-                found = find_name(around, module, passed, num_steps - 1)
-                if found is not None:
-                    return found
+            found = find_imported(around, path, one, passed, num_steps - 1)
+            if found is not None:
+                return found
     return None
+
+
+def find_imported(
+    around: Surroundings, path: str, one: Import, name: str, num_steps: int = MAX_STEPS
+) -> tuple[str, Definition] | None:
+    """Return the definition of a name that an import in ``path`` brings."""
+    for file in around.imported_files.of(path, one):
+        if not is_module_named(file, name) or len(one.names) == 0:
+            found = find_name(around, file, name, num_steps)
+            if found is not None:
+                return found
+    return None
+
+
+def modules_named(around: Surroundings, path: str, one: Import, name: str) -> Sequence[str]:
+    """Return the files of a module that an import brings as a name of its package."""
+    return [file for file in around.imported_files.of(path, one) if is_module_named(file, name)]
 
 
 def members_of(symbols: FileSymbols, type_name: str) -> Sequence[Definition]:
@@ -53,45 +71,47 @@ def members_of(symbols: FileSymbols, type_name: str) -> Sequence[Definition]:
     return [one for one, _ in zip(members, range(MAX_MEMBERS), strict=False)]
 
 
+def last_part(module: str) -> str:
+    """Return the name by which a module is known without another: ``b`` of ``a.b`` or ``a/b``."""
+    return re.split(r"::|[./\\]", module)[-1]
+
+
 def _reached(around: Surroundings) -> Iterator[Reached]:
     """Yield imported names first, so that nothing hides their relation."""
     later: list[Iterator[Reached]] = []
     for one in around.symbols.imports:
-        files = around.module_files(around.place.path, one.module)
+        files = around.imported_files.of(around.place.path, one)
         for imported in one.names:
             if imported.name == "*":
                 later += [_module(around, file, "", is_unused=False) for file in files]
                 continue
-            found = _of_name(around, one, imported, files)
+            found = _of_name(around, one, imported)
             if found is None:
-                submodules = around.submodule_files(around.place.path, one.module, imported.name)
+                submodules = modules_named(around, around.place.path, one, imported.name)
                 unused = _is_unused(around, imported.local)
                 later += [_module(around, f, imported.local, is_unused=unused) for f in submodules]
                 continue
             yield found
             later.append(_with(around, found))
         if not one.names:
-            local = one.local or one.module.replace("::", ".").replace("/", ".").split(".")[-1]
+            local = one.local or last_part(one.module)
             unused = _is_unused(around, local)
             later += [_module(around, file, local, is_unused=unused) for file in files]
     for each in later:
         yield from each
 
 
-def _of_name(
-    around: Surroundings, one: Import, imported: ImportedName, files: Sequence[str]
-) -> Reached | None:
-    for file in files:
-        found = find_name(around, file, imported.name)
-        if found is not None and around.may_show(found[0]):
-            return Reached(
-                path=found[0],
-                definition=found[1],
-                relation="imported",
-                local=imported.local,
-                is_unused=_is_unused(around, imported.local),
-            )
-    return None
+def _of_name(around: Surroundings, one: Import, imported: ImportedName) -> Reached | None:
+    found = find_imported(around, around.place.path, one, imported.name)
+    if found is None or not around.may_show(found[0]):
+        return None
+    return Reached(
+        path=found[0],
+        definition=found[1],
+        relation="imported",
+        local=imported.local,
+        is_unused=_is_unused(around, imported.local),
+    )
 
 
 def _with(around: Surroundings, one: Reached) -> Iterator[Reached]:
@@ -99,7 +119,7 @@ def _with(around: Surroundings, one: Reached) -> Iterator[Reached]:
     symbols = around.symbols_of(one.path)
     if symbols is None:
         return
-    if one.definition.kind in _TYPES:
+    if one.definition.kind in TYPES:
         for member in members_of(symbols, one.definition.name):
             yield Reached(
                 path=one.path,

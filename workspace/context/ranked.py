@@ -14,12 +14,13 @@ from intarsia.workspace.context.neighbourhood import Neighbourhood
 from intarsia.workspace.symbols.symbols import Definition
 from intarsia.workspace.words import words_in
 
-Relation: TypeAlias = Literal["imported", "receiver", "member", "module", "neighbour"]
-"""How a definition is reached: its own name is imported, it is a member of the type of the
-receiver or of an imported class, it is in an imported module, or beside an imported name."""
+Relation: TypeAlias = Literal["imported", "named", "receiver", "member", "module", "neighbour"]
+"""How a definition is reached: its name is imported or named near the hole; it is a member of the
+receiver's type or of such a class; it is in an imported module; it is beside an imported name."""
 
 PRIORS: Mapping[Relation, float] = {
     "imported": 1.5,
+    "named": 1.0,
     "receiver": 4.0,
     "member": 0.2,
     "module": 0.4,

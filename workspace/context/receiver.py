@@ -3,7 +3,13 @@
 from collections.abc import Iterator, Sequence
 
 from intarsia.workspace.context.candidate import Surroundings
-from intarsia.workspace.context.imported import find_name, members_of
+from intarsia.workspace.context.imported import (
+    find_imported,
+    find_name,
+    last_part,
+    members_of,
+    modules_named,
+)
 from intarsia.workspace.context.ranked import Reached
 from intarsia.workspace.context.receiver_type import (
     bare_type,
@@ -11,7 +17,8 @@ from intarsia.workspace.context.receiver_type import (
     enclosing_class,
     is_self,
 )
-from intarsia.workspace.symbols.symbols import Definition, FileSymbols
+from intarsia.workspace.context.same_package import named_definition
+from intarsia.workspace.symbols.symbols import Definition, FileSymbols, Import
 
 MAX_BASES = 4
 
@@ -24,6 +31,7 @@ def receiver_members(around: Surroundings) -> Iterator[Reached]:
     receiver = around.neighbourhood.receiver
     found = type_of(around, receiver) if receiver else None
     if found is None:
+        yield from _of_module(around, receiver)
         return
     owner = found[1].name
     for path, base in _with_bases(around, found):
@@ -34,6 +42,27 @@ def receiver_members(around: Surroundings) -> Iterator[Reached]:
             yield Reached(
                 path=path, definition=member, relation="receiver", local=member.name, owner=owner
             )
+
+
+def _of_module(around: Surroundings, receiver: str) -> Iterator[Reached]:
+    """Yield what an imported module defines, where the receiver is its name."""
+    for one in around.symbols.imports:
+        path = around.place.path
+        names = [it.name for it in one.names if it.local == receiver]
+        files = [file for name in names for file in modules_named(around, path, one, name)]
+        if not one.names and receiver in (one.local or one.module, last_part(one.module)):
+            files = list(around.imported_files.of(path, one))
+        for file in files:
+            symbols = around.symbols_of(file)
+            for definition in symbols.definitions if symbols else ():
+                if not definition.container:
+                    yield Reached(
+                        path=file,
+                        definition=definition,
+                        relation="receiver",
+                        local=definition.name,
+                        owner=receiver,
+                    )
 
 
 def type_of(around: Surroundings, expression: str) -> _Found | None:
@@ -51,7 +80,8 @@ def _type_of_name(around: Surroundings, name: str) -> _Found | None:
     if is_self(name):
         own = enclosing_class(around.symbols, around.neighbourhood.line)
         return (around.place.path, own) if own else None
-    written = declared_type(name, around.place.text[: around.place.offset])
+    before = around.place.text[: around.place.offset]
+    written = declared_type(name, before, around.place.language)
     return _class_named(around, around.place.path, written or name)
 
 
@@ -86,15 +116,22 @@ def _definition(around: Surroundings, path: str, name: str) -> _Found | None:
         if one.name == last and not one.container:
             return path, one
     for imported in symbols.imports:
-        for name_in_it in imported.names:
-            if not module and name_in_it.local == last:
-                files = around.module_files(path, imported.module)
-                return _in_files(around, files, name_in_it.name)
-            if module and name_in_it.local == module:
-                files = around.submodule_files(path, imported.module, name_in_it.name)
-                return _in_files(around, files, last)
-        if module and (imported.local or imported.module) in (module, module.rpartition(".")[2]):
-            return _in_files(around, around.module_files(path, imported.module), last)
+        found = _imported(around, path, imported, module, last)
+        if found is not None:
+            return found
+    return named_definition(around, last)
+
+
+def _imported(
+    around: Surroundings, path: str, imported: Import, module: str, name: str
+) -> _Found | None:
+    for it in imported.names:
+        if not module and it.local == name:
+            return find_imported(around, path, imported, it.name)
+        if module and it.local == module:
+            return _in_files(around, modules_named(around, path, imported, it.name), name)
+    if module and module in (imported.local, imported.module, last_part(imported.module)):
+        return _in_files(around, around.imported_files.of(path, imported), name)
     return None
 
 

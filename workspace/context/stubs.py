@@ -35,6 +35,7 @@ class _FileStub:
     score: float
     num_chars: int  # with the path
     names: list[str] = field(default_factory=list)
+    is_named: bool = False  # near the hole, without an import
 
 
 class Stubs:
@@ -61,7 +62,9 @@ class Stubs:
         for path, one in sorted(self._files.items(), key=lambda item: item[1].score):
             names = ", ".join(one.names[:MAX_NAMES_IN_REASON])
             more = ", …" if len(one.names) > MAX_NAMES_IN_REASON else ""
-            reason = f"{_WORDS[one.kind]}: {names}{more}" if names else _WORDS[one.kind]
+            is_named = one.kind == "signatures" and one.is_named
+            word = "named near the hole" if is_named else _WORDS[one.kind]
+            reason = f"{word}: {names}{more}" if names else word
             yield Candidate(path=path, text=one.stub.text(), kind=one.kind, reason=reason)
 
     def _add(self, kind: ChunkKind, one: Ranked, max_chars: int) -> None:
@@ -75,7 +78,8 @@ class Stubs:
             return
         line = at.stub.line(reached.definition)
         room = max_chars - (self.num_chars - at.num_chars)  # for this file
-        if at.num_chars + len(line) >= room or self._around.known.has(line.rpartition("\n")[2]):
+        is_known = self._around.known.has_header(reached.definition.signature)
+        if is_known or at.num_chars + len(line) >= room:
             return
         cost = self._around.cost(reached.path, "") + at.stub.cost_with(reached.definition)
         if cost > room:
@@ -102,3 +106,4 @@ def _name(at: _FileStub, reached: Reached) -> None:
     name = reached.owner if reached.relation in ("receiver", "member", "module") else reached.local
     if reached.relation != "neighbour" and name and name not in at.names:
         at.names.append(name)
+        at.is_named = reached.relation == "named"

@@ -153,6 +153,16 @@ class ProjectIndex:
             for inside in root.ask(lambda it: it.paths_with_stem(name), none)
         ]
 
+    def files_in(self, folder: str) -> Sequence[str]:
+        """Return the paths of the indexed files of a folder, without those of its subfolders."""
+        folder = as_posix(folder).rstrip("/") + "/"
+        root = self._root(folder + "_")
+        if root is None:
+            return []
+        none: list[str] = []
+        inside = root.ask(lambda it: it.paths_in_folder(root.inside(folder)), none)
+        return [root.absolute(path) for path in inside]
+
     def root_of(self, path: str) -> str | None:
         """Return the opened folder that a file is in, None if it is in none."""
         root = self._root(as_posix(path))

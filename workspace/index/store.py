@@ -240,6 +240,15 @@ class Store:
         )
         return [path for (path,) in rows]
 
+    def paths_in_folder(self, folder: str) -> list[str]:
+        """Return the indexed files of a folder; ``folder`` ends with a slash, or is ""."""
+        rows = self._database.execute(
+            "SELECT path FROM files WHERE path >= ? AND path < ? AND content IS NOT NULL"
+            " AND instr(substr(path, ?), '/') = 0 ORDER BY path",
+            (folder, folder[:-1] + "0" if folder else "\U0010ffff", len(folder) + 1),
+        )
+        return [path for (path,) in rows]
+
     def matching(self, query: str, limit: int) -> list[FoundPassage]:
         """Return the passages that match a query of FTS5, by BM25."""
         rows = self._database.execute(
