@@ -9,6 +9,7 @@ from intarsia.lsp.client_log import log_to_client
 from intarsia.lsp.edits.edit_arguments import EDIT_COMMAND
 from intarsia.lsp.requests.code_action import OPTIONS, code_action, resolve_code_action
 from intarsia.lsp.requests.configuration import did_change_configuration
+from intarsia.lsp.requests.context_command import CONTEXT_COMMAND, execute_context
 from intarsia.lsp.requests.edit_command import execute_edit
 from intarsia.lsp.requests.inline_completion import inline_completion
 from intarsia.lsp.requests.lifecycle import initialize, initialized, shutdown
@@ -41,7 +42,10 @@ def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
     )
     server.feature(types.TEXT_DOCUMENT_CODE_ACTION, OPTIONS)(code_action)
     server.feature(types.CODE_ACTION_RESOLVE)(resolve_code_action)
-    server.own_commands = {EDIT_COMMAND: partial(execute_edit, server)}
+    server.own_commands = {
+        EDIT_COMMAND: partial(execute_edit, server),
+        CONTEXT_COMMAND: partial(execute_context, server),
+    }
     return server
 
 

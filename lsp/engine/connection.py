@@ -104,15 +104,20 @@ class EngineConnection:
 
         The first measured speed counts: a changed budget would have everything read again.
         """
-        from intarsia.engine.ipc.client import EngineError
         from intarsia.engine.ipc.context_budget import context_budget
+
+        return context_budget(await self.reading_speed())
+
+    async def reading_speed(self) -> float | None:
+        """Return the tokens of context that the engine reads in a second, None if unknown."""
+        from intarsia.engine.ipc.client import EngineError
 
         if self._tokens_per_s is None and self._client is not None:
             try:
                 self._tokens_per_s = (await self._client.status()).prefill_tokens_per_s
             except EngineError as error:
                 logger.info("the engine's speed is unknown: %s", error)
-        return context_budget(self._tokens_per_s)
+        return self._tokens_per_s
 
     async def preload(self, model: str | None) -> None:
         """Have the engine started and the model loaded before it is needed."""

@@ -58,7 +58,7 @@ async def test_the_server_says_what_it_offers(runtime: Address) -> None:
             resolve_provider=True,
         )
         assert capabilities.execute_command_provider == types.ExecuteCommandOptions(
-            commands=(EDIT_COMMAND,), work_done_progress=True
+            commands=(EDIT_COMMAND, "intarsia.context"), work_done_progress=True
         )
 
 
