@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from cancel_when import cancelling
-from toy_causal import DECODINGS, toy_fill, toy_filler
+from toy_causal import DECODINGS, save_toy, toy_causal_model, toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
@@ -185,6 +185,24 @@ def test_an_answer_from_the_own_window_is_the_draft_in_the_larger_context(
     assert warm.num_project > 0
     assert warm.text == cold.text
     assert warm.num_forwards <= cold.num_forwards
+
+
+def test_where_both_contexts_say_the_same_that_draft_takes_one_pass(tmp_path: Path) -> None:
+    """A toy without layers: the last token alone decides, whatever was read."""
+    model = toy_causal_model("llama", is_tied=False)
+    for layer in model.model.layers:
+        layer.self_attn.o_proj.weight.data.zero_()
+        layer.mlp.down_proj.weight.data.zero_()
+    filler = toy_filler(save_toy(tmp_path, model), max_context_tokens=512)
+    filler._context.reading_speed = SlowReading()
+    fields: dict[str, Any] = {"fresh": False, "max_tokens": 20}
+    first = run_fill(filler, fill(**fields))
+    filler.prefetch(placed(), NO_CONTROL)
+    second = run_fill(filler, fill(**fields))
+    assert (first.num_project, second.num_project > 0) == (0, True)
+    assert second.text == first.text
+    assert (len(second.tokens), second.num_forwards) == (20, 1)
+    assert first.num_forwards > 1
 
 
 @pytest.mark.parametrize("is_background", [False, True])
