@@ -120,9 +120,13 @@ class IntarsiaProtocol(LanguageServerProtocol):
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)
     def lsp_text_document__did_change(self, params: types.DidChangeTextDocumentParams) -> None:
-        self._server.session.documents.change(params)
+        session = self._server.session
+        session.documents.change(params)
+        if (document := session.documents.current(params.text_document.uri)) is not None:
+            session.ahead.document_changed(document)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CLOSE)
     def lsp_text_document__did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         self._server.session.documents.close(params.text_document.uri)
         self._server.session.latest.end(params.text_document.uri)
+        self._server.session.ahead.document_closed(params.text_document.uri)

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,13 @@ from intarsia.lsp.engine.repository_tuning import choose_model
 from intarsia.lsp.engine.user_messages import EngineNotifier
 from intarsia.lsp.protocol_extensions import Extensions
 from intarsia.lsp.settings import Settings, resolve_settings
+from intarsia.lsp.status.ahead_count import AheadCount
 from intarsia.lsp.status.draft_notifications import Drafts
 from intarsia.lsp.status.reporter import StatusReporter
+from intarsia.lsp.suggestions.ahead_chain import AheadChain
 from intarsia.lsp.suggestions.debounce import Debounce
 from intarsia.lsp.suggestions.latest_request import LatestRequest
+from intarsia.lsp.suggestions.power import Power
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import SuggestionCache
 
@@ -40,6 +44,8 @@ class Session:
         self.windows = Windows()
         self.cache = SuggestionCache()
         self.latest = LatestRequest()
+        self.ahead = AheadChain(self._count_ahead)
+        self.power = Power()
         self.debounce = Debounce()
         self.drafts = Drafts(server.protocol.notify, self.documents)
         self.status = StatusReporter(server.protocol.notify)
@@ -71,6 +77,7 @@ class Session:
         self._problems = problems
         self.status.set_enabled(self.settings.enabled)
         self.cache.clear()
+        self.ahead.end()
 
     def preload(self) -> None:
         """Have the model loaded in the background, if the settings say so."""
@@ -89,9 +96,17 @@ class Session:
         """End all work, then the connection to the engine."""
         self.status.stop()
         self.latest.end_all()
+        self.ahead.end()
         for task in self._background:
             task.cancel()
         await self.engine.close()
+
+    def _count_ahead(self, count: AheadCount) -> None:
+        """Put what a fill ahead of the user brought into the status, and tell the engine."""
+        from intarsia.engine.ipc.messages import AheadReport
+
+        self.status.count_ahead(count)
+        self.engine.report_ahead(AheadReport(**asdict(count)))
 
 
 def _as_options(options: object) -> Mapping[str, object]:

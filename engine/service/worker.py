@@ -154,7 +154,7 @@ class Worker:
             checkpoint=self._preemption_point(job, filler),
         )
         filled = filler.fill(job.request, control)
-        self.num_fills += 1
+        self.num_fills += not job.request.is_ahead
         self.cached_tokens = filler.cached_tokens()
         return filled
 

@@ -17,6 +17,7 @@ local M = {}
 ---@field model? string
 ---@field decoding? "speculative"|"autoregressive"|"entropy"
 ---@field readAhead? boolean
+---@field fillAhead? "always"|"onPower"|"off"
 ---@field warmStart? boolean
 ---@field debounceMs? integer
 ---@field deadlineMs? integer
