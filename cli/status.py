@@ -46,9 +46,18 @@ def _rows(status: Status) -> Iterable[tuple[str, str]]:
     yield "memory", f"{size(status.resident_bytes)} resident"
     yield "context", f"{status.cached_tokens} tokens cached from earlier fills"
     yield "fills", str(status.num_fills)
+    yield "fills ahead", _ahead(status)
     yield "clients", f"{status.num_clients - 1} besides this command"
     idle = duration(status.idle_timeout_s)
     yield "running", f"for {duration(status.uptime_s)}; ends after {idle} without a request"
+
+
+def _ahead(status: Status) -> str:
+    ahead = status.ahead
+    if not ahead.num_asked:
+        return "none"
+    wasted = duration(ahead.spent_s - ahead.used_s)
+    return f"{ahead.num_asked} asked, {ahead.num_hits} of use; {wasted} wasted"
 
 
 def _model(status: Status) -> str:

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,10 +20,13 @@ from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.project.recent_edits import edited_lines
 from intarsia.lsp.protocol_extensions import Extensions
 from intarsia.lsp.settings import Settings, resolve_settings
+from intarsia.lsp.status.ahead_count import AheadCount
 from intarsia.lsp.status.draft_notifications import Drafts
 from intarsia.lsp.status.reporter import StatusReporter
+from intarsia.lsp.suggestions.ahead_chain import AheadChain
 from intarsia.lsp.suggestions.debounce import Debounce
 from intarsia.lsp.suggestions.latest_request import LatestRequest
+from intarsia.lsp.suggestions.power import Power
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import SuggestionCache
 
@@ -44,6 +48,8 @@ class Session:
         self.windows = Windows()
         self.cache = SuggestionCache()
         self.latest = LatestRequest()
+        self.ahead = AheadChain(self._count_ahead)
+        self.power = Power()
         self.debounce = Debounce()
         self.drafts = Drafts(server.protocol.notify, self.documents)
         self.status = StatusReporter(server.protocol.notify)
@@ -78,6 +84,7 @@ class Session:
         self._problems = problems
         self.status.set_enabled(self.settings.enabled)
         self.cache.clear()
+        self.ahead.end()
         self._open_index()
 
     def open_index(self, *, has_file_events: bool) -> None:
@@ -97,6 +104,8 @@ class Session:
         before = self.documents.current(uri)
         self.documents.change(params)
         after = self.documents.current(uri)
+        if after is not None:
+            self.ahead.document_changed(after)
         if before is not None and after is not None:
             for edit in edited_lines(before.text, after.text, params):
                 self.projects.recent_edits.note(edit)
@@ -104,6 +113,7 @@ class Session:
     def forget_document(self, uri: str) -> None:
         """End what runs for a closed document, and drop what is known of it."""
         self.latest.end(uri)
+        self.ahead.document_closed(uri)
         self.projects.forget(uri)
 
     def _open_index(self) -> None:
@@ -128,10 +138,18 @@ class Session:
         self.status.stop()
         self.latest.end_all()
         self.projects.close()
+        self.ahead.end()
         for task in self._background:
             task.cancel()
         await self.index.close()
         await self.engine.close()
+
+    def _count_ahead(self, count: AheadCount) -> None:
+        """Put what a fill ahead of the user brought into the status, and tell the engine."""
+        from intarsia.engine.ipc.messages import AheadReport
+
+        self.status.count_ahead(count)
+        self.engine.report_ahead(AheadReport(**asdict(count)))
 
 
 def _as_options(options: object) -> Mapping[str, object]:

@@ -6,7 +6,7 @@ VS Code's manifest repeat what is written here: see settings_table.py.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -19,6 +19,19 @@ DECODING_DESCRIPTIONS: Mapping[Decoding, str] = {
     "entropy": "Unmask the tokens that the model is sure of, and mask them again when it no longer "
     "is.",
 }
+
+FillAhead: TypeAlias = Literal["always", "onPower", "off"]
+FILL_AHEAD_DESCRIPTIONS: Mapping[FillAhead, str] = {
+    "always": "Also on battery.",
+    "onPower": "Only while the computer does not run on battery.",
+    "off": "Never.",
+}
+
+CHOICES: Mapping[str, Mapping[str, str]] = {
+    "decoding": dict(DECODING_DESCRIPTIONS.items()),
+    "fillAhead": dict(FILL_AHEAD_DESCRIPTIONS.items()),
+}
+"""The values that a setting may have, and what they do, by the key that clients send."""
 
 _Tokens = Meta(ge=1, le=32_768)
 _Milliseconds = Meta(ge=1, le=60_000)
@@ -63,6 +76,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             "cache."
         ),
     ] = True
+    fill_ahead: Annotated[
+        FillAhead,
+        Meta(
+            description="While a suggestion is shown, already ask for what may follow it: the text "
+            "after it, and the next line."
+        ),
+    ] = "onPower"
     warm_start: Annotated[
         bool,
         Meta(

@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from intarsia.lsp.settings import DECODING_DESCRIPTIONS, Settings
+from intarsia.lsp.settings import CHOICES, Settings
 
 _MARKDOWN_WIDTH = 100
 _VIM_WIDTH = 78
@@ -49,8 +49,8 @@ def vim_help() -> str:
 def _markdown_section(key: str) -> str:
     setting = schema()[key]
     lines = [f"## `{key}`", "", textwrap.fill(setting["description"], _MARKDOWN_WIDTH), ""]
-    if key == "decoding":
-        lines += [f"- `{name}`: {text}" for name, text in DECODING_DESCRIPTIONS.items()]
+    if key in CHOICES:
+        lines += [f"- `{name}`: {text}" for name, text in CHOICES[key].items()]
     else:
         lines.append(f"- Type: {type_in_words(setting)}")
     lines += [f"- Default: `{_as_json(setting['default'])}`", ""]
@@ -60,8 +60,8 @@ def _markdown_section(key: str) -> str:
 def _vim_section(key: str) -> str:
     setting = schema()[key]
     about = f"{setting['description']} "
-    if key == "decoding":
-        about += " ".join(f'"{name}": {text}' for name, text in DECODING_DESCRIPTIONS.items())
+    if key in CHOICES:
+        about += " ".join(f'"{name}": {text}' for name, text in CHOICES[key].items())
         about += f" Default: {_as_json(setting['default'])}."
     else:
         about += f"({type_in_words(setting)}; default: {_as_json(setting['default'])})"

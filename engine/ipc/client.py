@@ -14,6 +14,7 @@ from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFaile
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.link import Link
 from intarsia.engine.ipc.messages import (
+    AheadReport,
     ChunkGains,
     Fill,
     Filled,
@@ -92,6 +93,12 @@ class EngineClient:
         if isinstance(answer, ChunkGains):
             return answer.gains
         raise _wrong_answer(answer)
+
+    def report_ahead(self, report: AheadReport) -> None:
+        """Send a connected engine what fills ahead of the user have brought. Never fails."""
+        connection = self._link.current
+        if connection is not None and connection.is_open:
+            connection.send_ahead_report(report)
 
     async def preload(self, model: str | None = None) -> Status:
         """Load a model now (None: the default). Raises ``FillFailed`` if it cannot be loaded."""

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from intarsia.engine.ipc.errors import EngineError, FillFailed
 from intarsia.engine.ipc.messages import (
+    AheadReport,
     Cancel,
     ChunkGains,
     EngineMessage,
@@ -96,6 +97,10 @@ class Connection:
         """Send the place, which has no answer; one that is too long for a frame is not sent."""
         with contextlib.suppress(ProtocolError):
             self._writer.write(to_frame(place))
+
+    def send_ahead_report(self, report: AheadReport) -> None:
+        """Send the report, which has no answer."""
+        self._writer.write(to_frame(report))
 
     async def stop_engine(self) -> None:
         """Ask the engine to end, and wait until it has closed the connection."""

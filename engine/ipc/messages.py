@@ -134,6 +134,9 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     ``fresh`` forbids a warm start from earlier answers. The text is the same, in more passes: this
     is for measuring.
 
+    An ``is_ahead`` fill is for a place where the user may be next. It is counted apart, so that
+    ``Status.num_fills`` are those that were waited for.
+
     ``project`` is code of other files. ``project_use`` says whether the fill may wait for it.
     """
 
@@ -155,6 +158,7 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     alternative: int = 0
     num_candidates: int = 1
     is_background: bool = False
+    is_ahead: bool = False
     watch: bool = False  # send a Step after every denoising step
     fresh: bool = False
     project: ProjectContext | None = None
@@ -193,6 +197,28 @@ class ScoreChunks(_Message, tag="score_chunks", frozen=True, kw_only=True):
     suffix: str
     project: ProjectContext
     model: str | None = None
+
+
+class AheadReport(_Message, tag="ahead_report", frozen=True, kw_only=True):
+    """What a client's fills ahead of its user have brought since its last report.
+
+    There is no answer.
+    """
+
+    num_asked: int = 0
+    num_hits: int = 0  # fills that answered a request of the user
+    spent_s: float = 0.0  # time of all these fills
+    used_s: float = 0.0  # time of the hits
+
+
+def summed(one: AheadReport, other: AheadReport) -> AheadReport:
+    """Return the report of both times together."""
+    return AheadReport(
+        num_asked=one.num_asked + other.num_asked,
+        num_hits=one.num_hits + other.num_hits,
+        spent_s=one.spent_s + other.spent_s,
+        used_s=one.used_s + other.used_s,
+    )
 
 
 class GetStatus(_Message, tag="get_status", frozen=True, kw_only=True):
@@ -309,10 +335,11 @@ class Status(_Message, tag="status", frozen=True, kw_only=True):
     uptime_s: float
     idle_timeout_s: float
     prefill_tokens_per_s: float | None = None  # measured; None before the first long prefill
+    ahead: AheadReport = AheadReport()  # of all clients, summed
 
 
 ClientMessage: TypeAlias = (
-    Hello | Fill | Cancel | Prefetch | ScoreChunks | GetStatus | Preload | Stop
+    Hello | Fill | Cancel | Prefetch | ScoreChunks | AheadReport | GetStatus | Preload | Stop
 )
 EngineMessage: TypeAlias = (
     Welcome | Refused | Step | Filled | ChunkGains | Failed | LoadProgress | Status

@@ -12,7 +12,7 @@ import psutil
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.build_id import build_id
-from intarsia.engine.ipc.messages import LoadProgress, Status
+from intarsia.engine.ipc.messages import AheadReport, LoadProgress, Status, summed
 from intarsia.engine.ipc.throttle import Throttle
 from intarsia.engine.service.endpoint import listen, stop_listening
 from intarsia.engine.service.model_slot import CheckModel, LoadFiller, ModelSlot, check_nothing
@@ -45,6 +45,7 @@ class Service:
         self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
         self._sessions: dict[asyncio.Task[None], ClientSession] = {}
+        self._ahead = AheadReport()
         self._latest_progress: LoadProgress | None = None
         self._progress = Throttle(self._send_progress, PROGRESS_INTERVAL_S)
         slot = ModelSlot(config, load_filler, self._on_progress, check_model=check_model)
@@ -54,6 +55,7 @@ class Service:
             worker=self._worker,
             call_soon=self._call_soon,
             status=self._status,
+            take_report=self._take_report,
             request_stop=self.request_stop,
         )
 
@@ -125,6 +127,9 @@ class Service:
             if session.is_welcome:
                 session.send(progress)
 
+    def _take_report(self, report: AheadReport) -> None:
+        self._ahead = summed(self._ahead, report)
+
     def _status(self, id: int) -> Status:
         info = self._worker.model_info
         return Status(
@@ -144,4 +149,5 @@ class Service:
             uptime_s=time.monotonic() - self._started_at,
             idle_timeout_s=self._config.idle_timeout_s,
             prefill_tokens_per_s=self._worker.prefill_tokens_per_s,
+            ahead=self._ahead,
         )

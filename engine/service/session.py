@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.messages import (
     PROTOCOL_VERSION,
+    AheadReport,
     Cancel,
     ClientMessage,
     EngineMessage,
@@ -53,6 +54,7 @@ class EngineHost:
     worker: Worker
     call_soon: Callable[..., None]  # runs a function on the event loop, from any thread
     status: Callable[[int], Status]  # takes the id of the request to answer
+    take_report: Callable[[AheadReport], None]
     request_stop: Callable[[], None]
 
 
@@ -139,6 +141,8 @@ class ClientSession:
                     self._host.worker.cancel(job)
             case Prefetch():
                 self._host.worker.prefetch(message)
+            case AheadReport():
+                self._host.take_report(message)
             case GetStatus():
                 self.send(self._host.status(message.id))
             case Stop():

@@ -172,7 +172,7 @@ class Worker:
             checkpoint=self._preemption_point(job, filler),
         )
         filled = filler.fill(request, control)
-        self.num_fills += 1
+        self.num_fills += not request.is_ahead
         self._note_use(filler)
         return filled
 

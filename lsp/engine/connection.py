@@ -4,10 +4,11 @@ The engine starts on first use. Its client is imported then too, so that ``initi
 wait for it.
 """
 
+import asyncio
 import logging
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.engine.user_messages import EngineNotifier
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from intarsia.engine.ipc.client import EngineClient, EngineError
     from intarsia.engine.ipc.launch import LaunchOptions
     from intarsia.engine.ipc.messages import (
+        AheadReport,
         Fill,
         Filled,
         LoadProgress,
@@ -45,22 +47,75 @@ class EngineConnection:
         self._launch = launch  # how to start an engine; None: the client's default
         self._client: EngineClient | None = None
         self._tokens_per_s: float | None = None  # that the engine reads
+        self._num_awaited = 0  # fills that the user waits for
+        self._ahead: set[asyncio.Task[Any]] = set()  # tasks within ``fill_ahead``
 
     async def fill(
         self, request: "Fill", on_step: "Callable[[Step], None] | None" = None
     ) -> "Filled | NoSuggestion":
-        """Return the engine's answer; cancelling the await cancels it in the engine."""
+        """Return the engine's answer; cancelling the await cancels it in the engine.
+
+        Ends the fill ahead of the user, if one runs.
+        """
         from intarsia.engine.ipc.client import EngineError
 
         try:
-            with self._busy(request.model, is_fill=True) as client:
-                filled = await client.fill(request, on_step)
+            async with self._awaited():
+                return await self._fill(request, on_step)
         except EngineError as error:
             self._notify_failure(error)
             return NoSuggestion(reason=f"the engine gave no answer: {error}")
+
+    async def _fill(self, request: "Fill", on_step: "Callable[[Step], None] | None") -> "Filled":
+        with self._busy(request.model, is_fill=True) as client:
+            filled = await client.fill(request, on_step)
         self._status.engine_answered(filled.model)
         _log_figures(filled)
         return filled
+
+    @property
+    def can_fill_ahead(self) -> bool:
+        """Whether an engine is connected, and the user waits for no fill."""
+        is_connected = self._client is not None and self._client.welcome is not None
+        return is_connected and not self._num_awaited
+
+    async def fill_ahead(self, request: "Fill") -> "Filled | None":
+        """Return the answer to a fill that the user does not wait for, and does not see.
+
+        None where it cannot be asked for, or fails. The awaiting task is cancelled as soon as the
+        user waits for a fill.
+        """
+        from intarsia.engine.ipc.client import EngineError
+
+        task, client = asyncio.current_task(), self._client
+        if client is None or task is None or not self.can_fill_ahead:
+            return None
+        self._ahead.add(task)
+        try:
+            return await client.fill(request)
+        except EngineError as error:
+            logger.debug("a fill ahead of the user gave no answer: %s", error)
+            return None
+        finally:
+            self._ahead.discard(task)
+
+    def report_ahead(self, report: "AheadReport") -> None:
+        """Tell a connected engine what fills ahead of the user have brought."""
+        if self._client is not None:
+            self._client.report_ahead(report)
+
+    @asynccontextmanager
+    async def _awaited(self) -> AsyncIterator[None]:
+        """Count a fill that the user waits for, after others are cancelled in the engine."""
+        self._num_awaited += 1
+        try:
+            if self._ahead:
+                for task in self._ahead:
+                    task.cancel()
+                await asyncio.sleep(0)
+            yield
+        finally:
+            self._num_awaited -= 1
 
     def prefetch(self, request: "Prefetch") -> None:
         """Have the engine read a context in idle time, if one is connected."""

@@ -4,11 +4,13 @@ The list is always incomplete, so that the client asks again as the user types.
 """
 
 import re
+import time
 
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.requests.look_ahead import look_ahead
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.suggestions.ghost_text import GhostText
@@ -24,6 +26,7 @@ async def completion(
     ls: IntarsiaServer, params: types.CompletionParams
 ) -> types.CompletionList | None:
     """Answer with one item, or with an empty list and a reason in the log."""
+    asked_at = time.monotonic()
     session = ls.session
     uri = params.text_document.uri
     snapshot = take_snapshot(session.documents, uri, params.position)
@@ -38,6 +41,7 @@ async def completion(
     if outcome is None:
         return None  # a newer request of this document replaced it
     session.report(uri, outcome)
+    look_ahead(session, snapshot, outcome, asked_at=asked_at)
     return _incomplete_list([_item(snapshot, ghost) for ghost in outcome.ghosts[:1]])
 
 

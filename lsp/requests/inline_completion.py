@@ -3,11 +3,14 @@
 An automatic request gets one item, one that the user invoked gets several.
 """
 
+import time
+
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.requests.confidence_items import ConfidentList, confident_list
+from intarsia.lsp.requests.look_ahead import look_ahead
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
@@ -19,6 +22,7 @@ async def inline_completion(
     ls: IntarsiaServer, params: types.InlineCompletionParams
 ) -> types.InlineCompletionList | ConfidentList | None:
     """Answer with items, or with null and a reason in the log and in the status."""
+    asked_at = time.monotonic()
     session, context = ls.session, params.context
     uri = params.text_document.uri
     snapshot = take_snapshot(
@@ -32,6 +36,7 @@ async def inline_completion(
     if outcome is None:
         return None  # a newer request of this document replaced it
     session.report(uri, outcome)
+    look_ahead(session, snapshot, outcome, asked_at=asked_at)
     if not outcome.ghosts:
         return None
     if session.extensions.confidence:

@@ -3,6 +3,8 @@
 Needs the infill package's grammars, which the server loads on first use.
 """
 
+import msgspec
+
 from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
@@ -50,6 +52,12 @@ def request_for(
     """Return the message for the engine; alternative 0 is the greedy fill."""
     options = options_of(settings, deadline_ms)
     return plan.request(options, alternative=alternative, is_watched=is_watched)
+
+
+def ahead_request_for(plan: FillPlan, settings: Settings, *, alternative: int) -> Fill:
+    """Return the message for a fill that the user does not wait for."""
+    request = request_for(plan, settings, settings.deadline_ms, alternative=alternative)
+    return msgspec.structs.replace(request, is_background=True, is_ahead=True)
 
 
 def read_ghost_text(plan: FillPlan, filled: Filled) -> GhostText | NoSuggestion:

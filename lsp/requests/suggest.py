@@ -50,6 +50,10 @@ async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions
     if refusal := ineligibility(session.settings, snapshot.document):
         return RequestOutcome(reason=refusal.reason)
     cached = session.cache.lookup(snapshot)
+    if cached.ahead_s is not None:
+        session.ahead.count_hit(cached.ahead_s)
+    if cached.reason is not None and options.num_candidates == 1 and not cached.ghosts:
+        return RequestOutcome(reason=cached.reason, is_cached=True)
     if cached.is_complete or len(cached.ghosts) >= options.num_candidates:
         return RequestOutcome(ghosts=cached.ghosts[: options.num_candidates], is_cached=True)
     if wait_s:

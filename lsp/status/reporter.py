@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from intarsia.engine.ipc.throttle import Throttle
 from intarsia.lsp.protocol_extensions import STATUS
+from intarsia.lsp.status.ahead_count import AheadCount
 from intarsia.lsp.status.status import Facts, LastRequest, Status, status_of
 
 if TYPE_CHECKING:
@@ -80,6 +81,10 @@ class StatusReporter:
 
     def request_answered(self, last: LastRequest) -> None:
         self._update(last=last)
+
+    def count_ahead(self, count: AheadCount) -> None:
+        """Add what a fill ahead of the user brought."""
+        self._update(ahead=self._facts.ahead.plus(count))
 
     def _update(self, **changes: Any) -> None:
         self._facts = replace(self._facts, **changes)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
+from intarsia.lsp.status.ahead_count import NO_COUNT, AheadCount
+
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import LoadProgress
 
@@ -31,6 +33,15 @@ class LastRequest(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     from_cache: bool
 
 
+class Ahead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What fills ahead of the user have brought so far."""
+
+    asked: int = 0
+    hits: int = 0  # those that answered a request
+    spent_seconds: float = 0.0
+    wasted_seconds: float = 0.0  # of these, for fills that have answered no request
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """The content of ``intarsia/status``."""
 
@@ -39,6 +50,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     message: str | None
     progress: float | None
     last: LastRequest | None
+    ahead: Ahead
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,6 +66,7 @@ class Facts:
     failure: str | None = None  # since the last answer
     model: str | None = None
     last: LastRequest | None = None
+    ahead: AheadCount = NO_COUNT
 
 
 def status_of(facts: Facts) -> Status:
@@ -63,8 +76,19 @@ def status_of(facts: Facts) -> Status:
         message = facts.failure
     elif state == "loading" and facts.loading is not None:
         message, progress = facts.loading.stage, facts.loading.fraction
+    ahead = facts.ahead
     return Status(
-        state=state, model=facts.model, message=message, progress=progress, last=facts.last
+        state=state,
+        model=facts.model,
+        message=message,
+        progress=progress,
+        last=facts.last,
+        ahead=Ahead(
+            asked=ahead.num_asked,
+            hits=ahead.num_hits,
+            spent_seconds=ahead.spent_s,
+            wasted_seconds=ahead.spent_s - ahead.used_s,
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from intarsia.lsp.settings import DECODING_DESCRIPTIONS
+from intarsia.lsp.settings import CHOICES
 from intarsia.lsp.settings_table import markdown, schema, vim_help
 from tests.support.checkout import ROOT
 
@@ -51,22 +51,23 @@ def test_a_setting_is_the_same_in_vscode(key: str) -> None:
     assert theirs.get("markdownDescription", theirs.get("description")) == ours["description"]
 
 
-def test_the_kinds_of_decoding_are_the_same_in_vscode() -> None:
-    decoding = VSCODE_SETTINGS["intarsia.decoding"]
-    described = dict(zip(decoding["enum"], decoding["enumDescriptions"], strict=True))
-    assert described == DECODING_DESCRIPTIONS
-    assert set(decoding["enum"]) == set(schema()["decoding"]["enum"])
+@pytest.mark.parametrize("key", [key for key, ours in schema().items() if "enum" in ours])
+def test_the_choices_are_the_same_in_vscode(key: str) -> None:
+    theirs = VSCODE_SETTINGS[f"intarsia.{key}"]
+    described = dict(zip(theirs["enum"], theirs["enumDescriptions"], strict=True))
+    assert described == CHOICES[key]
+    assert set(theirs["enum"]) == set(schema()[key]["enum"])
 
 
 def test_settings_have_the_same_types_in_neovim() -> None:
     _, table = NEOVIM_OPTIONS.split("---@class intarsia.ServerSettings", 1)
     fields = re.findall(r"^---@field (\w+)\? (\S+)$", table.split("\n\n", 1)[0], re.MULTILINE)
-    assert dict(fields) == {key: _lua_type(ours) for key, ours in schema().items()}
+    assert dict(fields) == {key: _lua_type(key, ours) for key, ours in schema().items()}
 
 
-def _lua_type(ours: Mapping[str, Any]) -> str:
+def _lua_type(key: str, ours: Mapping[str, Any]) -> str:
     if "enum" in ours:
-        return "|".join(f'"{name}"' for name in DECODING_DESCRIPTIONS)
+        return "|".join(f'"{name}"' for name in CHOICES[key])
     if "anyOf" in ours:
         return "string"  # in Lua, nil is to leave it out
     return {"array": "string[]"}.get(ours["type"], str(ours["type"]))

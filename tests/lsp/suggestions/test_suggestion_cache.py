@@ -89,3 +89,20 @@ def test_typing_along_sign_by_sign_keeps_tokens_and_text_together(parts: list[st
         assert left.text == text[typed:]
         assert "".join(token.text for token in left.tokens) == left.text
         assert left.tokens[-1].confidence == tokens[-1].confidence
+
+
+def test_that_nothing_fits_is_known_of_that_very_cursor_only() -> None:
+    cache = SuggestionCache()
+    cache.store(seen("x = 1|\n"), CachedSuggestions(reason="nothing fits"))
+    assert cache.lookup(seen("x = 1|\n")).reason == "nothing fits"
+    assert cache.lookup(seen("x = 12|\n")) == CachedSuggestions()
+    assert cache.has(seen("x = 1|\n"))
+    assert not cache.has(seen("x = 12|\n"))
+
+
+def test_an_answer_asked_ahead_is_so_once() -> None:
+    cache = SuggestionCache()
+    ahead = CachedSuggestions(ghosts=known("12").ghosts, ahead_s=0.5)
+    cache.store(seen("x = |\n"), ahead)
+    assert cache.lookup(seen("x = 1|\n")).ahead_s == 0.5
+    assert cache.lookup(seen("x = |\n")) == known("12")

@@ -18,6 +18,7 @@ local M = {}
 ---@field decoding? "speculative"|"autoregressive"|"entropy"
 ---@field readAhead? boolean
 ---@field projectContext? boolean
+---@field fillAhead? "always"|"onPower"|"off"
 ---@field warmStart? boolean
 ---@field debounceMs? integer
 ---@field deadlineMs? integer

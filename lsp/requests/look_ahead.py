@@ -1,0 +1,106 @@
+"""Has the engine fill the places where the user may be next, while they read a suggestion.
+
+These are the place after the suggestion, once it is accepted, and the line below. The answers go
+into the cache of suggestions, so that the next request is answered at once.
+"""
+
+import logging
+import time
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.session import Session
+from intarsia.lsp.suggestions.ahead_chain import PAUSE_S
+from intarsia.lsp.suggestions.ghost_text import GhostText
+from intarsia.lsp.suggestions.request_outcome import RequestOutcome
+from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
+
+if TYPE_CHECKING:
+    from intarsia.engine.ipc.messages import Filled
+
+logger = logging.getLogger(__name__)
+
+
+def look_ahead(
+    session: Session, snapshot: Snapshot, outcome: RequestOutcome, *, asked_at: float
+) -> None:
+    """Start the fills that may follow an answered request, if the settings allow it.
+
+    ``asked_at`` is when the request came (time.monotonic()). Errors are logged.
+    """
+    try:
+        if _may_look_ahead(session, snapshot, outcome):
+            shown = next(iter(outcome.ghosts), None)
+            places = [it for it in _places(snapshot, shown) if not session.cache.has(it)]
+            session.ahead.start(places, partial(_fill, session), begins_at=asked_at + PAUSE_S)
+    except Exception:  # the user did not request it
+        logger.exception("looking ahead failed")
+
+
+def _may_look_ahead(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> bool:
+    """Whether the engine answered for this document, and the computer has power to spare."""
+    is_answered = outcome.is_cached or (outcome.cost is not None and not outcome.is_failure)
+    if not is_answered or not snapshot.is_current(session.documents):
+        return False
+    setting = session.settings.fill_ahead
+    return setting == "always" or (setting == "onPower" and not session.power.is_on_battery())
+
+
+def _places(snapshot: Snapshot, shown: GhostText | None) -> Iterator[Snapshot]:
+    """Yield the place after accepting what is shown, if anything is, and the line below it."""
+    from intarsia.infill.syntax.next_line import end_and_next_line
+    from intarsia.lsp.fill_options import language_of
+
+    text, offset = snapshot.text, snapshot.offset
+    if shown is not None:
+        text = text[:offset] + shown.text + text[offset:]
+        offset += len(shown.text)
+        yield _as_place(snapshot, text, offset)
+    end, typed = end_and_next_line(text, offset, language_of(snapshot.document))
+    yield _as_place(snapshot, text[:end] + typed + text[end:], end + len(typed))
+
+
+def _as_place(snapshot: Snapshot, text: str, offset: int) -> Snapshot:
+    document = snapshot.document.with_text(text)
+    return Snapshot(document=document, text=text, offset=offset, selected=None)
+
+
+async def _fill(session: Session, place: Snapshot) -> None:
+    """Fill one place as a request would, and put the answer into the cache."""
+    from intarsia.infill.filling.attempts import ask_until_enough_pass
+    from intarsia.lsp.requests.plan import ahead_request_for, plan_ahead, read_ghost_text
+
+    plan = plan_ahead(session, place)
+    if isinstance(plan, NoSuggestion):
+        return  # a request is told so at once
+    spent_s = 0.0
+
+    async def ask(alternative: int) -> "Filled | None":
+        nonlocal spent_s
+        if not session.engine.can_fill_ahead:
+            return None
+        started = time.monotonic()
+        try:
+            return await session.engine.fill_ahead(
+                ahead_request_for(plan, session.settings, alternative=alternative)
+            )
+        finally:
+            spent_s += time.monotonic() - started
+
+    try:
+        attempts = await ask_until_enough_pass(ask, partial(read_ghost_text, plan))
+    finally:
+        if spent_s:
+            session.ahead.count_asked(spent_s)
+    if attempts.passed or attempts.is_complete:
+        session.cache.store(
+            place,
+            CachedSuggestions(
+                ghosts=attempts.passed,
+                reason=attempts.rejection.reason if attempts.rejection else None,
+                ahead_s=spent_s,
+            ),
+        )

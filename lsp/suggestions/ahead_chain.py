@@ -1,0 +1,97 @@
+"""The fills ahead of the user: one chain of places where the user may be next, one after the other.
+
+While the user reads a suggestion, the engine is idle. The chain uses this time, ends as soon as the
+document becomes another than it foresaw, and counts what it brought.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias
+
+from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.status.ahead_count import AheadCount
+
+MAX_DEPTH = 2
+"""Places of a chain: after accepting, and the next line."""
+
+PAUSE_S = 0.3
+"""After this time without a key or a request, longer than between two keys, a chain begins."""
+
+FillPlace: TypeAlias = Callable[[Snapshot], Awaitable[None]]
+"""Fills one place, and keeps the answer for the request that may come."""
+
+logger = logging.getLogger(__name__)
+
+
+class AheadChain:
+    """At most one chain per server. ``on_count`` gets each addition to its counts."""
+
+    def __init__(self, on_count: Callable[[AheadCount], None]) -> None:
+        self._on_count = on_count
+        self._task: asyncio.Task[None] | None = None
+        self._places: Sequence[Snapshot] = ()
+        self._current: Snapshot | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self._task is not None and not self._task.done()
+
+    def start(self, places: Sequence[Snapshot], fill: FillPlace, *, begins_at: float) -> None:
+        """Fill these places from ``begins_at`` (time.monotonic()) on; end the chain before.
+
+        A chain that fills one of the places now goes on.
+        """
+        current = self._current
+        if self.is_running and current is not None and any(_same(current, it) for it in places):
+            return
+        self.end()
+        if places:
+            self._places = tuple(places[:MAX_DEPTH])
+            self._task = asyncio.create_task(self._run(self._places, fill, begins_at))
+
+    def document_changed(self, document: Document) -> None:
+        """End the chain, unless the document is now as one of its places foresaw it."""
+        if self.is_running and not any(
+            it.document.uri == document.uri and it.text == document.text for it in self._places
+        ):
+            self.end()
+
+    def document_closed(self, uri: str) -> None:
+        """End the chain if it is in this document."""
+        if any(it.document.uri == uri for it in self._places):
+            self.end()
+
+    def end(self) -> None:
+        """End the chain, if one runs; its fill is cancelled."""
+        if self._task is not None:
+            self._task.cancel()
+        self._task, self._places, self._current = None, (), None
+
+    def count_asked(self, seconds: float) -> None:
+        """Count a fill that took, or was cancelled after, this time."""
+        self._on_count(AheadCount(num_asked=1, spent_s=seconds))
+
+    def count_hit(self, seconds: float) -> None:
+        """Count a request that was answered by a fill of this time."""
+        self._on_count(AheadCount(num_hits=1, used_s=seconds))
+
+    async def _run(self, places: Sequence[Snapshot], fill: FillPlace, begins_at: float) -> None:
+        await asyncio.sleep(max(0.0, begins_at - time.monotonic()))
+        for place in places:
+            self._current = place
+            try:
+                await fill(place)
+            except Exception:  # the user did not request it
+                logger.exception("a fill ahead of the user failed")
+                return
+
+
+def _same(one: Snapshot, other: Snapshot) -> bool:
+    return (one.document.uri, one.offset, one.text) == (
+        other.document.uri,
+        other.offset,
+        other.text,
+    )
