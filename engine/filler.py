@@ -49,3 +49,7 @@ class Filler(Protocol):
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         """Read the context of a fill at this place. Raises Cancelled, MemoryError."""
         ...
+
+    def store_contexts(self, control: FillControl) -> None:
+        """Write contexts to disk where their requests allow it. Raises Cancelled."""
+        ...

@@ -24,6 +24,12 @@ State: TypeAlias = Literal["idle", "loading", "ready", "filling"]
 PAUSE_S = 0.3
 """After this pause since its last job, longer than between two keys, the thread uses idle time."""
 
+STORE_PAUSE_S = 3.0
+"""After this pause, contexts are written to disk: no request waits, and none is to be read."""
+
+_LAST_STORE_S = 0.8
+"""At the end, contexts are written for this long at most."""
+
 TIME_SLICE_S = 0.5
 """A foreground fill runs this long before it may be suspended: most have ended by then."""
 
@@ -116,6 +122,7 @@ class Worker:
         try:
             while (job := self._wait_for_job()) is not None:
                 self._answer_and_deliver(job)
+            self._store_contexts(_control_until(time.monotonic() + _LAST_STORE_S))
         finally:
             self._on_end()
 
@@ -220,6 +227,10 @@ class Worker:
     def _wait_for_place(self) -> Prefetch | None:
         """Wait for a place to prefetch; None as soon as there is a job, which is newer than it."""
         with self._changed:
+            is_pause = not self._changed.wait_for(self._has_job_or_place, STORE_PAUSE_S)
+        if is_pause:
+            self._store_contexts(_idle_control(self._has_job_or_place))
+        with self._changed:
             self._changed.wait_for(self._has_job_or_place)
             place, self._next_prefetch = self._next_prefetch, None
             return None if self._has_job() else place
@@ -228,6 +239,10 @@ class Worker:
         if (filler := self._slot.loaded(place.model)) is not None:
             control = _idle_control(self._has_job_or_place)
             self._use_pause(filler, lambda: filler.prefetch(place, control))
+
+    def _store_contexts(self, control: FillControl) -> None:
+        if (filler := self._slot.filler) is not None:
+            self._use_pause(filler, lambda: filler.store_contexts(control))
 
     def _has_job(self) -> bool:
         return bool(self._waiting) or self._is_stopping
@@ -243,6 +258,11 @@ class Worker:
         except BaseException as error:  # noqa: BLE001 no request asked for this: none fails
             _log.warning("idle time went unused: %r", error)
         self.cached_tokens = filler.cached_tokens()
+
+
+def _control_until(end: float) -> FillControl:
+    """Return the control of work that ends at this time of time.monotonic()."""
+    return _idle_control(lambda: time.monotonic() >= end)
 
 
 def _idle_control(is_over: Callable[[], bool]) -> FillControl:

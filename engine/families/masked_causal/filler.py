@@ -39,6 +39,8 @@ class MaskedCausalFiller:
             vocab_size=context.backbone.shape.vocab_size,
             max_context_tokens=max_context_tokens,
         )
+        for ids in context.stored_contexts():
+            self._reader.remember_stored(ids)
         self._writer = HoleWriter(context, text)
         self._reranker = Reranker(context, text, self._writer)
 
@@ -48,7 +50,9 @@ class MaskedCausalFiller:
         task = self._reader.read(request, control)
         start = self._writer.find_start(task) if task.may_be_warm else None
         hole_ids = () if start is None else start.draft.ids
-        prefilled = self._context.prefill(task.context, control, hole_ids=hole_ids)
+        prefilled = self._context.prefill(
+            task.context, control, hole_ids=hole_ids, may_be_stored=request.keeps_context
+        )
         prefilled_at = time.monotonic()
         hole = self._write(task, start, self._report(task))
         (best, *others), num_forwards = self._answers(task, hole)
@@ -88,7 +92,16 @@ class MaskedCausalFiller:
         """Read the context of a hole before it is requested. Raises Cancelled between chunks."""
         request = Fill(id=0, prefix=place.prefix, suffix=place.suffix, given=place.given)
         task = self._reader.read(request, control)
-        self._context.prefill(task.context, control, chunk_tokens=SHORT_CHUNK)
+        self._context.prefill(
+            task.context,
+            control,
+            chunk_tokens=SHORT_CHUNK,
+            may_be_stored=place.keeps_context,
+        )
+
+    def store_contexts(self, control: FillControl) -> None:
+        """Write contexts to disk, for the next start. Raises Cancelled between short steps."""
+        self._context.store(control)
 
     def _write(
         self, task: FillTask, start: WarmStart | None, on_round: OnRound | None

@@ -13,6 +13,7 @@ from intarsia.engine.families.masked_causal.context_boundary import (
     boundary_offset,
 )
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.stored_boundaries import stored_boundaries
 from intarsia.engine.families.validate_request import (
     require_common_fields,
     require_draft,
@@ -87,6 +88,11 @@ class RequestReader:
     def remember(self, boundary: ContextBoundary) -> None:
         """Use this boundary for the requests after it."""
         self._boundaries.remember(boundary)
+
+    def remember_stored(self, context: Sequence[int]) -> None:
+        """Use the boundary of a context that an earlier engine stored, if it can be told."""
+        for boundary in stored_boundaries(self._text, context):
+            self._boundaries.remember(boundary)
 
     def _check(self, request: Fill) -> None:
         require_range("max_tokens", request.max_tokens, least=1, most=self._max_context_tokens)
