@@ -87,6 +87,7 @@ class FillPlan:
             fresh=options.is_fresh,
             project=options.project,
             project_use=options.project_use,
+            keeps_context=options.keeps_context,
             model=options.model,
         )
 

@@ -52,6 +52,8 @@ class MaskedCausalFiller:
             vocab_size=context.backbone.shape.vocab_size,
             max_context_tokens=max_context_tokens,
         )
+        for ids in context.stored_contexts():
+            self._reader.remember_stored(ids)
         self._writer = HoleWriter(context, text)
         self._reranker = Reranker(context, text, self._writer)
         self._scorer = ChunkScorer(context.backbone, text)
@@ -110,6 +112,7 @@ class MaskedCausalFiller:
             given=place.given,
             project=place.project if has_chunks(place.project) else None,
             is_background=True,
+            keeps_context=place.keeps_context,
         )
         task = self._read(request, control)
         self._open(task)
@@ -146,7 +149,12 @@ class MaskedCausalFiller:
             task.control,
             chunk_tokens=SHORT_CHUNK if task.request.is_background else None,
             hole_ids=hole_ids,
+            may_be_stored=task.request.keeps_context,
         )
+
+    def store_contexts(self, control: FillControl) -> None:
+        """Write contexts to disk, for the next start. Raises Cancelled between short steps."""
+        self._context.store(control)
 
     def _write(
         self, task: FillTask, start: WarmStart | None, on_round: OnRound | None
