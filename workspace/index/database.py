@@ -125,6 +125,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA cache_size = -8192")
     connection.execute("PRAGMA journal_size_limit = 4194304")
     connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute("PRAGMA secure_delete = ON")
     application = _number(connection, "application_id")
     version = _number(connection, "user_version")
     num_tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from intarsia.workspace.index.frames import FrameError
 from intarsia.workspace.index.parse_worker import ParseText
@@ -17,6 +18,9 @@ from intarsia.workspace.index.parser_process import (
 )
 from intarsia.workspace.index.project_index import ProjectIndex
 from intarsia.workspace.index.root_index import ParseJob
+
+StartParser: TypeAlias = Callable[[Callable[[ParserEvent], None]], ParserProcess]
+"""Starts a parser that gives its events to the callback."""
 
 MAX_IN_FLIGHT = 4
 MAX_PARSE_S = 30.0
@@ -40,7 +44,7 @@ class Indexer:
         self,
         index: ProjectIndex,
         on_event: Callable[[ParserEvent], None],
-        start: Callable[[Callable[[ParserEvent], None]], ParserProcess] = ParserProcess,
+        start: StartParser = ParserProcess,
     ) -> None:
         """``on_event`` gets the parser's events in another thread: give them to ``handle``."""
         self.index = index
