@@ -30,6 +30,7 @@ class Stub:
         self._headers = {
             qualified_name(one): one for one in reversed(definitions) if one.kind in _TYPES
         }
+        self._containers = {one.container for one in definitions}
         self._style = stub_style(language)
         self._max_chars = max_signature_chars
         self._chosen: dict[tuple[int, str], Definition] = {}
@@ -97,7 +98,11 @@ class Stub:
             members = [one for one in members if one.kind not in _CALLABLE]
         *decorators, line = self.line(header).split("\n")
         yield from (indent + decorator for decorator in decorators)
-        yield from self._block(line, members, chosen, indent)
+        is_whole = line.endswith((";", "}", "...")) or " = " in line
+        if not members:
+            yield indent + line + ("" if is_whole else self._end_without_members(name))
+        else:
+            yield from self._block(line, members, chosen, indent)
         if methods:
             yield from self._block(f"impl {header.name}", methods, chosen, indent)
 
@@ -105,14 +110,14 @@ class Stub:
         self, header: str, members: Sequence[Definition], chosen: Sequence[Definition], indent: str
     ) -> Iterator[str]:
         style = self._style
-        if not members:
-            is_whole = header.endswith((";", "}", "...")) or " = " in header
-            yield indent + header + ("" if is_whole else style.empty_class_end)
-            return
         yield indent + header + style.class_start
         yield from self._lines(members, chosen, indent + style.indent)
         if style.class_end:
             yield indent + style.class_end
+
+    def _end_without_members(self, name: str) -> str:
+        has_members = name in self._containers
+        return self._style.unshown_members if has_members else self._style.empty_class_end
 
     def _classes_around(self, definition: Definition) -> list[Definition]:
         if self._style.are_methods_outside and definition.kind in _CALLABLE:
