@@ -1,7 +1,7 @@
 """Keep contexts on disk, and restore the longest kept beginning of a new one.
 
-A context is kept as *blocks* of 64 tokens. A block has the digest of all tokens up to its end as its
-name. Contexts that begin alike share their first blocks. A written block never changes. A *record*
+A context is kept as *blocks* of 64 tokens. A block is named by the digest of all tokens up to its
+end. Contexts that begin alike share their first blocks. A written block never changes. A *record*
 per context holds its token ids and its last hidden state. Any file may be
 missing or damaged: then less is restored, and what is damaged is removed.
 """
