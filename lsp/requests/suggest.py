@@ -73,6 +73,7 @@ async def _ask_engine(
     plan = plan_suggestion(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return RequestOutcome(reason=plan.reason)
+    project = session.project_of(snapshot)
     ends_at = time.monotonic() + options.deadline_ms / 1000
 
     async def fill(alternative: int) -> "Filled | NoSuggestion | None":
@@ -81,27 +82,35 @@ async def _ask_engine(
             return None
         shows_draft = options.shows_draft and plan.is_at_cursor and alternative == 0
         request = request_for(
-            plan, session.settings, left_ms, alternative=alternative, is_watched=shows_draft
+            plan,
+            session.settings,
+            left_ms,
+            alternative=alternative,
+            is_watched=shows_draft,
+            project=project,
         )
         return await _fill(session, snapshot, request)
 
     attempts = await ask_until_enough_pass(
         fill, partial(read_ghost_text, plan), num_needed=options.num_candidates, known=cached.ghosts
     )
+    cost = attempts.cost
     if not snapshot.is_current(session.documents):
-        return RequestOutcome(reason=_STALE, cost=attempts.cost)
+        return RequestOutcome(reason=_STALE, cost=cost)
+    may_be_revised = project is not None and cost is not None and cost.num_project == 0
     if not attempts.passed:
         refusal = attempts.failure or attempts.rejection
         return RequestOutcome(
             reason=refusal.reason if refusal else _TOO_LATE,
-            cost=attempts.cost,
+            cost=cost,
             is_failure=attempts.failure is not None,
+            may_be_revised=may_be_revised,
         )
     is_complete = options.num_candidates > 1 and attempts.is_complete
     session.cache.store(
         snapshot, CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
     )
-    return RequestOutcome(ghosts=attempts.passed, cost=attempts.cost)
+    return RequestOutcome(ghosts=attempts.passed, cost=cost, may_be_revised=may_be_revised)
 
 
 async def _fill(session: Session, snapshot: Snapshot, request: "Fill") -> "Filled | NoSuggestion":

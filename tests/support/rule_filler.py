@@ -94,6 +94,7 @@ class RuleFiller:
             model=self.info.name,
             num_prefilled=len(request.prefix) - num_reused,
             num_reused=num_reused,
+            num_project=len(project_text(request)),
         )
 
     def _write(self, request: Fill) -> str:
@@ -123,6 +124,13 @@ class RuleFiller:
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         self._prefetch(place, control)
         self._last_prefix = place.prefix
+
+
+def project_text(request: Fill) -> str:
+    """Return the code of other files that a fill is written with: none if it must be cached."""
+    if request.project is None or request.project_use != "always":
+        return ""
+    return "".join(chunk.text for chunk in request.project.chunks)
 
 
 def _check(request: Fill) -> None:
