@@ -14,11 +14,13 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.session import Session
+from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Fill, Filled
+    from intarsia.infill.filling.attempts import Attempts
 
 logger = logging.getLogger(__name__)
 
@@ -94,23 +96,26 @@ async def _ask_engine(
     attempts = await ask_until_enough_pass(
         fill, partial(read_ghost_text, plan), num_needed=options.num_candidates, known=cached.ghosts
     )
-    cost = attempts.cost
     if not snapshot.is_current(session.documents):
-        return RequestOutcome(reason=_STALE, cost=cost)
-    may_be_revised = project is not None and cost is not None and cost.num_project == 0
-    if not attempts.passed:
-        refusal = attempts.failure or attempts.rejection
-        return RequestOutcome(
-            reason=refusal.reason if refusal else _TOO_LATE,
-            cost=cost,
-            is_failure=attempts.failure is not None,
-            may_be_revised=may_be_revised,
-        )
-    is_complete = options.num_candidates > 1 and attempts.is_complete
-    session.cache.store(
-        snapshot, CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
+        return RequestOutcome(reason=_STALE, cost=attempts.cost)
+    if attempts.passed:
+        is_complete = options.num_candidates > 1 and attempts.is_complete
+        known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
+        session.cache.store(snapshot, known)
+    return _outcome(attempts, knows_project=project is not None)
+
+
+def _outcome(attempts: "Attempts[GhostText]", *, knows_project: bool) -> RequestOutcome:
+    cost = attempts.cost
+    refusal = None if attempts.passed else attempts.failure or attempts.rejection
+    reason = None if attempts.passed else _TOO_LATE if refusal is None else refusal.reason
+    return RequestOutcome(
+        ghosts=attempts.passed,
+        reason=reason,
+        cost=cost,
+        is_failure=not attempts.passed and attempts.failure is not None,
+        may_be_revised=knows_project and cost is not None and cost.num_project == 0,
     )
-    return RequestOutcome(ghosts=attempts.passed, cost=cost, may_be_revised=may_be_revised)
 
 
 async def _fill(session: Session, snapshot: Snapshot, request: "Fill") -> "Filled | NoSuggestion":
