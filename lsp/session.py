@@ -2,15 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 from lsprotocol import types
 
 from intarsia.lsp.documents.documents import Documents
+from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.engine.repository_tuning import choose_model
@@ -34,14 +35,29 @@ if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
     from intarsia.engine.ipc.launch import LaunchOptions
+    from intarsia.engine.ipc.messages import ProjectContext
 
 logger = logging.getLogger(__name__)
+
+
+ProjectOf: TypeAlias = "Callable[[Snapshot], ProjectContext | None]"
+"""Returns at once what is known of other files for a cursor, None for nothing."""
+
+
+def no_project(_snapshot: Snapshot) -> None:
+    """Know of no other files."""
 
 
 class Session:
     """Documents, settings, cached suggestions, running requests, engine and index."""
 
-    def __init__(self, server: "LanguageServer", launch: "LaunchOptions | None") -> None:
+    def __init__(
+        self,
+        server: "LanguageServer",
+        launch: "LaunchOptions | None",
+        project_of: ProjectOf = no_project,
+    ) -> None:
+        self.project_of = project_of
         self.settings = Settings()
         self.extensions = Extensions()  # that the client requested
         self.documents = Documents()

@@ -1,7 +1,8 @@
 """Has the engine fill the places where the user may be next, while they read a suggestion.
 
 These are the place after the suggestion, once it is accepted, and the line below. The answers go
-into the cache of suggestions, so that the next request is answered at once.
+into the cache of suggestions, so that the next request is answered at once. Last, an answer that
+was given without the code of other files is written again with it, and revised if it differs.
 """
 
 import logging
@@ -19,7 +20,8 @@ from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
 
 if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import Filled
+    from intarsia.engine.ipc.messages import Filled, ProjectUse
+    from intarsia.infill.filling.attempts import Attempts
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +37,10 @@ def look_ahead(
         if _may_look_ahead(session, snapshot, outcome):
             shown = next(iter(outcome.ghosts), None)
             places = [it for it in _places(snapshot, shown) if not session.cache.has(it)]
-            session.ahead.start(places, partial(_fill, session), begins_at=asked_at + PAUSE_S)
+            if outcome.may_be_revised:
+                places.append(snapshot)
+            step = partial(_step, session, snapshot)
+            session.ahead.start(places, step, begins_at=asked_at + PAUSE_S)
     except Exception:  # the user did not request it
         logger.exception("looking ahead failed")
 
@@ -68,14 +73,47 @@ def _as_place(snapshot: Snapshot, text: str, offset: int) -> Snapshot:
     return Snapshot(document=document, text=text, offset=offset, selected=None)
 
 
-async def _fill(session: Session, place: Snapshot) -> None:
-    """Fill one place as a request would, and put the answer into the cache."""
+async def _step(session: Session, asked: Snapshot, place: Snapshot) -> None:
+    """Do one step of the chain: revise the answer to the request itself, or fill another place."""
+    if place is asked:
+        await _revise(session, asked)
+    elif (attempts := await _attempt(session, place, "if_cached")) is not None:
+        _keep(session, place, attempts)
+
+
+async def _revise(session: Session, asked: Snapshot) -> None:
+    """Ask again, now with the code of other files; if the text differs, tell the client."""
+    if not asked.is_current(session.documents):
+        return
+    attempts = await _attempt(session, asked, "always")
+    if attempts is None or not attempts.passed or not asked.is_current(session.documents):
+        return
+    has_project = attempts.cost is not None and attempts.cost.num_project > 0
+    known = session.cache.lookup(asked).ghosts[:1]
+    ghost = attempts.passed[0]
+    if has_project and [ghost.text] != [it.text for it in known]:
+        _keep(session, asked, attempts)
+        if session.extensions.drafts and session.settings.drafts and asked.selected is None:
+            session.drafts.revise(asked, ghost.tokens)
+
+
+async def _attempt(
+    session: Session, place: Snapshot, project_use: "ProjectUse"
+) -> "Attempts[GhostText] | None":
+    """Fill one place as a request would; None where the engine did not answer to the end."""
     from intarsia.infill.filling.attempts import ask_until_enough_pass
     from intarsia.lsp.requests.plan import ahead_request_for, plan_ahead, read_ghost_text
 
     plan = plan_ahead(session, place)
     if isinstance(plan, NoSuggestion):
-        return  # a request is told so at once
+        return None  # a request is told so at once
+    request = partial(
+        ahead_request_for,
+        plan,
+        session.settings,
+        project=session.project_of(place),
+        project_use=project_use,
+    )
     spent_s = 0.0
 
     async def ask(alternative: int) -> "Filled | None":
@@ -84,9 +122,7 @@ async def _fill(session: Session, place: Snapshot) -> None:
             return None
         started = time.monotonic()
         try:
-            return await session.engine.fill_ahead(
-                ahead_request_for(plan, session.settings, alternative=alternative)
-            )
+            return await session.engine.fill_ahead(request(alternative=alternative))
         finally:
             spent_s += time.monotonic() - started
 
@@ -95,12 +131,16 @@ async def _fill(session: Session, place: Snapshot) -> None:
     finally:
         if spent_s:
             session.ahead.count_asked(spent_s)
-    if attempts.passed or attempts.is_complete:
-        session.cache.store(
-            place,
-            CachedSuggestions(
-                ghosts=attempts.passed,
-                reason=attempts.rejection.reason if attempts.rejection else None,
-                ahead_s=spent_s,
-            ),
-        )
+    return attempts if attempts.passed or attempts.is_complete else None
+
+
+def _keep(session: Session, place: Snapshot, attempts: "Attempts[GhostText]") -> None:
+    """Put the answer into the cache, or that nothing fits."""
+    session.cache.store(
+        place,
+        CachedSuggestions(
+            ghosts=attempts.passed,
+            reason=attempts.rejection.reason if attempts.rejection else None,
+            ahead_s=attempts.cost.ms / 1000 if attempts.cost else None,
+        ),
+    )

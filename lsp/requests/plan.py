@@ -5,7 +5,7 @@ Needs the infill package's grammars, which the server loads on first use.
 
 import msgspec
 
-from intarsia.engine.ipc.messages import Fill, Filled
+from intarsia.engine.ipc.messages import Fill, Filled, ProjectContext, ProjectUse
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.postprocess.align_tokens import align
@@ -48,16 +48,29 @@ def request_for(
     *,
     alternative: int = 0,
     is_watched: bool = False,
+    project: ProjectContext | None = None,
 ) -> Fill:
     """Return the message for the engine; alternative 0 is the greedy fill."""
     options = options_of(settings, deadline_ms)
-    return plan.request(options, alternative=alternative, is_watched=is_watched)
+    request = plan.request(options, alternative=alternative, is_watched=is_watched)
+    return msgspec.structs.replace(request, project=project)
 
 
-def ahead_request_for(plan: FillPlan, settings: Settings, *, alternative: int) -> Fill:
+def ahead_request_for(
+    plan: FillPlan,
+    settings: Settings,
+    *,
+    alternative: int,
+    project: ProjectContext | None,
+    project_use: ProjectUse = "if_cached",
+) -> Fill:
     """Return the message for a fill that the user does not wait for."""
-    request = request_for(plan, settings, settings.deadline_ms, alternative=alternative)
-    return msgspec.structs.replace(request, is_background=True, is_ahead=True)
+    request = request_for(
+        plan, settings, settings.deadline_ms, alternative=alternative, project=project
+    )
+    return msgspec.structs.replace(
+        request, is_background=True, is_ahead=True, project_use=project_use
+    )
 
 
 def read_ghost_text(plan: FillPlan, filled: Filled) -> GhostText | NoSuggestion:

@@ -49,6 +49,7 @@ def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
             suffix=fill.suffix,
             given=fill.given,
             keeps_context=fill.keeps_context,
+            project=session.project_of(snapshot),
             model=fill.model,
         )
     )

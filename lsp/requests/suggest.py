@@ -14,11 +14,13 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.session import Session
+from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Fill, Filled
+    from intarsia.infill.filling.attempts import Attempts
 
 logger = logging.getLogger(__name__)
 
@@ -73,6 +75,7 @@ async def _ask_engine(
     plan = plan_suggestion(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return RequestOutcome(reason=plan.reason)
+    project = session.project_of(snapshot)
     ends_at = time.monotonic() + options.deadline_ms / 1000
 
     async def fill(alternative: int) -> "Filled | NoSuggestion | None":
@@ -81,7 +84,12 @@ async def _ask_engine(
             return None
         shows_draft = options.shows_draft and plan.is_at_cursor and alternative == 0
         request = request_for(
-            plan, session.settings, left_ms, alternative=alternative, is_watched=shows_draft
+            plan,
+            session.settings,
+            left_ms,
+            alternative=alternative,
+            is_watched=shows_draft,
+            project=project,
         )
         return await _fill(session, snapshot, request)
 
@@ -90,18 +98,24 @@ async def _ask_engine(
     )
     if not snapshot.is_current(session.documents):
         return RequestOutcome(reason=_STALE, cost=attempts.cost)
-    if not attempts.passed:
-        refusal = attempts.failure or attempts.rejection
-        return RequestOutcome(
-            reason=refusal.reason if refusal else _TOO_LATE,
-            cost=attempts.cost,
-            is_failure=attempts.failure is not None,
-        )
-    is_complete = options.num_candidates > 1 and attempts.is_complete
-    session.cache.store(
-        snapshot, CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
+    if attempts.passed:
+        is_complete = options.num_candidates > 1 and attempts.is_complete
+        known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
+        session.cache.store(snapshot, known)
+    return _outcome(attempts, knows_project=project is not None)
+
+
+def _outcome(attempts: "Attempts[GhostText]", *, knows_project: bool) -> RequestOutcome:
+    cost = attempts.cost
+    refusal = None if attempts.passed else attempts.failure or attempts.rejection
+    reason = None if attempts.passed else _TOO_LATE if refusal is None else refusal.reason
+    return RequestOutcome(
+        ghosts=attempts.passed,
+        reason=reason,
+        cost=cost,
+        is_failure=not attempts.passed and attempts.failure is not None,
+        may_be_revised=knows_project and cost is not None and cost.num_project == 0,
     )
-    return RequestOutcome(ghosts=attempts.passed, cost=attempts.cost)
 
 
 async def _fill(session: Session, snapshot: Snapshot, request: "Fill") -> "Filled | NoSuggestion":

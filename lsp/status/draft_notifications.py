@@ -3,7 +3,7 @@
 At most 20 notifications a second; none after the request has ended or the document has changed.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ import msgspec
 from lsprotocol import types
 
 from intarsia.engine.ipc.throttle import Throttle
+from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.syntax.lines import newline_of
 from intarsia.lsp.documents.documents import Documents
 from intarsia.lsp.documents.snapshot import Snapshot
@@ -29,13 +30,14 @@ class DraftToken(msgspec.Struct, frozen=True):
     settled: bool
 
 
-class Draft(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Draft(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """The suggestion after ``step`` forward passes."""
 
     text_document: types.VersionedTextDocumentIdentifier
     range: types.Range
     step: int
     tokens: tuple[DraftToken, ...]
+    revised: bool = False  # an answer that was given has become this one
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +62,37 @@ class Drafts:
         finally:
             self._throttle.drop()
 
+    def revise(self, snapshot: Snapshot, tokens: Sequence[ConfidentToken]) -> None:
+        """Tell that the answer at the snapshot's cursor is another one now, if that is current.
+
+        The client asks again to show it.
+        """
+        if snapshot.is_current(self._documents):
+            drafted = tuple(DraftToken(token.text, token.confidence, True) for token in tokens)
+            draft = _draft_at(snapshot, 0, drafted)
+            self._notify(DRAFT, msgspec.structs.replace(draft, revised=True))
+
     def _send(self, progress: _Progress) -> None:
         if progress.snapshot.is_current(self._documents):
             self._notify(DRAFT, _draft(progress.snapshot, progress.step))
 
 
 def _draft(snapshot: Snapshot, step: "Step") -> Draft:
+    newline = newline_of(snapshot.document.text)
+    tokens = tuple(
+        DraftToken(token.text.replace("\n", newline), token.confidence, token.is_settled)
+        for token in step.tokens
+    )
+    return _draft_at(snapshot, step.step, tokens)
+
+
+def _draft_at(snapshot: Snapshot, step: int, tokens: tuple[DraftToken, ...]) -> Draft:
     document = snapshot.document
-    newline = newline_of(document.text)
     return Draft(
         text_document=types.VersionedTextDocumentIdentifier(
             uri=document.uri, version=document.version
         ),
         range=snapshot.range_at_cursor(),
-        step=step.step,
-        tokens=tuple(
-            DraftToken(token.text.replace("\n", newline), token.confidence, token.is_settled)
-            for token in step.tokens
-        ),
+        step=step,
+        tokens=tokens,
     )

@@ -14,9 +14,6 @@ from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.status.ahead_count import AheadCount
 
-MAX_DEPTH = 2
-"""Places of a chain: after accepting, and the next line."""
-
 PAUSE_S = 0.3
 """After this time without a key or a request, longer than between two keys, a chain begins."""
 
@@ -49,7 +46,7 @@ class AheadChain:
             return
         self.end()
         if places:
-            self._places = tuple(places[:MAX_DEPTH])
+            self._places = tuple(places)
             self._task = asyncio.create_task(self._run(self._places, fill, begins_at))
 
     def document_changed(self, document: Document) -> None:

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rule_filler import RuleFiller
+from rule_filler import RuleFiller, project_text
 
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
@@ -37,7 +37,8 @@ def rule_engine_command(
     """Return the command of an engine that fills by rules, or with ``text`` if no rule matches.
 
     ``rules`` are pairs (end of the prefix, text); the first match is used. ``{alternative}`` in a
-    text becomes the request's number, and a text ``!crash`` kills the engine during the fill.
+    text becomes the request's number, ``{project}`` the code of other files that is used, and a
+    text ``!crash`` kills the engine during the fill.
     A model named ``missing…`` fails with ModelError, one named ``huge…`` with MemoryError.
     ``unsure`` are words that get little confidence.
     """
@@ -101,6 +102,7 @@ def _rules(text: str, rules: Sequence[tuple[str, str]]) -> Callable[[Fill], str]
         answer = next((rule_text for end, rule_text in rules if request.prefix.endswith(end)), text)
         if answer == "!crash":
             os._exit(70)
+        answer = answer.replace("{project}", project_text(request))
         return answer.replace("{alternative}", str(request.alternative))
 
     return write

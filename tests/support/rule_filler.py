@@ -101,6 +101,7 @@ class RuleFiller:
             model=self.info.name,
             num_prefilled=len(request.prefix) - num_reused,
             num_reused=num_reused,
+            num_project=len(project_text(request)),
         )
 
     def _write(self, request: Fill) -> str:
@@ -139,6 +140,13 @@ class RuleFiller:
 
     def prefill_tokens_per_s(self) -> float | None:
         return self._tokens_per_s
+
+
+def project_text(request: Fill) -> str:
+    """Return the code of other files that a fill is written with: none if it must be cached."""
+    if request.project is None or request.project_use != "always":
+        return ""
+    return "".join(chunk.text for chunk in request.project.chunks)
 
 
 def _check(request: Fill) -> None:

@@ -125,6 +125,10 @@ export class GhostText implements Disposable {
 
   /** Draw a draft of the running request, unless VS Code already shows a suggestion there. */
   readonly draw = (draft: Draft): void => {
+    if (draft.revised === true) {
+      this.showRevised(draft);
+      return;
+    }
     const editor = window.activeTextEditor;
     const running = this.running;
     if (running === null || editor?.document !== running.document) {
@@ -184,6 +188,23 @@ export class GhostText implements Disposable {
   private askAgain(): null {
     void commands.executeCommand("editor.action.inlineSuggest.trigger", { explicit: false });
     return null;
+  }
+
+  /** Show an answer that was revised after it was given, if nothing has changed since. */
+  private showRevised(draft: Draft): void {
+    const editor = window.activeTextEditor;
+    if (this.running !== null || editor === undefined || !editor.selection.isEmpty) {
+      return;
+    }
+    const { document, selection } = editor;
+    const { line, character } = selection.active;
+    const { start } = draft.range;
+    const uri = this.client().code2ProtocolConverter.asUri(document.uri);
+    const isCurrent =
+      draft.textDocument.uri === uri && draft.textDocument.version === document.version;
+    if (isCurrent && start.line === line && start.character === character) {
+      this.askAgain();
+    }
   }
 
   private end(request: Running): void {

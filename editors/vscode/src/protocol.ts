@@ -23,6 +23,8 @@ export interface Draft {
   range: Range;
   step: number;
   tokens: DraftToken[];
+  /** The answer that was given there has become this one: request it again. */
+  revised?: boolean;
 }
 
 export interface Confidence {

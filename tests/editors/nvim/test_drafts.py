@@ -106,3 +106,39 @@ def test_a_line_that_has_settled_is_as_wide_as_its_text(edit: Edit) -> None:
     nvim = edit("")
     wide = [("abc", False), ("def\n", False), ("ghi", False)]
     assert lines(nvim, wide, [("ab", True), ("\n", True), ("g", False)]) == ["ab", "···"]
+
+
+REVISE = """
+  local version_ahead, column = ...
+  local buffer = vim.api.nvim_get_current_buf()
+  local request, num_sent = require("intarsia.request"), 0
+  local send = request.send
+  request.send = function(...)
+    num_sent = num_sent + 1
+    return send(...)
+  end
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  local place = { line = row, character = column }
+  require("intarsia.ghost_text").show_draft({
+    textDocument = {
+      uri = vim.uri_from_bufnr(buffer),
+      version = vim.lsp.util.buf_versions[buffer] + version_ahead,
+    },
+    range = { start = place, ["end"] = place },
+    step = 0,
+    tokens = {},
+    revised = true,
+  })
+  request.send = send
+  return num_sent
+"""
+
+
+def test_a_revised_answer_is_requested_again_where_the_user_still_is(edit: Edit) -> None:
+    nvim = edit("one =\n")
+    nvim.keys("A<Space>")
+    nvim.shows("alpha + größe")
+    assert nvim.run(REVISE, 1, 6) == 0  # of a newer text
+    assert nvim.run(REVISE, 0, 5) == 0  # elsewhere
+    assert nvim.run(REVISE, 0, 6) == 1
+    nvim.shows("alpha + größe")

@@ -31,7 +31,8 @@ async def type_and_fill(client: LanguageClient, uri: str) -> None:
 
 
 async def test_where_the_cursor_rests_is_read_ahead(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=COMMAND) as client:
+    options = {"fillAhead": "off"}
+    async with editing(vscode(), runtime, command=COMMAND, options=options) as client:
         uri = open_document(client, "a.py", TEXT)
         await type_and_fill(client, uri)
         await rest_at(client, uri, 3)
@@ -50,6 +51,7 @@ async def test_where_the_cursor_rests_is_read_ahead(runtime: Address) -> None:
 async def test_no_other_place_is(
     runtime: Address, options: Mapping[str, object], name: str, is_edited: bool
 ) -> None:
+    options = {"fillAhead": "off", **options}  # which would read more
     async with editing(vscode(), runtime, command=COMMAND, options=options) as client:
         filled = open_document(client, "filled.py", TEXT)
         assert await inline_items(client, ask_inline(filled, 0, 6))

@@ -10,6 +10,7 @@ local MARK = "·"
 ---@field range lsp.Range
 ---@field step integer
 ---@field tokens { text: string, confidence: number, settled: boolean }[]
+---@field revised? boolean the answer that was given there has become this one
 
 ---Return dots as wide as the text; blanks and line ends stay.
 ---@param text string

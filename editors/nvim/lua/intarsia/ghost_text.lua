@@ -155,9 +155,32 @@ function M.update(buffer)
   end
 end
 
+---Request an answer again that was revised after it was given, if nothing has changed since.
+---@param draft intarsia.Draft
+local function show_revised(draft)
+  local buffer = vim.api.nvim_get_current_buf()
+  local state = states[buffer]
+  local client = require("intarsia.server").client(buffer)
+  if not state or state.request or not client or not is_allowed(buffer) then
+    return
+  end
+  local position = vim.lsp.util.make_position_params(0, client.offset_encoding).position
+  if
+    draft.textDocument.uri == vim.uri_from_bufnr(buffer)
+    and draft.textDocument.version == vim.lsp.util.buf_versions[buffer]
+    and vim.deep_equal(draft.range.start, position)
+  then
+    ask(buffer, request.AUTOMATIC, 1)
+  end
+end
+
 ---Draw a draft of the running request.
 ---@param draft intarsia.Draft
 function M.show_draft(draft)
+  if draft.revised then
+    show_revised(draft)
+    return
+  end
   local buffer = vim.api.nvim_get_current_buf()
   local state = states[buffer]
   local running = state and state.request

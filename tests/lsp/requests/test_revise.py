@@ -1,0 +1,145 @@
+"""An answer that was given without code of other files is written again with it in idle time."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+import pytest
+from engine_watch import engine_once, until
+from lsprotocol import types
+from rule_engine import rule_engine_launch
+
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
+from intarsia.engine.ipc.messages import ContextChunk, ProjectContext
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.protocol_extensions import DRAFT, Extensions
+from intarsia.lsp.requests.look_ahead import look_ahead
+from intarsia.lsp.requests.suggest import SuggestOptions, suggest
+from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.session import Session
+from intarsia.lsp.status.draft_notifications import Draft, Drafts
+
+URI = "file:///tmp/a.py"
+TEXT = "y = "
+OPTIONS = SuggestOptions(num_candidates=1, debounce_ms=0, deadline_ms=10_000)
+PROJECT = ProjectContext(
+    repository="r", path="a.py", chunks=(ContextChunk(path="b.py", text=" + known"),)
+)
+
+
+@pytest.fixture(autouse=True)
+def address(runtime: Address, monkeypatch: pytest.MonkeyPatch) -> Address:
+    for name, value in runtime.as_environment().items():
+        monkeypatch.setenv(name, value)
+    return runtime
+
+
+@asynccontextmanager
+async def session_with(
+    project: ProjectContext | None, *, drafts: bool = True, **engine: Any
+) -> AsyncIterator[tuple[Session, list[Draft]]]:
+    """Yield a session with one open document, and the drafts that it sends."""
+    sent: list[Draft] = []
+
+    def notify(method: str, params: object) -> None:
+        if method == DRAFT:
+            assert isinstance(params, Draft)
+            sent.append(params)
+
+    launch = rule_engine_launch(**{"text": "value{project}", **engine})
+    server = IntarsiaServer(launch)
+    server.protocol.client_capabilities = types.ClientCapabilities()
+    session = server.session
+    session.project_of = lambda _snapshot: project
+    session.settings = msgspec.structs.replace(session.settings, fill_ahead="always")
+    session.extensions = Extensions(drafts=drafts)
+    session.drafts = Drafts(notify, session.documents)
+    session.documents.open(types.TextDocumentItem(URI, "python", 1, TEXT))
+    try:
+        yield session, sent
+    finally:
+        await session.close()
+        async with EngineClient(name="test", start=False) as client:
+            await client.stop()
+
+
+def cursor(session: Session) -> Snapshot:
+    snapshot = take_snapshot(session.documents, URI, types.Position(0, 4))
+    assert not isinstance(snapshot, NoSuggestion)
+    return snapshot
+
+
+async def answered(session: Session) -> Snapshot:
+    """Answer a request as the handlers do; the text is written without other files."""
+    snapshot = cursor(session)
+    outcome = await suggest(session, snapshot, OPTIONS)
+    assert [ghost.text for ghost in outcome.ghosts] == ["value"]
+    look_ahead(session, snapshot, outcome, asked_at=time.monotonic())
+    return snapshot
+
+
+async def chain_over(session: Session) -> None:
+    async def is_over() -> bool:
+        return not session.ahead.is_running
+
+    await until(is_over)
+
+
+async def test_the_client_is_told_and_the_cache_has_the_new_text() -> None:
+    async with session_with(PROJECT) as (session, sent):
+        await answered(session)
+        await chain_over(session)
+        (draft,) = sent
+        assert draft.revised
+        assert "".join(token.text for token in draft.tokens) == "value + known"
+        assert all(token.settled for token in draft.tokens)
+        assert draft.text_document.version == 1
+        again = await suggest(session, cursor(session), OPTIONS)
+        assert [ghost.text for ghost in again.ghosts] == ["value + known"]
+        assert again.is_cached
+
+
+async def test_once_only() -> None:
+    async with session_with(PROJECT) as (session, sent):
+        snapshot = await answered(session)
+        await chain_over(session)
+        again = await suggest(session, snapshot, OPTIONS)
+        look_ahead(session, snapshot, again, asked_at=time.monotonic())
+        await chain_over(session)
+        assert len(sent) == 1
+
+
+@pytest.mark.parametrize(
+    ("project", "text", "drafts"),
+    [
+        (None, "value{project}", True),  # nothing is known of other files
+        (PROJECT, "value", True),  # the same text
+        (PROJECT, "value{project}", False),  # the client did not request drafts
+    ],
+)
+async def test_otherwise_nothing_is_told(
+    project: ProjectContext | None, text: str, drafts: bool
+) -> None:
+    async with session_with(project, drafts=drafts, text=text) as (session, sent):
+        await answered(session)
+        await chain_over(session)
+        assert sent == []
+
+
+async def test_never_after_the_user_has_typed(address: Address) -> None:
+    slow = {"text": "value{project}", "step_seconds": 0.2}
+    async with session_with(PROJECT, **slow) as (session, sent):
+        await answered(session)
+        await engine_once(address, lambda it: it.ahead.num_asked == 2 and it.state == "filling")
+        change = types.TextDocumentContentChangeWholeDocument(text="y = z")
+        document = types.VersionedTextDocumentIdentifier(version=2, uri=URI)
+        session.documents.change(types.DidChangeTextDocumentParams(document, [change]))
+        await chain_over(session)
+        await asyncio.sleep(0)
+        assert sent == []
+        assert session.cache.lookup(cursor(session)).ghosts == ()
