@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from cancel_when import cancelling
 from toy_causal import DECODINGS, save_toy, toy_causal_model, toy_fill, toy_filler
@@ -147,6 +148,29 @@ def test_a_changed_last_chunk_keeps_the_tokens_before_it(filler: MaskedCausalFil
     for context in contexts:
         last = run_fill(filler, fill(project=context, project_use="always"))
     assert last.num_reused > len(stable.text)
+
+
+def test_until_new_chunks_are_read_the_earlier_ones_serve(filler: MaskedCausalFiller) -> None:
+    first, second = project(), project("class New: pass\n" * 4)
+    filler.prefetch(placed(project=first), NO_CONTROL)
+    earlier = run_fill(filler, fill(project=second))
+    assert earlier.text == run_fill(filler, fill(project=first)).text
+    assert (earlier.num_project > 0, earlier.num_prefilled) == (True, 0)
+    asked = iter(range(9))
+    with pytest.raises(Cancelled):
+        filler.prefetch(placed(project=second), cancelling(lambda: next(asked) == 1))
+    assert run_fill(filler, fill(project=second)).text == earlier.text
+    filler.prefetch(placed(project=second), NO_CONTROL)
+    now = run_fill(filler, fill(project=second))
+    assert now.num_prefilled == 0
+    assert now.text == run_fill(filler, fill(project=second, project_use="always")).text
+
+
+def test_chunks_of_another_file_never_serve(filler: MaskedCausalFiller) -> None:
+    other = msgspec.structs.replace(project("y = 2\n"), path="pkg/other.py")
+    filler.prefetch(placed(project=other), NO_CONTROL)
+    assert run_fill(filler, fill()).num_project == 0
+    assert run_fill(filler, fill(project=None)).num_project == 0
 
 
 def test_chunks_take_no_room_from_prefix_and_suffix(filler: MaskedCausalFiller) -> None:

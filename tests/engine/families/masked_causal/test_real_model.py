@@ -167,8 +167,6 @@ PRICES = ProjectContext(
 )
 CART = (
     "from shop.prices import PriceList\n\n\n"
-    "def cheapest(prices: PriceList, skus: list[str]) -> int:\n"
-    '    return min(prices.lookup_cents(sku, currency="EUR") for sku in skus)\n\n\n'
     "def total(prices: PriceList, skus: list[str]) -> int:\n"
     "    cents = 0\n"
     "    for sku in skus:\n"
@@ -177,7 +175,7 @@ REST = "\n    return cents\n"
 
 
 def test_a_name_of_another_file_is_known(filler: Filler) -> None:
-    prefix = CART.replace("lookup_cents(sku, currency=", "other(sku, ") + "        cents += prices."
+    prefix = CART + "        cents += prices."
     fields: dict[str, Any] = {"id": 1, "prefix": prefix, "suffix": REST, "stop": ("\n",)}
     own = run_fill(filler, Fill(**fields))
     whole = run_fill(filler, Fill(project=PRICES, project_use="always", **fields))
@@ -186,23 +184,36 @@ def test_a_name_of_another_file_is_known(filler: Filler) -> None:
     assert whole.num_project > 50
 
 
-def test_typing_reuses_the_context_with_chunks_as_without(filler: Filler) -> None:
+@pytest.mark.parametrize("project", [PRICES, None], ids=["chunks", "none"])
+def test_typing_reuses_the_context_with_chunks_as_without(
+    filler: Filler, project: ProjectContext | None
+) -> None:
     """Idle time has read it; the counters are those that a user's engine reports."""
+    before = "# The prices of a cart, in cents.\n" * 9 + CART
     typed = "        price = prices.lookup_cents(sku)\n        cents += price"
-    filler.prefetch(Prefetch(prefix=CART, suffix=REST, project=PRICES), NO_CONTROL)
-    fields: dict[str, Any] = {"id": 1, "suffix": REST, "stop": ("\n",), "max_tokens": 8}
-    for project in (PRICES, None):
-        keys = [
-            run_fill(filler, Fill(prefix=CART + typed[:end], project=project, **fields))
-            for end in range(1, len(typed) + 1)
-        ]
-        assert all((key.num_project > 0) == (project is not None) for key in keys)
-        num_reused = sum(key.num_reused for key in keys)
-        assert num_reused / (num_reused + sum(key.num_prefilled for key in keys)) >= 0.98
+    filler.prefetch(Prefetch(prefix=before, suffix=REST, project=project), NO_CONTROL)
+    keys = [
+        run_fill(
+            filler,
+            Fill(
+                id=1,
+                prefix=before + typed[:end],
+                suffix=REST,
+                stop=("\n",),
+                max_tokens=8,
+                project=project,
+            ),
+        )
+        for end in range(1, len(typed) + 1)
+    ]
+    assert all((key.num_project > 0) == (project is not None) for key in keys)
+    num_reused = sum(key.num_reused for key in keys)
+    assert num_reused / (num_reused + sum(key.num_prefilled for key in keys)) >= 0.98
 
 
 def test_a_chunk_that_is_used_nearby_gains_and_another_does_not(filler: Filler) -> None:
-    request = ScoreChunks(id=1, prefix=CART + "        cents += ", suffix=REST, project=PRICES)
+    prefix = CART + '        cents += prices.lookup_cents(sku, currency="EUR")\n'
+    request = ScoreChunks(id=1, prefix=prefix, suffix=REST, project=PRICES)
     useful, useless = filler.score_chunks(request, NO_CONTROL)
     assert useful > 0.05
     assert useless < useful / 2
