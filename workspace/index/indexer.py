@@ -38,7 +38,7 @@ class _InFlight:
 
 
 class Indexer:
-    """Does the work of an index in short steps. Not for several threads, but for ``on_event``."""
+    """Does the work of an index in short steps. For one thread; ``on_event`` may be called in any."""
 
     def __init__(
         self,
