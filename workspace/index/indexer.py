@@ -38,7 +38,7 @@ class _InFlight:
 
 
 class Indexer:
-    """Does the work of an index in short steps. For one thread; ``on_event`` may be called in any."""
+    """Does the work of an index in short steps. Used by one thread."""
 
     def __init__(
         self,

@@ -1,6 +1,8 @@
 """Finds what a source file defines and imports."""
 
+import re
 from collections.abc import Sequence
+from itertools import islice
 
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.parse import parse_afresh
@@ -12,6 +14,8 @@ from intarsia.workspace.symbols.symbols import Definition, DefinitionKind, FileS
 
 MAX_DEFINITIONS = 5_000
 """A file with more is a table of data; its first definitions are kept."""
+
+_SEPARATOR = re.compile(r"::|\\")
 
 
 def extract_symbols(text: str, language: Language) -> FileSymbols:
@@ -34,10 +38,12 @@ def _definitions(found: Sequence[Found]) -> tuple[Definition, ...]:
     """Return the definitions in the order of the text, each field and constant once."""
     definitions: list[Definition] = []
     places: dict[tuple[str, str], int] = {}
-    for one, around in with_surroundings(found):
-        if len(definitions) >= MAX_DEFINITIONS:
-            break
-        definition = _definition(one, around)
+    named = (
+        _definition(one, name, around)
+        for one, around in with_surroundings(found)
+        for name in one.names
+    )
+    for definition in islice(named, MAX_DEFINITIONS):
         if definition.kind in ("field", "constant"):
             known = places.setdefault((definition.container, definition.name), len(definitions))
             if known < len(definitions):
@@ -48,18 +54,17 @@ def _definitions(found: Sequence[Found]) -> tuple[Definition, ...]:
     return tuple(sorted(definitions, key=lambda one: one.start_line))
 
 
-def _definition(one: Found, around: Sequence[Found]) -> Definition:
-    containers = [outer.name for outer in around]
+def _definition(one: Found, name: str, around: Sequence[Found]) -> Definition:
+    containers = [_SEPARATOR.sub(".", outer.names[0]) for outer in around]
     is_member = bool(around) and around[-1].is_container
-    explicit = one.text("container")
-    if explicit:
-        containers.append(explicit.replace("::", "."))
+    for explicit in one.texts("container"):
+        containers.append(_SEPARATOR.sub(".", explicit))
         is_member = True
     kind: DefinitionKind | None = "method" if is_member and one.is_function else one.kind
     assert kind is not None  # a scope is never yielded
     end = one.node.end_point
     return Definition(
-        name=one.name,
+        name=name,
         kind=kind,
         signature=signature_of(one),
         container=".".join(containers),

@@ -29,9 +29,9 @@ class Found:
     captures: Captures = field(default_factory=dict)
 
     @property
-    def name(self) -> str:
-        text = self.text("name")
-        return text.strip(_QUOTES) or text
+    def names(self) -> tuple[str, ...]:
+        """Return the name, or all names of a declaration such as ``int x, y``."""
+        return tuple(text.strip(_QUOTES) or text for text in self.texts("name"))
 
     @property
     def is_container(self) -> bool:

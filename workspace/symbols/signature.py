@@ -10,7 +10,8 @@ MAX_DECORATOR_CHARS = 60
 
 _LINE_AFTER_OPENER = re.compile(r"([(\[])\s*\n\s*")
 _LINE_BEFORE_CLOSER = re.compile(r",?\s*\n\s*([)\]])")
-_TYPE_MARK = re.compile(r"^(?:->|:)\s*")
+_TYPE_MARK = re.compile(r"^(?:->|:(?!:))\s*")
+_INFERRED = "auto"  # of C++: the type comes later, or the compiler finds it
 _CUT = "..."
 
 
@@ -19,7 +20,9 @@ def signature_of(one: Found) -> str:
 
     What only leads to a body at the end, such as ``{``, ``:`` or ``=>``, is left out.
     """
-    body, value = one.first("body"), one.first("value")
+    names = one.names
+    body = one.first("body")
+    value = one.first("value") if len(names) == 1 else None
     end = one.node.end_byte
     is_long = False
     if body is not None:
@@ -29,9 +32,11 @@ def signature_of(one: Found) -> str:
         end = value.start_byte if is_long else value.end_byte
     header = one_line(_without_hidden(one, end))
     if is_long:
-        header = f"{header} {_CUT}" if header else one.name
+        header = f"{header} {_CUT}"
     else:
         header = _without_opener(header)
+        if names[0] not in header:  # typedef struct {...} Name
+            header = f"{header} {names[0]}"
     keyword = one.text("keyword")
     parts = [*_decorators(one), f"{keyword} {header}" if keyword else header]
     return shorten(" ".join(parts), MAX_SIGNATURE_CHARS)
@@ -39,7 +44,8 @@ def signature_of(one: Found) -> str:
 
 def type_of(one: Found) -> str:
     """Return the declared type on one line, without the mark before it."""
-    return shorten(_TYPE_MARK.sub("", one_line(one.text("type"))), MAX_SIGNATURE_CHARS)
+    type_name = next((text for text in one.texts("type") if text != _INFERRED), "")
+    return shorten(_TYPE_MARK.sub("", one_line(type_name)), MAX_SIGNATURE_CHARS)
 
 
 def one_line(text: str) -> str:
@@ -66,6 +72,8 @@ def _without_hidden(one: Found, end: int) -> str:
         if at <= node.start_byte and node.end_byte <= end:
             kept.append(one.data[at : node.start_byte])
             at = node.end_byte
+            while one.data[at : at + 1].isspace():
+                at += 1
     kept.append(one.data[at:end])
     return b"".join(kept).decode("utf-8", "replace")
 

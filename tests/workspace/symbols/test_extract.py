@@ -3,19 +3,13 @@
 from pathlib import Path
 
 import pytest
-from checkout import ROOT
+from drawn_symbols import REAL_FILES, symbols_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.infill.languages import LANGUAGES, Language, language_for_id, language_for_path
+from intarsia.infill.languages import LANGUAGES, Language, language_for_id
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols, Import, ImportedName
-
-REAL_FILES = ROOT / "research" / "evaluation" / "sets" / "builtin_files"
-
-
-def symbols_of(path: Path) -> FileSymbols:
-    return extract_symbols(path.read_text(encoding="utf-8"), language_for_path(str(path)))
 
 
 def drawn(definitions: tuple[Definition, ...]) -> list[str]:
