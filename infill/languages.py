@@ -260,7 +260,6 @@ LANGUAGES: tuple[Language, ...] = (
         id="elixir",
         aliases=("ex",),
         extensions=(".ex", ".exs"),
-        filenames=("mix.lock",),
         grammar=Grammar(module="tree_sitter_elixir"),
         openers="{[",
         header=_ELIXIR_HEADER,
@@ -292,7 +291,7 @@ LANGUAGES: tuple[Language, ...] = (
     Language(
         id="toml",
         extensions=(".toml",),
-        filenames=("Cargo.lock", "Pipfile", "poetry.lock", "uv.lock"),
+        filenames=("Pipfile",),
         grammar=Grammar(module="tree_sitter_toml"),
         block_style="closed",
         openers="[{",

@@ -45,7 +45,6 @@ CREATE TABLE definitions (
     position INTEGER NOT NULL,
     PRIMARY KEY (name, content, position)
 ) WITHOUT ROWID;
-CREATE INDEX definitions_by_content ON definitions (content);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY,
     content INTEGER NOT NULL,

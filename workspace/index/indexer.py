@@ -38,7 +38,7 @@ class _InFlight:
 
 
 class Indexer:
-    """Does the work of an index in short steps. Not for several threads, but for ``on_event``."""
+    """Does the work of an index in short steps. Used by one thread."""
 
     def __init__(
         self,

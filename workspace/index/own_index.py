@@ -28,6 +28,11 @@ class OwnIndex:
         self._events: queue.SimpleQueue[ParserEvent] = queue.SimpleQueue()
         self._indexer = Indexer(self.index, self._events.put, start)
 
+    @property
+    def fault(self) -> str:
+        """Why nothing is parsed any more, "" if all is well."""
+        return self._indexer.fault
+
     def update(self, *, max_s: float | None = None) -> bool:
         """Index what has changed; return whether all is done within ``max_s`` seconds."""
         until = None if max_s is None else time.monotonic() + max_s

@@ -133,7 +133,8 @@ class Workspace:
         for path in self.databases.glob("*.sqlite"):
             with closing(sqlite3.connect(path)) as database:
                 for symbols, words in database.execute("SELECT symbols, words FROM contents"):
-                    found += symbols.decode(errors="replace") + zlib.decompress(words).decode()
+                    found += zlib.decompress(symbols).decode(errors="replace")
+                    found += zlib.decompress(words).decode()
                 found += repr(database.execute("SELECT name FROM definitions").fetchall())
                 found += repr(database.execute("SELECT term FROM word_counts").fetchall())
         return set(MARK.findall(found))
