@@ -62,7 +62,7 @@ def _passages_of(kind: ChunkKind, around: Surroundings) -> Iterable[Candidate]:
     room = _room(kind, around, around.options.budget_chars)
     match kind:
         case "recent_edit":
-            return list(recent_edits(around, room))
+            return recent_edits(around, room)  # one by one: each becomes known
         case "similar":
             found = similar_passage(around, room)
         case _:

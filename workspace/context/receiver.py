@@ -150,7 +150,10 @@ def _with_bases(around: Surroundings, found: _Found) -> Iterator[_Found]:
             continue
         seen.add((path, one.name))
         yield path, one
-        bases = (_class_named(around, path, bare_type(base.split("<")[0])) for base in one.bases)
+        bases = (
+            _class_named(around, path, bare_type(base.split("<")[0]))
+            for base in one.bases[:MAX_BASES]
+        )
         waiting += [base for base in bases if base is not None]
 
 

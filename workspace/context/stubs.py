@@ -78,7 +78,7 @@ class Stubs:
             return
         line = at.stub.line(reached.definition)
         room = max_chars - (self.num_chars - at.num_chars)  # for this file
-        is_known = self._around.known.has_header(reached.definition.signature)
+        is_known = self._around.known.has_header(at.stub.header(reached.definition))
         if is_known or at.num_chars + len(line) >= room:
             return
         cost = self._around.cost(reached.path, "") + at.stub.cost_with(reached.definition)
