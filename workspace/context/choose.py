@@ -85,7 +85,7 @@ def _stubs(around: Surroundings, max_chars: int) -> Iterable[Candidate]:
 
 
 def _ranked(around: Surroundings, reached: Iterable[Reached]) -> Sequence[Ranked]:
-    return rank(reached, around.neighbourhood)
+    return rank(reached, around.neighbourhood, around.names)
 
 
 def _room(kind: ChunkKind, around: Surroundings, num_chars: int) -> int:

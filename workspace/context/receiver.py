@@ -39,6 +39,8 @@ def receiver_members(around: Surroundings) -> Iterator[Reached]:
         if path == around.place.path or symbols is None:
             continue
         for member in members_of(symbols, base.name):
+            if member.name.startswith("__") and not receiver.startswith("super"):
+                continue  # called by the language, not by name
             yield Reached(
                 path=path, definition=member, relation="receiver", local=member.name, owner=owner
             )
