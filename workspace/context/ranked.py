@@ -21,6 +21,8 @@ receiver's type or of such a class; it is in an imported module; it is beside an
 
 _DECORATORS = re.compile(r"^(?:@[\w.]+(?:\([^()]*\))?\s+)+")
 
+_ERROR = re.compile(r"(?:Error|Exception|Fault|Warning|Throwable)$")
+
 PRIORS: Mapping[Relation, float] = {
     "imported": 1.5,
     "named": 1.0,
@@ -32,6 +34,8 @@ PRIORS: Mapping[Relation, float] = {
 MENTION_WEIGHT = 2.0
 OWNER_WEIGHT = 0.5
 UNUSED_WEIGHT = 1.5
+ERROR_WEIGHT = 2.0
+"""For an error where one is raised or caught."""
 USED_WEIGHT = 0.5
 """For a member that the file uses anywhere: it is likely to use it again."""
 WORD_WEIGHT = 1.0
@@ -77,27 +81,41 @@ def rank(
         near = neighbourhood.words
         shared = sum(near[word] * rarity[word] for word in its & near.keys())
         overlap = WORD_WEIGHT * shared / math.sqrt(max(len(its), 1))
-        is_used = num_uses.get(one.local, 0) > 0
-        score = _score(one, overlap, neighbourhood.mentions, is_used=is_used)
+        bonus = _bonus(one, neighbourhood, is_used=num_uses.get(one.local, 0) > 0)
+        score = _score(one, overlap, neighbourhood.mentions, bonus)
         if score > 0:
             ranked.append(Ranked(reached=one, score=score))
     return sorted(ranked, key=lambda one: -one.score)
 
 
-def _score(one: Reached, overlap: float, mentions: Mapping[str, float], *, is_used: bool) -> float:
+def _bonus(one: Reached, neighbourhood: Neighbourhood, *, is_used: bool) -> float:
+    is_member = one.relation in ("receiver", "member")
+    is_expected = neighbourhood.expects_error and _is_error(one.definition)
+    return (
+        UNUSED_WEIGHT * one.is_unused
+        + USED_WEIGHT * (is_used and is_member)
+        + ERROR_WEIGHT * is_expected
+    )
+
+
+def _score(one: Reached, overlap: float, mentions: Mapping[str, float], bonus: float) -> float:
     mention = min(mentions.get(one.local, 0.0), MAX_MENTION)
-    if one.relation == "neighbour" and overlap + mention < MIN_NEIGHBOUR_OVERLAP:
+    if one.relation == "neighbour" and overlap + mention + bonus < MIN_NEIGHBOUR_OVERLAP:
         return 0.0
     owner = min(mentions.get(one.owner, 0.0), MAX_MENTION) if one.owner else 0.0
     score = (
         PRIORS[one.relation]
         + MENTION_WEIGHT * mention
         + OWNER_WEIGHT * owner * (2.0 if one.definition.name in CONSTRUCTORS else 1.0)
-        + UNUSED_WEIGHT * one.is_unused
-        + USED_WEIGHT * (is_used and one.relation in ("receiver", "member"))
         + overlap
+        + bonus
     )
     return score * (PRIVATE_FACTOR if _is_private(one.definition) else 1.0)
+
+
+def _is_error(definition: Definition) -> bool:
+    names = (definition.name, *definition.bases)
+    return definition.kind == "class" and any(map(_ERROR.search, names))
 
 
 def _rarity(words: Sequence[frozenset[str]]) -> dict[str, float]:
