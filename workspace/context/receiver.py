@@ -39,6 +39,8 @@ def receiver_members(around: Surroundings) -> Iterator[Reached]:
         if path == around.place.path or symbols is None:
             continue
         for member in members_of(symbols, base.name):
+            if member.name.startswith("__") and not receiver.startswith("super"):
+                continue  # called by the language, not by name
             yield Reached(
                 path=path, definition=member, relation="receiver", local=member.name, owner=owner
             )
@@ -150,7 +152,10 @@ def _with_bases(around: Surroundings, found: _Found) -> Iterator[_Found]:
             continue
         seen.add((path, one.name))
         yield path, one
-        bases = (_class_named(around, path, bare_type(base.split("<")[0])) for base in one.bases)
+        bases = (
+            _class_named(around, path, bare_type(base.split("<")[0]))
+            for base in one.bases[:MAX_BASES]
+        )
         waiting += [base for base in bases if base is not None]
 
 

@@ -11,6 +11,8 @@ from intarsia.infill.languages import Language
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols
 
 MAX_CHARS_ABOVE = 20_000
+MAX_TYPE_CHARS = 200
+MAX_WRAPPERS = 4
 
 _SELF = frozenset({"self", "this", "cls", "Self", "super", "super()", "base"})
 _WRAPPERS = re.compile(
@@ -51,15 +53,16 @@ def bare_type(written: str) -> str:
 
     ``Optional[User]``, ``User | None`` and ``&mut User`` are ``User``; ``list[User]`` is none.
     """
-    text = written.strip().strip("\"'").lstrip("&*: ").removeprefix("mut ").removeprefix("const ")
-    parts = [part.strip() for part in text.rstrip("?!*& ").split("|")]
-    parts = [part for part in parts if part not in _NOTHING]
-    if len(parts) != 1:
-        return ""
-    wrapped = _WRAPPERS.fullmatch(parts[0])
-    if wrapped:
-        return bare_type(wrapped[1].split(",")[0])
-    return parts[0] if _NAME.fullmatch(parts[0]) else ""
+    name = written[:MAX_TYPE_CHARS]
+    for _ in range(MAX_WRAPPERS):
+        name = name.strip().strip("\"'").lstrip("&*: ")
+        name = name.removeprefix("mut ").removeprefix("const ").rstrip("?!*& ")
+        parts = [part for part in map(str.strip, name.split("|")) if part not in _NOTHING]
+        wrapped = _WRAPPERS.fullmatch(parts[0]) if len(parts) == 1 else None
+        if wrapped is None:
+            return parts[0] if len(parts) == 1 and _NAME.fullmatch(parts[0]) else ""
+        name = wrapped[1].split(",")[0]
+    return ""
 
 
 def enclosing_class(symbols: FileSymbols, line: int) -> Definition | None:

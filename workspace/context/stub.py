@@ -56,6 +56,11 @@ class Stub:
         """Return the definition as it is written in the stub: its decorators and one line."""
         return _written(definition.signature, definition.kind, self._style, self._max_chars)
 
+    def header(self, definition: Definition) -> str:
+        """Return the line of a definition without its decorators and without its end."""
+        line = self.line(definition).rpartition("\n")[2]
+        return line.removesuffix(self._style.function_end) if self._style.function_end else line
+
     def cost_with(self, definition: Definition) -> int:
         """Return the characters of the stub's text if the definition were added."""
         before = dict(self._chosen)

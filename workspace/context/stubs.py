@@ -78,7 +78,7 @@ class Stubs:
             return
         line = at.stub.line(reached.definition)
         room = max_chars - (self.num_chars - at.num_chars)  # for this file
-        is_known = self._around.known.has_header(reached.definition.signature)
+        is_known = self._around.known.has_header(at.stub.header(reached.definition))
         if is_known or at.num_chars + len(line) >= room:
             return
         cost = self._around.cost(reached.path, "") + at.stub.cost_with(reached.definition)
@@ -93,11 +93,9 @@ class Stubs:
         path = one.reached.path
         symbols = self._around.symbols_of(path)
         language = self._around.language_of(path)
-        stub = Stub(
-            symbols.definitions if symbols else (),
-            language,
-            self._around.options.max_signature_chars,
-        )
+        options = self._around.options
+        max_chars = options.max_member_chars if kind == "members" else options.max_signature_chars
+        stub = Stub(symbols.definitions if symbols else (), language, max_chars)
         return _FileStub(stub=stub, kind=kind, score=one.score, num_chars=0)
 
 

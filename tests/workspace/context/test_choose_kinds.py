@@ -132,9 +132,7 @@ def test_the_members_of_a_base_in_another_file_are_found_for_self():
         f"    def slam(self) -> None:\n        self.{HOLE}\n"
     )
     (chunk,) = chosen({"app/session.py": SESSION, "main.py": main}, "main.py", "members")
-    assert chunk.text == (
-        "class Base:\n    is_open: bool = True\n    def close(self) -> None: ..."
-    )
+    assert chunk.text == ("class Base:\n    is_open: bool = True\n    def close(self) -> None: ...")
 
 
 def test_an_unknown_receiver_has_no_members():
@@ -273,7 +271,9 @@ def test_a_test_gets_the_signatures_of_what_it_tests():
 
 def test_a_line_that_the_file_has_already_is_not_repeated():
     main = f"from lib import Door\n\n\nclass Gate(Door):\n    def close_it(self):\n        {HOLE}\n"
-    lib = "class Door:\n    def close_it(self):\n        pass\n    def open_it(self):\n        pass\n"
+    lib = (
+        "class Door:\n    def close_it(self):\n        pass\n    def open_it(self):\n        pass\n"
+    )
     (chunk,) = chosen({"lib.py": lib, "main.py": main}, "main.py", "signatures")
     assert chunk.text == "class Door:\n    def open_it(self): ..."
 
