@@ -49,13 +49,13 @@ class ContextCache:
     def _num_reserved(self) -> int:
         return sum(cache.capacity for cache in self._held)
 
-    def num_held(self, context: Sequence[int]) -> int:
+    def num_held(self, context: Sequence[int], *, may_be_stored: bool = False) -> int:
         """Return how many of a context's first tokens need not be read. Changes nothing.
 
-        Those that are on disk count: restoring them takes a fiftieth of the time.
+        Those on disk count if it ``may_be_stored``: restoring them takes a fraction of the time.
         """
         held = max((common_prefix_length(cache.ids, context) for cache in self._held), default=0)
-        return max(held, self._num_to_restore(context, held))
+        return max(held, self._num_to_restore(context, held)) if may_be_stored else held
 
     def open(self, context: Sequence[int], *, may_be_stored: bool = False) -> tuple[KvCache, int]:
         """Return a cache that holds a beginning of this context, and the length of that.
