@@ -16,11 +16,16 @@ from intarsia.engine.fill_control import FillControl
 _MIN_KEPT_SHARE = 0.5  # of a held context that the new one must keep to take it over
 _MAX_LOST = 32  # tokens of it: a suffix that is requested again must not be read again
 _MIN_COPIED = 32  # tokens
+_MAX_STATES = 4  # of one file, at places nearby or before and after edits, while room is needed
 _MIN_RESTORED = 32  # tokens more than are held: reading fewer takes no longer than a file
 
 
 class ContextCache:
-    """Least recently used contexts are forgotten first, and before them those within another."""
+    """Contexts that are worth least are forgotten first.
+
+    These are the ones within a longer context, then the older states of a file with many, then the
+    least recently used. So work in one file does not put out the others.
+    """
 
     def __init__(
         self,
@@ -44,13 +49,13 @@ class ContextCache:
     def _num_reserved(self) -> int:
         return sum(cache.capacity for cache in self._held)
 
-    def num_held(self, context: Sequence[int]) -> int:
+    def num_held(self, context: Sequence[int], *, may_be_stored: bool = False) -> int:
         """Return how many of a context's first tokens need not be read. Changes nothing.
 
-        Those that are on disk count: restoring them takes a fiftieth of the time.
+        Those on disk count if it ``may_be_stored``: restoring them takes a fraction of the time.
         """
         held = max((common_prefix_length(cache.ids, context) for cache in self._held), default=0)
-        return max(held, self._num_to_restore(context, held))
+        return max(held, self._num_to_restore(context, held)) if may_be_stored else held
 
     def open(self, context: Sequence[int], *, may_be_stored: bool = False) -> tuple[KvCache, int]:
         """Return a cache that holds a beginning of this context, and the length of that.
@@ -112,22 +117,30 @@ class ContextCache:
         return num_stored if num_stored >= num_held + _MIN_RESTORED else 0
 
     def _evict(self, num_needed: int) -> None:
-        """Forget caches that are not in use until there is room.
-
-        Those that a longer one contains go first, then the least recently used.
-        """
-        idle = [cache for cache in self._held if cache not in self._suspended]
-        for cache in sorted(idle, key=lambda cache: not self._is_within_another(cache)):
-            if self._num_reserved + num_needed <= self._max_tokens:
+        """Forget caches that are not in use, the least valuable first, until there is room."""
+        while self._num_reserved + num_needed > self._max_tokens:
+            idle = [cache for cache in self._held if cache not in self._suspended]
+            if not idle:
                 break
-            self._held.remove(cache)
+            self._held.remove(min(idle, key=self._value))
 
-    def _is_within_another(self, cache: KvCache) -> bool:
-        return any(
-            len(other) > len(cache) and other.ids[: len(cache)] == cache.ids for other in self._held
-        )
+    def _value(self, cache: KvCache) -> int:
+        """Return how much a cache is worth; of equal ones the least recently used comes first."""
+        if any(_is_within(cache, other) for other in self._held):
+            return 0
+        newer = self._held[self._held.index(cache) + 1 :]
+        return 1 if sum(_share_half(cache, other) for other in newer) >= _MAX_STATES - 1 else 2
 
     def _may_take_over(self, held: KvCache, num_shared: int) -> bool:
         if held in self._suspended:
             return False
         return num_shared >= _MIN_KEPT_SHARE * len(held) and len(held) - num_shared <= _MAX_LOST
+
+
+def _is_within(cache: KvCache, other: KvCache) -> bool:
+    return len(cache) < len(other) and other.ids[: len(cache)] == cache.ids
+
+
+def _share_half(first: KvCache, second: KvCache) -> bool:
+    half = (min(len(first), len(second)) + 1) // 2
+    return first.ids[:half] == second.ids[:half]

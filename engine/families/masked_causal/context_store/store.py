@@ -1,9 +1,9 @@
 """Keep contexts on disk, and restore the longest kept beginning of a new one.
 
-A context is kept as *blocks* of 64 tokens. A block is named by the digest of all tokens up to its
-end. Contexts that begin alike share their first blocks. A written block never changes. A *record*
-per context holds its token ids and its last hidden state. Any file may be
-missing or damaged: then less is restored, and what is damaged is removed.
+A context is kept as *blocks* of 64 tokens. The digest of all tokens up to a block's end is its
+name. So contexts with a common beginning share their first blocks, which are written once. A
+*record* per context holds its token ids and its last hidden state. Any file may be missing or
+damaged: then less is restored, and what is damaged is removed.
 """
 
 import hashlib
@@ -103,8 +103,8 @@ class ContextStore:
     def keep(self, contexts: Sequence[tuple[KvCache, int]], control: FillControl) -> None:
         """Keep contexts, most recently used first: of each cache this number of its tokens.
 
-        A context with only a few tokens that are not kept is not written. Raises Cancelled between
-        two blocks; what is written by then need not be written again.
+        Contexts with few tokens that are not kept yet are left out. Raises Cancelled between two
+        blocks; what is written by then need not be written again.
         """
         num_written = 0
         newer: list[NDArray[np.int32]] = []
