@@ -6,14 +6,18 @@ from pathlib import Path
 from intarsia.cli.baselines import BaselineName, baseline_named
 from intarsia.cli.errors import CliError
 from intarsia.cli.eval.options import EvalRequest
+from intarsia.cli.eval.window import window_name
 from intarsia.cli.terminal import notices
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.ipc.messages import Decoding
+from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.execute import Sandbox, find_sandbox
 from intarsia.research.evaluation.sets.builtin import builtin_cases
 from intarsia.research.evaluation.sets.humaneval import read_humaneval
+from intarsia.research.evaluation.sets.project import project_cases
 from intarsia.research.evaluation.sets.repository import repository_cases
 from intarsia.research.evaluation.sets.request_kind import language_ids
 from intarsia.research.evaluation.system import System
@@ -25,19 +29,27 @@ def systems_of(request: EvalRequest) -> list[System]:
     """Return the systems in order. The others are compared with the first."""
     if request.is_direct and request.is_invoked:
         raise CliError("--invoked is for the language server: give it without --direct")
-    own = [_own(decoding, request) for decoding in request.decodings]
+    own = [
+        _own(decoding, budget, request)
+        for decoding in request.decodings
+        for budget in request.windows or (Budget(),)
+    ]
     return own + [
         system for baseline in request.baselines for system in _baseline(baseline, request)
     ]
 
 
-def _own(decoding: Decoding, request: EvalRequest) -> System:
+def _own(decoding: Decoding, budget: Budget, request: EvalRequest) -> System:
     options = FillOptions(
-        decoding=decoding, model=request.model, num_candidates=request.num_candidates
+        decoding=decoding,
+        model=request.model,
+        num_candidates=request.num_candidates,
+        budget=budget,
     )
+    name = f"{decoding} {window_name(budget)}" if request.windows else decoding
     if request.is_direct:
-        return Direct(options)
-    return LanguageServer(options, is_invoked=request.is_invoked)
+        return Direct(options, name=name)
+    return LanguageServer(options, name=name, is_invoked=request.is_invoked)
 
 
 def _baseline(name: BaselineName, request: EvalRequest) -> list[System]:
@@ -96,6 +108,14 @@ def read_cases(request: EvalRequest) -> list[Case]:
 
 
 def _set_cases(name: str, request: EvalRequest) -> Sequence[Case]:
+    if name == "project":
+        return project_cases(
+            languages=request.languages or None,
+            kinds=request.kinds or None,
+            limit=request.limit,
+            seed=request.seed,
+            cache=cache_folder() / "evaluation",
+        )
     if name == "builtin":
         return builtin_cases(
             languages=request.languages or None,
@@ -128,7 +148,7 @@ def _humaneval_file(name: str, folder: Path | None) -> Path:
     if name not in HUMANEVAL_FILES:
         path = Path(name)
         if not path.is_file():
-            known = ", ".join(("builtin", *HUMANEVAL_FILES))
+            known = ", ".join(("builtin", "project", *HUMANEVAL_FILES))
             raise CliError(f"no set and no file {name}: give one of {known}, or the path of a file")
         return path
     file = (folder or _CHECKOUT_FOLDER) / HUMANEVAL_FILES[name]
