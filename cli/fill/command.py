@@ -12,39 +12,19 @@ from intarsia.cli.fill.report import report_filling, to_json
 from intarsia.cli.fill.show import show_filling
 from intarsia.cli.fill.source_file import read_source, require_writable, write_source
 from intarsia.cli.fill.where import place_options, read_where
+from intarsia.cli.language_option import language_option
 from intarsia.cli.options import fill_options
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import output
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.outcome import FilledPlace
-from intarsia.infill.languages import (
-    LANGUAGES,
-    PLAIN_TEXT,
-    Language,
-    language_for_id,
-    language_for_path,
-)
-
-
-def _read_language(ctx: click.Context, _: click.Parameter, name: str | None) -> Language | None:
-    if name is None:
-        return None
-    language = language_for_id(name)
-    if language is PLAIN_TEXT and name.lower() != PLAIN_TEXT.id:
-        known = ", ".join(row.id for row in LANGUAGES)
-        raise click.BadParameter(f"{name!r} is unknown; known are {known} and {PLAIN_TEXT.id}")
-    return language
+from intarsia.infill.languages import Language, language_for_path
 
 
 @click.command("fill")
 @click.argument("file", type=click.Path(path_type=Path, allow_dash=True))
 @place_options
-@click.option(
-    "--language",
-    metavar="NAME",
-    callback=_read_language,
-    help="The language id, as in editors.  [default: by the file's name]",
-)
+@language_option
 @click.option("--watch", is_flag=True, help="Show the canvas while it settles.")
 @click.option("--write", is_flag=True, help="Write the fills into the file, all or none.")
 @fill_options

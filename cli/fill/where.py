@@ -70,7 +70,8 @@ def selections_at(text: str, ranges: Sequence[Range], language: Language) -> lis
     return places
 
 
-def _position(ctx: click.Context, _: click.Parameter, value: str | None) -> Position | None:
+def read_position(ctx: click.Context, _: click.Parameter, value: str | None) -> Position | None:
+    """Parse an option that is a position. Raise BadParameter."""
     return None if value is None else _parsed(parse_position, value)
 
 
@@ -96,7 +97,7 @@ _OPTIONS = (
     click.option(
         "--at",
         metavar="LINE:COL",
-        callback=_position,
+        callback=read_position,
         help="Fill at this cursor: the rest of the line, or the block after a header.",
     ),
     click.option(

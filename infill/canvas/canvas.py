@@ -11,7 +11,7 @@ from intarsia.infill.canvas.window import prefix_start, suffix_end
 from intarsia.infill.holes.hole import Hole, HoleKind
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.parse import Syntax, parse
 
 LINE_TOKENS = 48
 STATEMENT_TOKENS = 96
@@ -49,8 +49,7 @@ def build_canvas(text: str, hole: Hole, language: Language, budget: Budget) -> C
     """Return the canvas of one hole."""
     syntax = parse(text, language)
     num_open = max_open(text, hole, language, syntax)
-    first = prefix_start(text, hole.given_start, budget.prefix_tokens, syntax)
-    last = suffix_end(text, hole.end, budget.suffix_tokens, syntax)
+    first, last = _window(text, hole, budget, syntax)
     return Canvas(
         prefix=_shown(text[first : hole.given_start]),
         given=_shown(text[hole.given_start : hole.start]),
@@ -62,6 +61,16 @@ def build_canvas(text: str, hole: Hole, language: Language, budget: Budget) -> C
         kind=hole.kind,
         language=language.id,
     )
+
+
+def window_of(text: str, hole: Hole, language: Language, budget: Budget) -> tuple[int, int]:
+    """Return where the part of the text begins and ends that a canvas of the hole shows."""
+    return _window(text, hole, budget, parse(text, language))
+
+
+def _window(text: str, hole: Hole, budget: Budget, syntax: Syntax | None) -> tuple[int, int]:
+    first = prefix_start(text, hole.given_start, budget.prefix_tokens, syntax)
+    return first, suffix_end(text, hole.end, budget.suffix_tokens, syntax)
 
 
 def _max_tokens(hole: Hole, num_open: int | None, budget: Budget) -> int:

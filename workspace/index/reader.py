@@ -43,6 +43,10 @@ class IndexReader(Protocol):
         """Return the paths of files with this name without its extension, in any folder."""
         ...
 
+    def files_in(self, folder: str) -> Sequence[str]:
+        """Return the paths of the indexed files of a folder, without those of its subfolders."""
+        ...
+
     def root_of(self, path: str) -> str | None:
         """Return the opened folder that a file is in, None if it is in none."""
         ...

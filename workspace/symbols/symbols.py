@@ -10,7 +10,10 @@ DefinitionKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Definition:
-    """A named thing that a file defines. Lines are 0-based, ``end_line`` is exclusive."""
+    """A named thing that a file defines. Lines are 0-based, ``end_line`` is exclusive.
+
+    A class is also a struct, an enum or a record; a type is an interface, a trait or an alias.
+    """
 
     name: str
     kind: DefinitionKind
@@ -32,7 +35,11 @@ class ImportedName:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Import:
-    """One import. Without ``names``, the whole module is imported as ``local``."""
+    """One import. Without ``names``, the whole module is imported as ``local``.
+
+    ``import a.b`` has the local name ``a.b``; ``import "./setup"`` has none. The name ``*`` means
+    every public name, ``default`` the main export of a JavaScript module.
+    """
 
     module: str  # as it is written, without quotes
     names: tuple[ImportedName, ...] = ()

@@ -1,0 +1,1 @@
+"""``intarsia context``: show what the model would see at a place."""

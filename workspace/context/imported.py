@@ -1,0 +1,162 @@
+"""The definitions in other files that a file's imports give it: names, members, whole modules.
+
+An import often names a file that only passes the name on (``__init__.py``, ``index.ts``); it is
+followed a few steps to the file that defines the name.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from intarsia.workspace.context.candidate import Surroundings
+from intarsia.workspace.context.imported_files import is_module_named
+from intarsia.workspace.context.ranked import Reached
+from intarsia.workspace.symbols.symbols import Definition, FileSymbols, Import, ImportedName
+
+MAX_STEPS = 4
+"""How often a name is followed to the next file."""
+MAX_MODULE_DEFINITIONS = 200
+MAX_MEMBERS = 60
+
+TYPES = ("class", "type", "module")
+
+
+def imported_definitions(around: Surroundings) -> Iterator[Reached]:
+    """Yield what the imports of the file reach, each definition once."""
+    seen: set[tuple[str, int, str]] = set()
+    for one in _reached(around):
+        key = (one.path, one.definition.start_line, one.definition.name)
+        if key not in seen:
+            seen.add(key)
+            yield one
+
+
+def find_name(
+    around: Surroundings, path: str, name: str, num_steps: int = MAX_STEPS
+) -> tuple[str, Definition] | None:
+    """Return the definition of a name in a file, or in those that it imports the name from."""
+    symbols = around.symbols_of(path)
+    if symbols is None or num_steps == 0:
+        return None
+    for definition in symbols.definitions:
+        if definition.name == name and not definition.container:
+            return path, definition
+    for one in symbols.imports:
+        for passed in _passed_on(one, name):
+            found = find_imported(around, path, one, passed, num_steps - 1)
+            if found is not None:
+                return found
+    return None
+
+
+def find_imported(
+    around: Surroundings, path: str, one: Import, name: str, num_steps: int = MAX_STEPS
+) -> tuple[str, Definition] | None:
+    """Return the definition of a name that an import in ``path`` brings."""
+    for file in around.imported_files.of(path, one):
+        if not is_module_named(file, name) or len(one.names) == 0:
+            found = find_name(around, file, name, num_steps)
+            if found is not None:
+                return found
+    return None
+
+
+def modules_named(around: Surroundings, path: str, one: Import, name: str) -> Sequence[str]:
+    """Return the files of a module that an import brings as a name of its package."""
+    return [file for file in around.imported_files.of(path, one) if is_module_named(file, name)]
+
+
+def members_of(symbols: FileSymbols, type_name: str) -> Sequence[Definition]:
+    """Return the members of a type by its qualified name, in the order of the file."""
+    members = (one for one in symbols.definitions if one.container == type_name)
+    return [one for one, _ in zip(members, range(MAX_MEMBERS), strict=False)]
+
+
+def last_part(module: str) -> str:
+    """Return the name by which a module is known without another: ``b`` of ``a.b`` or ``a/b``."""
+    return re.split(r"::|[./\\]", module)[-1]
+
+
+def _reached(around: Surroundings) -> Iterator[Reached]:
+    """Yield imported names first, so that nothing hides their relation."""
+    later: list[Iterator[Reached]] = []
+    for one in around.symbols.imports:
+        files = around.imported_files.of(around.place.path, one)
+        for imported in one.names:
+            if imported.name == "*":
+                later += [_module(around, file, "", is_unused=False) for file in files]
+                continue
+            found = _of_name(around, one, imported)
+            if found is None:
+                submodules = modules_named(around, around.place.path, one, imported.name)
+                unused = _is_unused(around, imported.local)
+                later += [_module(around, f, imported.local, is_unused=unused) for f in submodules]
+                continue
+            yield found
+            later.append(_with(around, found))
+        if not one.names:
+            local = one.local or last_part(one.module)
+            unused = _is_unused(around, local)
+            later += [_module(around, file, local, is_unused=unused) for file in files]
+    for each in later:
+        yield from each
+
+
+def _of_name(around: Surroundings, one: Import, imported: ImportedName) -> Reached | None:
+    found = find_imported(around, around.place.path, one, imported.name)
+    if found is None or not around.may_show(found[0]):
+        return None
+    return Reached(
+        path=found[0],
+        definition=found[1],
+        relation="imported",
+        local=imported.local,
+        is_unused=_is_unused(around, imported.local),
+    )
+
+
+def _with(around: Surroundings, one: Reached) -> Iterator[Reached]:
+    """Yield the members of an imported class, then what else its file defines."""
+    symbols = around.symbols_of(one.path)
+    if symbols is None:
+        return
+    if one.definition.kind in TYPES:
+        for member in members_of(symbols, one.definition.name):
+            yield Reached(
+                path=one.path,
+                definition=member,
+                relation="member",
+                local=member.name,
+                owner=one.local,
+            )
+    for definition in symbols.definitions[:MAX_MODULE_DEFINITIONS]:
+        if not definition.container:
+            yield Reached(
+                path=one.path, definition=definition, relation="neighbour", local=definition.name
+            )
+
+
+def _module(around: Surroundings, path: str, local: str, *, is_unused: bool) -> Iterator[Reached]:
+    """Yield the definitions of an imported module."""
+    symbols = around.symbols_of(path)
+    for definition in symbols.definitions[:MAX_MODULE_DEFINITIONS] if symbols else ():
+        if not definition.container:
+            yield Reached(
+                path=path,
+                definition=definition,
+                relation="module",
+                local=definition.name,
+                owner=local,
+                is_unused=is_unused,
+            )
+
+
+def _passed_on(one: Import, name: str) -> Iterator[str]:
+    for imported in one.names:
+        if imported.local == name:
+            yield imported.name
+        elif imported.name == "*":
+            yield name
+
+
+def _is_unused(around: Surroundings, local: str) -> bool:
+    return around.num_uses(local) <= 1  # the import itself

@@ -1,0 +1,72 @@
+"""The code around a hole as weighted words: what it mentions, and what is left of the hole.
+
+Lines above and below count, nearer ones more. A query centred on the hole finds more than one that
+ends at it: it was part of the winning entry of the JetBrains context competition of 2025.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from intarsia.workspace.context.place import Place
+from intarsia.workspace.words import identifiers, words_of
+
+NUM_LINES_ABOVE = 24
+NUM_LINES_BELOW = 12
+HALF_WEIGHT_LINES = 6
+"""A word this many lines away weighs half as much as one on the line of the hole."""
+
+MAX_CHARS_EACH_SIDE = 4_000
+
+_ACCESS = r"(?:\?\.|!\.|\.|->|::)"
+_RECEIVER = re.compile(rf"(super\(\)|(?:[^\W\d]\w*{_ACCESS})*[^\W\d]\w*){_ACCESS}\w*\Z")
+_LINE_END = re.compile(r"\r\n|\n|\r")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Neighbourhood:
+    """Weights of the identifiers and words near a hole; on the hole's own line a word weighs 1."""
+
+    mentions: Mapping[str, float]
+    words: Mapping[str, float]
+    receiver: str  # the expression left of the dot at the hole, such as "self.user", or ""
+    line: int  # of the hole, 0-based
+
+
+def neighbourhood_of(place: Place) -> Neighbourhood:
+    """Return the words around a hole."""
+    mentions: defaultdict[str, float] = defaultdict(float)
+    words: defaultdict[str, float] = defaultdict(float)
+    for weight, line in _weighted_lines(place):
+        for name in set(identifiers(line)):
+            mentions[name] += weight
+            for word in words_of(name):
+                words[word] = max(words[word], weight)
+    before = place.text[max(0, place.offset - MAX_CHARS_EACH_SIDE) : place.offset]
+    return Neighbourhood(
+        mentions=mentions,
+        words=words,
+        receiver=_receiver(_LINE_END.split(before)[-1]),
+        line=place.text.count("\n", 0, place.offset),
+    )
+
+
+def _weighted_lines(place: Place) -> Iterator[tuple[float, str]]:
+    before, after = _sides(place)
+    yield 1.0, f"{before[-1]} {after[0]}"
+    for lines in (before[-2 : -NUM_LINES_ABOVE - 2 : -1], after[1 : NUM_LINES_BELOW + 1]):
+        for distance, line in enumerate(lines, 1):
+            yield HALF_WEIGHT_LINES / (HALF_WEIGHT_LINES + distance), line
+
+
+def _sides(place: Place) -> tuple[Sequence[str], Sequence[str]]:
+    text, offset = place.text, place.offset
+    before = text[max(0, offset - MAX_CHARS_EACH_SIDE) : offset]
+    after = text[offset : offset + MAX_CHARS_EACH_SIDE]
+    return _LINE_END.split(before), _LINE_END.split(after)
+
+
+def _receiver(before: str) -> str:
+    match = _RECEIVER.search(before[-200:])
+    return re.sub(_ACCESS, ".", match[1]) if match else ""

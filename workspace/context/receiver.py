@@ -1,0 +1,126 @@
+"""Members of the type of ``user`` where ``user.`` is written at the hole, its bases included."""
+
+from collections.abc import Iterator, Sequence
+
+from intarsia.workspace.context.candidate import Surroundings
+from intarsia.workspace.context.imported import (
+    find_imported,
+    find_name,
+    last_part,
+    members_of,
+    modules_named,
+)
+from intarsia.workspace.context.ranked import Reached
+from intarsia.workspace.context.receiver_type import (
+    bare_type,
+    declared_type,
+    enclosing_class,
+    is_self,
+)
+from intarsia.workspace.context.same_package import named_definition
+from intarsia.workspace.symbols.symbols import Definition, FileSymbols
+
+MAX_BASES = 4
+
+_Found = tuple[str, Definition]
+"""The path of a file, and a definition in it."""
+
+
+def receiver_members(around: Surroundings) -> Iterator[Reached]:
+    """Yield the members of the receiver's type that are in other files."""
+    receiver = around.neighbourhood.receiver
+    found = type_of(around, receiver) if receiver else None
+    if found is None:
+        return
+    owner = found[1].name
+    for path, base in _with_bases(around, found):
+        symbols = _symbols(around, path)
+        if path == around.place.path or symbols is None:
+            continue
+        for member in members_of(symbols, base.name):
+            yield Reached(
+                path=path, definition=member, relation="receiver", local=member.name, owner=owner
+            )
+
+
+def type_of(around: Surroundings, expression: str) -> _Found | None:
+    """Return the class of an expression such as ``self.client.user``, None if nothing tells."""
+    first, *rest = expression.split(".")
+    found = _type_of_name(around, first)
+    for name in rest:
+        if found is None:
+            return None
+        found = _type_of_member(around, found, name)
+    return found
+
+
+def _type_of_name(around: Surroundings, name: str) -> _Found | None:
+    if is_self(name):
+        own = enclosing_class(around.symbols, around.neighbourhood.line)
+        return (around.place.path, own) if own else None
+    written = declared_type(name, around.place.text[: around.place.offset])
+    return _class_named(around, around.place.path, written or name)
+
+
+def _type_of_member(around: Surroundings, found: _Found, name: str) -> _Found | None:
+    for path, owner in _with_bases(around, found):
+        symbols = _symbols(around, path)
+        for member in members_of(symbols, owner.name) if symbols else ():
+            if member.name == name and member.type_name:
+                return _class_named(around, path, bare_type(member.type_name))
+    return None
+
+
+def _class_named(around: Surroundings, path: str, written: str) -> _Found | None:
+    """Return the class that a name means in a file; of ``make()``, the class that it returns."""
+    name = written.removesuffix("()").replace("::", ".")
+    if not name:
+        return None
+    found = _definition(around, path, name)
+    if found is None or found[1].kind in ("class", "type"):
+        return found
+    returned = bare_type(found[1].type_name) if written.endswith("()") else ""
+    return _class_named(around, found[0], returned) if returned else None
+
+
+def _definition(around: Surroundings, path: str, name: str) -> _Found | None:
+    """Return the definition of ``name`` or ``module.name`` as a file knows it."""
+    module, _, last = name.rpartition(".")
+    symbols = _symbols(around, path)
+    if symbols is None:
+        return None
+    for one in symbols.definitions if not module else ():
+        if one.name == last and not one.container:
+            return path, one
+    for imported in symbols.imports:
+        for name_in_it in imported.names:
+            if not module and name_in_it.local == last:
+                return find_imported(around, path, imported, name_in_it.name)
+            if module and name_in_it.local == module:
+                return _in_files(around, modules_named(around, path, imported, module), last)
+        if module and module in (imported.local, imported.module, last_part(imported.module)):
+            return _in_files(around, around.imported_files.of(path, imported), last)
+    return named_definition(around, last)
+
+
+def _in_files(around: Surroundings, files: Sequence[str], name: str) -> _Found | None:
+    found = (find_name(around, file, name) for file in files)
+    return next((one for one in found if one is not None), None)
+
+
+def _with_bases(around: Surroundings, found: _Found) -> Iterator[_Found]:
+    """Yield a class and its bases, the nearest first; never one twice."""
+    waiting: list[_Found] = [found]
+    seen: set[tuple[str, str]] = set()
+    while waiting and len(seen) <= MAX_BASES:
+        path, one = waiting.pop(0)
+        if (path, one.name) in seen:
+            continue
+        seen.add((path, one.name))
+        yield path, one
+        bases = (_class_named(around, path, bare_type(base.split("<")[0])) for base in one.bases)
+        waiting += [base for base in bases if base is not None]
+
+
+def _symbols(around: Surroundings, path: str) -> FileSymbols | None:
+    return around.symbols if path == around.place.path else around.symbols_of(path)

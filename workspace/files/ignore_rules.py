@@ -1,0 +1,162 @@
+"""Rules of .gitignore files in nested folders, and of .intarsiaignore files, which win.
+
+Both have the syntax of gitignore. A rule of a deeper folder beats one of a higher folder, and of
+one file's rules the last that matches decides. Nothing inside an ignored folder can be asked for
+again, as in git. ``.intarsiaignore`` is asked first: it leaves out more files, or with ``!`` asks
+for files and folders that git ignores.
+"""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pathspec import GitIgnoreSpec
+
+from intarsia.workspace.files.paths import is_within, joined, parent_of
+
+GIT_FILE = ".gitignore"
+OWN_FILE = ".intarsiaignore"
+IGNORE_FILES = frozenset({GIT_FILE, OWN_FILE})
+
+MAX_IGNORE_BYTES = 256 * 1024
+_MAX_LEVELS_UP = 40
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Level:
+    """The rules of one folder, None for those that it does not have."""
+
+    folder: str
+    own: GitIgnoreSpec | None
+    git: GitIgnoreSpec | None
+
+
+class IgnoreRules:
+    """The ignore rules of one opened folder, each file read once.
+
+    The folder may be inside a git repository: the rules of its outer folders hold too.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._root = root
+        self._levels: dict[str, _Level] = {}
+        repository = _repository_around(root)
+        self._exclude = (
+            _Level(folder=repository, own=None, git=_spec(_exclude_file(repository)))
+            if repository is not None
+            else None
+        )
+        self._outer = [
+            _level(folder)
+            for folder in _ancestors(root)
+            if repository is not None and is_within(folder, repository)
+        ]
+
+    def decision(self, path: str, *, is_folder: bool) -> bool | None:
+        """Return True if a rule leaves the path out, False if one asks for it, None without one.
+
+        Judges this name alone: the caller has checked the folders above it.
+        """
+        levels = [*self._levels_of(parent_of(path)), *self._outer]
+        for level in levels:
+            if (ignored := _matched(level.own, level.folder, path, is_folder)) is not None:
+                return ignored
+        for level in levels:
+            if (ignored := _matched(level.git, level.folder, path, is_folder)) is not None:
+                return ignored
+        if self._exclude is None:
+            return None
+        return _matched(self._exclude.git, self._exclude.folder, path, is_folder)
+
+    def is_asked_for(self, path: str, *, is_folder: bool) -> bool:
+        """Tell whether a ``!`` rule of an .intarsiaignore asks for this path."""
+        for level in (*self._levels_of(parent_of(path)), *self._outer):
+            ignored = _matched(level.own, level.folder, path, is_folder)
+            if ignored is not None:
+                return not ignored
+        return False
+
+    def _levels_of(self, folder: str) -> Iterator[_Level]:
+        """Yield the rules of a folder and of those above it, up to the root."""
+        while True:
+            level = self._levels.get(folder)
+            if level is None:
+                level = self._levels[folder] = _level(folder)
+            if level.own is not None or level.git is not None:
+                yield level
+            if folder == self._root or len(folder) <= len(self._root):
+                return
+            folder = parent_of(folder)
+
+
+def _level(folder: str) -> _Level:
+    return _Level(
+        folder=folder,
+        own=_spec(joined(folder, OWN_FILE)),
+        git=_spec(joined(folder, GIT_FILE)),
+    )
+
+
+def _matched(spec: GitIgnoreSpec | None, folder: str, path: str, is_folder: bool) -> bool | None:
+    if spec is None:
+        return None
+    inside = path[len(folder) :].lstrip("/")
+    return spec.check_file(f"{inside}/" if is_folder else inside).include
+
+
+def _spec(path: str) -> GitIgnoreSpec | None:
+    """Return the rules of a file; None if there are none. A rule that is no pattern is left out."""
+    lines = _lines(path)
+    if not lines:
+        return None
+    try:
+        return GitIgnoreSpec.from_lines(lines)
+    except ValueError:
+        return GitIgnoreSpec.from_lines([line for line in lines if _is_pattern(line)])
+
+
+def _is_pattern(line: str) -> bool:
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except ValueError:
+        return False
+    return True
+
+
+def _lines(path: str) -> list[str]:
+    """Return the lines of a small regular file, none if it cannot be read."""
+    file = Path(path)
+    try:
+        if file.is_symlink() or not file.is_file() or file.stat().st_size > MAX_IGNORE_BYTES:
+            return []
+        return file.read_text(encoding="utf-8-sig", errors="replace").splitlines()
+    except (OSError, ValueError):
+        return []
+
+
+def _ancestors(folder: str) -> Iterator[str]:
+    """Yield the folders above this one, nearest first."""
+    for _ in range(_MAX_LEVELS_UP):
+        parent = parent_of(folder)
+        if parent == folder:
+            return
+        folder = parent
+        yield folder
+
+
+def _repository_around(root: str) -> str | None:
+    """Return the folder with the .git that the root belongs to, None if it is in none."""
+    return next(
+        (at for at in (root, *_ancestors(root)) if os.path.lexists(joined(at, ".git"))), None
+    )
+
+
+def _exclude_file(repository: str) -> str:
+    """Return the path of info/exclude. In a linked work tree, .git is a file: it names a folder."""
+    folder = Path(repository, ".git")
+    if (lines := _lines(str(folder))) and lines[0].startswith("gitdir:"):
+        folder = Path(repository, lines[0].removeprefix("gitdir:").strip())
+        if common := _lines(str(folder / "commondir")):
+            folder = folder / common[0].strip()
+    return str(folder / "info" / "exclude")

@@ -1,0 +1,46 @@
+"""Paths as the index writes them: absolute, with forward slashes."""
+
+import os
+from pathlib import PurePath
+
+
+def as_posix(path: str) -> str:
+    """Return an absolute path with forward slashes, without ``..`` and double slashes."""
+    return PurePath(os.path.normpath(path)).as_posix()
+
+
+def real_path(path: str) -> str:
+    """Return the path without links, as far as it exists."""
+    try:
+        return PurePath(os.path.realpath(path)).as_posix()
+    except (OSError, ValueError):  # a loop of links, a null character
+        return ""
+
+
+def is_within(path: str, folder: str) -> bool:
+    """Tell whether a path is a folder or inside it, by their names."""
+    return path == folder or path.startswith(folder.rstrip("/") + "/")
+
+
+def has_odd_parts(path: str) -> bool:
+    """Tell whether a path could lead elsewhere than it says, or is no Unicode text."""
+    if "\0" in path or not {"..", "."}.isdisjoint(path.split("/")):
+        return True
+    try:
+        path.encode()
+    except UnicodeEncodeError:  # a name that is not UTF-8 on disk
+        return True
+    return False
+
+
+def parent_of(path: str) -> str:
+    """Return the folder that a path is in; a root is in itself."""
+    parent = path.rpartition("/")[0]
+    if not parent.strip("/") or parent.endswith(":"):  # / and C:/
+        return parent + "/"
+    return parent
+
+
+def joined(folder: str, name: str) -> str:
+    """Return the path of an entry of a folder."""
+    return f"{folder.rstrip('/')}/{name}"

@@ -1,0 +1,234 @@
+"""The indexes of all opened folders as one: what the choice of context asks.
+
+Each folder has its own database. A file of a folder inside another opened folder belongs to the
+inner one.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+from intarsia.workspace.files.paths import as_posix, is_within
+from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.index.database import database_path, forget_unused, index_folder
+from intarsia.workspace.index.reader import FoundDefinition, SimilarPassage
+from intarsia.workspace.index.root_index import ParseJob, RootIndex
+from intarsia.workspace.index.similar_words import passage_query
+from intarsia.workspace.index.store import FoundPassage, Store
+from intarsia.workspace.symbols.symbols import Definition, FileSymbols
+
+_COUNTS_HOLD = 0.2  # counts of words are asked again when the index has grown by this share
+
+
+class IndexCounts(NamedTuple):
+    """How much of the opened folders is indexed."""
+
+    num_files: int
+    num_left_out: int
+    num_definitions: int
+    num_passages: int
+    num_queued: int  # files that are to be read
+    is_walking: bool
+    faults: tuple[str, ...]
+
+
+class ProjectIndex:
+    """Implements ``IndexReader``, and does the work of keeping the indexes up to date in steps."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        """``folder``: where the databases are; None: in the user's cache."""
+        self._folder = index_folder() if folder is None else folder
+        self._roots: list[RootIndex] = []  # innermost first
+        self._texts: dict[str, str] = {}
+        self._word_counts: dict[tuple[str, str], int] = {}
+        self._num_counted = 0
+        forget_unused(self._folder)
+
+    def close(self) -> None:
+        for root in self._roots:
+            root.close()
+        self._roots = []
+
+    # what has changed
+
+    def open_roots(self, settings: Iterable[RootSettings]) -> None:
+        """Index these folders and no others; a folder with the same settings as before is kept."""
+        wanted = _without_each_other(settings)
+        kept = {root.settings: root for root in self._roots if root.settings in wanted}
+        for root in self._roots:
+            if root.settings not in kept:
+                root.close()
+        self._roots = [kept.get(it) or self._opened(it) for it in wanted]
+
+    def changed(self, path: str) -> None:
+        """Look again at a file or folder that was created, changed or deleted."""
+        path = as_posix(path)
+        if (root := self._root(path)) is not None:
+            root.changed(path)
+
+    def open_text(self, path: str, text: str | None) -> None:
+        """Use an open file's text, saved or not; None when it is closed."""
+        path = as_posix(path)
+        if text is None:
+            self._texts.pop(path, None)
+        else:
+            self._texts[path] = text
+        if (root := self._root(path)) is not None:
+            root.open_text(path, text)
+
+    def walk_again(self) -> None:
+        """Look for changes in all folders."""
+        for root in self._roots:
+            root.walk_again()
+
+    # what is done in one step
+
+    def walk_step(self) -> bool:
+        """List one more folder; return whether there was one to list."""
+        walking = next((root for root in self._roots if root.is_walking), None)
+        if walking is not None:
+            walking.walk_step()
+        return walking is not None
+
+    def next_job(self) -> ParseJob | None:
+        """Look at one queued file; return its text if it has to be parsed."""
+        for root in self._roots:
+            if root.num_queued:
+                return root.next_job()
+        return None
+
+    @property
+    def num_queued(self) -> int:
+        return sum(root.num_queued for root in self._roots)
+
+    @property
+    def is_walking(self) -> bool:
+        return any(root.is_walking for root in self._roots)
+
+    def settle(self, *, is_idle: bool) -> None:
+        """Commit what was written."""
+        for root in self._roots:
+            root.settle(is_idle=is_idle)
+
+    def counts(self) -> IndexCounts:
+        """Return how much is indexed."""
+        counts = [root.counts() for root in self._roots]
+        return IndexCounts(
+            num_files=sum(it.num_files for it in counts),
+            num_left_out=sum(it.num_left_out for it in counts),
+            num_definitions=sum(it.num_definitions for it in counts),
+            num_passages=sum(it.num_passages for it in counts),
+            num_queued=self.num_queued,
+            is_walking=self.is_walking,
+            faults=tuple(root.fault for root in self._roots if root.fault),
+        )
+
+    # what is asked
+
+    def symbols_of(self, path: str) -> FileSymbols | None:
+        """Return what a file defines and imports, None if it is not indexed."""
+        path = as_posix(path)
+        root = self._root(path)
+        return None if root is None else root.ask(lambda it: it.symbols(root.inside(path)), None)
+
+    def definitions_named(self, name: str, *, limit: int) -> Sequence[FoundDefinition]:
+        """Return definitions of this name, in any file."""
+        found: list[FoundDefinition] = []
+        for root in self._roots:
+            none: list[tuple[str, Definition]] = []
+            here = root.ask(lambda it: it.definitions(name, limit), none)
+            found += [
+                FoundDefinition(path=root.absolute(inside), definition=definition)
+                for inside, definition in here
+            ]
+        return found[:limit]
+
+    def files_named(self, name: str) -> Sequence[str]:
+        """Return the paths of files with this name without its extension, in any folder."""
+        none: list[str] = []
+        return [
+            root.absolute(inside)
+            for root in self._roots
+            for inside in root.ask(lambda it: it.paths_with_stem(name), none)
+        ]
+
+    def files_in(self, folder: str) -> Sequence[str]:
+        """Return the paths of the indexed files of a folder, without those of its subfolders."""
+        folder = as_posix(folder).rstrip("/") + "/"
+        root = self._root(folder + "_")
+        if root is None:
+            return []
+        none: list[str] = []
+        inside = root.ask(lambda it: it.paths_in_folder(root.inside(folder)), none)
+        return [root.absolute(path) for path in inside]
+
+    def root_of(self, path: str) -> str | None:
+        """Return the opened folder that a file is in, None if it is in none."""
+        root = self._root(as_posix(path))
+        return None if root is None else root.rules.root
+
+    def similar(self, words: Sequence[str], *, limit: int) -> Sequence[SimilarPassage]:
+        """Return passages with these words, most similar first."""
+        found = [
+            SimilarPassage(
+                path=root.absolute(it.path),
+                start_line=it.start_line,
+                end_line=it.end_line,
+                score=it.score,
+            )
+            for root in self._roots
+            for it in self._similar(root, words, limit)
+        ]
+        return sorted(found, key=lambda it: -it.score)[:limit]
+
+    def read(self, path: str) -> str | None:
+        """Return the text of an indexed file as it is now, None if it may not or cannot be read."""
+        path = as_posix(path)
+        root = self._root(path)
+        return None if root is None else root.read(path)
+
+    def _similar(self, root: RootIndex, words: Sequence[str], limit: int) -> list[FoundPassage]:
+        def find(store: Store) -> list[FoundPassage]:
+            query = passage_query(words, num_passages, lambda it: self._count(root, store, it))
+            return store.matching(query, limit) if query else []
+
+        num_passages = root.ask(Store.num_passages, 0)
+        if abs(num_passages - self._num_counted) > _COUNTS_HOLD * self._num_counted:
+            self._word_counts.clear()
+            self._num_counted = num_passages
+        none: list[FoundPassage] = []
+        return root.ask(find, none)
+
+    def _count(self, root: RootIndex, store: Store, word: str) -> int:
+        """Return how many passages have a word; counting reads its whole list, so it is kept."""
+        key = (root.rules.root, word)
+        if key not in self._word_counts:
+            self._word_counts[key] = store.num_passages_with(word)
+        return self._word_counts[key]
+
+    def _root(self, path: str) -> RootIndex | None:
+        return next((root for root in self._roots if root.rules.holds(path)), None)
+
+    def _opened(self, settings: RootSettings) -> RootIndex:
+        root = RootIndex(settings, database_path(settings.path, self._folder))
+        for path, text in self._texts.items():
+            if root.rules.holds(path):
+                root.open_text(path, text)
+        return root
+
+
+def _without_each_other(settings: Iterable[RootSettings]) -> list[RootSettings]:
+    """Return the folders innermost first, the inner ones excluded from the outer ones."""
+    by_path = {as_posix(it.path): it for it in settings}
+    return [
+        replace(
+            one,
+            path=path,
+            excluded_paths=(
+                *one.excluded_paths,
+                *(inner for inner in by_path if inner != path and is_within(inner, path)),
+            ),
+        )
+        for path, one in sorted(by_path.items(), key=lambda it: len(it[0]), reverse=True)
+    ]

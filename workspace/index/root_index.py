@@ -1,0 +1,366 @@
+"""The index of one opened folder: what it knows, what has changed, and what is to be read next.
+
+It works in small steps, and asks ``FileRules`` again at the moment it reads a file. A database that
+fails never fails its caller: a damaged one is made again, a full disk pauses the index.
+"""
+
+import heapq
+import os
+import sqlite3
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+import msgspec
+
+from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_path
+from intarsia.workspace.files.file_rules import FileRules
+from intarsia.workspace.files.ignore_rules import IGNORE_FILES
+from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.files.source_text import (
+    NotRead,
+    SourceText,
+    read_source,
+    why_not_source,
+)
+from intarsia.workspace.files.walk import FoundFile, Walk, distance
+from intarsia.workspace.index.database import move_aside
+from intarsia.workspace.index.parsed_file import ParsedFile, content_digest
+from intarsia.workspace.index.store import Counts, FileRow, Store
+
+PAUSE_S = 30.0
+"""After a full disk or a locked database."""
+MAX_UNCOMMITTED_S = 0.25
+MAX_RESETS = 3
+"""A database that is damaged again and again is on a broken disk: then it pauses each time."""
+
+_OPEN_TEXT = -1  # the time of a row that has an open, perhaps unsaved text
+_FIRST = -1  # of the queue
+_NOTHING = Counts(0, 0, 0, 0)
+_MAX_FORGOTTEN = 20  # contents of one step
+_DAMAGE = (sqlite3.DatabaseError, LookupError, zlib.error, msgspec.DecodeError, UnicodeError)
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class ParseJob:
+    """A text that is not known yet."""
+
+    root: "RootIndex"
+    path: str
+    text: str
+    language: Language
+    digest: bytes
+    num_bytes: int
+    mtime_ns: int
+
+
+class RootIndex:
+    """Knows one folder. Paths are absolute, with forward slashes."""
+
+    def __init__(self, settings: RootSettings, database: Path) -> None:
+        self.settings = settings
+        self.rules = FileRules(settings, is_known_source)
+        self._database = database
+        self._store: Store | None = None
+        self._paused_until = 0.0
+        self._walk: Walk | None = None
+        self._unseen: dict[str, tuple[int, int]] | None = None  # None: not asked for yet
+        self._queue: list[tuple[int, str]] = []
+        self._queued: set[str] = set()
+        self._texts: dict[str, str] = {}
+        self._secret_sizes: set[int] = set()
+        self._has_unused = False
+        self.num_resets = 0
+        self.fault = ""  # why it is paused
+        self.walk_again()
+
+    def close(self) -> None:
+        if self._store is not None:
+            self._ask(Store.commit, None)
+        if self._store is not None:
+            self._store.close()
+            self._store = None
+
+    # what has changed
+
+    def walk_again(self) -> None:
+        """Look at all files again, with the ignore files as they are now."""
+        self.rules = FileRules(self.settings, is_known_source)
+        self._walk = Walk(self.rules, near=list(self._texts))
+        self._unseen = None
+
+    def changed(self, path: str) -> None:
+        """Look at a file that was created, changed or deleted, before all others."""
+        name = path.rpartition("/")[2]
+        if name in IGNORE_FILES or path.endswith("/.git/info/exclude"):
+            self.walk_again()
+        elif self.rules.why_not_secret(path) is not None:
+            self._secret_appeared(path)
+        elif is_known_source(name):
+            self._add(path, _FIRST)
+        elif Path(path).is_dir() or self._ask(lambda it: it.has_below(self.inside(path)), False):
+            self.walk_again()
+
+    def open_text(self, path: str, text: str | None) -> None:
+        """Use a text instead of the file; None: the file again."""
+        if text is None:
+            self._texts.pop(path, None)
+        elif self._texts.get(path) == text:
+            return
+        elif self.rules.why_not(path) is not None:
+            self._texts.pop(path, None)
+        else:
+            self._texts[path] = text
+        if is_known_source(path):
+            self._add(path, _FIRST)
+
+    # what is done in one step
+
+    @property
+    def is_walking(self) -> bool:
+        """Whether folders are to be listed now."""
+        return self._walk is not None and not self._is_paused()
+
+    @property
+    def num_queued(self) -> int:
+        """The files to be read now."""
+        return 0 if self._is_paused() else len(self._queue)
+
+    def walk_step(self) -> None:
+        """List one more folder."""
+        if self._walk is None or self._is_paused():
+            return
+        if self._unseen is None:
+            none: dict[str, tuple[int, int]] = {}
+            self._unseen = self._ask(Store.all_files, none)
+            if self._walk is None or self._is_paused():
+                return
+        if not self._walk.is_done:
+            self._compare(self._walk.step(), self._unseen)
+        if self._walk.is_done:
+            self._end_walk(self._walk, list(self._unseen))
+
+    def next_job(self) -> ParseJob | None:
+        """Look at one queued file; return its text if it has to be parsed."""
+        if not self._queue or self._is_paused():
+            return None
+        _, path = heapq.heappop(self._queue)
+        self._queued.discard(path)
+        return self._ask(lambda store: self._look_at(store, path), None)
+
+    def finished(self, job: ParseJob, parsed: ParsedFile | None, reason: str) -> None:
+        """Store what was parsed, or why it could not be."""
+
+        def write(store: Store) -> None:
+            content = None
+            if parsed is not None:
+                content = store.add_content(job.digest, job.num_bytes, parsed)
+            row = FileRow(self.inside(job.path), job.num_bytes, job.mtime_ns, content, reason)
+            self._set_file(store, row)
+
+        if self.rules.why_not(job.path) is None and not self._is_paused():
+            self._ask(write, None)
+
+    def settle(self, *, is_idle: bool) -> None:
+        """Commit what was written a while ago, or all of it; drop contents that are too many."""
+        if self._store is None:
+            return
+        if is_idle and self._has_unused:
+            self._ask(self._drop_unused, None)
+        if is_idle or self._store.uncommitted_s() > MAX_UNCOMMITTED_S:
+            self._ask(Store.commit, None)
+
+    # what is asked
+
+    def ask(self, question: Callable[[Store], _Answer], default: _Answer) -> _Answer:
+        """Return the answer of the database, ``default`` if it has none."""
+        return self._ask(question, default)
+
+    def read(self, path: str) -> str | None:
+        """Return the text of an indexed file as it is now, None if it may not be read."""
+        row = self._ask(lambda store: store.file(self.inside(path)), None)
+        if row is None or row.content is None or self.rules.why_not(path) is not None:
+            return None
+        text = self._texts.get(path)
+        if text is None:
+            source = read_source(path)
+            text = source.text if isinstance(source, SourceText) else None
+        return None if text is None or why_not_source(text) else text
+
+    def counts(self) -> Counts:
+        return self._ask(Store.counts, _NOTHING)
+
+    def absolute(self, inside: str) -> str:
+        return f"{self.rules.root.rstrip('/')}/{inside}"
+
+    def inside(self, path: str) -> str:
+        return path[len(self.rules.root) :].lstrip("/")
+
+    def _add(self, path: str, priority: int) -> None:
+        if path not in self._queued or priority == _FIRST:
+            self._queued.add(path)
+            heapq.heappush(self._queue, (priority, path))
+
+    def _compare(self, files: Sequence[FoundFile], unseen: dict[str, tuple[int, int]]) -> None:
+        near = [path.rpartition("/")[0] for path in self._texts]
+        for file in files:
+            known = unseen.pop(self.inside(file.path), None)
+            is_same = known == (file.num_bytes, file.mtime_ns)
+            if not is_same and file.path not in self._texts:
+                self._add(file.path, distance(file.path.rpartition("/")[0], near))
+
+    def _end_walk(self, walk: Walk, unseen: Sequence[str]) -> None:
+        """Forget the files that the walk has not found; those that a rule excludes, at once."""
+        self._walk = None
+        self._secret_sizes = walk.secret_sizes
+
+        def forget(store: Store) -> None:
+            for inside in unseen:
+                path = self.absolute(inside)
+                if path not in self._texts:
+                    self._forget_file(store, inside, and_content=os.path.lexists(path))
+            store.forget_contents(store.unused_contents_of_sizes(walk.secret_sizes))
+
+        self._ask(forget, None)
+        self._unseen = None
+        self._has_unused = True
+
+    def _secret_appeared(self, path: str) -> None:
+        """Drop what an excluded file may have held under a name that was not excluded."""
+        try:
+            size = os.lstat(path).st_size
+        except (OSError, ValueError):
+            size = None
+        if size is not None:
+            self._secret_sizes.add(size)
+
+        def forget(store: Store) -> None:
+            self._forget_file(store, self.inside(path), and_content=True)
+            if size is not None:
+                store.forget_contents(store.unused_contents_of_sizes([size]))
+
+        self._ask(forget, None)
+
+    def _look_at(self, store: Store, path: str) -> ParseJob | None:
+        inside = self.inside(path)
+        if self.rules.why_not(path) is not None:
+            self._forget_file(store, inside, and_content=os.path.lexists(path))
+            return None
+        source = self._source(path)
+        if isinstance(source, NotRead) and not source.mtime_ns:
+            self._forget_file(store, inside, and_content=False)
+            return None
+        reason = source.reason if isinstance(source, NotRead) else why_not_source(source.text)
+        content, language = None, language_for_path(path)
+        if isinstance(source, SourceText) and reason is None:
+            digest = content_digest(source.text, language)
+            content = store.content(digest)
+            if content is None:
+                return ParseJob(
+                    root=self,
+                    path=path,
+                    text=source.text,
+                    language=language,
+                    digest=digest,
+                    num_bytes=source.num_bytes,
+                    mtime_ns=source.mtime_ns,
+                )
+        row = FileRow(inside, source.num_bytes, source.mtime_ns, content, reason or "")
+        self._set_file(store, row)
+        return None
+
+    def _source(self, path: str) -> SourceText | NotRead:
+        text = self._texts.get(path)
+        if text is None:
+            return read_source(path)
+        num_bytes = len(text.encode("utf-8", "replace"))
+        return SourceText(text=text, num_bytes=num_bytes, mtime_ns=_OPEN_TEXT)
+
+    def _set_file(self, store: Store, row: FileRow) -> None:
+        before = store.file(row.path)
+        store.set_file(row)
+        if before is None or before.content is None or before.content == row.content:
+            return
+        self._has_unused = True
+        is_draft = before.mtime_ns == _OPEN_TEXT  # typed and gone: it will not come back
+        if is_draft or row.content is None or before.num_bytes in self._secret_sizes:
+            store.forget_contents([before.content])
+
+    def _forget_file(self, store: Store, inside: str, *, and_content: bool) -> None:
+        row = store.file(inside)
+        if row is None:
+            return
+        store.remove_file(inside)
+        self._has_unused = True
+        is_secret = row.num_bytes in self._secret_sizes or row.mtime_ns == _OPEN_TEXT
+        if row.content is not None and (and_content or is_secret):
+            store.forget_contents([row.content])
+
+    def _drop_unused(self, store: Store) -> None:
+        contents = store.unused_contents(_MAX_FORGOTTEN)
+        store.forget_contents(contents)
+        self._has_unused = bool(contents)
+
+    def _is_paused(self) -> bool:
+        return time.monotonic() < self._paused_until
+
+    def _ask(self, question: Callable[[Store], _Answer], default: _Answer) -> _Answer:
+        if self._is_paused():
+            return default
+        try:
+            if self._store is None:
+                self._store = Store(self._database)
+            return question(self._store)
+        except (sqlite3.OperationalError, OSError) as error:
+            self._pause(str(error))
+        except _DAMAGE as error:
+            self._reset(str(error))
+        return default
+
+    def _pause(self, fault: str) -> None:
+        """Wait with everything: no room, no rights, or another process writes for too long."""
+        self.fault = f"the index of {self.rules.root} is paused: {fault}"
+        self._paused_until = time.monotonic() + PAUSE_S
+        self._drop_store()
+        self._start_over()
+
+    def _reset(self, fault: str) -> None:
+        """Make the database again."""
+        self.fault = f"the index of {self.rules.root} was damaged and is made again: {fault}"
+        self.num_resets += 1
+        self._drop_store()
+        if self.num_resets > MAX_RESETS:
+            self._pause(fault)
+            return
+        try:
+            move_aside(self._database)
+        except OSError as error:
+            self._pause(str(error))
+            return
+        self._start_over()
+
+    def _drop_store(self) -> None:
+        if self._store is None:
+            return
+        try:
+            self._store.rollback()
+            self._store.close()
+        except sqlite3.Error:
+            pass  # it is given up anyway
+        self._store = None
+
+    def _start_over(self) -> None:
+        """Walk again without asking the database, which has just failed."""
+        self._walk = Walk(self.rules, near=list(self._texts))
+        self._unseen = None
+        for path in self._texts:
+            self._add(path, _FIRST)
+
+
+def is_known_source(name: str) -> bool:
+    """Tell by its name whether a file is source code of a known language."""
+    return language_for_path(name) is not PLAIN_TEXT

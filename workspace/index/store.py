@@ -1,0 +1,304 @@
+"""Rows of one folder's index: which file has which content, and what each content holds.
+
+What a content holds is kept by its digest, also while no file has it: switching to another branch
+and back parses nothing again. Paths are relative to the folder. Source text is not stored, only
+the words of passages. Raises ``sqlite3.Error``.
+"""
+
+import time
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+import msgspec
+
+from intarsia.workspace.index.database import open_database
+from intarsia.workspace.index.parsed_file import ParsedFile
+from intarsia.workspace.symbols.symbols import Definition, FileSymbols
+
+MAX_UNUSED_CONTENTS = 5_000
+"""Contents without a file that are kept at most, or as many as there are files."""
+
+_MAX_COPIES = 3  # paths with the same content that one search names
+_SYMBOLS_CACHE_SIZE = 256
+_decode_symbols = msgspec.msgpack.Decoder(FileSymbols).decode
+
+
+class FileRow(NamedTuple):
+    """One known file. Without ``content`` it is not indexed; ``reason`` says why."""
+
+    path: str
+    num_bytes: int
+    mtime_ns: int
+    content: int | None = None
+    reason: str = ""
+
+
+class FoundPassage(NamedTuple):
+    path: str
+    start_line: int
+    end_line: int
+    score: float  # higher is more similar
+
+
+class Counts(NamedTuple):
+    """Of one folder. ``num_left_out`` files were read and are not source code."""
+
+    num_files: int
+    num_left_out: int
+    num_definitions: int
+    num_passages: int
+
+
+class Store:
+    """One database. Not for several threads at once."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = open_database(path)
+        self._begun_at = 0.0
+        self._symbols = lru_cache(_SYMBOLS_CACHE_SIZE)(self._load_symbols)
+
+    def close(self) -> None:
+        self._database.close()
+
+    def begin(self) -> None:
+        """Begin a transaction if none is open. Reads see what it has written at once."""
+        if not self._database.in_transaction:
+            self._database.execute("BEGIN IMMEDIATE")
+            self._begun_at = time.monotonic()
+
+    def commit(self) -> None:
+        if self._database.in_transaction:
+            self._database.execute("COMMIT")
+
+    def rollback(self) -> None:
+        """Forget what was written since ``begin``."""
+        if self._database.in_transaction:
+            self._database.execute("ROLLBACK")
+        self._symbols.cache_clear()
+
+    def uncommitted_s(self) -> float:
+        """Return the age of the open transaction, 0 if there is none."""
+        return time.monotonic() - self._begun_at if self._database.in_transaction else 0.0
+
+    # files
+
+    def file(self, path: str) -> FileRow | None:
+        row = self._database.execute(
+            "SELECT path, num_bytes, mtime_ns, content, reason FROM files WHERE path = ?", (path,)
+        ).fetchone()
+        return None if row is None else FileRow(*row)
+
+    def all_files(self) -> dict[str, tuple[int, int]]:
+        """Return size and time of every known file, by its path."""
+        rows = self._database.execute("SELECT path, num_bytes, mtime_ns FROM files")
+        return {path: (num_bytes, mtime_ns) for path, num_bytes, mtime_ns in rows}
+
+    def has_below(self, folder: str) -> bool:
+        """Tell whether there are known files in a folder, or in a folder of it."""
+        row = self._database.execute(
+            "SELECT 1 FROM files WHERE path > ? AND path < ? LIMIT 1", (f"{folder}/", f"{folder}0")
+        ).fetchone()
+        return row is not None
+
+    def set_file(self, row: FileRow) -> None:
+        self.begin()
+        self._database.execute(
+            "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?)",
+            (row.path, _stem(row.path), row.num_bytes, row.mtime_ns, row.content, row.reason),
+        )
+
+    def remove_file(self, path: str) -> None:
+        self.begin()
+        self._database.execute("DELETE FROM files WHERE path = ?", (path,))
+
+    # contents
+
+    def content(self, digest: bytes) -> int | None:
+        """Return the number of a content that is known already."""
+        row = self._database.execute(
+            "SELECT id FROM contents WHERE digest = ?", (digest,)
+        ).fetchone()
+        return None if row is None else int(row[0])
+
+    def add_content(self, digest: bytes, num_bytes: int, parsed: ParsedFile) -> int:
+        """Add what a content holds, and return its number."""
+        if (known := self.content(digest)) is not None:
+            return known
+        self.begin()
+        definitions = parsed.symbols.definitions
+        words = "\n".join(passage.words for passage in parsed.passages)
+        content = self._database.execute(
+            "INSERT INTO contents (digest, num_bytes, num_definitions, symbols, words)"
+            " VALUES (?, ?, ?, ?, ?)",
+            (
+                digest,
+                num_bytes,
+                len(definitions),
+                msgspec.msgpack.encode(parsed.symbols),
+                zlib.compress(words.encode(), 1),
+            ),
+        ).lastrowid
+        assert content is not None
+        self._database.executemany(
+            "INSERT INTO definitions VALUES (?, ?, ?)",
+            [(it.name, content, position) for position, it in enumerate(definitions)],
+        )
+        for passage in parsed.passages:
+            row = self._database.execute(
+                "INSERT INTO passages (content, start_line, end_line) VALUES (?, ?, ?)",
+                (content, passage.start_line, passage.end_line),
+            ).lastrowid
+            self._database.execute(
+                "INSERT INTO passage_words (rowid, words) VALUES (?, ?)", (row, passage.words)
+            )
+        return content
+
+    def forget_contents(self, contents: Iterable[int]) -> None:
+        """Delete all rows of these contents, unless a file has them."""
+        self.begin()
+        for content in contents:
+            used = "SELECT 1 FROM files WHERE content = ? LIMIT 1"
+            if self._database.execute(used, (content,)).fetchone() is None:
+                self._forget(content)
+
+    def unused_contents(self, limit: int) -> list[int]:
+        """Return some of the contents that no file has and that are too many, oldest first."""
+        one = self._database.execute(
+            "SELECT (SELECT count(*) FROM contents),"
+            " (SELECT count(DISTINCT content) FROM files WHERE content IS NOT NULL)"
+        ).fetchone()
+        num_unused = one[0] - one[1]
+        too_many = num_unused - max(MAX_UNUSED_CONTENTS, one[1])
+        return self._unused("1", (), min(limit, too_many)) if too_many > 0 else []
+
+    def unused_contents_of_sizes(self, sizes: Iterable[int]) -> list[int]:
+        """Return the contents that no file has and that have one of these sizes."""
+        found = []
+        for size in sizes:
+            found += self._unused("num_bytes = ?", (size,), 1_000)
+        return found
+
+    def _unused(self, condition: str, values: tuple[int, ...], limit: int) -> list[int]:
+        rows = self._database.execute(
+            f"SELECT id FROM contents WHERE {condition} AND NOT EXISTS"
+            " (SELECT 1 FROM files WHERE files.content = contents.id) ORDER BY id LIMIT ?",
+            (*values, limit),
+        )
+        return [content for (content,) in rows]
+
+    def _forget(self, content: int) -> None:
+        row = self._database.execute(
+            "SELECT words FROM contents WHERE id = ?", (content,)
+        ).fetchone()
+        if row is None:
+            return
+        passages = self._database.execute(
+            "SELECT id FROM passages WHERE content = ? ORDER BY id", (content,)
+        ).fetchall()
+        # An index without the text itself is told what it had indexed.
+        for (passage,), words in zip(
+            passages, zlib.decompress(row[0]).decode().split("\n"), strict=False
+        ):
+            self._database.execute(
+                "INSERT INTO passage_words (passage_words, rowid, words) VALUES ('delete', ?, ?)",
+                (passage, words),
+            )
+        for table, column in (
+            ("passages", "content"),
+            ("definitions", "content"),
+            ("contents", "id"),
+        ):
+            self._database.execute(f"DELETE FROM {table} WHERE {column} = ?", (content,))
+        self._symbols.cache_clear()
+
+    # what is asked
+
+    def symbols(self, path: str) -> FileSymbols | None:
+        """Return what a file defines and imports, None if it is not indexed."""
+        row = self.file(path)
+        return None if row is None or row.content is None else self._symbols(row.content)
+
+    def definitions(self, name: str, limit: int) -> list[tuple[str, Definition]]:
+        """Return definitions of this name, each with the path of its file."""
+        rows = self._database.execute(
+            "SELECT files.path, definitions.content, definitions.position FROM definitions"
+            " JOIN files ON files.content = definitions.content WHERE definitions.name = ?"
+            " ORDER BY files.path, definitions.position LIMIT ?",
+            (name, limit),
+        ).fetchall()
+        return [
+            (path, self._symbols(content).definitions[position]) for path, content, position in rows
+        ]
+
+    def paths_with_stem(self, stem: str) -> list[str]:
+        """Return the indexed files with this name without its extension."""
+        rows = self._database.execute(
+            "SELECT path FROM files WHERE stem = ? AND content IS NOT NULL ORDER BY path", (stem,)
+        )
+        return [path for (path,) in rows]
+
+    def paths_in_folder(self, folder: str) -> list[str]:
+        """Return the indexed files of a folder; ``folder`` ends with a slash, or is ""."""
+        rows = self._database.execute(
+            "SELECT path FROM files WHERE path >= ? AND path < ? AND content IS NOT NULL"
+            " AND instr(substr(path, ?), '/') = 0 ORDER BY path",
+            (folder, folder[:-1] + "0" if folder else "\U0010ffff", len(folder) + 1),
+        )
+        return [path for (path,) in rows]
+
+    def matching(self, query: str, limit: int) -> list[FoundPassage]:
+        """Return the passages that match a query of FTS5, by BM25."""
+        rows = self._database.execute(
+            "SELECT passages.content, passages.start_line, passages.end_line, found.rank FROM"
+            " (SELECT rowid, rank FROM passage_words WHERE passage_words MATCH ?"
+            "  ORDER BY rank LIMIT ?) AS found"
+            " JOIN passages ON passages.id = found.rowid ORDER BY found.rank",
+            (query, 3 * limit + 10),
+        ).fetchall()
+        found = [
+            FoundPassage(path, start, end, -rank)
+            for content, start, end, rank in rows
+            for path in self._paths_of(content)
+        ]
+        return found[:limit]
+
+    def num_passages_with(self, word: str) -> int:
+        """Return the number of passages that have a word."""
+        row = self._database.execute(
+            "SELECT doc FROM word_counts WHERE term = ?", (word,)
+        ).fetchone()
+        return 0 if row is None else int(row[0])
+
+    def num_passages(self) -> int:
+        """Return the highest number of a passage: near enough to their count."""
+        row = self._database.execute("SELECT max(id) FROM passages").fetchone()
+        return int(row[0] or 0)
+
+    def counts(self) -> Counts:
+        """Return how much is indexed."""
+        row = self._database.execute(
+            "SELECT count(files.content), count(*) - count(files.content),"
+            " coalesce(sum(contents.num_definitions), 0)"
+            " FROM files LEFT JOIN contents ON contents.id = files.content"
+        ).fetchone()
+        num_files, num_left_out, num_definitions = row
+        return Counts(num_files, num_left_out, num_definitions, self.num_passages())
+
+    def _paths_of(self, content: int) -> Sequence[str]:
+        rows = self._database.execute(
+            "SELECT path FROM files WHERE content = ? LIMIT ?", (content, _MAX_COPIES)
+        )
+        return [path for (path,) in rows]
+
+    def _load_symbols(self, content: int) -> FileSymbols:
+        row = self._database.execute(
+            "SELECT symbols FROM contents WHERE id = ?", (content,)
+        ).fetchone()
+        return FileSymbols() if row is None else _decode_symbols(row[0])
+
+
+def _stem(path: str) -> str:
+    return PurePosixPath(path).stem

@@ -1,0 +1,1 @@
+"""The process that keeps the index and chooses context, and its client."""

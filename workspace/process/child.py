@@ -1,0 +1,214 @@
+"""The process of the index: reads messages, and between two of them works in short steps.
+
+It has a low priority, ends when its standard input is closed, and writes nothing but the databases
+in the user's cache.
+"""
+
+import os
+import queue
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import IO, TypeAlias
+
+import msgspec
+
+from intarsia.infill.languages import language_for
+from intarsia.workspace.context.choose import choose_chunks
+from intarsia.workspace.context.options import KINDS, ChunkOptions
+from intarsia.workspace.context.place import Place
+from intarsia.workspace.files.paths import as_posix
+from intarsia.workspace.index.frames import FrameError, read_frame, to_frame
+from intarsia.workspace.index.indexer import Indexer
+from intarsia.workspace.index.parse_worker import TextParsed
+from intarsia.workspace.index.parser_process import ParserEnded, ParserEvent
+from intarsia.workspace.index.priority import LOW, lower_priority
+from intarsia.workspace.index.project_index import ProjectIndex
+from intarsia.workspace.process.messages import (
+    ChooseChunks,
+    Chosen,
+    Failed,
+    FilesChanged,
+    FromIndex,
+    GetStatistics,
+    OpenRoots,
+    OpenText,
+    Statistics,
+    ToIndex,
+    decode_to_index,
+)
+
+TEXT_DELAY_S = 1.0
+"""A text that is being typed is read at most this often."""
+WALK_AGAIN_S = 300.0
+WALK_AGAIN_WITH_EVENTS_S = 1_800.0
+MAX_CHANGES_A_STEP = 50
+
+_LOOK_AGAIN_S = 10.0
+_END = None
+_Event: TypeAlias = ToIndex | ParserEvent | None
+
+
+class IndexChild:
+    """One client's index. ``run`` returns when the client closes its end."""
+
+    def __init__(self, index: ProjectIndex, send: Callable[[FromIndex], None]) -> None:
+        self._index = index
+        self._send = send
+        self._inbox: queue.PriorityQueue[tuple[int, int, _Event]] = queue.PriorityQueue()
+        self._num_events = 0
+        self._counting = threading.Lock()
+        self._indexer = Indexer(index, self.put)
+        self._texts: dict[str, str | None] = {}
+        self._texts_due = 0.0
+        self._changes: deque[str] = deque()
+        self._walk_again_s = WALK_AGAIN_S
+        self._walk_at = 0.0
+        self._opened_at = self._ready_at = 0.0
+
+    def put(self, event: _Event) -> None:
+        """Hand in an event, from any thread. Those of the client go before the parser's."""
+        with self._counting:
+            self._num_events += 1
+            place = self._num_events
+        rank = 1 if isinstance(event, TextParsed | ParserEnded) else 0
+        self._inbox.put((rank, place, event))
+
+    def run(self) -> None:
+        """Handle events and work between them, until the client is gone."""
+        try:
+            while True:
+                try:
+                    _, _, event = self._inbox.get(timeout=self._pause_s())
+                except queue.Empty:
+                    self._step()
+                    continue
+                if event is _END:
+                    return
+                self._handle(event)
+                if self._inbox.empty():
+                    self._step()
+        finally:
+            self._indexer.close()
+            self._index.close()
+
+    def _pause_s(self) -> float:
+        """Return how long nothing has to be done."""
+        now = time.monotonic()
+        if self._changes or (self._indexer.is_busy and not self._indexer.is_waiting):
+            return 0.0
+        pause_s = max(0.0, self._walk_at - now) if self._walk_at else _LOOK_AGAIN_S
+        if self._texts:
+            pause_s = min(pause_s, max(0.0, self._texts_due - now))
+        return min(pause_s, _LOOK_AGAIN_S)
+
+    def _step(self) -> None:
+        now = time.monotonic()
+        if self._texts and now >= self._texts_due:
+            for path, text in self._texts.items():
+                self._index.open_text(path, text)
+            self._texts.clear()
+        for _ in range(min(len(self._changes), MAX_CHANGES_A_STEP)):
+            self._index.changed(self._changes.popleft())
+        if self._walk_at and now >= self._walk_at and not self._indexer.is_busy:
+            self._index.walk_again()
+            self._walk_at = now + self._walk_again_s
+        if self._indexer.is_busy:
+            self._indexer.step()
+        elif not self._ready_at:
+            self._ready_at = now
+
+    def _handle(self, event: _Event) -> None:
+        match event:
+            case TextParsed() | ParserEnded():
+                self._indexer.handle(event)
+            case OpenRoots():
+                self._open(event)
+            case FilesChanged():
+                self._changes.extend(event.paths)
+            case OpenText():
+                if not self._texts:
+                    self._texts_due = time.monotonic() + TEXT_DELAY_S
+                self._texts[as_posix(event.path)] = event.text
+            case ChooseChunks():
+                self._send(self._choose(event))
+            case GetStatistics():
+                self._send(self._statistics(event.number))
+
+    def _open(self, event: OpenRoots) -> None:
+        self._index.open_roots(event.roots)
+        self._walk_again_s = WALK_AGAIN_WITH_EVENTS_S if event.has_file_events else WALK_AGAIN_S
+        self._opened_at = time.monotonic()
+        self._walk_at = self._opened_at + self._walk_again_s
+        self._ready_at = 0.0
+
+    def _choose(self, event: ChooseChunks) -> FromIndex:
+        started = time.perf_counter()
+        place = Place(
+            path=as_posix(event.path),
+            text=event.text,
+            language=language_for(event.language_id, event.path),
+            offset=event.offset,
+            window_start=event.window_start,
+            window_end=event.window_end,
+            recent_edits=event.recent_edits,
+        )
+        kinds = frozenset(KINDS if event.kinds is None else event.kinds)
+        options = ChunkOptions(budget_tokens=event.budget_tokens, kinds=kinds)
+        try:
+            chunks = choose_chunks(self._index, place, options)
+        except Exception as error:  # noqa: BLE001  one odd file must not end the index
+            return Failed(number=event.number, message=f"{type(error).__name__}: {error}")
+        ms = 1000 * (time.perf_counter() - started)
+        return Chosen(number=event.number, chunks=chunks, ms=ms)
+
+    def _statistics(self, number: int) -> Statistics:
+        counts = self._index.counts()
+        fault = "; ".join((self._indexer.fault, *counts.faults)).strip("; ")
+        if self._indexer.fault:
+            state = "failed"
+        elif counts.is_walking:
+            state = "walking"
+        else:
+            state = "indexing" if self._indexer.is_busy else "ready"
+        until = self._ready_at or time.monotonic()
+        return Statistics(
+            number=number,
+            state=state,
+            num_files=counts.num_files,
+            num_left_out=counts.num_left_out,
+            num_definitions=counts.num_definitions,
+            num_queued=counts.num_queued,
+            busy_s=until - self._opened_at if self._opened_at else 0.0,
+            fault=fault,
+        )
+
+
+def run_index_process() -> None:
+    """Serve one client on standard input and output."""
+    lower_priority(LOW)
+    stdin, stdout = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(2, 1)  # a stray print must not garble the frames
+
+    def send(message: FromIndex) -> None:
+        stdout.write(to_frame(message))
+        stdout.flush()
+
+    child = IndexChild(ProjectIndex(), send)
+    threading.Thread(target=_read, args=(stdin, child.put), name="client", daemon=True).start()
+    try:
+        child.run()
+    except BrokenPipeError:  # the client is gone
+        return
+
+
+def _read(stdin: IO[bytes], put: Callable[[_Event], None]) -> None:
+    """Hand in the client's messages until it ends, or sends what is none."""
+    try:
+        while (data := read_frame(stdin)) is not None:
+            put(decode_to_index(data))
+    except (FrameError, OSError, UnicodeDecodeError, msgspec.DecodeError) as error:
+        print(f"intarsia: the index got no message: {error}", file=sys.stderr)  # noqa: T201
+    put(_END)

@@ -1,0 +1,260 @@
+"""The client of the process that keeps the project's index: for the language server.
+
+``await client.choose(...)``; all else is sent without waiting. A process that dies, hangs or writes
+garbage is started again after a pause, and after a few times no more: then ``choose`` returns None.
+Imports neither a parser nor a database.
+"""
+
+import asyncio
+import itertools
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import msgspec
+
+from intarsia.workspace.context.chunk import Chunk, ChunkKind
+from intarsia.workspace.context.place import Place
+from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.index.frames import LENGTH, FrameError, check_length, to_frame
+from intarsia.workspace.process.launch import COMMAND, LastWords, start_process
+from intarsia.workspace.process.messages import (
+    ChooseChunks,
+    Chosen,
+    Failed,
+    FilesChanged,
+    FromIndex,
+    GetStatistics,
+    OpenRoots,
+    OpenText,
+    Statistics,
+    ToIndex,
+    decode_from_index,
+)
+
+DELAYS_S = (0.5, 5.0, 30.0)
+"""Before the first, second, … start after a death; after the last one, the client gives up."""
+FORGIVEN_AFTER_S = 600.0
+HANG_S = 30.0
+"""An older question without an answer: the process hangs. It has a low priority, so be patient."""
+MAX_UNSENT_BYTES = 64 * 1024 * 1024
+CLOSE_S = 2.0
+
+
+class IndexClient:
+    """Starts the process with the first folders to index; belongs to one event loop."""
+
+    def __init__(
+        self,
+        log: Callable[[str], None],
+        *,
+        command: Sequence[str] = COMMAND,
+        delays_s: Sequence[float] = DELAYS_S,
+        hang_s: float = HANG_S,
+    ) -> None:
+        """``log`` gets a line when the process fails; it is not called for each try."""
+        self._log = log
+        self._command = command
+        self._delays_s = delays_s
+        self._hang_s = hang_s
+        self._numbers = itertools.count(1)
+        self._roots: OpenRoots | None = None
+        self._texts: dict[str, str] = {}
+        self._asked: dict[int, asyncio.Future[FromIndex | None]] = {}
+        self._asked_at: dict[int, float] = {}
+        self._process: asyncio.subprocess.Process | None = None
+        self._keeper: asyncio.Task[None] | None = None
+        self._deaths: deque[float] = deque()
+        self.fault = ""  # why the client has given up
+
+    @property
+    def is_running(self) -> bool:
+        return self._process is not None
+
+    def open_roots(self, roots: Sequence[RootSettings], *, has_file_events: bool = False) -> None:
+        """Index these folders and no others; starts the process if there are any."""
+        self._roots = OpenRoots(roots=tuple(roots), has_file_events=has_file_events)
+        self._send(self._roots)
+        if roots and self._keeper is None and not self.fault:
+            self._keeper = asyncio.get_running_loop().create_task(self._keep_running())
+
+    def files_changed(self, paths: Sequence[str]) -> None:
+        """Tell of files that were created, changed or deleted."""
+        if paths:
+            self._send(FilesChanged(paths=tuple(map(_clean, paths))))
+
+    def open_text(self, path: str, text: str | None) -> None:
+        """Tell an open file's text; None when it is closed."""
+        if text is None:
+            self._texts.pop(path, None)
+        else:
+            self._texts[path] = text
+        self._send(OpenText(path=_clean(path), text=None if text is None else _clean(text)))
+
+    async def choose(
+        self,
+        place: Place,
+        *,
+        timeout_s: float,
+        budget_tokens: int = 500,
+        kinds: Sequence[ChunkKind] | None = None,
+    ) -> tuple[Chunk, ...] | None:
+        """Return the chunks for a hole; None where there is no answer in time."""
+        question = ChooseChunks(
+            number=next(self._numbers),
+            path=_clean(place.path),
+            text=_clean(place.text),
+            language_id=place.language.id,
+            offset=place.offset,
+            window_start=place.window_start,
+            window_end=place.window_end,
+            recent_edits=tuple(
+                replace(it, path=_clean(it.path), text=_clean(it.text)) for it in place.recent_edits
+            ),
+            budget_tokens=budget_tokens,
+            kinds=None if kinds is None else tuple(kinds),
+        )
+        answer = await self._ask(question, timeout_s)
+        if isinstance(answer, Failed):
+            self._log(f"no context was chosen: {answer.message}")
+        return answer.chunks if isinstance(answer, Chosen) else None
+
+    async def statistics(self, *, timeout_s: float) -> Statistics | None:
+        """Return how much is indexed; None where there is no answer in time."""
+        answer = await self._ask(GetStatistics(number=next(self._numbers)), timeout_s)
+        return answer if isinstance(answer, Statistics) else None
+
+    async def close(self) -> None:
+        """End the process, and return when it has ended."""
+        if self._keeper is not None:
+            self._keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._keeper
+            self._keeper = None
+
+    # asking
+
+    async def _ask(
+        self, question: ChooseChunks | GetStatistics, timeout_s: float
+    ) -> FromIndex | None:
+        self._end_if_hung()
+        if self._process is None:
+            return None
+        future: asyncio.Future[FromIndex | None] = asyncio.get_running_loop().create_future()
+        self._asked[question.number] = future
+        self._asked_at[question.number] = time.monotonic()
+        if not self._send(question):
+            self._forget(question.number)
+            return None
+        try:
+            return await asyncio.wait_for(future, timeout_s)
+        except TimeoutError:
+            return None
+        finally:
+            self._asked.pop(question.number, None)
+
+    def _end_if_hung(self) -> None:
+        oldest = min(self._asked_at.values(), default=None)
+        if oldest is not None and time.monotonic() - oldest > self._hang_s:
+            self._kill()
+
+    def _send(self, message: ToIndex) -> bool:
+        """Send without waiting; return whether it was sent."""
+        process = self._process
+        if process is None or process.stdin is None or process.stdin.is_closing():
+            return False
+        try:
+            process.stdin.write(to_frame(message))
+        except FrameError as error:  # too large
+            self._log(f"the index does not get a message: {error}")
+            return False
+        if process.stdin.transport.get_write_buffer_size() > MAX_UNSENT_BYTES:  # it reads nothing
+            self._kill()
+        return True
+
+    def _forget(self, number: int) -> asyncio.Future[FromIndex | None] | None:
+        self._asked_at.pop(number, None)
+        return self._asked.pop(number, None)
+
+    # the process
+
+    async def _keep_running(self) -> None:
+        while True:
+            reason = await self._run_once()
+            now = time.monotonic()
+            while self._deaths and now - self._deaths[0] > FORGIVEN_AFTER_S:
+                self._deaths.popleft()
+            self._deaths.append(now)
+            if len(self._deaths) > len(self._delays_s):
+                self.fault = f"the project's index is off, its process failed again: {reason}"
+                self._log(self.fault)
+                return
+            await asyncio.sleep(self._delays_s[len(self._deaths) - 1])
+
+    async def _run_once(self) -> str:
+        """Run the process until it ends; return why it did."""
+        try:
+            process = await start_process(self._command)
+        except OSError as error:
+            return f"it cannot be started: {error}"
+        words = LastWords(process)
+        self._process = process
+        try:
+            self._tell_all()
+            reason = await self._read_answers(process)
+        finally:
+            self._process = None
+            for number in list(self._asked_at):
+                future = self._forget(number)
+                if future is not None and not future.done():
+                    future.set_result(None)
+            await _end(process)
+            last = await words.last()
+        return reason or last or f"it ended with status {process.returncode}"
+
+    def _tell_all(self) -> None:
+        """Tell a new process what the one before knew."""
+        if self._roots is not None:
+            self._send(self._roots)
+        for path, text in self._texts.items():
+            self._send(OpenText(path=_clean(path), text=_clean(text)))
+
+    async def _read_answers(self, process: asyncio.subprocess.Process) -> str:
+        """Return why there are no more answers, "" if the process ended."""
+        assert process.stdout is not None
+        try:
+            while True:
+                (length,) = LENGTH.unpack(await process.stdout.readexactly(LENGTH.size))
+                check_length(length)
+                answer = decode_from_index(await process.stdout.readexactly(length))
+                future = self._forget(answer.number)
+                if future is not None and not future.done():
+                    future.set_result(answer)
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return ""
+        except (FrameError, UnicodeDecodeError, msgspec.DecodeError) as error:
+            return f"it wrote what is no answer: {error}"
+
+    def _kill(self) -> None:
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """Close the process's input, which ends it; kill it if it does not end."""
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        await asyncio.wait_for(process.wait(), CLOSE_S)
+    except TimeoutError:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+
+
+def _clean(text: str) -> str:
+    """Replace lone surrogates, which cannot be sent; lengths stay."""
+    return text.encode("utf-8", "replace").decode()

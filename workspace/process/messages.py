@@ -1,0 +1,83 @@
+"""Messages between the language server and the process of the index."""
+
+from typing import TypeAlias
+
+import msgspec
+
+from intarsia.workspace.context.chunk import Chunk, ChunkKind
+from intarsia.workspace.context.place import RecentEdit
+from intarsia.workspace.files.root_settings import RootSettings
+
+
+class OpenRoots(msgspec.Struct, frozen=True, kw_only=True, tag="open_roots"):
+    """Index these folders and no others."""
+
+    roots: tuple[RootSettings, ...]
+    has_file_events: bool = False  # the editor tells of changed files, so walks can be rare
+
+
+class FilesChanged(msgspec.Struct, frozen=True, kw_only=True, tag="files_changed"):
+    """Files or folders that were created, changed or deleted. Absolute paths."""
+
+    paths: tuple[str, ...]
+
+
+class OpenText(msgspec.Struct, frozen=True, kw_only=True, tag="open_text"):
+    """The text of an open file, which wins over that on disk; None when it is closed."""
+
+    path: str
+    text: str | None
+
+
+class ChooseChunks(msgspec.Struct, frozen=True, kw_only=True, tag="choose_chunks"):
+    """A ``Place``, and the options of the choice."""
+
+    number: int
+    path: str
+    text: str
+    language_id: str
+    offset: int
+    window_start: int
+    window_end: int
+    recent_edits: tuple[RecentEdit, ...] = ()
+    budget_tokens: int = 500
+    kinds: tuple[ChunkKind, ...] | None = None  # None: all
+
+
+class GetStatistics(msgspec.Struct, frozen=True, kw_only=True, tag="get_statistics"):
+    number: int
+
+
+class Chosen(msgspec.Struct, frozen=True, kw_only=True, tag="chosen"):
+    """The answer to ``ChooseChunks``."""
+
+    number: int
+    chunks: tuple[Chunk, ...]
+    ms: float  # that the choice took
+
+
+class Statistics(msgspec.Struct, frozen=True, kw_only=True, tag="statistics"):
+    """How much is indexed. ``state``: "walking", "indexing", "ready" or "failed"."""
+
+    number: int
+    state: str
+    num_files: int
+    num_left_out: int
+    num_definitions: int
+    num_queued: int
+    busy_s: float  # from the opening of the folders until all was indexed, so far
+    fault: str = ""
+
+
+class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
+    """There is no answer; ``message`` is one line."""
+
+    number: int
+    message: str
+
+
+ToIndex: TypeAlias = OpenRoots | FilesChanged | OpenText | ChooseChunks | GetStatistics
+FromIndex: TypeAlias = Chosen | Statistics | Failed
+
+decode_to_index = msgspec.msgpack.Decoder(ToIndex).decode
+decode_from_index = msgspec.msgpack.Decoder(FromIndex).decode
