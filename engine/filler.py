@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import Fill, Filled, Prefetch
+from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, ScoreChunks
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,4 +48,16 @@ class Filler(Protocol):
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         """Read the context of a fill at this place. Raises Cancelled, MemoryError."""
+        ...
+
+    def score_chunks(self, request: ScoreChunks, control: FillControl) -> tuple[float, ...]:
+        """Return the gain of each chunk, in nats per token of the code near the hole.
+
+        Fills may run at its checkpoints, without ``suspended``. Raises Cancelled, MemoryError, and
+        ValueError where this family cannot score.
+        """
+        ...
+
+    def prefill_tokens_per_s(self) -> float | None:
+        """Return how quickly contexts are read; None before the first long one."""
         ...

@@ -7,7 +7,7 @@ import click
 import msgspec
 from rich.text import Text
 
-from intarsia.cli.doctor.engine import check_engine, check_runtime_folder
+from intarsia.cli.doctor.engine import check_engine, check_reading_speed, check_runtime_folder
 from intarsia.cli.doctor.finding import Finding
 from intarsia.cli.doctor.machine import (
     check_memory,
@@ -33,6 +33,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     check_grammars,
     check_runtime_folder,
     check_engine,
+    check_reading_speed,
 )
 
 _SIGNS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "missing": ("missing", "bold red")}

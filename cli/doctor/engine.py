@@ -1,4 +1,4 @@
-"""Check the engine: the folder of its socket, and whether it answers."""
+"""Check the engine: the folder of its socket, whether it answers, and how quickly it reads."""
 
 import asyncio
 import os
@@ -6,6 +6,8 @@ import os
 from intarsia.cli.doctor.finding import Finding
 from intarsia.engine.ipc.address import prepare_directory, resolve_address
 from intarsia.engine.ipc.client import EngineClient, EngineError, NoEngine
+from intarsia.engine.ipc.context_budget import context_budget
+from intarsia.engine.ipc.messages import Status
 
 
 def check_runtime_folder() -> Finding:
@@ -30,9 +32,25 @@ def check_engine() -> Finding:
         return _missing("engine", error)
 
 
-async def _ask_engine() -> str:
+def check_reading_speed() -> Finding:
+    """Show how quickly the engine reads, and how much code of other files that allows."""
+    try:
+        tokens_per_s = asyncio.run(_ask_status()).prefill_tokens_per_s
+    except EngineError:  # the check of the engine says which
+        tokens_per_s = None
+    budget = f"up to {context_budget(tokens_per_s):,} tokens of other files before a hole"
+    if tokens_per_s is None:
+        return Finding(name="reading", found=f"{budget} (speed not measured yet)")
+    return Finding(name="reading", found=f"{tokens_per_s:,.0f} tokens a second; {budget}")
+
+
+async def _ask_status() -> Status:
     async with EngineClient(name="cli", start=False) as client:
-        status = await client.status()
+        return await client.status()
+
+
+async def _ask_engine() -> str:
+    status = await _ask_status()
     model = "no model loaded yet"
     if status.model is not None:
         model = f"{status.model} ({status.dtype} on {status.device})"

@@ -9,16 +9,18 @@ from typing import Self
 import msgspec
 
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.connection import ConnectionLost, OnLoadProgress, OnStep
+from intarsia.engine.ipc.connection import Answer, ConnectionLost, OnLoadProgress, OnStep
 from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed, NoEngine
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.link import Link
 from intarsia.engine.ipc.messages import (
+    ChunkGains,
     Fill,
     Filled,
     GetStatus,
     Prefetch,
     Preload,
+    ScoreChunks,
     Status,
     Welcome,
 )
@@ -73,13 +75,23 @@ class EngineClient:
         answer = await self._ask(msgspec.structs.replace(request, id=next(self._ids)), on_step)
         if isinstance(answer, Filled):
             return answer
-        raise FillFailed("internal", "the engine answered a fill with a status: restart it")
+        raise _wrong_answer(answer)
 
     def prefetch(self, place: Prefetch) -> None:
         """Send a connected engine the place of the user's cursor. Starts nothing, never fails."""
         connection = self._link.current
         if connection is not None and connection.is_open:
             connection.send_prefetch(place)
+
+    async def score_chunks(self, request: ScoreChunks) -> tuple[float, ...]:
+        """Return the gain of each chunk in nats per token; ``request.id`` is replaced.
+
+        Raises ``FillFailed`` with the code ``bad_request`` if the model cannot score.
+        """
+        answer = await self._ask(msgspec.structs.replace(request, id=next(self._ids)))
+        if isinstance(answer, ChunkGains):
+            return answer.gains
+        raise _wrong_answer(answer)
 
     async def preload(self, model: str | None = None) -> Status:
         """Load a model now (None: the default). Raises ``FillFailed`` if it cannot be loaded."""
@@ -104,9 +116,9 @@ class EngineClient:
 
     async def _ask(
         self,
-        request: Fill | GetStatus | Preload,
+        request: Fill | ScoreChunks | GetStatus | Preload,
         on_step: OnStep | None = None,
-    ) -> Filled | Status:
+    ) -> Answer:
         connection = await self._link.connection()
         try:
             answer = await connection.ask(request, on_step)
@@ -119,7 +131,12 @@ class EngineClient:
             self._link.answered()
         return answer
 
-    def _as_status(self, answer: Filled | Status) -> Status:
+    def _as_status(self, answer: Answer) -> Status:
         if isinstance(answer, Status):
             return answer
-        raise FillFailed("internal", "the engine answered get_status with a fill: restart it")
+        raise _wrong_answer(answer)
+
+
+def _wrong_answer(answer: Answer) -> FillFailed:
+    name = type(answer).__name__
+    return FillFailed("internal", f"the engine answered another request ({name}): restart it")

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from intarsia.engine.ipc.errors import EngineError, FillFailed
 from intarsia.engine.ipc.messages import (
     Cancel,
+    ChunkGains,
     EngineMessage,
     Failed,
     Fill,
@@ -20,6 +21,7 @@ from intarsia.engine.ipc.messages import (
     LoadProgress,
     Prefetch,
     Preload,
+    ScoreChunks,
     Status,
     Step,
     Stop,
@@ -28,6 +30,7 @@ from intarsia.engine.ipc.messages import (
 )
 from intarsia.engine.ipc.transport import ProtocolError, read_message, to_frame
 
+Answer: TypeAlias = Filled | ChunkGains | Status
 OnStep: TypeAlias = Callable[[Step], None]
 OnLoadProgress: TypeAlias = Callable[[LoadProgress], None]
 
@@ -40,7 +43,7 @@ class ConnectionLost(EngineError):
 class _OpenRequest:
     """A request that has no answer yet."""
 
-    answer: asyncio.Future[Filled | Status]
+    answer: asyncio.Future[Answer]
     on_step: OnStep | None
 
 
@@ -68,9 +71,9 @@ class Connection:
 
     async def ask(
         self,
-        request: Fill | GetStatus | Preload,
+        request: Fill | ScoreChunks | GetStatus | Preload,
         on_step: OnStep | None = None,
-    ) -> Filled | Status:
+    ) -> Answer:
         """Return the answer. A cancelled await sends ``Cancel`` and does not wait for its effect.
 
         Raises ``FillFailed``, ``ConnectionLost``, or ``ProtocolError`` if the request is too long.
@@ -78,7 +81,7 @@ class Connection:
         frame = to_frame(request)
         if not self.is_open:
             raise ConnectionLost("the engine has stopped")
-        answer: asyncio.Future[Filled | Status] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._open[request.id] = _OpenRequest(answer=answer, on_step=on_step)
         self._writer.write(frame)
         try:
@@ -121,7 +124,7 @@ class Connection:
 
     def _receive(self, message: EngineMessage) -> None:
         match message:
-            case Filled() | Status():
+            case Filled() | ChunkGains() | Status():
                 self._resolve(message.id, lambda answer: answer.set_result(message))
             case Failed(id=None):
                 self._connection_error = message.message
@@ -135,9 +138,7 @@ class Connection:
             case _:
                 raise ProtocolError(f"a second {type(message).__name__}")
 
-    def _resolve(
-        self, id: int | None, resolve: Callable[[asyncio.Future[Filled | Status]], None]
-    ) -> None:
+    def _resolve(self, id: int | None, resolve: Callable[[asyncio.Future[Answer]], None]) -> None:
         request = self._open.get(id) if id is not None else None
         if request is not None and not request.answer.done():
             resolve(request.answer)

@@ -5,7 +5,15 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from intarsia.engine.ipc.messages import Failed, Fill, Filled, Preload, Step
+from intarsia.engine.ipc.messages import (
+    ChunkGains,
+    Failed,
+    Fill,
+    Filled,
+    Preload,
+    ScoreChunks,
+    Step,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -15,14 +23,14 @@ class Loaded:
     id: int
 
 
-Answer: TypeAlias = Filled | Failed | Loaded
+Answer: TypeAlias = Filled | ChunkGains | Failed | Loaded
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Job:
     """One request. ``deliver`` is called once, ``on_step`` any number of times, on any thread."""
 
-    request: Fill | Preload
+    request: Fill | ScoreChunks | Preload
     client: Hashable  # the scheduler shares the model between clients
     received_at: float  # time.monotonic()
     deliver: Callable[[Answer], None]
@@ -32,7 +40,13 @@ class Job:
     @property
     def is_background(self) -> bool:
         """Whether foreground fills may run between any two of its passes."""
-        return isinstance(self.request, Fill) and self.request.is_background
+        request = self.request
+        return self.is_for_idle_time or (isinstance(request, Fill) and request.is_background)
+
+    @property
+    def is_for_idle_time(self) -> bool:
+        """Whether no user waits for it: every other job and every prefetch goes before it."""
+        return isinstance(self.request, ScoreChunks)
 
     def fail_as_cancelled(self, reason: str = "cancelled") -> None:
         """Answer that the request was cancelled."""

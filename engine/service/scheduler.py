@@ -58,6 +58,10 @@ class Scheduler(Generic[T]):
                 return job
         return None
 
+    def has(self, is_wanted: Callable[[T], bool]) -> bool:
+        """Tell whether such a job waits."""
+        return any(is_wanted(job) for queue in self._queues for job in queue.jobs)
+
     def pop_all(self) -> list[T]:
         """Remove and return all waiting jobs."""
         jobs = [job for queue in self._queues for job in queue.jobs]

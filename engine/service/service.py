@@ -143,4 +143,5 @@ class Service:
             num_clients=sum(session.is_welcome for session in self._sessions.values()),
             uptime_s=time.monotonic() - self._started_at,
             idle_timeout_s=self._config.idle_timeout_s,
+            prefill_tokens_per_s=self._worker.prefill_tokens_per_s,
         )

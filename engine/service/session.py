@@ -25,6 +25,7 @@ from intarsia.engine.ipc.messages import (
     Prefetch,
     Preload,
     Refused,
+    ScoreChunks,
     Status,
     Stop,
     Welcome,
@@ -131,7 +132,7 @@ class ClientSession:
 
     def _take(self, message: ClientMessage) -> None:
         match message:
-            case Fill() | Preload():
+            case Fill() | ScoreChunks() | Preload():
                 self._submit(message)
             case Cancel():
                 if job := self._jobs.get(message.id):
@@ -145,7 +146,7 @@ class ClientSession:
             case Hello():
                 raise ProtocolError("a second hello")
 
-    def _submit(self, request: Fill | Preload) -> None:
+    def _submit(self, request: Fill | ScoreChunks | Preload) -> None:
         if problem := self._problem_with(request.id):
             self.send(Failed(id=request.id, code="bad_request", message=problem))
             return

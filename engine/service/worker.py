@@ -8,12 +8,21 @@ import logging
 import threading
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Literal, TypeAlias
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import Filler, ModelInfo
-from intarsia.engine.ipc.messages import Failed, Fill, Prefetch, Preload
+from intarsia.engine.ipc.messages import (
+    ChunkGains,
+    Failed,
+    Fill,
+    Filled,
+    Prefetch,
+    Preload,
+    ScoreChunks,
+)
 from intarsia.engine.service.failures import describe_failure
 from intarsia.engine.service.job import Answer, Job, Loaded
 from intarsia.engine.service.model_slot import ModelSlot
@@ -50,6 +59,7 @@ class Worker:
         self._last_work_ended_at = time.monotonic()
         self.cached_tokens = 0
         self.num_fills = 0
+        self.prefill_tokens_per_s: float | None = None  # of the loaded model
 
     @property
     def state(self) -> State:
@@ -96,6 +106,7 @@ class Worker:
         job.cancelled.set()
         with self._changed:
             was_waiting = self._waiting.remove(job)
+            self._changed.notify()
         if was_waiting:
             job.fail_as_cancelled()
 
@@ -131,7 +142,9 @@ class Worker:
 
     def _start_next(self, is_allowed: Callable[[Job], bool] = any_job) -> Job | None:
         """Move the next allowed job from waiting to running. Call it with the lock held."""
-        if (job := self._waiting.pop(is_allowed)) is not None:
+        job = self._waiting.pop(lambda job: _is_waited_for(job) and is_allowed(job))
+        job = job or self._waiting.pop(is_allowed)
+        if job is not None:
             self._running.append(job)
         return job
 
@@ -147,16 +160,55 @@ class Worker:
             return Loaded(id=job.request.id)
         if job.cancelled.is_set():
             raise Cancelled
+        if isinstance(job.request, ScoreChunks):
+            return self._score(job, job.request, filler)
+        return self._fill(job, job.request, filler)
+
+    def _fill(self, job: Job, request: Fill, filler: Filler) -> Filled:
         control = FillControl.for_request(
-            job.request,
+            request,
             received_at=job.received_at,
-            on_step=job.on_step if job.request.watch else None,
+            on_step=job.on_step if request.watch else None,
             checkpoint=self._preemption_point(job, filler),
         )
-        filled = filler.fill(job.request, control)
+        filled = filler.fill(request, control)
         self.num_fills += 1
-        self.cached_tokens = filler.cached_tokens()
+        self._note_use(filler)
         return filled
+
+    def _score(self, job: Job, request: ScoreChunks, filler: Filler) -> ChunkGains:
+        """Score chunks, in idle time only.
+
+        Foreground fills and prefetches run at its checkpoints, and a pause must follow. For any
+        other job that a user waits for, the score is given up.
+        """
+
+        def is_over() -> bool:
+            return job.cancelled.is_set() or self._is_waited_for_or_has_place()
+
+        def checkpoint() -> None:
+            while not job.cancelled.is_set() and self._run_something_better(job, filler):
+                with self._changed:
+                    self._changed.wait_for(is_over, PAUSE_S)
+            if job.cancelled.is_set() or self._is_waited_for():
+                raise Cancelled
+
+        control = FillControl(received_at=job.received_at, checkpoint=checkpoint)
+        return ChunkGains(id=request.id, gains=filler.score_chunks(request, control))
+
+    def _run_something_better(self, job: Job, filler: Filler) -> bool:
+        """Run a waiting foreground fill or a prefetch; return whether there was one."""
+        if self._run_another_fill(job, filler):
+            return True
+        with self._changed:
+            place = self._take_place()
+        if place is not None:
+            self._prefetch(place)
+        return place is not None
+
+    def _note_use(self, filler: Filler) -> None:
+        self.cached_tokens = filler.cached_tokens()
+        self.prefill_tokens_per_s = filler.prefill_tokens_per_s()
 
     def _preemption_point(self, job: Job, filler: Filler) -> Callable[[], None]:
         """Return the checkpoint of a fill: other fills may run inside it.
@@ -193,7 +245,7 @@ class Worker:
             other = self._start_next(is_short) if has_room else None
         if other is None:
             return False
-        with filler.suspended():
+        with filler.suspended() if isinstance(job.request, Fill) else nullcontext():
             self._answer_and_deliver(other)
         return True
 
@@ -208,9 +260,9 @@ class Worker:
     def _wait_for_job(self) -> Job | None:
         """Use idle time until there is a job, and start it; None if the worker is to stop."""
         with self._changed:
-            is_pause = not self._changed.wait_for(self._has_job, PAUSE_S)
+            is_pause = not self._changed.wait_for(self._is_waited_for, PAUSE_S)
         if is_pause and (filler := self._slot.filler) is not None:
-            self._use_pause(filler, lambda: filler.prepare(_idle_control(self._has_job)))
+            self._use_pause(filler, lambda: filler.prepare(_idle_control(self._is_waited_for)))
         while (place := self._wait_for_place()) is not None:
             self._prefetch(place)
         with self._changed:
@@ -220,20 +272,27 @@ class Worker:
     def _wait_for_place(self) -> Prefetch | None:
         """Wait for a place to prefetch; None as soon as there is a job, which is newer than it."""
         with self._changed:
-            self._changed.wait_for(self._has_job_or_place)
-            place, self._next_prefetch = self._next_prefetch, None
-            return None if self._has_job() else place
+            self._changed.wait_for(lambda: self._has_job() or self._next_prefetch is not None)
+            return self._take_place()
+
+    def _take_place(self) -> Prefetch | None:
+        """Return the place to prefetch, once; a job that a user waits for is newer than it."""
+        place, self._next_prefetch = self._next_prefetch, None
+        return None if self._is_waited_for() else place
 
     def _prefetch(self, place: Prefetch) -> None:
         if (filler := self._slot.loaded(place.model)) is not None:
-            control = _idle_control(self._has_job_or_place)
+            control = _idle_control(self._is_waited_for_or_has_place)
             self._use_pause(filler, lambda: filler.prefetch(place, control))
 
     def _has_job(self) -> bool:
         return bool(self._waiting) or self._is_stopping
 
-    def _has_job_or_place(self) -> bool:
-        return self._has_job() or self._next_prefetch is not None
+    def _is_waited_for(self) -> bool:
+        return self._is_stopping or self._waiting.has(_is_waited_for)
+
+    def _is_waited_for_or_has_place(self) -> bool:
+        return self._is_waited_for() or self._next_prefetch is not None
 
     def _use_pause(self, filler: Filler, work: Callable[[], None]) -> None:
         try:
@@ -242,7 +301,11 @@ class Worker:
             pass
         except BaseException as error:  # noqa: BLE001 no request asked for this: none fails
             _log.warning("idle time went unused: %r", error)
-        self.cached_tokens = filler.cached_tokens()
+        self._note_use(filler)
+
+
+def _is_waited_for(job: Job) -> bool:
+    return not job.is_for_idle_time
 
 
 def _idle_control(is_over: Callable[[], bool]) -> FillControl:

@@ -16,6 +16,7 @@ from intarsia.engine.ipc.messages import (
     Filled,
     FinishReason,
     Prefetch,
+    ScoreChunks,
     Step,
     Timing,
 )
@@ -30,7 +31,7 @@ class RuleFiller:
     token. ``between_steps`` is called with the step's number just before the checkpoint.
     ``unsure``: words with a confidence of 0.25; all others have 1. Of a draft, the share ``noise``
     of the words is returned in capitals, beginning with word number ``seed``. ``prepare`` and
-    ``prefetch`` are its work in idle time.
+    ``prefetch`` are its work in idle time, ``score`` scores chunks.
     """
 
     def __init__(
@@ -44,6 +45,8 @@ class RuleFiller:
         name: str = "rules",
         prepare: Callable[[FillControl], None] = lambda control: None,
         prefetch: Callable[[Prefetch, FillControl], None] = lambda *_: None,
+        score: Callable[[ScoreChunks, FillControl], Sequence[float]] = lambda *_: (),
+        tokens_per_s: float | None = None,
     ) -> None:
         self.info = ModelInfo(
             name=name, family="rules", device="cpu", dtype="none", notes=("rules, no weights",)
@@ -55,6 +58,8 @@ class RuleFiller:
         self._unsure = unsure
         self._prepare = prepare
         self._prefetch = prefetch
+        self._score = score
+        self._tokens_per_s = tokens_per_s
         self._last_prefix = ""
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
@@ -123,6 +128,12 @@ class RuleFiller:
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         self._prefetch(place, control)
         self._last_prefix = place.prefix
+
+    def score_chunks(self, request: ScoreChunks, control: FillControl) -> tuple[float, ...]:
+        return tuple(self._score(request, control))
+
+    def prefill_tokens_per_s(self) -> float | None:
+        return self._tokens_per_s
 
 
 def _check(request: Fill) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
+from msgspec.structs import replace
 
 from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
 from intarsia.engine.diffusion.denoise import (
@@ -36,7 +37,7 @@ from intarsia.engine.families.validate_request import (
 )
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import ModelInfo
-from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, Step
+from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, ScoreChunks, Step
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +46,7 @@ class _FillTask:
 
     request: Fill
     context: list[int]
+    num_project: int  # context tokens of other files
     given: list[int]
     num_given_in_context: int
     start: list[int | None]  # the ids of a draft, None where these are noised; else empty
@@ -83,7 +85,7 @@ class DiffusionGemmaFiller:
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole. ``decoding`` is ignored: this family denoises in one way only."""
         started_at = time.monotonic()
-        task = self._read(request, control)
+        task = self._choose_context(request, control)
         policy = self._settings.policy(request, vocab_size=self._backbone.vocab_size)
         prefilled = self._backbone.prefill(task.context, control)
         prefilled_at = time.monotonic()
@@ -101,6 +103,7 @@ class DiffusionGemmaFiller:
             model=self.info.name,
             num_prefilled=prefilled.num_computed,
             num_reused=prefilled.num_reused,
+            num_project=task.num_project,
         )
 
     def suspended(self) -> AbstractContextManager[None]:
@@ -115,17 +118,45 @@ class DiffusionGemmaFiller:
         """Do nothing: here the suffix is part of the canvas, so no context becomes stale."""
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
-        """Read the context of a hole before it is requested. Raises Cancelled."""
-        request = Fill(id=0, prefix=place.prefix, suffix=place.suffix, given=place.given)
+        """Read the context of a hole before it is requested. Raises Cancelled.
+
+        One context is held, so the file's own window is not read before it.
+        """
+        request = Fill(
+            id=0,
+            prefix=place.prefix,
+            suffix=place.suffix,
+            given=place.given,
+            project=place.project,
+        )
         self._backbone.prefill(self._read(request, control).context, control)
+
+    def score_chunks(self, request: ScoreChunks, control: FillControl) -> tuple[float, ...]:
+        """Refuse: a canvas gives no log-probability of a text that depends on its context alone."""
+        raise ValueError("this model cannot score code of other files: use it without a gate")
+
+    def prefill_tokens_per_s(self) -> float | None:
+        """Return how quickly contexts are read here; None before the first long one."""
+        return self._backbone.reading_speed.tokens_per_s
+
+    def _choose_context(self, request: Fill, control: FillControl) -> _FillTask:
+        """Return the task with code of other files if it may wait for that, or need not wait."""
+        task = self._read(request, control)
+        if not task.num_project or request.project_use == "always":
+            return task
+        own = self._read(replace(request, project=None), control)
+        num_missing = self._backbone.num_missing(task.context)
+        num_missing_without = self._backbone.num_missing(own.context)
+        speed = self._backbone.reading_speed
+        return task if speed.is_worth_reading(num_missing, num_missing_without) else own
 
     def _read(self, request: Fill, control: FillControl) -> _FillTask:
         """Encode the request; suffix and given text too long for the canvas go to the context."""
         require_common_fields(request, vocab_size=self._backbone.vocab_size)
         given, suffix = self._text.encode(request.given), self._text.encode(request.suffix)
-        is_far = len(suffix) > self._sizes.max_suffix
+        far_suffix = request.suffix if len(suffix) > self._sizes.max_suffix else ""
         num_early = max(len(given) - self._sizes.max_given, 0)
-        context = self._text.context(request.prefix, request.suffix if is_far else "")
+        context = self._text.context(request.prefix, far_suffix)
         context += given[:num_early]
         if len(context) > self._max_context_tokens:
             raise ValueError(
@@ -134,9 +165,15 @@ class DiffusionGemmaFiller:
             )
         room = self._backbone.max_positions - self._backbone.canvas_length - len(context)
         require_range("max_tokens", request.max_tokens, least=1, most=room)
+        max_project = min(room - request.max_tokens, self._max_context_tokens // 2)
+        project = self._text.project(request.project, max_tokens=max_project)
+        if len(project):
+            context = self._text.context(request.prefix, far_suffix, project)
+            context += given[:num_early]
         return _FillTask(
             request=request,
             context=context,
+            num_project=len(project),
             given=given,
             num_given_in_context=num_early,
             start=self._read_draft(request),

@@ -17,6 +17,7 @@ from transformers import DynamicCache
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.families.diffusion_gemma.passes import DecoderPasses, DirectPasses
 from intarsia.engine.families.protocol import Prefilled, common_prefix_length
+from intarsia.engine.families.reading_speed import ReadingSpeed, Stopwatch
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 CHUNK = 1024  # context tokens per pass; there is a checkpoint before each
@@ -38,6 +39,7 @@ class DiffusionGemmaBackbone:
         self.max_positions: int = config.max_position_embeddings
         self._model = model
         self._passes: DecoderPasses = DirectPasses(model)
+        self.reading_speed = ReadingSpeed()
         self._num_visible: list[int | None] = [
             config.sliding_window - 1 if kind == "sliding_attention" else None
             for kind in config.layer_types
@@ -76,6 +78,10 @@ class DiffusionGemmaBackbone:
         if self._context:
             self._passes.hold(self._trim_to_window(), len(self._context))
 
+    def num_missing(self, context: Sequence[int]) -> int:
+        """Return how many tokens of a context a prefill would compute. Changes nothing."""
+        return len(context) - common_prefix_length(self._context, context)
+
     @torch.inference_mode()
     def prefill(self, context: Sequence[int], control: FillControl = NO_CONTROL) -> Prefilled:
         """Hold the keys and values of this context; compute what the last one does not share.
@@ -89,9 +95,12 @@ class DiffusionGemmaBackbone:
         if num_shared < len(self._context):
             self._encoder_cache.crop(num_shared - len(self._context))
         self._context = list(context[:num_shared])
+        watch = Stopwatch(self.device)
         for start in range(num_shared, len(context), CHUNK):
             control.checkpoint()
-            self._encode(context[start : start + CHUNK])
+            with watch.lap():
+                self._encode(context[start : start + CHUNK])
+        self.reading_speed.add(len(context) - num_shared, watch.seconds)
         self._passes.hold(self._trim_to_window(), len(self._context))
         return Prefilled(num_reused=num_shared, num_computed=len(context) - num_shared)
 

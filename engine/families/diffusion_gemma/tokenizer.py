@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from tokenizers import Tokenizer
 
+from intarsia.engine.families.project_text import NO_FILES, ProjectText, as_plain_text
+from intarsia.engine.ipc.messages import ProjectContext
+
 _BEFORE_SUFFIX = "The end of a file, after a gap:\n"
 _BEFORE_PREFIX = "\n\nThe same file from its beginning, the gap filled in:\n"
 
@@ -45,10 +48,25 @@ class GemmaTokenizer:
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
 
-    def context(self, prefix: str, far_suffix: str) -> list[int]:
-        """Return the ids for the encoder; ``far_suffix`` is empty if the canvas shows all of it."""
+    def context(self, prefix: str, far_suffix: str, project: ProjectText = NO_FILES) -> list[int]:
+        """Return the ids for the encoder; ``far_suffix`` is empty if the canvas shows all of it.
+
+        Other files come first, because they change least.
+        """
         before = _BEFORE_SUFFIX + far_suffix + _BEFORE_PREFIX if far_suffix else ""
-        return [self.special.begin, *self.encode(before), *self.encode(prefix)]
+        return [
+            self.special.begin,
+            *project.files,
+            *self.encode(before),
+            *project.own_path,
+            *self.encode(prefix),
+        ]
+
+    def project(self, project: ProjectContext | None, *, max_tokens: int) -> ProjectText:
+        """Return other files as plain text, as far as they fit."""
+        if project is None:
+            return NO_FILES
+        return as_plain_text(project, self.encode, max_tokens=max_tokens)
 
     def num_before_end(self, ids: Sequence[int]) -> int:
         """Return the number of ids before the first that ends or pads the text."""

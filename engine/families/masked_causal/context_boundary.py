@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from intarsia.engine.ipc.messages import ProjectContext
+
 MAX_CHARS_AFTER = 400
 """With more text between boundary and hole, about 100 tokens, a nearer boundary is chosen."""
 
@@ -19,11 +21,17 @@ _MAX_CHARS_HELD = 200_000
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class ContextBoundary:
-    """A context that may be opened again. ``prefix`` is the text before the boundary."""
+    """A context that may be opened again. ``prefix`` is the text before the boundary.
+
+    ``context`` has the token ids of prefix and suffix with their marks, after ``num_project`` of
+    other files. The hole follows it.
+    """
 
     prefix: str
     suffix: str
-    context: Sequence[int]  # token ids of prefix and suffix with their marks; the hole follows
+    context: Sequence[int]
+    project: ProjectContext | None = None
+    num_project: int = 0
 
     def text_after(self, prefix: str) -> str | None:
         """Return the text between the boundary and the end of a prefix, None if it is unusable."""
@@ -47,12 +55,19 @@ class ContextBoundaries:
         self._held: list[ContextBoundary] = []  # least recently used first
         self._max_held = max_held
 
-    def find(self, prefix: str, suffix: str) -> FoundBoundary | None:
-        """Return the boundary nearest to the end of this prefix, None if none is usable."""
+    def find(
+        self, prefix: str, suffix: str, project: ProjectContext | None = None
+    ) -> FoundBoundary | None:
+        """Return the boundary nearest to the end of this prefix, None if none is usable.
+
+        A boundary belongs to one project context: with other files it is another prompt.
+        """
         usable = [
             FoundBoundary(boundary, text_after)
             for boundary in self._held
-            if boundary.suffix == suffix and (text_after := boundary.text_after(prefix)) is not None
+            if boundary.suffix == suffix
+            and (text_after := boundary.text_after(prefix)) is not None
+            and boundary.project == project
         ]
         if not usable:
             return None
@@ -63,7 +78,9 @@ class ContextBoundaries:
 
     def remember(self, boundary: ContextBoundary) -> None:
         """Add a boundary; beyond the limit, the least recently used one is forgotten."""
-        if len(boundary.prefix) + len(boundary.suffix) <= _MAX_CHARS_HELD:
+        chunks = () if boundary.project is None else boundary.project.chunks
+        num_chars = sum(len(chunk.text) for chunk in chunks)
+        if len(boundary.prefix) + len(boundary.suffix) + num_chars <= _MAX_CHARS_HELD:
             self._held = [*self._held[-self._max_held + 1 :], boundary]
 
 

@@ -33,6 +33,10 @@ class ContextCache:
     def _num_reserved(self) -> int:
         return sum(cache.capacity for cache in self._held)
 
+    def num_held(self, context: Sequence[int]) -> int:
+        """Return how many of a context's first tokens are held. Changes nothing."""
+        return max((common_prefix_length(cache.ids, context) for cache in self._held), default=0)
+
     def open(self, context: Sequence[int]) -> tuple[KvCache, int]:
         """Return a cache that holds a beginning of this context, and the length of that."""
         shared = [common_prefix_length(cache.ids, context) for cache in self._held]

@@ -4,19 +4,32 @@ Runs on the engine's worker thread. Knows neither sockets nor how a hole is deco
 """
 
 import time
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
+from msgspec.structs import replace
+
 from intarsia.engine.decoding.tokens import EndReason, HoleTokens, OnRound
+from intarsia.engine.families.masked_causal.chunk_gains import ChunkScorer
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.open_context import SHORT_CHUNK, OpenContext
 from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
 from intarsia.engine.families.masked_causal.rerank import Answer, Reranker
 from intarsia.engine.families.masked_causal.warm_start import WarmStart
 from intarsia.engine.families.masked_causal.writer import HoleWriter
-from intarsia.engine.families.protocol import fill_timing
+from intarsia.engine.families.project_text import has_chunks
+from intarsia.engine.families.protocol import Prefilled, fill_timing
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import ModelInfo
-from intarsia.engine.ipc.messages import Candidate, Fill, Filled, FinishReason, Prefetch, Step
+from intarsia.engine.ipc.messages import (
+    Candidate,
+    Fill,
+    Filled,
+    FinishReason,
+    Prefetch,
+    ScoreChunks,
+    Step,
+)
 
 _FINISH_REASONS: dict[EndReason, FinishReason] = {
     "end": "end_of_hole",
@@ -41,14 +54,14 @@ class MaskedCausalFiller:
         )
         self._writer = HoleWriter(context, text)
         self._reranker = Reranker(context, text, self._writer)
+        self._scorer = ChunkScorer(context.backbone, text)
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole."""
         started_at = time.monotonic()
-        task = self._reader.read(request, control)
+        task = self._read(request, control)
         start = self._writer.find_start(task) if task.may_be_warm else None
-        hole_ids = () if start is None else start.draft.ids
-        prefilled = self._context.prefill(task.context, control, hole_ids=hole_ids)
+        prefilled = self._open(task, hole_ids=() if start is None else start.draft.ids)
         prefilled_at = time.monotonic()
         hole = self._write(task, start, self._report(task))
         (best, *others), num_forwards = self._answers(task, hole)
@@ -64,6 +77,7 @@ class MaskedCausalFiller:
             model=self.info.name,
             num_prefilled=prefilled.num_computed,
             num_reused=prefilled.num_reused,
+            num_project=task.num_project,
         )
 
     def suspended(self) -> AbstractContextManager[None]:
@@ -85,10 +99,54 @@ class MaskedCausalFiller:
             self._reader.remember(boundary)
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
-        """Read the context of a hole before it is requested. Raises Cancelled between chunks."""
-        request = Fill(id=0, prefix=place.prefix, suffix=place.suffix, given=place.given)
+        """Read the context of a hole before it is requested. Raises Cancelled between chunks.
+
+        The file's own window comes first, unless most of what follows other files is read already.
+        """
+        request = Fill(
+            id=0,
+            prefix=place.prefix,
+            suffix=place.suffix,
+            given=place.given,
+            project=place.project if has_chunks(place.project) else None,
+            is_background=True,
+        )
+        task = self._read(request, control)
+        self._open(task)
+        if task.request.project != request.project:
+            self._open(self._reader.read(request, control))
+
+    def score_chunks(self, request: ScoreChunks, control: FillControl) -> tuple[float, ...]:
+        """Return the gain of each chunk. Raises Cancelled between two short chunks of a prefill."""
+        return self._scorer.gains(request, control)
+
+    def prefill_tokens_per_s(self) -> float | None:
+        """Return how quickly contexts are read here; None before the first long one."""
+        return self._context.reading_speed.tokens_per_s
+
+    def _read(self, request: Fill, control: FillControl) -> FillTask:
+        """Return the task with code of other files if it may wait for that, or need not wait."""
+        if not has_chunks(request.project):
+            request = replace(request, project=None)
         task = self._reader.read(request, control)
-        self._context.prefill(task.context, control, chunk_tokens=SHORT_CHUNK)
+        if request.project is None:
+            return task
+        num_missing, speed = self._context.num_missing(task.context), self._context.reading_speed
+        if request.project_use == "always" or speed.is_worth_reading(num_missing, 0):
+            return task
+        own = self._reader.read(replace(request, project=None), control)
+        num_missing_without = self._context.num_missing(own.context)
+        return task if speed.is_worth_reading(num_missing, num_missing_without) else own
+
+    def _open(self, task: FillTask, *, hole_ids: Sequence[int] = ()) -> Prefilled:
+        """Read the context of a task; a fill in the background lets others in between."""
+        self._reader.use(task)
+        return self._context.prefill(
+            task.context,
+            task.control,
+            chunk_tokens=SHORT_CHUNK if task.request.is_background else None,
+            hole_ids=hole_ids,
+        )
 
     def _write(
         self, task: FillTask, start: WarmStart | None, on_round: OnRound | None

@@ -15,41 +15,11 @@ from pathlib import Path
 from tokenizers import AddedToken, Tokenizer
 
 from intarsia.engine.errors import ModelError
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class FimMarks:
-    """The FIM marks of one family of backbones, in the order of the prompt."""
-
-    before_prefix: str
-    before_suffix: str
-    before_middle: str
-    mask: str  # its embedding is that of a masked canvas token
-    end: str  # what the model writes at the end of its middle
-
-
-_KNOWN_MARKS = (
-    FimMarks(  # Qwen2.5-Coder, Qwen3-Coder, CodeGemma
-        before_prefix="<|fim_prefix|>",
-        before_suffix="<|fim_suffix|>",
-        before_middle="<|fim_middle|>",
-        mask="<|fim_pad|>",
-        end="<|endoftext|>",
-    ),
-    FimMarks(  # StarCoder, Granite
-        before_prefix="<fim_prefix>",
-        before_suffix="<fim_suffix>",
-        before_middle="<fim_middle>",
-        mask="<fim_pad>",
-        end="<|endoftext|>",
-    ),
-    FimMarks(  # DeepSeek-Coder: the suffix follows the mark of the hole
-        before_prefix="<｜fim▁begin｜>",
-        before_suffix="<｜fim▁hole｜>",
-        before_middle="<｜fim▁end｜>",
-        mask="<｜fim▁hole｜>",
-        end="<｜end▁of▁sentence｜>",
-    ),
+from intarsia.engine.families.masked_causal.fim_marks import (
+    KNOWN_MARKS,
+    KNOWN_REPOSITORY_MARKS,
+    FimMarks,
+    RepositoryMarks,
 )
 
 _MARK = re.compile(r"<\S+>")
@@ -67,19 +37,39 @@ class FimIds:
     end: int
 
 
-class FimTokenizer:
-    """Encodes the text around a hole and decodes the tokens in it."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProjectIds:
+    """Other files as ids: those before the mark of the prefix, and those at the prefix's start."""
 
-    def __init__(self, tokenizer: Tokenizer, marks: FimMarks) -> None:
+    before_mark: Sequence[int] = ()
+    in_prefix: Sequence[int] = ()
+
+    def __len__(self) -> int:
+        return len(self.before_mark) + len(self.in_prefix)
+
+
+NO_PROJECT = ProjectIds()
+
+
+class FimTokenizer:
+    """Encodes the text around a hole and decodes the tokens in it.
+
+    ``repository`` are the backbone's marks for other files, None if it knows none.
+    """
+
+    def __init__(
+        self, tokenizer: Tokenizer, marks: FimMarks, repository: RepositoryMarks | None = None
+    ) -> None:
         _declare_marks(tokenizer)
         # A special token in a user's file is text, not a command to the model.
         tokenizer.encode_special_tokens = True
         self._tokenizer = tokenizer
         self._marks = marks
+        self.repository = repository
         self._bytes = [_bytes_of(tokenizer.id_to_token(i)) for i in range(_size(tokenizer))]
         added = tokenizer.get_added_tokens_decoder()
         self.end_ids = frozenset(i for i, token in added.items() if token.special)
-        self.mask_id = self._id(marks.mask)
+        self.mask_id = self.mark_id(marks.mask)
         for i, token in added.items():
             self._bytes[i] = b"" if token.special else token.content.encode()
 
@@ -92,11 +82,11 @@ class FimTokenizer:
         """Return the ids of the marks. Raises ModelError if the tokenizer lacks the end mark."""
         marks = self._marks
         return FimIds(
-            before_prefix=self._id(marks.before_prefix),
-            before_suffix=self._id(marks.before_suffix),
-            before_middle=self._id(marks.before_middle),
+            before_prefix=self.mark_id(marks.before_prefix),
+            before_suffix=self.mark_id(marks.before_suffix),
+            before_middle=self.mark_id(marks.before_middle),
             mask=self.mask_id,
-            end=self._id(marks.end),
+            end=self.mark_id(marks.end),
         )
 
     def encode(self, text: str) -> list[int]:
@@ -105,21 +95,32 @@ class FimTokenizer:
         ids: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
         return ids
 
-    def context(self, prefix: Sequence[int], suffix: Sequence[int]) -> list[int]:
+    def mark_id(self, mark: str) -> int:
+        """Return the id of a special token. Raises ModelError if the tokenizer lacks it."""
+        mark_id: int | None = self._tokenizer.token_to_id(mark)
+        if mark_id is None:
+            raise ModelError(f"the tokenizer lacks {mark}: the folder is damaged")
+        return mark_id
+
+    def context(
+        self, prefix: Sequence[int], suffix: Sequence[int], project: ProjectIds = NO_PROJECT
+    ) -> list[int]:
         """Return the prompt up to the middle; a fill continues it."""
         marks = self._marks
         return [
-            self._id(marks.before_prefix),
+            *project.before_mark,
+            self.mark_id(marks.before_prefix),
+            *project.in_prefix,
             *prefix,
-            self._id(marks.before_suffix),
+            self.mark_id(marks.before_suffix),
             *(suffix or self.encode(_EMPTY_SUFFIX)),
-            self._id(marks.before_middle),
+            self.mark_id(marks.before_middle),
         ]
 
     def without_suffix(self, context: Sequence[int]) -> list[int]:
         """Return a context, and the ids after it, as a plain text that ends at the hole."""
-        last = context.index(self._id(self._marks.before_suffix))
-        first = context.index(self._id(self._marks.before_middle)) + 1
+        last = context.index(self.mark_id(self._marks.before_suffix))
+        first = context.index(self.mark_id(self._marks.before_middle)) + 1
         return [*context[:last], *context[first:]]
 
     def split_given(self, given: str) -> tuple[list[int], bytes]:
@@ -184,12 +185,6 @@ class FimTokenizer:
         order.sort(key=self._bytes.__getitem__)
         return order, [self._bytes[i] for i in order]
 
-    def _id(self, token: str) -> int:
-        token_id: int | None = self._tokenizer.token_to_id(token)
-        if token_id is None:
-            raise ModelError(f"the tokenizer lacks {token}: the folder is damaged")
-        return token_id
-
 
 def read_fim_tokenizer(folder: Path) -> FimTokenizer:
     """Read a folder's tokenizer.json. Raises ModelError if it is damaged or has no FIM marks."""
@@ -200,13 +195,20 @@ def read_fim_tokenizer(folder: Path) -> FimTokenizer:
         raise ModelError(f"{path} cannot be read ({error}): fetch the model again") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    for marks in _KNOWN_MARKS:
+    for marks in KNOWN_MARKS:
         required = (marks.before_prefix, marks.before_suffix, marks.before_middle, marks.mask)
         if all(tokenizer.token_to_id(token) is not None for token in required):
             _require_byte_level(tokenizer, path)
-            return FimTokenizer(tokenizer, marks)
-    known = ", ".join(marks.before_middle for marks in _KNOWN_MARKS)
+            return FimTokenizer(tokenizer, marks, _repository_marks(tokenizer))
+    known = ", ".join(marks.before_middle for marks in KNOWN_MARKS)
     raise ModelError(f"{folder} is no fill-in-the-middle model: its tokenizer has none of {known}")
+
+
+def _repository_marks(tokenizer: Tokenizer) -> RepositoryMarks | None:
+    for marks in KNOWN_REPOSITORY_MARKS:
+        if all(tokenizer.token_to_id(mark) for mark in (marks.before_name, marks.before_file)):
+            return marks
+    return None
 
 
 def _declare_marks(tokenizer: Tokenizer) -> None:

@@ -15,6 +15,7 @@ from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.context_cache import ContextCache
 from intarsia.engine.families.protocol import Prefilled, common_prefix_length
+from intarsia.engine.families.reading_speed import ReadingSpeed, Stopwatch
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 _HOLE_ROOM = 128  # tokens: most holes fit after their context without moving it
@@ -31,10 +32,15 @@ class OpenContext:
         self.length = 0
         self._earlier = ContextCache(backbone.new_cache, max_tokens=cache_tokens)
         self._num_suspensions = 0
+        self.reading_speed = ReadingSpeed()
 
     def cached_tokens(self) -> int:
         """Return the number of context tokens that are held."""
         return self._earlier.num_tokens
+
+    def num_missing(self, context: Sequence[int]) -> int:
+        """Return how many tokens of a context a prefill would compute. Changes nothing."""
+        return len(context) - self._earlier.num_held(context)
 
     @torch.inference_mode()
     def prefill(
@@ -69,15 +75,17 @@ class OpenContext:
     ) -> None:
         """Read the last tokens of the context."""
         size, num_before = chunk_tokens or self.backbone.chunk_tokens, self._num_suspensions
-        start = 0
+        start, watch = 0, Stopwatch(self.backbone.device)
         while start < len(tokens):
             control.checkpoint()
             if self._num_suspensions > num_before:
                 size = min(size, SHORT_CHUNK)
-            hidden = self.read(tokens[start : start + size])
+            with watch.lap():
+                hidden = self.read(tokens[start : start + size])
             start += len(hidden)
             if start == len(tokens):
                 self.cache.keep_last_hidden(hidden[-1].clone())
+        self.reading_speed.add(len(tokens), watch.seconds)
 
     @torch.inference_mode()
     def read(self, tokens: Sequence[int]) -> Tensor:

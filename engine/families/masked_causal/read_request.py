@@ -3,8 +3,8 @@
 Knows no model.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from intarsia.engine.families.masked_causal.context_boundary import (
     MAX_CHARS_AFTER,
@@ -12,7 +12,12 @@ from intarsia.engine.families.masked_causal.context_boundary import (
     ContextBoundary,
     boundary_offset,
 )
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.fim_tokenizer import (
+    NO_PROJECT,
+    FimTokenizer,
+    ProjectIds,
+)
+from intarsia.engine.families.masked_causal.project_layout import lay_out_project
 from intarsia.engine.families.validate_request import (
     require_common_fields,
     require_draft,
@@ -20,11 +25,12 @@ from intarsia.engine.families.validate_request import (
     require_temperature,
 )
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.ipc.messages import Fill, ProjectContext
 
 _BLANKS = (" ", "\t")
 _SUFFIX_SHARE = 0.25  # of the context, if prefix and suffix together are too long
 _AFTER_SHARE = 0.5  # of the context length, for text between its boundary and the hole
+_PROJECT_SHARE = 0.5  # of the context length: other files take no room from prefix and suffix
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,6 +43,9 @@ class FillTask:
     draft: list[int]  # to be rewritten; empty for a fill from nothing
     suffix: list[int]  # of a draft only; a fill sees it in its context
     control: FillControl
+    num_project: int = 0  # context tokens of other files
+    new_boundary: ContextBoundary | None = None  # to be remembered once the context is used
+    is_far: bool = False  # the hole is far after the boundary of its context
 
     @property
     def may_be_warm(self) -> bool:
@@ -46,8 +55,16 @@ class FillTask:
         return is_greedy and not (request.alternative or request.fresh or request.draft)
 
 
+class _SplitContext(NamedTuple):
+    """A context, and the text between its end and the hole."""
+
+    boundary: ContextBoundary
+    text_after: str
+    is_new: bool  # it has a boundary that was not remembered so far
+
+
 class RequestReader:
-    """Reads requests in order, and remembers where their contexts ended."""
+    """Reads requests, and remembers where the contexts of those that were used ended."""
 
     def __init__(self, text: FimTokenizer, *, vocab_size: int, max_context_tokens: int) -> None:
         self._text = text
@@ -55,26 +72,34 @@ class RequestReader:
         self._max_context_tokens = max_context_tokens
         self._boundaries = ContextBoundaries()
         self._far_request: Fill | None = None  # the last request, if far after its boundary
+        self._last_project: tuple[ProjectContext | None, ProjectIds] = (None, NO_PROJECT)
 
     def read(self, request: Fill, control: FillControl) -> FillTask:
         """Return the request as token ids. Raises ValueError for a field out of its range."""
         self._check(request)
         draft = self._read_draft(request)
         # A draft is encoded on its own, so its context must end where the hole begins.
-        context, text_after = (
-            (self._whole_context(request), "") if draft else self._split_context(request)
-        )
+        split = self._whole_context(request) if draft else self._split_context(request)
         ids_after, healed = split_after_context(
-            self._text, text_after, request.given, is_open=not draft
+            self._text, split.text_after, request.given, is_open=not draft
         )
         return FillTask(
             request=request,
-            context=[*context, *ids_after],
+            context=[*split.boundary.context, *ids_after],
             healed=healed,
             draft=draft,
             suffix=self._text.encode(request.suffix)[: self._max_context_tokens] if draft else [],
             control=control,
+            num_project=split.boundary.num_project,
+            new_boundary=split.boundary if split.is_new else None,
+            is_far=not split.is_new and len(split.text_after) > MAX_CHARS_AFTER // 2,
         )
+
+    def use(self, task: FillTask) -> None:
+        """Note that the context of this task is opened: later requests may share its boundary."""
+        self._far_request = task.request if task.is_far else None
+        if task.new_boundary is not None:
+            self._boundaries.remember(task.new_boundary)
 
     def boundary_to_prepare(self) -> ContextBoundary | None:
         """Return a nearer boundary if that of the last request is stale, else None.
@@ -94,32 +119,44 @@ class RequestReader:
         require_common_fields(request, vocab_size=self._vocab_size)
         require_temperature(request.temperature)
 
-    def _split_context(self, request: Fill) -> tuple[Sequence[int], str]:
+    def _split_context(self, request: Fill) -> _SplitContext:
         """Return the context to open, and the text of the prefix after its boundary."""
-        found = self._boundaries.find(request.prefix, request.suffix)
-        is_far = found is not None and len(found.text_after) > MAX_CHARS_AFTER // 2
-        self._far_request = request if is_far else None
+        found = self._boundaries.find(request.prefix, request.suffix, request.project)
         boundary = self._new_boundary(request) if found is None else found.boundary
         if boundary is not None:
             text_after = request.prefix[len(boundary.prefix) :]
             if len(self._text.encode(text_after)) <= self._max_context_tokens * _AFTER_SHARE:
-                if found is None:
-                    self._boundaries.remember(boundary)
-                return boundary.context, text_after
-        return self._whole_context(request), ""
+                return _SplitContext(boundary, text_after, is_new=found is None)
+        return self._whole_context(request)
 
-    def _whole_context(self, request: Fill) -> list[int]:
-        return self._context(request.prefix, request.suffix)
+    def _whole_context(self, request: Fill) -> _SplitContext:
+        """Return a context that ends where the hole begins."""
+        return _SplitContext(self._boundary_at(request, len(request.prefix)), "", is_new=False)
 
     def _new_boundary(self, request: Fill) -> ContextBoundary | None:
         offset = boundary_offset(request.prefix)
-        if offset is None:
-            return None
-        prefix, suffix = request.prefix[:offset], request.suffix
-        return ContextBoundary(prefix=prefix, suffix=suffix, context=self._context(prefix, suffix))
+        return None if offset is None else self._boundary_at(request, offset)
 
-    def _context(self, prefix: str, suffix: str) -> list[int]:
-        return self._text.context(*self._trim(self._text.encode(prefix), self._text.encode(suffix)))
+    def _boundary_at(self, request: Fill, offset: int) -> ContextBoundary:
+        prefix, suffix = request.prefix[:offset], request.suffix
+        project = self._project_ids(request.project)
+        ids = self._trim(self._text.encode(prefix), self._text.encode(suffix))
+        return ContextBoundary(
+            prefix=prefix,
+            suffix=suffix,
+            context=self._text.context(*ids, project),
+            project=request.project,
+            num_project=len(project),
+        )
+
+    def _project_ids(self, project: ProjectContext | None) -> ProjectIds:
+        if project is None:
+            return NO_PROJECT
+        if self._last_project[0] != project:
+            max_tokens = int(self._max_context_tokens * _PROJECT_SHARE)
+            ids = lay_out_project(self._text, project, max_tokens=max_tokens)
+            self._last_project = project, ids
+        return self._last_project[1]
 
     def _read_draft(self, request: Fill) -> list[int]:
         """Return the draft's ids, none if all of these would be masked."""

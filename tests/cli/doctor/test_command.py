@@ -6,14 +6,17 @@ from pathlib import Path
 
 import pytest
 from command_line import run
+from in_process_engine import always, in_process_engine
+from rule_filler import RuleFiller
 
 from intarsia.cli.doctor import machine
 from intarsia.cli.doctor.command import CHECKS
-from intarsia.cli.doctor.engine import check_engine, check_runtime_folder
+from intarsia.cli.doctor.engine import check_engine, check_reading_speed, check_runtime_folder
 from intarsia.cli.doctor.machine import TorchProbe, probe_torch
 from intarsia.cli.doctor.model import check_model
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
+from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
 
 
@@ -119,3 +122,22 @@ def test_the_format_that_was_chosen_for_a_model_is_told(start_engine):
 async def _preload() -> None:
     async with EngineClient(name="test", start=False) as client:
         await client.preload(None)
+
+
+def test_the_reading_speed_and_its_budget_are_shown(address: Address):
+    assert check_reading_speed().found == (
+        "up to 500 tokens of other files before a hole (speed not measured yet)"
+    )
+
+
+async def test_the_engine_measures_it(address: Address):
+    filler = RuleFiller(lambda _: "1", tokens_per_s=1_200.0)
+    async with (
+        in_process_engine(address, always(filler)),
+        EngineClient(name="test", start=False, address=address) as client,
+    ):
+        assert (await client.status()).prefill_tokens_per_s is None
+        await client.fill(Fill(id=0, prefix="x", suffix=""))
+        assert (await client.status()).prefill_tokens_per_s == 1_200.0
+        finding = await asyncio.to_thread(check_reading_speed)
+    assert finding.found == "1,200 tokens a second; up to 1,080 tokens of other files before a hole"

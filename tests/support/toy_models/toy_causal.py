@@ -61,7 +61,7 @@ def toy_causal_model(kind: Kind, *, seed: int = 0, is_tied: bool = True) -> PreT
         num_attention_heads=4,
         num_key_value_heads=2,
         head_dim=16,
-        vocab_size=num_toy_tokens() + 3,  # rows that only pad the matrix
+        vocab_size=num_toy_tokens() + 2,  # rows that only pad the matrix
         max_position_embeddings=512,
         rope_parameters=_LLAMA3_ROPE if kind == "llama3" else _ROPE,
         tie_word_embeddings=is_tied,

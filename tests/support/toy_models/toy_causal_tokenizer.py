@@ -9,6 +9,7 @@ MARKS = (
     "<|fim_suffix|>",
     "<|fim_pad|>",
     "<|file_sep|>",
+    "<|repo_name|>",
 )
 _MERGES = (
     ("d", "e"),

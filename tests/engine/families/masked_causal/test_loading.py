@@ -248,7 +248,7 @@ def test_a_damaged_file_of_weights(folder: Path) -> None:
         ({"rope_parameters": {"rope_type": "yarn", "factor": 4.0}}, "yarn"),
         ({"rope_parameters": {"rope_type": "llama3", "factor": 4.0}}, "config.json"),
         ({"rope_parameters": "default"}, "config.json"),
-        ({"vocab_size": 100}, "tokenizer of 279 tokens and a model of 100"),
+        ({"vocab_size": 100}, "tokenizer of 280 tokens and a model of 100"),
         ({"model_type": "gpt2"}, "gpt2"),
     ],
 )

@@ -1,0 +1,197 @@
+"""Fills that read code of other files: when they do, and what is read again while typing."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cancel_when import cancelling
+from toy_causal import DECODINGS, toy_fill, toy_filler
+from toy_causal_fill import run_fill
+
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.families.masked_causal.open_context import SHORT_CHUNK
+from intarsia.engine.families.reading_speed import ReadingSpeed
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
+from intarsia.engine.ipc.messages import (
+    ContextChunk,
+    Decoding,
+    Fill,
+    Filled,
+    Prefetch,
+    ProjectContext,
+)
+
+HEAD = "import os\n\n\ndef f(a):\n    x = 1\n"
+SUFFIX = "\n    return x\n" * 20
+
+
+def project(text: str = "def other(val): return val\n" * 4) -> ProjectContext:
+    chunk = ContextChunk(path="pkg/other.py", text=text)
+    return ProjectContext(repository="pkg", path="pkg/f.py", chunks=(chunk,))
+
+
+def fill(typed: str = "", **fields: Any) -> Fill:
+    options: dict[str, Any] = {"project": project()} | fields
+    return toy_fill(prefix=HEAD + typed, suffix=SUFFIX, **options)
+
+
+@pytest.fixture
+def filler(toy: Path, adapter: Path) -> MaskedCausalFiller:
+    filler = toy_filler(toy, adapter, max_context_tokens=512)
+    filler._context.reading_speed = SlowReading()
+    return filler
+
+
+class SlowReading(ReadingSpeed):
+    """A machine on which reading takes long, whatever this one does."""
+
+    @property
+    def tokens_per_s(self) -> float | None:
+        return 100.0  # 6 tokens within the time that a fill may wait
+
+
+def placed(**fields: Any) -> Prefetch:
+    options: dict[str, Any] = {"project": project()} | fields
+    return Prefetch(prefix=HEAD, suffix=SUFFIX, **options)
+
+
+def test_always_reads_it_first(filler: MaskedCausalFiller) -> None:
+    own = run_fill(filler, fill(project=None))
+    whole = run_fill(filler, fill(project_use="always"))
+    assert own.num_project == 0
+    assert whole.num_project > 40
+    assert whole.num_prefilled == own.num_prefilled + whole.num_project
+
+
+def test_the_prompt_does_not_depend_on_how_it_came_to_be_read(
+    filler: MaskedCausalFiller, toy: Path, adapter: Path
+) -> None:
+    cold = run_fill(toy_filler(toy, adapter, max_context_tokens=512), fill(project_use="always"))
+    filler.prefetch(placed(), NO_CONTROL)
+    warm = run_fill(filler, fill())
+    assert (warm.text, warm.num_project) == (cold.text, cold.num_project)
+
+
+def test_unread_a_fill_does_not_wait_for_it(filler: MaskedCausalFiller) -> None:
+    first = run_fill(filler, fill())
+    assert first.num_project == 0
+    assert first.text == run_fill(filler, fill(project=None)).text
+
+
+def test_where_reading_is_cheap_it_is_read_at_once(filler: MaskedCausalFiller) -> None:
+    filler._context.reading_speed = quick = ReadingSpeed()
+    quick.add(100_000, 1.0)
+    assert run_fill(filler, fill()).num_project > 0
+
+
+def test_idle_time_reads_the_own_window_first_and_then_the_larger_context(
+    filler: MaskedCausalFiller,
+) -> None:
+    filler.prefetch(placed(), NO_CONTROL)
+    own = run_fill(filler, fill(project=None))
+    whole = run_fill(filler, fill())
+    assert (own.num_prefilled, whole.num_prefilled) == (0, 0)
+    assert whole.num_project > 0
+
+
+@pytest.mark.parametrize("num_chunks", range(8))
+def test_a_request_ends_it_within_a_chunk_and_is_answered_from_what_is_read(
+    filler: MaskedCausalFiller, num_chunks: int
+) -> None:
+    asked = iter(range(99))
+    with pytest.raises(Cancelled):
+        filler.prefetch(placed(), cancelling(lambda: next(asked) == num_chunks))
+    num_held = filler.cached_tokens()
+    assert num_held <= num_chunks * SHORT_CHUNK
+    filled = run_fill(filler, fill())
+    assert filled.num_prefilled <= max(0, len(HEAD + SUFFIX) - num_held) + SHORT_CHUNK
+
+
+@pytest.mark.parametrize("decoding", DECODINGS)
+def test_typing_reads_nothing_again_with_chunks_as_without(
+    filler: MaskedCausalFiller, decoding: Decoding
+) -> None:
+    typed = "    y = 1\n    z = f(val)"
+    filler.prefetch(placed(), NO_CONTROL)
+    keys = [
+        run_fill(filler, fill(typed[:end], decoding=decoding)) for end in range(1, len(typed) + 1)
+    ]
+    assert all(key.num_project for key in keys)
+    assert share_reused(keys) >= 0.98
+
+
+def share_reused(fills: list[Filled]) -> float:
+    num_reused = sum(filled.num_reused for filled in fills)
+    return num_reused / (num_reused + sum(filled.num_prefilled for filled in fills))
+
+
+def test_a_boundary_belongs_to_one_project_context(filler: MaskedCausalFiller) -> None:
+    for text in ("x = 1\n" * 9, "y = 2\n" * 9):
+        first = run_fill(filler, fill(project=project(text), project_use="always"))
+        again = run_fill(filler, fill("    y", project=project(text), project_use="always"))
+        assert first.num_prefilled > 100
+        assert again.num_prefilled <= 5
+
+
+def test_a_changed_last_chunk_keeps_the_tokens_before_it(filler: MaskedCausalFiller) -> None:
+    stable = ContextChunk(path="a.py", text="x = 1\n" * 9)
+    contexts = [
+        ProjectContext(
+            repository="pkg",
+            path="pkg/f.py",
+            chunks=(stable, ContextChunk(path="b.py", text=f"y = {number}\n")),
+        )
+        for number in range(2)
+    ]
+    for context in contexts:
+        last = run_fill(filler, fill(project=context, project_use="always"))
+    assert last.num_reused > len(stable.text)
+
+
+def test_chunks_take_no_room_from_prefix_and_suffix(filler: MaskedCausalFiller) -> None:
+    long = "é漢\n" * 200
+    own = run_fill(filler, toy_fill(prefix=long, suffix=long))
+    whole = run_fill(
+        filler, toy_fill(prefix=long, suffix=long, project=project(), project_use="always")
+    )
+    assert whole.num_prefilled == own.num_prefilled + whole.num_project
+
+
+def test_too_much_is_cut_to_its_share(filler: MaskedCausalFiller) -> None:
+    chunks = tuple(ContextChunk(path=f"{n}.py", text="x = 1\n" * 6) for n in range(9))
+    many = ProjectContext(repository="pkg", path="pkg/f.py", chunks=chunks)
+    filled = run_fill(filler, fill(project=many, project_use="always"))
+    assert 64 < filled.num_project <= 128
+
+
+def test_a_project_without_code_is_none(filler: MaskedCausalFiller) -> None:
+    empty = ProjectContext(repository="pkg", path="pkg/f.py", chunks=())
+    filler.prefetch(placed(project=empty), NO_CONTROL)
+    filled = run_fill(filler, fill(project=empty, project_use="always"))
+    assert (filled.num_project, filled.num_prefilled) == (0, 0)
+
+
+def test_an_answer_from_the_own_window_is_the_draft_in_the_larger_context(
+    filler: MaskedCausalFiller, toy: Path, adapter: Path
+) -> None:
+    fields: dict[str, Any] = {"fresh": False, "max_tokens": 12}
+    run_fill(filler, fill(**fields))
+    filler.prefetch(placed(), NO_CONTROL)
+    warm = run_fill(filler, fill(**fields))
+    cold = run_fill(
+        toy_filler(toy, adapter, max_context_tokens=512), fill(project_use="always", max_tokens=12)
+    )
+    assert warm.num_project > 0
+    assert warm.text == cold.text
+    assert warm.num_forwards <= cold.num_forwards
+
+
+@pytest.mark.parametrize("is_background", [False, True])
+def test_a_fill_in_the_background_reads_in_short_chunks(
+    filler: MaskedCausalFiller, is_background: bool
+) -> None:
+    held: list[int] = []
+    control = FillControl(checkpoint=lambda: held.append(len(filler._context.cache)))
+    filler.fill(fill(project=None, is_background=is_background, max_tokens=1), control)
+    assert (SHORT_CHUNK in held) == is_background
