@@ -18,7 +18,7 @@ from intarsia.workspace.context.receiver_type import (
     is_self,
 )
 from intarsia.workspace.context.same_package import named_definition
-from intarsia.workspace.symbols.symbols import Definition, FileSymbols
+from intarsia.workspace.symbols.symbols import Definition, FileSymbols, Import
 
 MAX_BASES = 4
 
@@ -93,14 +93,23 @@ def _definition(around: Surroundings, path: str, name: str) -> _Found | None:
         if one.name == last and not one.container:
             return path, one
     for imported in symbols.imports:
-        for name_in_it in imported.names:
-            if not module and name_in_it.local == last:
-                return find_imported(around, path, imported, name_in_it.name)
-            if module and name_in_it.local == module:
-                return _in_files(around, modules_named(around, path, imported, module), last)
-        if module and module in (imported.local, imported.module, last_part(imported.module)):
-            return _in_files(around, around.imported_files.of(path, imported), last)
+        found = _imported(around, path, imported, module, last)
+        if found is not None:
+            return found
     return named_definition(around, last)
+
+
+def _imported(
+    around: Surroundings, path: str, imported: Import, module: str, name: str
+) -> _Found | None:
+    for it in imported.names:
+        if not module and it.local == name:
+            return find_imported(around, path, imported, it.name)
+        if module and it.local == module:
+            return _in_files(around, modules_named(around, path, imported, it.name), name)
+    if module and module in (imported.local, imported.module, last_part(imported.module)):
+        return _in_files(around, around.imported_files.of(path, imported), name)
+    return None
 
 
 def _in_files(around: Surroundings, files: Sequence[str], name: str) -> _Found | None:

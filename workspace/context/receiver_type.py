@@ -60,7 +60,7 @@ def is_self(name: str) -> bool:
 def declared_type(name: str, before: str) -> str:
     """Return the type that the nearest line above declares for a name, "" if none tells.
 
-    A call ``name = make(...)`` gives ``make()``: what it returns is known elsewhere.
+    A call ``name = make(...)`` gives ``make()``: a class, or a function that returns one.
     """
     word = re.escape(name)
     rules: Sequence[tuple[str, Callable[[re.Match[str]], str]]] = (
@@ -87,7 +87,4 @@ def _written(match: re.Match[str]) -> str:
 
 def _constructed(match: re.Match[str]) -> str:
     name = match["call"]
-    if name.endswith("::new"):
-        return name.removesuffix("::new")
-    last = name.rpartition(".")[2]
-    return name if last[:1].isupper() or match[0].endswith("{") else f"{name}()"
+    return name.removesuffix("::new") if name.endswith("::new") else f"{name}()"
