@@ -5,6 +5,7 @@ from pathlib import Path
 
 from intarsia.cli.baselines import BaselineName, baseline_named
 from intarsia.cli.errors import CliError
+from intarsia.cli.eval.context import NamedContext
 from intarsia.cli.eval.options import EvalRequest
 from intarsia.cli.eval.window import window_name
 from intarsia.cli.terminal import notices
@@ -21,34 +22,49 @@ from intarsia.research.evaluation.sets.project import project_cases
 from intarsia.research.evaluation.sets.repository import repository_cases
 from intarsia.research.evaluation.sets.request_kind import language_ids
 from intarsia.research.evaluation.system import System
-from intarsia.research.evaluation.systems.direct import Direct
+from intarsia.research.evaluation.systems.direct import Direct, WithContext
 from intarsia.research.evaluation.systems.language_server import LanguageServer
+from intarsia.research.evaluation.systems.project_context import CaseContexts
 
 
 def systems_of(request: EvalRequest) -> list[System]:
     """Return the systems in order. The others are compared with the first."""
     if request.is_direct and request.is_invoked:
         raise CliError("--invoked is for the language server: give it without --direct")
+    if request.contexts and not request.is_direct:
+        raise CliError("--context asks the engine directly: give it with --direct")
+    contexts = CaseContexts()
     own = [
-        _own(decoding, budget, request)
+        _own(decoding, budget, context, contexts, request)
         for decoding in request.decodings
         for budget in request.windows or (Budget(),)
+        for context in request.contexts or (NamedContext(name="none"),)
     ]
     return own + [
         system for baseline in request.baselines for system in _baseline(baseline, request)
     ]
 
 
-def _own(decoding: Decoding, budget: Budget, request: EvalRequest) -> System:
+def _own(
+    decoding: Decoding,
+    budget: Budget,
+    context: NamedContext,
+    contexts: CaseContexts,
+    request: EvalRequest,
+) -> System:
     options = FillOptions(
         decoding=decoding,
         model=request.model,
         num_candidates=request.num_candidates,
         budget=budget,
     )
-    name = f"{decoding} {window_name(budget)}" if request.windows else decoding
+    name: str = decoding
+    name += f" {window_name(budget)}" if request.windows else ""
+    name += f" {context.name}" if request.contexts else ""
     if request.is_direct:
-        return Direct(options, name=name)
+        asked = context.options(request.context_tokens)
+        chosen = WithContext(contexts=contexts, options=asked) if asked else None
+        return Direct(options, name=name, context=chosen)
     return LanguageServer(options, name=name, is_invoked=request.is_invoked)
 
 

@@ -14,6 +14,7 @@ from intarsia.cli.baselines import (
     each_once,
     llama_server_option,
 )
+from intarsia.cli.eval.context import CONTEXT_OPTIONS, NamedContext
 from intarsia.cli.eval.window import window_name, window_option
 from intarsia.cli.options import (
     absolute_model,
@@ -41,6 +42,8 @@ class EvalRequest:
     humaneval: Path | None
     decodings: Sequence[Decoding]
     windows: Sequence[Budget]
+    contexts: Sequence[NamedContext]
+    context_tokens: int | None
     baselines: Sequence[BaselineName]
     llama_server: Path | None
     is_direct: bool
@@ -60,6 +63,8 @@ class EvalRequest:
             "seed": self.seed,
             "decoding": list(self.decodings),
             "window": [window_name(budget) for budget in self.windows],
+            "context": [context.name for context in self.contexts],
+            "context-tokens": self.context_tokens,
             "against": list(self.baselines),
             "direct": self.is_direct,
             "invoked": self.is_invoked,
@@ -154,6 +159,7 @@ _OPTIONS = (
     ),
     settle_option,
     window_option,
+    *CONTEXT_OPTIONS,
     candidates_option,
     against_option,
     llama_server_option,

@@ -1,5 +1,6 @@
 """Show figures as tables for a terminal of 110 columns. Prints nothing itself."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -175,7 +176,7 @@ def _table(title: str, first_column: str) -> Table:
 
 def _name(system: str) -> str:
     """Return the name, in two lines if it has two parts."""
-    return system.replace("+", "\n+")
+    return re.sub(r"\+(?=\D)", "\n+", system)
 
 
 def _share(share: Estimate | None) -> Text:

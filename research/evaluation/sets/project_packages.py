@@ -17,12 +17,9 @@ from intarsia.research.corpus.fetch import NotThere, ReadPage, fetch_archive
 from intarsia.research.corpus.members import BadArchive, Member, read_members
 from intarsia.research.corpus.release import ArchiveLink
 from intarsia.research.errors import CorpusFault, EvaluationFault
+from intarsia.research.evaluation.sets.copies import is_copy, lines_of
 
 TABLE = Path(__file__).with_name("project_packages.toml")
-
-FEWEST_COPY_LINES = 5
-COPIED_SHARE = 0.5
-"""Two files of the same name are copies if this share of the smaller one's lines is in both."""
 
 _DECLARED = (".d.ts", ".d.mts", ".d.cts")
 """Declarations that a compiler wrote."""
@@ -61,7 +58,7 @@ def package_folder(package: ProjectPackage, *, cache: Path, read: ReadPage) -> P
     Raise EvaluationFault if the archive cannot be fetched, is not the one of the table, or is
     damaged, or if the disk refuses.
     """
-    folder = cache / "sources" / f"{package.sha256[:16]}-{PurePosixPath(package.name).name}"
+    folder = cache / "sources" / package.sha256[:16] / PurePosixPath(package.name).name
     if not folder.is_dir():
         texts = without_copies(_texts(package, cache / "archives", read))
         try:
@@ -82,9 +79,9 @@ def without_copies(texts: Mapping[str, str]) -> dict[str, str]:
     kept: defaultdict[str, list[frozenset[str]]] = defaultdict(list)
     left: dict[str, str] = {}
     for path in sorted(texts, key=lambda path: (path.count("/"), path)):
-        lines = frozenset(line.strip() for line in texts[path].split("\n") if line.strip())
+        lines = lines_of(texts[path])
         others = kept[PurePosixPath(path).name]
-        if not any(_is_copy(lines, other) for other in others):
+        if not any(is_copy(lines, other) for other in others):
             others.append(lines)
             left[path] = texts[path]
     return left
@@ -123,11 +120,6 @@ def _text(member: Member) -> str | None:
     except UnicodeDecodeError:
         return None
     return None if text is None or "\0" in text else text
-
-
-def _is_copy(lines: frozenset[str], other: frozenset[str]) -> bool:
-    fewest = min(len(lines), len(other))
-    return fewest >= FEWEST_COPY_LINES and len(lines & other) >= COPIED_SHARE * fewest
 
 
 def _write(texts: Mapping[str, str], folder: Path) -> None:
