@@ -32,6 +32,10 @@ ALLOWED = {
         "intarsia.research.holes",
         # evaluation finds the files of a folder as training does; infill does no I/O
         "intarsia.research.corpus.source_files",
+        # and it fetches and reads archives as the corpus does
+        "intarsia.research.corpus.fetch",
+        "intarsia.research.corpus.members",
+        "intarsia.research.corpus.release",
     },
     "cli": {
         "intarsia.workspace",

@@ -5,39 +5,67 @@ from pathlib import Path
 
 from intarsia.cli.baselines import BaselineName, baseline_named
 from intarsia.cli.errors import CliError
+from intarsia.cli.eval.context import NamedContext
 from intarsia.cli.eval.options import EvalRequest
+from intarsia.cli.eval.window import window_name
 from intarsia.cli.terminal import notices
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.ipc.messages import Decoding
+from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.execute import Sandbox, find_sandbox
 from intarsia.research.evaluation.sets.builtin import builtin_cases
 from intarsia.research.evaluation.sets.humaneval import read_humaneval
+from intarsia.research.evaluation.sets.project import project_cases
 from intarsia.research.evaluation.sets.repository import repository_cases
 from intarsia.research.evaluation.sets.request_kind import language_ids
 from intarsia.research.evaluation.system import System
-from intarsia.research.evaluation.systems.direct import Direct
+from intarsia.research.evaluation.systems.direct import Direct, WithContext
 from intarsia.research.evaluation.systems.language_server import LanguageServer
+from intarsia.research.evaluation.systems.project_context import CaseContexts
 
 
 def systems_of(request: EvalRequest) -> list[System]:
     """Return the systems in order. The others are compared with the first."""
     if request.is_direct and request.is_invoked:
         raise CliError("--invoked is for the language server: give it without --direct")
-    own = [_own(decoding, request) for decoding in request.decodings]
+    if request.contexts and not request.is_direct:
+        raise CliError("--context asks the engine directly: give it with --direct")
+    contexts = CaseContexts()
+    own = [
+        _own(decoding, budget, context, contexts, request)
+        for decoding in request.decodings
+        for budget in request.windows or (Budget(),)
+        for context in request.contexts or (NamedContext(name="none"),)
+    ]
     return own + [
         system for baseline in request.baselines for system in _baseline(baseline, request)
     ]
 
 
-def _own(decoding: Decoding, request: EvalRequest) -> System:
+def _own(
+    decoding: Decoding,
+    budget: Budget,
+    context: NamedContext,
+    contexts: CaseContexts,
+    request: EvalRequest,
+) -> System:
     options = FillOptions(
-        decoding=decoding, model=request.model, num_candidates=request.num_candidates
+        decoding=decoding,
+        model=request.model,
+        num_candidates=request.num_candidates,
+        budget=budget,
     )
+    name: str = decoding
+    name += f" {window_name(budget)}" if request.windows else ""
+    name += f" {context.name}" if request.contexts else ""
     if request.is_direct:
-        return Direct(options)
-    return LanguageServer(options, is_invoked=request.is_invoked)
+        asked = context.options(request.context_tokens)
+        chosen = WithContext(contexts=contexts, options=asked) if asked else None
+        return Direct(options, name=name, context=chosen)
+    return LanguageServer(options, name=name, is_invoked=request.is_invoked)
 
 
 def _baseline(name: BaselineName, request: EvalRequest) -> list[System]:
@@ -96,6 +124,14 @@ def read_cases(request: EvalRequest) -> list[Case]:
 
 
 def _set_cases(name: str, request: EvalRequest) -> Sequence[Case]:
+    if name == "project":
+        return project_cases(
+            languages=request.languages or None,
+            kinds=request.kinds or None,
+            limit=request.limit,
+            seed=request.seed,
+            cache=cache_folder() / "evaluation",
+        )
     if name == "builtin":
         return builtin_cases(
             languages=request.languages or None,
@@ -128,7 +164,7 @@ def _humaneval_file(name: str, folder: Path | None) -> Path:
     if name not in HUMANEVAL_FILES:
         path = Path(name)
         if not path.is_file():
-            known = ", ".join(("builtin", *HUMANEVAL_FILES))
+            known = ", ".join(("builtin", "project", *HUMANEVAL_FILES))
             raise CliError(f"no set and no file {name}: give one of {known}, or the path of a file")
         return path
     file = (folder or _CHECKOUT_FOLDER) / HUMANEVAL_FILES[name]

@@ -14,6 +14,8 @@ from intarsia.cli.baselines import (
     each_once,
     llama_server_option,
 )
+from intarsia.cli.eval.context import CONTEXT_OPTIONS, NamedContext
+from intarsia.cli.eval.window import window_name, window_option
 from intarsia.cli.options import (
     absolute_model,
     candidates_option,
@@ -21,6 +23,7 @@ from intarsia.cli.options import (
     settle_option,
 )
 from intarsia.engine.ipc.messages import Decoding
+from intarsia.infill.canvas.canvas import Budget
 from intarsia.research.evaluation.case import CaseKind
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -38,6 +41,9 @@ class EvalRequest:
     seed: int
     humaneval: Path | None
     decodings: Sequence[Decoding]
+    windows: Sequence[Budget]
+    contexts: Sequence[NamedContext]
+    context_tokens: int | None
     baselines: Sequence[BaselineName]
     llama_server: Path | None
     is_direct: bool
@@ -56,6 +62,9 @@ class EvalRequest:
             "limit": self.limit,
             "seed": self.seed,
             "decoding": list(self.decodings),
+            "window": [window_name(budget) for budget in self.windows],
+            "context": [context.name for context in self.contexts],
+            "context-tokens": self.context_tokens,
             "against": list(self.baselines),
             "direct": self.is_direct,
             "invoked": self.is_invoked,
@@ -90,8 +99,8 @@ _OPTIONS = (
         metavar="NAME",
         multiple=True,
         callback=each_once,
-        help="builtin, single-line, random-span-light, or a FILE.jsonl.gz of HumanEval Infilling; "
-        "repeatable.  [default: builtin, without --repo]",
+        help="builtin, project, single-line, random-span-light, or a FILE.jsonl.gz of HumanEval "
+        "Infilling; repeatable.  [default: builtin, without --repo]",
     ),
     click.option(
         "--repo",
@@ -149,6 +158,8 @@ _OPTIONS = (
         help="How to decode; repeatable: the others are compared with the first.",
     ),
     settle_option,
+    window_option,
+    *CONTEXT_OPTIONS,
     candidates_option,
     against_option,
     llama_server_option,

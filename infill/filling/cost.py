@@ -19,6 +19,7 @@ class EngineCost:
     num_forwards: int = 0
     num_read: int = 0  # context tokens
     num_reused: int = 0  # context tokens that the engine still had in its cache
+    num_project: int = 0  # context tokens of other files, of the fill that had most of them
     num_written: int = 0  # tokens of all answers
     num_project: int = 0  # context tokens of other files that the last answer was written with
     nats: float = 0.0  # the entropy of all written tokens, summed
@@ -32,6 +33,7 @@ class EngineCost:
             num_forwards=self.num_forwards + filled.num_forwards,
             num_read=self.num_read + filled.num_prefilled,
             num_reused=self.num_reused + filled.num_reused,
+            num_project=max(self.num_project, filled.num_project),
             num_written=self.num_written + num_tokens,
             num_project=filled.num_project,
             nats=self.nats + filled.mean_entropy * num_tokens,

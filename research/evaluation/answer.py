@@ -18,3 +18,4 @@ class Answer:
     mean_entropy: float | None = None  # nats per token
     num_read: int | None = None  # context tokens read for it
     num_reused: int | None = None  # context tokens found in the KV cache
+    num_project: int | None = None  # context tokens of other files that it was written with

@@ -1,6 +1,7 @@
 """A case of an evaluation: a hole with known text, independent of how it is filled or judged."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 CaseKind: TypeAlias = Literal[
@@ -19,19 +20,22 @@ class Case:
     """A file with a hole: ``prefix + truth + suffix``, the cursor between prefix and suffix.
 
     ``id`` is unique in its set and the same in every run, so that runs can be paired hole by hole.
-    Cases of one ``group`` (a file, a problem) are not independent of each other.
+    Cases of one ``group`` (a file, a problem) are not independent of each other. With ``root``,
+    the file belongs to a project in that folder, and ``path`` leads to it from there.
     """
 
     id: str
     set: str
     kind: CaseKind
     language: str  # LSP language id
-    path: str  # a file name with the extension of the language
+    path: str  # ends in a file name with the extension of the language
     group: str
     prefix: str
     truth: str
     suffix: str
     test: str | None = None  # Python that, after a correct file, runs without an error
+    root: Path | None = None
+    name: str | None = None  # of another file of the project; the truth begins with it
 
     @property
     def is_range(self) -> bool:

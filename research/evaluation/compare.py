@@ -60,6 +60,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     changed: int  # holes with the same id and another text: also left out
     exact: PairedShare
     pass_at_1: PairedShare | None
+    named: PairedShare | None
     similarity: PairedMean
     num_forwards: PairedMean | None
     ms: PairedMean | None
@@ -90,6 +91,7 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
         )
     drawn = Resampling([group_of(row) for row, _ in pairs])
     tested = [pair for pair in pairs if None not in map(_has_passed, pair)]
+    with_name = [pair for pair in pairs if None not in map(_has_name, pair)]
     exact = _paired_share(pairs, _is_exact)
     assert exact, "there is a pair"
     similarity = _paired_mean(pairs, drawn, lambda row: row.judgement.similarity)
@@ -101,6 +103,7 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
         changed=len(common) - len(pairs),
         exact=exact,
         pass_at_1=_paired_share(tested, lambda row: bool(_has_passed(row))),
+        named=_paired_share(with_name, lambda row: bool(_has_name(row))),
         similarity=similarity,
         num_forwards=_paired_mean(pairs, drawn, lambda row: row.num_forwards),
         ms=_paired_mean(pairs, drawn, lambda row: None if row.is_failure else row.ms),
@@ -191,3 +194,8 @@ def _is_exact(row: Row) -> bool:
 
 def _has_passed(row: Row) -> bool | None:
     return row.judgement.passed
+
+
+def _has_name(row: Row) -> bool | None:
+    is_named = row.judgement.is_named
+    return None if is_named is None else is_named and not row.is_failure

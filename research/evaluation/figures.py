@@ -12,6 +12,13 @@ from intarsia.research.evaluation.record import Row
 CaseKey = tuple[str, str]
 
 
+class Changes(msgspec.Struct, frozen=True):
+    """How many cases a system has right and the first system wrong, and the other way round."""
+
+    won: int
+    lost: int
+
+
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """One system on some cases. None: no case has the value that the figure needs.
 
@@ -23,6 +30,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     exact: Estimate
     similarity: Estimate
     pass_at_1: Estimate | None  # of cases with a test that was run
+    named: Estimate | None  # of cases with a name that another file defines
     parse_clean: Estimate | None  # of answers with text, in files without syntax errors
     suffix_duplicated: Estimate | None  # of answers with text
     empty: Estimate | None  # of cases that did not fail
@@ -32,6 +40,11 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     forwards_to_first: Estimate | None  # ratio to the first system's, of cases that both count
     tokens: int
     tokens_per_forward: Estimate | None
+    exact_to_first: Changes
+    named_to_first: Changes
+    read: Estimate | None  # mean of the context tokens that a fill used, read for it or cached
+    read_project: Estimate | None  # mean of those of other files
+    read_ms_p50: Estimate | None
     same_as_first: Estimate | None  # the same text as the first system's
     ms_p50: Estimate | None  # as the client waited
     ms_p95: Estimate | None
@@ -148,6 +161,14 @@ class _Sample:
             [None if first is None else first.num_forwards for first in self.first],
         )
 
+    def changes(self, flag: Callable[[Row], bool | None]) -> Changes:
+        both = zip(self.rows, self.first, strict=True)
+        pairs = [(flag(row), flag(first)) for row, first in both if first is not None]
+        return Changes(
+            won=sum(bool(own) and first is False for own, first in pairs),
+            lost=sum(own is False and bool(first) for own, first in pairs),
+        )
+
     def same_as_first(self) -> Estimate | None:
         pairs = zip(self.rows, self.first, strict=True)
         return self.resampling.share(
@@ -172,6 +193,7 @@ def _figures(rows: Sequence[Row], first: Mapping[CaseKey, Row]) -> Figures:
         exact=exact,
         similarity=similarity,
         pass_at_1=sample.share(_has_passed),
+        named=sample.share(_has_name),
         parse_clean=sample.share(lambda row: row.judgement.parses),
         suffix_duplicated=sample.share(_duplicates_suffix),
         empty=sample.share(_is_empty),
@@ -181,6 +203,11 @@ def _figures(rows: Sequence[Row], first: Mapping[CaseKey, Row]) -> Figures:
         forwards_to_first=sample.forwards_to_first(),
         tokens=sum(row.num_tokens or 0 for row in rows),
         tokens_per_forward=sample.tokens_per_forward(),
+        exact_to_first=sample.changes(_is_exact),
+        named_to_first=sample.changes(_has_name),
+        read=sample.mean(_num_context),
+        read_project=sample.mean(lambda row: row.num_project),
+        read_ms_p50=sample.percentiles(lambda row: row.read_ms)[0],
         same_as_first=sample.same_as_first(),
         ms_p50=ms[0],
         ms_p95=ms[1],
@@ -223,6 +250,11 @@ def _has_passed(row: Row) -> bool | None:
     return row.judgement.passed
 
 
+def _has_name(row: Row) -> bool | None:
+    is_named = row.judgement.is_named
+    return None if is_named is None else is_named and not row.is_failure
+
+
 def _has_text(row: Row) -> bool:
     return not row.is_failure and not row.judgement.is_empty
 
@@ -251,6 +283,13 @@ def _length_off(row: Row) -> int | None:
 def _median(rows: Sequence[Row]) -> float | None:
     errors = [error for row in rows if (error := _length_error(row)) is not None]
     return float(np.median(errors)) if errors else None
+
+
+def _num_context(row: Row) -> int | None:
+    """Return the number of context tokens, whether they were read for this fill or before it."""
+    if row.num_read is None or row.num_reused is None:
+        return None
+    return row.num_read + row.num_reused
 
 
 def _waited_ms(row: Row) -> float | None:

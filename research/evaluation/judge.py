@@ -1,5 +1,7 @@
 """Judge an answer by the known text of its case. Tests are run elsewhere (``run_tests``)."""
 
+import re
+
 import msgspec
 from rapidfuzz.distance import Indel
 
@@ -22,6 +24,7 @@ class Judgement(msgspec.Struct, frozen=True, kw_only=True):
     duplicates_suffix: bool  # it ends with a repetition of the text after the hole
     length_error: int  # characters more (negative: fewer) than the truth
     passed: bool | None  # None: there is no test, or it was not run
+    is_named: bool | None = None  # it has the name of the other file; None: the case has no name
 
 
 def judge(case: Case, answer: Answer) -> Judgement:
@@ -35,7 +38,13 @@ def judge(case: Case, answer: Answer) -> Judgement:
         duplicates_suffix=_duplicates_suffix(case, answer.text),
         length_error=len(text) - len(truth),
         passed=None,
+        is_named=None if case.name is None else _has_name(answer.text, case.name),
     )
+
+
+def _has_name(text: str, name: str) -> bool:
+    """Return whether the text has the name as a whole identifier."""
+    return re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", text) is not None
 
 
 def _as_judged(text: str, kind: CaseKind) -> str:

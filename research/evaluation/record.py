@@ -41,6 +41,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     mean_entropy: float | None = None
     num_read: int | None = None
     num_reused: int | None = None
+    num_project: int | None = None
 
 
 class SystemInfo(msgspec.Struct, frozen=True, kw_only=True):

@@ -29,7 +29,11 @@ def comparison_table(comparison: Comparison, first: str, second: str) -> Table:
         table.add_column(name, justify="right")
     table.add_column("McNemar\np", justify="right", no_wrap=True)
     table.add_column("", no_wrap=True)
-    for share_name, share in (("exact", comparison.exact), ("pass@1", comparison.pass_at_1)):
+    for share_name, share in (
+        ("exact", comparison.exact),
+        ("named", comparison.named),
+        ("pass@1", comparison.pass_at_1),
+    ):
         if share is not None:
             table.add_row(share_name, *_share_cells(share))
     for mean_name, mean, factor in (

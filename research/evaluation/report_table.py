@@ -1,5 +1,6 @@
 """Show figures as tables for a terminal of 110 columns. Prints nothing itself."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from rich.box import SIMPLE_HEAD
@@ -15,7 +16,7 @@ from intarsia.research.evaluation.figure_text import (
     percent_with_interval,
     signed,
 )
-from intarsia.research.evaluation.figures import Figures, SetFigures, SystemFigures
+from intarsia.research.evaluation.figures import Changes, Figures, SetFigures, SystemFigures
 from intarsia.research.evaluation.intervals import Estimate
 
 ALL_SETS = "all sets"
@@ -45,6 +46,8 @@ def set_tables(figures: SetFigures) -> Iterator[Table]:
     rows = figures.systems
     yield _quality(rows, name)
     yield _cost(rows, f"{name}: cost")
+    if any(row.whole.read_project and row.whole.read_project.value for row in rows):
+        yield _against_first(rows, f"{name}: what context of other files gains and costs")
     kinds = {row.system: row.by_kind for row in rows}
     languages = {row.system: row.by_language for row in rows}
     for title, parts in (("kind of hole", kinds), ("language", languages)):
@@ -54,12 +57,17 @@ def set_tables(figures: SetFigures) -> Iterator[Table]:
 
 def _quality(rows: Sequence[SystemFigures], title: str) -> Table:
     has_tests = any(row.whole.pass_at_1 for row in rows)
+    has_names = any(row.whole.named for row in rows)
     is_many = any(row.whole.exact_by_language for row in rows)
     table = _table(title, "system")
     for name in _QUALITY:
         table.add_column(name, justify="right", no_wrap=True)
         if name == "exact":
-            for more, is_shown in (("mean of\nlanguages", is_many), ("pass@1", has_tests)):
+            for more, is_shown in (
+                ("mean of\nlanguages", is_many),
+                ("named", has_names),
+                ("pass@1", has_tests),
+            ):
                 if is_shown:
                     table.add_column(more, justify="right", no_wrap=True)
     for row in rows:
@@ -68,6 +76,7 @@ def _quality(rows: Sequence[SystemFigures], title: str) -> Table:
             _name(row.system),
             _share(whole.exact),
             *([_share(whole.exact_by_language)] if is_many else []),
+            *([_share(whole.named)] if has_names else []),
             *([_share(whole.pass_at_1)] if has_tests else []),
             _share(whole.similarity),
             _share(whole.parse_clean),
@@ -97,6 +106,32 @@ def _cost(rows: Sequence[SystemFigures], title: str) -> Table:
             number(whole.mean_entropy),
         )
     return table
+
+
+def _against_first(rows: Sequence[SystemFigures], title: str) -> Table:
+    has_names = any(row.whole.named for row in rows)
+    table = _table(title, "system")
+    for name in ("exact", "won / lost", *(("named", "won / lost") if has_names else ())):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name in ("tokens\nread", "of other\nfiles", "read\nms p50"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for row in rows:
+        whole = row.whole
+        named = (percent_with_interval(whole.named), _won_lost(whole.named_to_first))
+        table.add_row(
+            _name(row.system),
+            percent_with_interval(whole.exact),
+            _won_lost(whole.exact_to_first),
+            *(named if has_names else ()),
+            number(whole.read),
+            number(whole.read_project),
+            number(whole.read_ms_p50),
+        )
+    return table
+
+
+def _won_lost(changes: Changes) -> str:
+    return f"{changes.won} / {changes.lost}"
 
 
 def _parts(parts: Mapping[str, Mapping[str, Figures]], title: str, heading: str) -> Table:
@@ -141,7 +176,7 @@ def _table(title: str, first_column: str) -> Table:
 
 def _name(system: str) -> str:
     """Return the name, in two lines if it has two parts."""
-    return system.replace("+", "\n+")
+    return re.sub(r"\+(?=\D)", "\n+", system)
 
 
 def _share(share: Estimate | None) -> Text:

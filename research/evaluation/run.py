@@ -129,4 +129,5 @@ def _row(case: Case, system: str, answer: Answer, judgement: Judgement) -> Row:
         mean_entropy=answer.mean_entropy,
         num_read=answer.num_read,
         num_reused=answer.num_reused,
+        num_project=answer.num_project,
     )

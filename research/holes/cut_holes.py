@@ -5,9 +5,10 @@ Broken code has holes too; a text that cannot be parsed has only those within a 
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Literal, TypeAlias, get_args
 
 import tree_sitter
@@ -31,6 +32,8 @@ CutHoleKind: TypeAlias = Literal[
     "arguments",  # everything between the brackets of a call
 ]
 CUT_HOLE_KINDS: tuple[CutHoleKind, ...] = get_args(CutHoleKind)
+
+_LINE_KINDS: frozenset[CutHoleKind] = frozenset({"line", "rest_of_line", "inside_word"})
 
 FEWEST_LINE_CHARS = 4
 FEWEST_WORD_CHARS = 4
@@ -76,18 +79,21 @@ class _Source:
         return self.codes[offset - 1 : offset + 1] == bytes([STRING, STRING])
 
 
-def cut_holes(text: str, language: Language) -> dict[CutHoleKind, list[CutHole]]:
-    """Return all holes of every kind, sorted by start; plain text has none."""
-    spans: dict[CutHoleKind, set[tuple[int, int]]] = {kind: set() for kind in CUT_HOLE_KINDS}
+def cut_holes(
+    text: str, language: Language, kinds: Collection[CutHoleKind] = CUT_HOLE_KINDS
+) -> dict[CutHoleKind, list[CutHole]]:
+    """Return all holes of these kinds, sorted by start; plain text has none."""
+    spans: dict[CutHoleKind, set[tuple[int, int]]] = {kind: set() for kind in kinds}
     if language.grammar is not None and "\0" not in text:
         syntax, nodes = parse_afresh(text, language), hole_nodes(language)
         prose = nodes.prose if nodes else frozenset[str]()
         codes = map_code(syntax, prose) if syntax else bytearray(len(text))
         source = _Source(text=text, codes=codes)
-        for kind, start, end in _in_lines(source):
-            spans[kind].add((start, end))
-        if syntax and nodes:
-            for kind, start, end in _in_nodes(source, syntax, nodes):
+        found = _in_lines(source, kinds)
+        if syntax and nodes and not _LINE_KINDS.issuperset(kinds):
+            found = chain(found, _in_nodes(source, syntax, nodes))
+        for kind, start, end in found:
+            if kind in spans:
                 spans[kind].add((start, end))
     return {
         kind: [CutHole(kind=kind, start=start, end=end) for start, end in sorted(ranges)]
@@ -95,7 +101,9 @@ def cut_holes(text: str, language: Language) -> dict[CutHoleKind, list[CutHole]]
     }
 
 
-def _in_lines(source: _Source) -> Iterator[tuple[CutHoleKind, int, int]]:
+def _in_lines(
+    source: _Source, kinds: Collection[CutHoleKind]
+) -> Iterator[tuple[CutHoleKind, int, int]]:
     text = source.text
     for match in _LINE.finditer(text):
         line = match.group()
@@ -113,7 +121,8 @@ def _in_lines(source: _Source) -> Iterator[tuple[CutHoleKind, int, int]]:
             for edge in (first, last):
                 if edge > start and text[edge : end - 1].strip():
                     yield "rest_of_line", edge, end
-            if last - first >= FEWEST_WORD_CHARS and not text[first].isdigit():
+            is_long = last - first >= FEWEST_WORD_CHARS
+            if "inside_word" in kinds and is_long and not text[first].isdigit():
                 for inner in range(first + 1, min(last, end - 1)):
                     yield "inside_word", inner, end
 

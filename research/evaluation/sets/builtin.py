@@ -8,6 +8,7 @@ import hashlib
 import random
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -87,12 +88,15 @@ def _all_cases(folder: Path) -> list[Case]:
         if not 0 <= hole.start < hole.end <= len(texts.get(hole.path, "")):
             raise _damaged(f"a hole of {hole.path} is outside it")
     return [
-        cut_case(
-            texts[hole.path],
-            CutHole(kind=hole.kind, start=hole.start, end=hole.end),
-            path=hole.path,
-            language=languages[hole.path],
-            set_name=SET_NAME,
+        replace(
+            cut_case(
+                texts[hole.path],
+                CutHole(kind=hole.kind, start=hole.start, end=hole.end),
+                path=hole.path,
+                language=languages[hole.path],
+                set_name=SET_NAME,
+            ),
+            root=(folder / hole.path).parent,
         )
         for hole in manifest.holes
     ]

@@ -5,6 +5,7 @@ The same files and seed give the same holes, wherever the files are.
 
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -84,9 +85,11 @@ class _Draw:
             hole = holes[kind].pop()
             if all(hole.end <= other.start or other.end <= hole.start for other in cut):
                 cut.append(hole)
-                return cut_case(
+                case = cut_case(
                     text, hole, path=file.name, language=file.language, set_name=SET_NAME
                 )
+                root = file.path.parents[file.name.count("/")]
+                return replace(case, path=file.name, root=root)
         return None
 
     def _open(self, file: CodeFile) -> tuple[str, dict[CutHoleKind, list[CutHole]]]:

@@ -7,11 +7,14 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import msgspec
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed
-from intarsia.engine.ipc.messages import Filled
+from intarsia.engine.ipc.messages import Fill, Filled, ProjectContext
 from intarsia.infill.filling.attempts import ask_until_enough_pass
 from intarsia.infill.filling.cost import EngineCost
 from intarsia.infill.filling.fill_one import FillResult, run_plan
@@ -30,12 +33,24 @@ from intarsia.research.evaluation.systems.client import (
     plan_case,
 )
 from intarsia.research.evaluation.systems.failures import Failures, failed
+from intarsia.research.evaluation.systems.project_context import CaseContexts, ContextOptions
 
 _GONE_FOR_GOOD = ("model", "out_of_memory")
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WithContext:
+    """What a system reads of other files. The systems of a run share ``contexts``."""
+
+    contexts: CaseContexts
+    options: ContextOptions
+
+
 class Direct:
-    """``name`` None: by how it settles. ``address`` None: the user's own engine."""
+    """``name`` None: by how it settles. ``address`` None: the user's own engine.
+
+    ``context`` None: no code of other files.
+    """
 
     def __init__(
         self,
@@ -43,9 +58,11 @@ class Direct:
         *,
         name: str | None = None,
         address: Address | None = None,
+        context: WithContext | None = None,
     ) -> None:
         self._options = patient(options or FillOptions())
         self._address = address
+        self._context = context
         self.name = name or self._options.decoding
 
     @asynccontextmanager
@@ -61,16 +78,27 @@ class Direct:
                 name=self.name,
                 way="direct",
                 model=loaded.model,
-                details=described(self._options) | engine,
+                details=described(self._options) | described_context(self._context) | engine,
             )
-            yield DirectClient(client, self._options, info)
+            try:
+                yield DirectClient(client, self._options, info, self._context)
+            finally:
+                if self._context is not None:
+                    self._context.contexts.close()
 
 
 class DirectClient:
     """Asks through one connection."""
 
-    def __init__(self, client: EngineClient, options: FillOptions, info: SystemInfo) -> None:
+    def __init__(
+        self,
+        client: EngineClient,
+        options: FillOptions,
+        info: SystemInfo,
+        context: WithContext | None = None,
+    ) -> None:
         self.info = info
+        self._context = context
         self._client = client
         self._options = options
         self._failures = Failures()
@@ -86,8 +114,11 @@ class DirectClient:
             return Answer(text="", reason=plan.reason, ms=_ms_since(started))
         limit_s = SLACK_S + (self._options.deadline_ms or 0) / 1000
         try:
+            project = await self._project_for(case, plan)
+            started = time.perf_counter()  # choosing is done in idle time
             async with asyncio.timeout(limit_s):
-                found, work = await (self._edit(plan) if case.is_range else self._suggest(plan))
+                fill = self._edit if case.is_range else self._suggest
+                found, work = await fill(plan, project)
         except TimeoutError:
             return failed(f"no answer within {limit_s:g} s", _ms_since(started))
         except FillFailed as failure:
@@ -98,23 +129,54 @@ class DirectClient:
             raise EvaluationFault(str(error)) from error
         return _answer(found, work, _ms_since(started))
 
-    async def _edit(self, plan: FillPlan) -> tuple[Suggestion | NoSuggestion, EngineCost]:
+    async def _project_for(self, case: Case, plan: FillPlan) -> ProjectContext | None:
+        if self._context is None:
+            return None
+        return await self._context.contexts.context_for(
+            case, plan, self._options, self._context.options, self._client
+        )
+
+    async def _edit(
+        self, plan: FillPlan, project: ProjectContext | None
+    ) -> tuple[Suggestion | NoSuggestion, EngineCost]:
         """Fill a range that the user selected."""
         request = plan.request(self._options, num_candidates=self._options.num_candidates)
+        request = with_project(request, project)
         result = await run_plan(self._client.fill, plan, request, started=time.perf_counter())
         assert isinstance(result, FillResult), "the client raises where there is no answer"
         return plan.at_cursor(result.suggestion), result.cost
 
-    async def _suggest(self, plan: FillPlan) -> tuple[Suggestion | NoSuggestion, EngineCost]:
+    async def _suggest(
+        self, plan: FillPlan, project: ProjectContext | None
+    ) -> tuple[Suggestion | NoSuggestion, EngineCost]:
         """Return the likeliest fill that passes, else why the likeliest of all does not."""
 
         async def ask(alternative: int) -> Filled:
-            return await self._client.fill(plan.request(self._options, alternative=alternative))
+            request = plan.request(self._options, alternative=alternative)
+            return await self._client.fill(with_project(request, project))
 
         attempts = await ask_until_enough_pass(ask, plan.read_at_cursor)
         found = attempts.passed[0] if attempts.passed else attempts.rejection
         assert found is not None and attempts.cost is not None, "there is one answer at least"
         return found, attempts.cost
+
+
+def with_project(request: Fill, project: ProjectContext | None) -> Fill:
+    """Return the request; with a project it is read first, however long that takes."""
+    if project is None:
+        return request
+    return msgspec.structs.replace(request, project=project, project_use="always")
+
+
+def described_context(context: WithContext | None) -> dict[str, str]:
+    """Return the options of the context, for a report."""
+    if context is None:
+        return {}
+    chunks, gate = context.options.chunks, context.options.gate
+    described = {"context": ", ".join(sorted(chunks.kinds)), "context_tokens": chunks.budget_tokens}
+    return {name: str(value) for name, value in described.items()} | (
+        {} if gate is None else {"gate": f"{gate:g} nats"}
+    )
 
 
 def _answer(found: Suggestion | NoSuggestion, work: EngineCost, ms: float) -> Answer:
@@ -129,6 +191,7 @@ def _answer(found: Suggestion | NoSuggestion, work: EngineCost, ms: float) -> An
         mean_entropy=work.mean_entropy,
         num_read=work.num_read,
         num_reused=work.num_reused,
+        num_project=work.num_project,
     )
 
 

@@ -238,3 +238,22 @@ def test_verified_writes_what_the_backbone_writes_in_no_more_passes(
     assert second["num_forwards"] <= first["num_forwards"]
     assert first["exact"] == second["exact"]
     assert all(row.read_ms is not None for row in read_run(kept).rows)
+
+
+def test_windows_and_contexts_are_systems_of_one_run(start_engine, tmp_path: Path):
+    start_engine(text="b(2)")
+    (tmp_path / "names.py").write_text("def b(number):\n    return number\n")
+    (tmp_path / "uses.py").write_text("from names import b\n\n\nfirst = b(1)\nsecond = b(2)\n")
+    words = ("--window", "200+50", "--window", "500+150", "--context", "none", "--context", "all")
+    result = run("eval", "--repo", tmp_path, "--kind", "line", "--direct", *words, "--json")
+    assert result.exit_code == 0, result.stderr
+    told = json.loads(result.stdout)
+    assert [system["name"] for system in told["systems"]] == [
+        *("speculative 200+50 none", "speculative 200+50 all"),
+        *("speculative 500+150 none", "speculative 500+150 all"),
+    ]
+    details = told["systems"][1]["details"]
+    assert details["prefix_tokens"] == "200" and details["suffix_tokens"] == "50"
+    assert details["context"] == "members, sibling, signatures, similar"
+    assert told["settings"]["window"] == ["200+50", "500+150"]
+    assert told["settings"]["context"] == ["none", "all"]

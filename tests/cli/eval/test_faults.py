@@ -34,6 +34,7 @@ def test_things_that_do_not_go_together_are_refused(kept: Path, tmp_path: Path):
     three = ("--system", "a") * 3
     check("--compare", kept, kept, *three, said="twice at most")
     check("--direct", "--invoked", said="without --direct")
+    check("--context", "all", said="give it with --direct")
     assert not new.exists()
 
 
@@ -71,7 +72,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path, kept: Path):
 
 
 def test_a_set_that_is_none_is_told(tmp_path: Path):
-    check("--set", "nonesuch", said="builtin, single-line, random-span-light")
+    check("--set", "nonesuch", said="builtin, project, single-line")
     check("--set", tmp_path, said="no set and no file")
     (tmp_path / "words.jsonl").write_text("hello\n")
     check("--set", tmp_path / "words.jsonl", said="line 1 of")
@@ -121,3 +122,17 @@ def test_a_file_that_cannot_be_written_is_told_before_the_work(tmp_path: Path):
     (tmp_path / "file").write_text("")
     words = ("--limit", "1", "--save", tmp_path / "file" / "run.json")
     check(*words, said="file", code=ExitCode.INTERNAL)
+
+
+@pytest.mark.parametrize("window", ["500", "500+", "+150", "9+150", "500+99999", "500+-1", "a+b"])
+def test_a_window_that_is_none_is_told(window: str) -> None:
+    result = run("eval", "--window", window)
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert "such as 500+150" in " ".join(result.stderr.split())
+
+
+@pytest.mark.parametrize("context", ["some", "recent_edit", "none:0.1", "all:", "all:x", "all:nan"])
+def test_a_context_that_is_none_is_told(context: str) -> None:
+    result = run("eval", "--context", context, "--direct")
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert "such as all:0.02" in " ".join(result.stderr.split())

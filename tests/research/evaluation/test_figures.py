@@ -127,3 +127,26 @@ def test_the_first_system_is_the_run_s_whoever_had_the_first_turn_in_a_set():
     ]
     for one in figures_of(rows):
         assert [own.system for own in one.systems] == ["autoregressive", "speculative"]
+
+
+def test_what_is_won_and_lost_is_told_against_the_first_system():
+    rows = [
+        *(exact("1", "none", is_named=True), row("2", "none", is_named=False), row("3", "none")),
+        *(row("1", "all", is_named=False), exact("2", "all", is_named=True), exact("3", "all")),
+        exact("4", "all", is_named=True),  # the first system did not meet it
+    ]
+    first, second = figures_of(rows)[0].systems
+    assert (first.whole.exact_to_first.won, first.whole.exact_to_first.lost) == (0, 0)
+    assert (second.whole.exact_to_first.won, second.whole.exact_to_first.lost) == (2, 1)
+    assert (second.whole.named_to_first.won, second.whole.named_to_first.lost) == (1, 1)
+    assert first.whole.named and (first.whole.named.value, first.whole.named.of) == (0.5, 2)
+
+
+def test_tokens_read_count_those_that_were_read_before():
+    found = whole(
+        row("1", num_read=10, num_reused=90, num_project=50),
+        row("2", num_read=100, num_reused=0, num_project=0),
+        row("3"),
+    )
+    assert found.read and (found.read.value, found.read.of) == (100, 2)
+    assert found.read_project and found.read_project.value == 25

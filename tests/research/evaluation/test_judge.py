@@ -1,5 +1,6 @@
 """What is said of one answer."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -96,3 +97,21 @@ def test_a_repetition_that_the_truth_has_too_is_not_held_against_an_answer():
 
 def test_no_test_is_run():
     assert judgement("⟦x = 1⟧\n", "x = 1").passed is None
+
+
+@pytest.mark.parametrize(
+    ("text", "is_named"),
+    [
+        ("weigh(parcel)", True),
+        ("await weigh(x)", True),
+        ("weighs(parcel)", False),
+        ("re_weigh()", False),
+        ("$weigh()", False),
+        ("other()", False),
+        ("", False),
+    ],
+)
+def test_named_is_the_name_as_a_whole_identifier(text: str, is_named: bool) -> None:
+    named = replace(case("x = ⟦weigh(p)⟧\n"), name="weigh")
+    assert judge(named, Answer(text=text, reason=None, ms=1)).is_named is is_named
+    assert judgement("x = ⟦weigh(p)⟧\n", text).is_named is None

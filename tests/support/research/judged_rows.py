@@ -13,6 +13,7 @@ _JUDGEMENT = {
     "duplicates_suffix": False,
     "length_error": 0,
     "passed": None,
+    "is_named": None,
 }
 
 

@@ -2,6 +2,7 @@
 
 import shutil
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -72,7 +73,8 @@ def test_the_hole_is_not_in_its_file_any_more_and_fills_it_up(folder: Path):
         line, column, kind = case.id.removeprefix(f"{case.group}:").split(":")
         before = case.prefix.split("\n")
         assert (int(line), int(column), kind) == (len(before), len(before[-1]) + 1, case.kind)
-        assert (case.set, case.path, case.test) == ("repository", Path(case.group).name, None)
+        assert (case.set, case.path, case.test) == ("repository", case.group, None)
+        assert case.root == folder.resolve()
 
 
 def test_the_same_files_give_the_same_holes_wherever_they_lie(folder: Path, tmp_path: Path):
@@ -84,7 +86,8 @@ def test_the_same_files_give_the_same_holes_wherever_they_lie(folder: Path, tmp_
         copy = tmp_path / "elsewhere" / path.relative_to(folder)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(path, copy)
-    assert first == cases(tmp_path / "elsewhere")
+    moved = cases(tmp_path / "elsewhere")
+    assert first == [replace(case, root=folder.resolve()) for case in moved]
     named = sorted(folder.rglob("*.*"), reverse=True)
     assert first == cases(*named) == cases(*named[::-1], folder / "deep")
 
