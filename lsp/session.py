@@ -2,10 +2,10 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import msgspec
 from lsprotocol import types
@@ -40,24 +40,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-ProjectOf: TypeAlias = "Callable[[Snapshot], ProjectContext | None]"
-"""Returns at once what is known of other files for a cursor, None for nothing."""
-
-
-def no_project(_snapshot: Snapshot) -> None:
-    """Know of no other files."""
-
-
 class Session:
     """Documents, settings, cached suggestions, running requests, engine and index."""
 
-    def __init__(
-        self,
-        server: "LanguageServer",
-        launch: "LaunchOptions | None",
-        project_of: ProjectOf = no_project,
-    ) -> None:
-        self.project_of = project_of
+    def __init__(self, server: "LanguageServer", launch: "LaunchOptions | None") -> None:
         self.settings = Settings()
         self.extensions = Extensions()  # that the client requested
         self.documents = Documents()
@@ -113,6 +99,10 @@ class Session:
         kept = [folder for folder in self._folders if folder not in removed]
         self._folders = (*kept, *(folder for folder in added if folder not in kept))
         self._open_index()
+
+    def project_of(self, snapshot: Snapshot) -> "ProjectContext | None":
+        """Return the code of other files for a cursor, None if none has been chosen yet."""
+        return self.projects.of(snapshot.document.uri)
 
     def change_document(self, params: types.DidChangeTextDocumentParams) -> None:
         """Take a change of a document, and note the edited lines."""

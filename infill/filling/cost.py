@@ -21,7 +21,6 @@ class EngineCost:
     num_reused: int = 0  # context tokens that the engine still had in its cache
     num_project: int = 0  # context tokens of other files, of the fill that had most of them
     num_written: int = 0  # tokens of all answers
-    num_project: int = 0  # context tokens of other files that the last answer was written with
     nats: float = 0.0  # the entropy of all written tokens, summed
 
     def and_then(self, filled: "Filled") -> "EngineCost":
@@ -35,7 +34,6 @@ class EngineCost:
             num_reused=self.num_reused + filled.num_reused,
             num_project=max(self.num_project, filled.num_project),
             num_written=self.num_written + num_tokens,
-            num_project=filled.num_project,
             nats=self.nats + filled.mean_entropy * num_tokens,
         )
 

@@ -8,6 +8,7 @@ what the engine has read.
 import asyncio
 import logging
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,15 @@ PAUSE_S = 0.4
 MAX_RECENT_EDITS = 4
 
 
+@dataclass(kw_only=True, slots=True, eq=False)
+class _Refresh:
+    """The work in idle time for one document."""
+
+    uri: str
+    has_begun: bool = False  # the pause before it is over
+    task: asyncio.Task[None] = field(init=False)
+
+
 class ProjectContexts:
     """The context of each open document that was asked for a suggestion."""
 
@@ -46,7 +56,7 @@ class ProjectContexts:
         self._index = index
         self._of: dict[str, DocumentContext] = {}  # by URI
         self._messages: dict[str, ProjectContext | None] = {}
-        self._refreshing: asyncio.Task[None] | None = None
+        self._refreshing: _Refresh | None = None
         self.recent_edits = RecentEdits()
 
     def of(self, uri: str) -> "ProjectContext | None":
@@ -60,11 +70,31 @@ class ProjectContexts:
     def refresh(
         self, document: Document, plan: "FillPlan", fill: "Fill", settings: Settings
     ) -> None:
-        """Choose, score and read the context of a hole in idle time; the newest call counts."""
-        if self._refreshing is not None:
-            self._refreshing.cancel()
-        if self._index.is_running and settings.project_context:
-            self._refreshing = asyncio.create_task(self._refresh(document, plan, fill, settings))
+        """Choose, score and read the context of a hole in idle time.
+
+        The newest call counts, but what is begun for a document is ended before it is begun again.
+        """
+        if not (self._index.is_running and settings.project_context):
+            return
+        running = self._refreshing
+        if running is not None and not running.task.done():
+            if running.uri == document.uri and running.has_begun:
+                return
+            running.task.cancel()
+        refresh = _Refresh(uri=document.uri)
+        refresh.task = asyncio.create_task(self._refresh(refresh, document, plan, fill, settings))
+        self._refreshing = refresh
+
+    def is_refreshing(self, uri: str) -> bool:
+        """Whether the context of this document is being chosen, scored or read."""
+        running = self._refreshing
+        return running is not None and running.uri == uri and not running.task.done()
+
+    async def refreshed(self, uri: str) -> None:
+        """Return once the context of this document is chosen, if that has been begun."""
+        running = self._refreshing
+        if running is not None and running.uri == uri:
+            await asyncio.wait({running.task})
 
     def forget(self, uri: str) -> None:
         """Drop what is known of a document, because it is closed."""
@@ -77,12 +107,18 @@ class ProjectContexts:
     def close(self) -> None:
         """End the work in idle time."""
         if self._refreshing is not None:
-            self._refreshing.cancel()
+            self._refreshing.task.cancel()
 
     async def _refresh(
-        self, document: Document, plan: "FillPlan", fill: "Fill", settings: Settings
+        self,
+        refresh: "_Refresh",
+        document: Document,
+        plan: "FillPlan",
+        fill: "Fill",
+        settings: Settings,
     ) -> None:
         await asyncio.sleep(PAUSE_S)
+        refresh.has_begun = True
         try:
             await self._choose(document, plan, fill, settings)
         except Exception:  # no suggestion depends on it

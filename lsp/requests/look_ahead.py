@@ -83,7 +83,8 @@ async def _step(session: Session, asked: Snapshot, place: Snapshot) -> None:
 
 async def _revise(session: Session, asked: Snapshot) -> None:
     """Ask again, now with the code of other files; if the text differs, tell the client."""
-    if not asked.is_current(session.documents):
+    await session.projects.refreshed(asked.document.uri)
+    if not asked.is_current(session.documents) or session.project_of(asked) is None:
         return
     attempts = await _attempt(session, asked, "always")
     if attempts is None or not attempts.passed or not asked.is_current(session.documents):

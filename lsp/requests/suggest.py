@@ -98,14 +98,21 @@ async def _ask_engine(
     )
     if not snapshot.is_current(session.documents):
         return RequestOutcome(reason=_STALE, cost=attempts.cost)
+    session.projects.refresh(
+        snapshot.document,
+        plan,
+        request_for(plan, session.settings, options.deadline_ms),
+        session.settings,
+    )
     if attempts.passed:
         is_complete = options.num_candidates > 1 and attempts.is_complete
         known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
         session.cache.store(snapshot, known)
-    return _outcome(attempts, knows_project=project is not None)
+    may_have_project = project is not None or session.projects.is_refreshing(snapshot.document.uri)
+    return _outcome(attempts, may_have_project=may_have_project)
 
 
-def _outcome(attempts: "Attempts[GhostText]", *, knows_project: bool) -> RequestOutcome:
+def _outcome(attempts: "Attempts[GhostText]", *, may_have_project: bool) -> RequestOutcome:
     cost = attempts.cost
     refusal = None if attempts.passed else attempts.failure or attempts.rejection
     reason = None if attempts.passed else _TOO_LATE if refusal is None else refusal.reason
@@ -114,7 +121,7 @@ def _outcome(attempts: "Attempts[GhostText]", *, knows_project: bool) -> Request
         reason=reason,
         cost=cost,
         is_failure=not attempts.passed and attempts.failure is not None,
-        may_be_revised=knows_project and cost is not None and cost.num_project == 0,
+        may_be_revised=may_have_project and cost is not None and cost.num_project == 0,
     )
 
 
