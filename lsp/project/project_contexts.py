@@ -7,10 +7,10 @@ what the engine has read.
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from pygls.uris import to_fs_path
 
@@ -34,6 +34,19 @@ PAUSE_S = 0.4
 """After the last answer: a user who types on needs the engine for other things."""
 
 MAX_RECENT_EDITS = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenHole:
+    """A hole of an open document: its plan, and the fill that was requested for it."""
+
+    document: Document
+    plan: "FillPlan"
+    fill: "Fill"
+
+
+FindHole: TypeAlias = Callable[[], OpenHole | None]
+"""Returns the hole of a request, None if the document has changed or has no hole there now."""
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
@@ -67,28 +80,25 @@ class ProjectContexts:
         """Return the chunks that were chosen for a document, those that were dropped too."""
         return self._of.get(uri)
 
-    def refresh(
-        self, document: Document, plan: "FillPlan", fill: "Fill", settings: Settings
-    ) -> None:
+    def is_on(self, settings: Settings) -> bool:
+        """Whether code of other files can be chosen."""
+        return self._index.is_running and settings.project_context
+
+    def refresh(self, uri: str, hole: FindHole, settings: Settings) -> None:
         """Choose, score and read the context of a hole in idle time.
 
         The newest call counts, but what is begun for a document is ended before it is begun again.
         """
-        if not (self._index.is_running and settings.project_context):
+        if not self.is_on(settings):
             return
         running = self._refreshing
         if running is not None and not running.task.done():
-            if running.uri == document.uri and running.has_begun:
+            if running.uri == uri and running.has_begun:
                 return
             running.task.cancel()
-        refresh = _Refresh(uri=document.uri)
-        refresh.task = asyncio.create_task(self._refresh(refresh, document, plan, fill, settings))
+        refresh = _Refresh(uri=uri)
+        refresh.task = asyncio.create_task(self._refresh(refresh, hole, settings))
         self._refreshing = refresh
-
-    def is_refreshing(self, uri: str) -> bool:
-        """Whether the context of this document is being chosen, scored or read."""
-        running = self._refreshing
-        return running is not None and running.uri == uri and not running.task.done()
 
     async def refreshed(self, uri: str) -> None:
         """Return once the context of this document is chosen, if that has been begun."""
@@ -109,45 +119,35 @@ class ProjectContexts:
         if self._refreshing is not None:
             self._refreshing.task.cancel()
 
-    async def _refresh(
-        self,
-        refresh: "_Refresh",
-        document: Document,
-        plan: "FillPlan",
-        fill: "Fill",
-        settings: Settings,
-    ) -> None:
+    async def _refresh(self, refresh: "_Refresh", find_hole: FindHole, settings: Settings) -> None:
         await asyncio.sleep(PAUSE_S)
         refresh.has_begun = True
         try:
-            await self._choose(document, plan, fill, settings)
+            hole = find_hole()
+            if hole is None:
+                return
+            await self._choose(hole, settings)
+            if project := self.of(refresh.uri):
+                self._engine.prefetch_hole(hole.fill, project)
         except Exception:  # no suggestion depends on it
             logger.exception("context from other files was not chosen")
-        project = self.of(document.uri)
-        if project is not None:
-            self._engine.prefetch_hole(fill, project)
 
-    async def _choose(
-        self, document: Document, plan: "FillPlan", fill: "Fill", settings: Settings
-    ) -> None:
-        place = self._place(document, plan, settings)
+    async def _choose(self, hole: OpenHole, settings: Settings) -> None:
+        place = self._place(hole.document, hole.plan, settings)
         root = None if place is None else self._index.root_of(place.path)
         if place is None or root is None:
             return
         self._tell_open_texts(settings)
-        budget = await self._engine.context_budget()
-        chunks = await self._index.choose(place, budget)
-        former = self._of.get(document.uri)
+        chunks = await self._index.choose(place, await self._engine.context_budget())
+        uri = hole.document.uri
+        former = self._of.get(uri)
         if chunks is None or (former is not None and _same(former, chunks)):
             return
-        path = PurePath(place.path).relative_to(root).as_posix()
-        context = DocumentContext(
-            repository=PurePath(root).name,
-            path=path,
-            chunks=await self._score(chunks, former, fill, (PurePath(root).name, path)),
-        )
-        self._of[document.uri] = context
-        self._messages[document.uri] = _message(context.kept, context.repository, path)
+        repository, path = PurePath(root).name, PurePath(place.path).relative_to(root).as_posix()
+        scored = await self._score(chunks, former, hole.fill, (repository, path))
+        context = DocumentContext(repository=repository, path=path, chunks=scored)
+        self._of[uri] = context
+        self._messages[uri] = _message(context.kept, repository, path)
 
     async def _score(
         self,

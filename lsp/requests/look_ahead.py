@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.project.project_contexts import OpenHole
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.ahead_chain import PAUSE_S
 from intarsia.lsp.suggestions.ghost_text import GhostText
@@ -34,6 +35,10 @@ def look_ahead(
     ``asked_at`` is when the request came (time.monotonic()). Errors are logged.
     """
     try:
+        if outcome.ghosts or outcome.cost is not None:
+            session.projects.refresh(
+                snapshot.document.uri, partial(_hole_of, session, snapshot), session.settings
+            )
         if _may_look_ahead(session, snapshot, outcome):
             shown = next(iter(outcome.ghosts), None)
             places = [it for it in _places(snapshot, shown) if not session.cache.has(it)]
@@ -43,6 +48,17 @@ def look_ahead(
             session.ahead.start(places, step, begins_at=asked_at + PAUSE_S)
     except Exception:  # the user did not request it
         logger.exception("looking ahead failed")
+
+
+def _hole_of(session: Session, snapshot: Snapshot) -> OpenHole | None:
+    """Return the hole of a request, for which code of other files is chosen."""
+    from intarsia.lsp.requests.plan import plan_ahead, request_for
+
+    plan = plan_ahead(session, snapshot)
+    if isinstance(plan, NoSuggestion) or not snapshot.is_current(session.documents):
+        return None
+    fill = request_for(plan, session.settings, session.settings.deadline_ms)
+    return OpenHole(document=snapshot.document, plan=plan, fill=fill)
 
 
 def _may_look_ahead(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> bool:

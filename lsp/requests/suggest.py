@@ -98,17 +98,11 @@ async def _ask_engine(
     )
     if not snapshot.is_current(session.documents):
         return RequestOutcome(reason=_STALE, cost=attempts.cost)
-    session.projects.refresh(
-        snapshot.document,
-        plan,
-        request_for(plan, session.settings, options.deadline_ms),
-        session.settings,
-    )
     if attempts.passed:
         is_complete = options.num_candidates > 1 and attempts.is_complete
         known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
         session.cache.store(snapshot, known)
-    may_have_project = project is not None or session.projects.is_refreshing(snapshot.document.uri)
+    may_have_project = project is not None or session.projects.is_on(session.settings)
     return _outcome(attempts, may_have_project=may_have_project)
 
 

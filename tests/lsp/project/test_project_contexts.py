@@ -1,0 +1,119 @@
+"""Code of other files, from an opened folder to the engine and to what the user is shown."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from editor_clients import ask_inline, editing, inline_items, insert, vscode
+from lsprotocol import types
+from pytest_lsp import LanguageClient
+from rule_server import rule_server_command
+
+from intarsia.engine.ipc.address import Address
+
+MODELS = '''class Account:
+    """A bank account."""
+
+    def __init__(self, owner: str) -> None:
+        self.owner = owner
+
+    def withdraw(self, amount: int) -> int:
+        return amount
+'''
+USE = """from models import Account
+
+
+def pay(account: Account) -> None:
+    account.
+"""
+OPTIONS = {"debounceMs": 0}
+
+
+@asynccontextmanager
+async def opened(
+    folder: Path, runtime: Address, **options: object
+) -> AsyncIterator[tuple[LanguageClient, str]]:
+    """Open a folder with a module and a file that uses it; the model writes "withdraw(1)"."""
+    (folder / "models.py").write_text(MODELS)
+    (folder / "use.py").write_text(USE)
+    who = vscode()
+    who.workspace_folders = [types.WorkspaceFolder(folder.as_uri(), folder.name)]
+    command = rule_server_command(text="withdraw(1)")
+    async with editing(who, runtime, command=command, options={**OPTIONS, **options}) as client:
+        uri = (folder / "use.py").as_uri()
+        item = types.TextDocumentItem(uri, "python", 1, USE)
+        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        yield client, uri
+
+
+async def seen(client: LanguageClient, uri: str) -> str:
+    """Return what the model sees after ``account.``."""
+    place = {"textDocument": {"uri": uri}, "position": {"line": 4, "character": 12}}
+    params = types.ExecuteCommandParams("intarsia.context", [place])
+    answer = await client.workspace_execute_command_async(params)
+    text = answer["text"]
+    assert isinstance(text, str)
+    return text
+
+
+async def seen_with(client: LanguageClient, uri: str, words: str) -> str:
+    """Return what the model sees once these words are in it."""
+    async with asyncio.timeout(60):
+        while words not in (text := await seen(client, uri)):
+            await inline_items(client, ask_inline(uri, 4, 12))
+            await asyncio.sleep(0.8)  # longer than the pause before the choice
+    return text
+
+
+async def test_signatures_of_an_imported_class_are_shown_to_the_model(
+    runtime: Address, tmp_path: Path
+) -> None:
+    async with opened(tmp_path, runtime) as (client, uri):
+        text = await seen_with(client, uri, "── models.py")
+    assert "def withdraw(self, amount: int) -> int" in text
+    assert "return amount" not in text
+    assert text.index("── models.py") < text.index("── use.py: before the hole")
+
+
+async def test_no_context_is_chosen_where_the_setting_is_off(
+    runtime: Address, tmp_path: Path
+) -> None:
+    async with opened(tmp_path, runtime, projectContext=False) as (client, uri):
+        (item,) = await inline_items(client, ask_inline(uri, 4, 12))
+        assert item.insert_text == "withdraw(1)"
+        await asyncio.sleep(1.5)
+        text = await seen(client, uri)
+    assert "models.py" not in text
+    assert "no code of other files" in text
+
+
+async def test_a_secret_and_an_excluded_file_are_never_shown(
+    runtime: Address, tmp_path: Path
+) -> None:
+    (tmp_path / "secrets").mkdir()
+    (tmp_path / "secrets" / "vault.py").write_text(MODELS.replace("Account", "Vault"))
+    (tmp_path / "legacy.py").write_text(MODELS.replace("withdraw", "withdraw_old"))
+    async with opened(tmp_path, runtime, exclude=["legacy.py"]) as (client, uri):
+        text = await seen_with(client, uri, "── models.py")
+    assert "Vault" not in text
+    assert "withdraw_old" not in text
+
+
+async def test_an_edit_in_another_file_is_shown_as_it_is_now(
+    runtime: Address, tmp_path: Path
+) -> None:
+    async with opened(tmp_path, runtime) as (client, uri):
+        other = (tmp_path / "models.py").as_uri()
+        item = types.TextDocumentItem(other, "python", 1, MODELS)
+        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        added = "\n    def deposit_now(self, amount: int) -> int:\n        return -amount\n"
+        insert(client, other, types.Position(8, 0), added, 2)
+        text = await seen_with(client, uri, "deposit_now")
+    assert "── models.py" in text
+
+
+async def test_the_command_says_why_nothing_is_seen(runtime: Address, tmp_path: Path) -> None:
+    async with opened(tmp_path, runtime) as (client, _):
+        text = await seen(client, (tmp_path / "closed.py").as_uri())
+    assert text == "the model sees nothing: the document is not open\n"
