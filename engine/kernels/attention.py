@@ -7,10 +7,10 @@ import numpy as np
 from numba import njit
 
 from intarsia.engine.kernels import microkernels
-from intarsia.engine.kernels.intrinsics import bits_of_float, exp
-from intarsia.engine.kernels.microkernels import num_lanes
+from intarsia.engine.kernels.intrinsics import bits_of_float, exp, larger
 from intarsia.engine.kernels.operands import HeadBlock, KeysValues, Strided
 from intarsia.engine.kernels.prepare_rows import ROWS_PER_UNIT, norm
+from intarsia.engine.kernels.vector_writer import num_lanes
 from intarsia.engine.kernels.work_units import claim, done, wait_for
 
 _ROWS_AT_ONCE = 8
@@ -214,7 +214,7 @@ def softmax_row(scores, visible, num_keys):
     for key in range(num_keys):
         score = scores[key] if visible[key] else _HIDDEN
         scores[key] = score
-        largest = max(largest, score)
+        largest = larger(largest, score)
     for key in range(num_keys, scores.shape[0]):
         scores[key] = _HIDDEN
     total = np.float32(0)

@@ -14,13 +14,14 @@ class DotProduct:
 
     intrinsic: str  # LLVM's name
     lanes: int
+    registers: int
     zero: int  # the weight byte that means 0: weight bytes are unsigned where it is not 0
 
 
 _KNOWN = (  # the fastest first
-    (("avx512vnni", "avx512vl"), DotProduct("llvm.x86.avx512.vpdpbusd.512", 16, 128)),
-    (("avxvnni",), DotProduct("llvm.x86.avx512.vpdpbusd.256", 8, 128)),
-    (("dotprod",), DotProduct("llvm.aarch64.neon.sdot.v4i32.v16i8", 4, 0)),
+    (("avx512vnni", "avx512vl"), DotProduct("llvm.x86.avx512.vpdpbusd.512", 16, 32, 128)),
+    (("avxvnni",), DotProduct("llvm.x86.avx512.vpdpbusd.256", 8, 16, 128)),
+    (("dotprod",), DotProduct("llvm.aarch64.neon.sdot.v4i32.v16i8", 4, 32, 0)),
 )
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from numba import njit
 
 from intarsia.engine.kernels.attention import layer_of, run_attention, write_kv
-from intarsia.engine.kernels.int8_matrix import matrix_of, multiply
+from intarsia.engine.kernels.int8_matrix import matrix_of
+from intarsia.engine.kernels.int8_product import multiply
 from intarsia.engine.kernels.operands import (
     Adapter,
     GateSource,
@@ -93,4 +94,4 @@ def run_product(work, first_phase, source, product, y):
     """Quantize rows and multiply them, in two phases."""
     phase = phase_of(work, first_phase)
     prepare_rows(phase, source, product.adapter, product.rows)
-    multiply(phase_of(work, first_phase + 1), product.rows, product.matrix, y)
+    multiply(phase_of(work, first_phase + 1), product, y)

@@ -1,4 +1,4 @@
-"""Quantize matrices and rows to int8, and multiply them.
+"""Quantize matrices and rows to int8.
 
 A row of a matrix has one scale. A row that is multiplied has one scale per GROUP of its numbers, so
 a few large numbers cost precision only in their own group.
@@ -7,24 +7,13 @@ a few large numbers cost precision only in their own group.
 import numpy as np
 from numba import njit
 
-from intarsia.engine.kernels import microkernels
-from intarsia.engine.kernels.intrinsics import nearest
-from intarsia.engine.kernels.microkernels import GROUP, num_lanes, zero_point
-from intarsia.engine.kernels.operands import (
-    Bytes,
-    Floats,
-    Int8Matrices,
-    Int8Matrix,
-    PanelAt,
-    RowsAt,
-    Strided,
-)
-from intarsia.engine.kernels.work_units import claim, done, wait_for
+from intarsia.engine.kernels.intrinsics import bits_of_float, float_of_bits, nearest
+from intarsia.engine.kernels.microkernels import GROUP
+from intarsia.engine.kernels.operands import Bytes, Floats, Int8Matrices, Int8Matrix
+from intarsia.engine.kernels.vector_writer import CACHE_LINE, num_lanes, zero_point
 
 _MAX_INT8 = 127
 _MIN_SCALED = 1e-9  # the largest number of a row of zeros counts as this
-_CACHE_LINE = 64  # bytes: panels begin at one
-_UNITS_PER_THREAD = 8
 
 
 def num_groups_of(num_in: int) -> int:
@@ -49,8 +38,9 @@ def empty_matrices(count: int, num_out: int, num_in: int, *, has_adapter: bool) 
 
 
 def _aligned(*size: int) -> Bytes:
-    memory = np.zeros(int(np.prod(size)) + _CACHE_LINE, np.uint8)
-    start = -memory.ctypes.data % _CACHE_LINE
+    # Panels begin at a cache line.
+    memory = np.zeros(int(np.prod(size)) + CACHE_LINE, np.uint8)
+    start = -memory.ctypes.data % CACHE_LINE
     return memory[start : start + int(np.prod(size))].reshape(size)
 
 
@@ -126,9 +116,12 @@ def quantize_row(numbers, row, first_group, rows):
         target = rows.quantized[
             row, (first_group + group) * GROUP : (first_group + group + 1) * GROUP
         ]
-        largest = np.float32(0)
+        # Without their signs, floats are in the order of their bits: LLVM vectorizes this maximum.
+        largest_bits = np.int32(0)
         for k in range(own.shape[0]):
-            largest = max(largest, abs(own[k]))
+            magnitude = np.int32(bits_of_float(own[k]) & np.int32(0x7FFFFFFF))
+            largest_bits = max(largest_bits, magnitude)
+        largest = float_of_bits(largest_bits)
         inverse = np.float32(0) if largest == 0 else np.float32(_MAX_INT8) / largest
         total = np.int32(0)
         for k in range(own.shape[0]):
@@ -139,65 +132,3 @@ def quantize_row(numbers, row, first_group, rows):
             target[k] = 0
         rows.scales[row * rows.num_groups + first_group + group] = largest / np.float32(_MAX_INT8)
         rows.zeros[row * rows.num_groups + first_group + group] = -zero_point() * total
-
-
-@njit(fastmath=True, error_model="numpy")
-def multiply_panel(panel, rows, first_row, num_rows, y):
-    """Write the products of some rows and one panel to the address ``y``.
-
-    Up to seven rows that follow in ``y`` are overwritten with meaningless numbers.
-    """
-    row = 0
-    while row < num_rows:
-        at = first_row + row
-        x = RowsAt(
-            rows.quantized.ctypes.data + at * rows.quantized.shape[1],
-            rows.quantized.shape[1],
-            rows.scales.ctypes.data + 4 * at * rows.num_groups,
-            rows.zeros.ctypes.data + 4 * at * rows.num_groups,
-            rows.num_groups,
-        )
-        target = Strided(y.address + 4 * row * y.stride, y.stride)
-        remaining = num_rows - row
-        if remaining > 4:
-            microkernels.int8_tile_8(panel, x, target)
-        elif remaining > 2:
-            microkernels.int8_tile_4(panel, x, target)
-        elif remaining == 2:
-            microkernels.int8_tile_2(panel, x, target)
-        else:
-            microkernels.int8_tile_1(panel, x, target)
-        row += 8
-
-
-@njit(fastmath=True, error_model="numpy")
-def multiply(phase, rows, matrix, y):
-    """Write rows times a matrix into y (rows and some to spare, padded out)."""
-    lanes = num_lanes()
-    num_panels, panel_bytes = matrix.panels.shape
-    size = max(1, num_panels // (_UNITS_PER_THREAD * phase.num_threads))
-    num_units = (num_panels + size - 1) // size
-    unit = claim(phase)
-    while unit < num_units:
-        for panel in range(unit * size, min((unit + 1) * size, num_panels)):
-            column = panel * lanes
-            multiply_panel(
-                PanelAt(
-                    matrix.panels.ctypes.data + panel * panel_bytes,
-                    matrix.last_scales.ctypes.data + 4 * column,
-                    rows.num_groups,
-                ),
-                rows,
-                np.int64(0),
-                rows.num_rows,
-                Strided(y.ctypes.data + 4 * column, y.shape[1]),
-            )
-            for row in range(rows.num_rows):
-                for lane in range(lanes):
-                    y[row, column + lane] = (
-                        y[row, column + lane] * matrix.column_scales[column + lane]
-                        + matrix.biases[column + lane]
-                    )
-        done(phase)
-        unit = claim(phase)
-    wait_for(phase, num_units)

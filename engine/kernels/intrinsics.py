@@ -69,6 +69,21 @@ def nearest(context: Any, number: Any) -> Any:
 
 
 @intrinsic
+def larger(context: Any, x: Any, y: Any) -> Any:
+    """Return the larger of two float32 numbers, neither a NaN.
+
+    A loop with ``max`` is not vectorized: it has to keep NaNs.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = ir.FunctionType(_FLOAT, [_FLOAT] * 2)
+        maximum = builder.module.declare_intrinsic("llvm.maxnum.f32", (), kind)
+        return builder.call(maximum, arguments, fastmath=("fast",))
+
+    return types.float32(types.float32, types.float32), generate
+
+
+@intrinsic
 def pause(context: Any) -> Any:
     """Tell the processor that this loop waits, so that the core's other thread runs faster."""
 

@@ -209,6 +209,20 @@ class PanelAt(NamedTuple):
     num_groups: int
 
 
+class BlockAt(NamedTuple):
+    """Adjacent panels of an int8 matrix in memory; all but the sizes are addresses."""
+
+    address: int
+    panel_bytes: int
+    num_steps: int  # of a group; a constant would be unrolled, and registers run out
+    num_groups: int  # without the last one, where that has scales of its own
+    num_last_groups: int  # 1 or, where the rows have no last group of its own kind, 0
+    last_scales: int
+    column_scales: int
+    biases: int
+    ahead: int  # of a panel to fetch ahead
+
+
 class RowsAt(NamedTuple):
     """Int8 rows in memory, from the first one of a tile on."""
 

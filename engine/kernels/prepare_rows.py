@@ -9,10 +9,12 @@ import numpy as np
 from numba import njit
 from numba.extending import overload
 
-from intarsia.engine.kernels.int8_matrix import multiply_panel, quantize_row
+from intarsia.engine.kernels.int8_matrix import quantize_row
+from intarsia.engine.kernels.int8_product import multiply_panel
 from intarsia.engine.kernels.intrinsics import exp
-from intarsia.engine.kernels.microkernels import GROUP, MAX_TILE_ROWS, num_lanes
+from intarsia.engine.kernels.microkernels import GROUP, MAX_TILE_ROWS
 from intarsia.engine.kernels.operands import GateSource, NormSource, PanelAt, Strided
+from intarsia.engine.kernels.vector_writer import num_lanes
 from intarsia.engine.kernels.work_units import claim, done, wait_for
 
 ROWS_PER_UNIT = 4

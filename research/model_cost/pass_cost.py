@@ -1,4 +1,4 @@
-"""Time one pass of a causal backbone over a canvas.
+"""Time one pass of a causal backbone over a canvas, and the reading of its context.
 
 Run it with ``python -m intarsia.research.model_cost.pass_cost``.
 """
@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _as_text(figures: PassFigures) -> str:
     lines = [f"{rows:3d} rows: {ms:.1f} ms" for rows, ms in figures.pass_ms.items()]
+    lines += [f"reading {figures.context_tokens:,} tokens: {figures.read_ms / 1000:.2f} s"]
     lines += [f"load: {figures.load_s:.2f} s", f"memory: {figures.working_bytes / 1e9:.2f} GB"]
     return "\n".join(lines)
 

@@ -11,5 +11,6 @@ class PassFigures(msgspec.Struct, frozen=True, kw_only=True):
     repeats: int
     pass_ms: dict[int, float]
     load_s: float
+    read_ms: float = 0.0  # least time to read the context, in the chunks of the engine
     loaded_bytes: int  # resident memory after the load, libraries included
     working_bytes: int  # resident memory after the passes, which read the mapped weights

@@ -135,10 +135,10 @@ print(can_multiply_int8())
 _WITH_HALF_AS_WIDE_VECTORS = """
 from intarsia.engine.kernels import dot_product
 
-half = dot_product.DotProduct("llvm.x86.avx512.vpdpbusd.256", 8, 128)
+half = dot_product.DotProduct("llvm.x86.avx512.vpdpbusd.256", 8, 16, 128)
 dot_product.find_dot_product = lambda: half
 from intarsia.engine.kernels.int8_support import can_multiply_int8
-from intarsia.engine.kernels.microkernels import num_lanes
+from intarsia.engine.kernels.vector_writer import num_lanes
 
 print(num_lanes(), can_multiply_int8())
 """

@@ -22,8 +22,9 @@ from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeig
 from intarsia.engine.kernels.compile_cache import keep_compiled
 from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
 from intarsia.engine.kernels.int8_support import can_multiply_int8
-from intarsia.engine.kernels.microkernels import GROUP, num_lanes
+from intarsia.engine.kernels.microkernels import GROUP
 from intarsia.engine.kernels.operands import AdaptedInt8, Floats, LayerStack
+from intarsia.engine.kernels.vector_writer import num_lanes
 
 _ROWS_AT_ONCE = 1024  # a whole number of panels
 

@@ -1,0 +1,149 @@
+"""Write vector instructions into a compiled kernel: the base of all tiles.
+
+numba has no vector types, so the innermost loops are written in LLVM's language. A tile is one
+compiled function: a few rows by one or more panels of a matrix.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from typing import Any
+
+from llvmlite import ir
+from numba.core import cgutils
+from numba.extending import overload
+
+from intarsia.engine.kernels.dot_product import DotProduct, find_dot_product
+
+BYTE, I32, I64, FLOAT = (ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.FloatType())
+
+CACHE_LINE = 64  # bytes
+
+
+def num_lanes() -> int:
+    """Return the lanes of this processor's dot product; compiled code may call it too."""
+    return dot_product().lanes
+
+
+def zero_point() -> int:
+    """Return the weight byte that means 0; compiled code may call it too."""
+    return dot_product().zero
+
+
+@cache
+def dot_product() -> DotProduct:
+    """Return this processor's dot product of bytes."""
+    # Without the instruction no kernel is compiled, but sizes are still asked for.
+    return find_dot_product() or DotProduct("none", 4, 32, 0)
+
+
+@overload(num_lanes)
+def _num_lanes_in_kernels() -> Callable[[], int]:
+    lanes = num_lanes()
+    return lambda: lanes
+
+
+@overload(zero_point)
+def _zero_point_in_kernels() -> Callable[[], int]:
+    zero = zero_point()
+    return lambda: zero
+
+
+class VectorWriter:
+    """Writes LLVM instructions; base of all tiles."""
+
+    def __init__(self, builder: Any, num_rows: int) -> None:
+        self.builder = builder
+        self.rows = range(num_rows)
+        self.lanes = num_lanes()
+        self.ints = ir.VectorType(I32, self.lanes)
+        self.floats = ir.VectorType(FLOAT, self.lanes)
+        # One copy of this code is long already: LLVM must not inline it into every caller.
+        builder.function.attributes.add("noinline")
+
+    def fields(self, operand: Any, kind: type) -> Any:
+        """Return a named tuple of the operand's LLVM values."""
+        num_fields = len(kind._fields)  # type: ignore[attr-defined]
+        return kind(*(self.builder.extract_value(operand, i) for i in range(num_fields)))
+
+    def number(self, value: int) -> Any:
+        return ir.Constant(I64, value)
+
+    def at(self, address: Any, offset: Any) -> Any:
+        return self.builder.add(address, offset)
+
+    def times(self, value: Any, factor: int) -> Any:
+        return self.builder.mul(value, self.number(factor))
+
+    def load(self, address: Any, kind: Any, align: int) -> Any:
+        loaded = self.builder.load(self.builder.inttoptr(address, kind.as_pointer()))
+        loaded.align = align
+        return loaded
+
+    def prefetch(self, address: Any) -> None:
+        """Fetch a cache line ahead of its use; the address need not exist."""
+        kind = ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), I32, I32, I32])
+        function = self.builder.module.declare_intrinsic("llvm.prefetch.p0", (), kind)
+        hints = [ir.Constant(I32, hint) for hint in (0, 2, 1)]  # read, some locality, data
+        self.builder.call(function, [self.builder.inttoptr(address, BYTE.as_pointer()), *hints])
+
+    def store(self, vector: Any, address: Any) -> None:
+        written = self.builder.store(
+            vector, self.builder.inttoptr(address, vector.type.as_pointer())
+        )
+        written.align = 4
+
+    def splat(self, value: Any, kind: Any) -> Any:
+        """Return a vector with the value in every lane."""
+        empty = ir.Constant(kind, ir.Undefined)
+        first = self.builder.insert_element(empty, value, ir.Constant(I32, 0))
+        return self.builder.shuffle_vector(first, empty, ir.Constant(self.ints, [0] * self.lanes))
+
+    def fma(self, x: Any, y: Any, added: Any) -> Any:
+        name, kind = "llvm.fma", ir.FunctionType(self.floats, [self.floats] * 3)
+        function = self.builder.module.declare_intrinsic(f"{name}.v{self.lanes}f32", (), kind)
+        return self.builder.call(function, [x, y, added])
+
+    def loop(
+        self, count: Any, body: Callable[[Any, list[Any]], list[Any]], sums: Sequence[Any]
+    ) -> list[Any]:
+        """Run ``body(step, sums)``, which returns new sums, ``count`` times; return the last ones.
+        ``sums`` are the first ones."""
+        before = self.builder.block
+        head = self.builder.append_basic_block("head")
+        inside = self.builder.append_basic_block("body")
+        end = self.builder.append_basic_block("end")
+        self.builder.branch(head)
+        self.builder.position_at_end(head)
+        step = self.builder.phi(I64)
+        step.add_incoming(self.number(0), before)
+        phis = [self.builder.phi(first.type) for first in sums]
+        for phi, first in zip(phis, sums, strict=True):
+            phi.add_incoming(first, before)
+        self.builder.cbranch(self.builder.icmp_unsigned("<", step, count), inside, end)
+        self.builder.position_at_end(inside)
+        for phi, new in zip(phis, body(step, phis), strict=True):
+            phi.add_incoming(new, self.builder.block)
+        step.add_incoming(self.at(step, self.number(1)), self.builder.block)
+        self.builder.branch(head)
+        self.builder.position_at_end(end)
+        return phis
+
+    def zeros(self, count: int) -> list[Any]:
+        """Return vectors of zeros in float32."""
+        return [ir.Constant(self.floats, [0.0] * self.lanes)] * count
+
+    def aligned_memory(self, num_vectors: int) -> Any:
+        """Return the address of memory on the stack for float32 vectors, none across two lines."""
+        size = 4 * self.lanes * num_vectors + CACHE_LINE
+        memory = cgutils.alloca_once(self.builder, BYTE, size)
+        address = self.builder.ptrtoint(memory, I64)  # numba's stacks are aligned to 16 bytes only
+        start = self.builder.add(address, self.number(CACHE_LINE - 1))
+        return self.builder.and_(start, self.number(-CACHE_LINE))
+
+    def hidden(self, address: Any) -> Any:
+        """Return the same address, hidden from LLVM, which must then load from and store to it.
+
+        Else it would keep in registers what belongs in memory, and run out of registers.
+        """
+        kind = ir.FunctionType(I64, [I64])
+        return self.builder.asm(kind, "", "=r,0,~{memory}", [address], side_effect=True)
