@@ -90,6 +90,9 @@ class Indexer:
             self._first_since = time.monotonic()
             self._num_failed_starts = 0
             job.root.finished(job, event.parsed, event.reason)
+            if event.is_last:
+                self._parser = None
+                self._take_back()
 
     def close(self) -> None:
         if self._parser is not None:
@@ -147,10 +150,14 @@ class Indexer:
         self._parser = None
         if self._in_flight:
             job = self._in_flight.popleft().job
-            self._again.extend(it.job for it in self._in_flight)
-            self._in_flight.clear()
+            self._take_back()
             self._num_failed_starts += 1
             if self._num_failed_starts > MAX_FAILED_STARTS:
                 self.fault = "the parser ends again and again: is the installation complete?"
             else:
                 job.root.finished(job, None, "the parser ended while it parsed the file")
+
+    def _take_back(self) -> None:
+        """Send what a process did not answer to the next one."""
+        self._again.extend(it.job for it in self._in_flight)
+        self._in_flight.clear()

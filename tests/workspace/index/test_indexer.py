@@ -1,6 +1,7 @@
 """The parser may crash, hang or not start: one file is left out, and the index goes on."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from intarsia.workspace.files.root_settings import RootSettings
 from intarsia.workspace.index import indexer
 from intarsia.workspace.index.own_index import OwnIndex
-from intarsia.workspace.index.parser_process import ParserProcess
+from intarsia.workspace.index.parser_process import ParserEvent, ParserProcess
 
 FAULTY = """
 import os, sys, time
@@ -90,6 +91,32 @@ def test_a_parser_that_cannot_be_started_is_given_up_with_a_reason(tmp_path: Pat
     try:
         own.update(max_s=60)
         assert own.fault.startswith("the parser cannot be started: ")
+    finally:
+        own.close()
+
+
+RETIRING = """
+from intarsia.workspace.index import parse_worker
+parse_worker.MAX_BYTES, parse_worker.MIN_ANSWERS = 0, 5
+parse_worker.run_parse_worker()
+"""
+
+
+def test_a_parser_that_has_grown_is_replaced_and_no_file_is_lost(tmp_path: Path):
+    made(tmp_path / "workspace", [])
+    started: list[ParserProcess] = []
+
+    def start(on_event: Callable[[ParserEvent], None]) -> ParserProcess:
+        started.append(ParserProcess(on_event, (sys.executable, "-P", "-c", RETIRING)))
+        return started[-1]
+
+    root = RootSettings(path=str(tmp_path / "workspace"))
+    own = OwnIndex([root], tmp_path / "databases", start)
+    try:
+        assert own.update(max_s=60)
+        counts = own.index.counts()
+        assert (counts.num_files, counts.num_left_out) == (12, 0)
+        assert len(started) == 3
     finally:
         own.close()
 
