@@ -25,7 +25,7 @@ _DECORATORS = re.compile(r"^(?:@[\w.]+(?:\([^()]*\))?\s+)+")
 _ERROR = re.compile(r"(?:Error|Exception|Fault|Warning|Throwable)$")
 
 PRIORS: Mapping[Relation, float] = {
-    "imported": 1.5,
+    "imported": 2.5,
     "named": 1.0,
     "receiver": 4.0,
     "member": 0.2,
@@ -33,8 +33,8 @@ PRIORS: Mapping[Relation, float] = {
     "neighbour": 0.0,
 }
 MENTION_WEIGHT = 2.0
-OWNER_WEIGHT = 0.5
-UNUSED_WEIGHT = 1.5
+OWNER_WEIGHT = 0.3
+UNUSED_WEIGHT = 2.0
 ERROR_WEIGHT = 2.0
 """For an error where one is raised or caught."""
 USED_WEIGHT = 0.5
