@@ -7,7 +7,7 @@ from intarsia.engine.ipc.client import EngineClient, NoEngine
 from intarsia.engine.ipc.errors import EngineError
 
 ESTIMATED_TOKENS_PER_S = 600.0
-"""The default model on two cores (docs/results.md): 1.7 s for 1,000 tokens."""
+"""The default model on two cores (docs/results.md): about 1.7 s for 1,000 tokens."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

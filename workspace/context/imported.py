@@ -6,6 +6,7 @@ followed a few steps to the file that defines the name.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from intarsia.workspace.context.candidate import Surroundings
 from intarsia.workspace.context.imported_files import is_module_named
@@ -19,6 +20,8 @@ MAX_WAYS = 8
 MAX_IMPORTS = 200
 MAX_MODULE_DEFINITIONS = 200
 MAX_MEMBERS = 60
+
+_OVERLOAD = re.compile(r"@(?:\w+\.)?overload\b")
 
 TYPES = ("class", "type", "module")
 
@@ -43,9 +46,9 @@ def find_name(
     symbols = around.symbols_of(path)
     if symbols is None or path in seen or len(seen) == MAX_STEPS:
         return None
-    for definition in symbols.definitions:
-        if definition.name == name and not definition.container:
-            return path, definition
+    own = [one for one in symbols.definitions if one.name == name and not one.container]
+    if own:
+        return path, next((one for one in own if not _OVERLOAD.match(one.signature)), own[0])
     passed = [(one, its) for one in symbols.imports for its in _passed_on(one, name)]
     for one, its in passed[:MAX_WAYS]:
         found = find_imported(around, path, one, its, seen | {path})
@@ -113,11 +116,20 @@ def _of_name(around: Surroundings, one: Import, imported: ImportedName) -> Reach
         return None
     return Reached(
         path=found[0],
-        definition=found[1],
+        definition=_as_known_here(found[1], imported.local),
         relation="imported",
         local=imported.local,
         is_unused=_is_unused(around, imported.local),
     )
+
+
+def _as_known_here(definition: Definition, local: str) -> Definition:
+    """Return a definition under the name that the file uses: it cannot call it by another."""
+    if definition.name == local or definition.kind in TYPES:
+        return definition
+    name = rf"(?<!\w){re.escape(definition.name)}(?!\w)"
+    signature = re.sub(name, lambda _: local, definition.signature, count=1)
+    return replace(definition, name=local, signature=signature)
 
 
 def _with(around: Surroundings, one: Reached) -> Iterator[Reached]:

@@ -27,7 +27,7 @@ class ChunkOptions:
     kinds: frozenset[ChunkKind] = frozenset(KINDS)
     shares: Mapping[ChunkKind, float] = field(default_factory=lambda: SHARES)
     max_signature_chars: int = 240  # a longer one is cut
-    max_member_chars: int = 120  # of the receiver's type: more members are worth more
+    max_member_chars: int = 140  # of a member, so that more members fit
     min_similarity: float = 0.4  # share of the hole's words, by weight, that a passage must have
 
     @property

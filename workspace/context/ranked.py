@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from intarsia.workspace.context.neighbourhood import Neighbourhood
+from intarsia.workspace.context.stub import CONSTRUCTORS
 from intarsia.workspace.symbols.symbols import Definition
 from intarsia.workspace.words import words_in
 
@@ -24,7 +25,7 @@ _DECORATORS = re.compile(r"^(?:@[\w.]+(?:\([^()]*\))?\s+)+")
 _ERROR = re.compile(r"(?:Error|Exception|Fault|Warning|Throwable)$")
 
 PRIORS: Mapping[Relation, float] = {
-    "imported": 1.5,
+    "imported": 2.5,
     "named": 1.0,
     "receiver": 4.0,
     "member": 0.2,
@@ -32,8 +33,8 @@ PRIORS: Mapping[Relation, float] = {
     "neighbour": 0.0,
 }
 MENTION_WEIGHT = 2.0
-OWNER_WEIGHT = 0.5
-UNUSED_WEIGHT = 1.5
+OWNER_WEIGHT = 0.3
+UNUSED_WEIGHT = 2.0
 ERROR_WEIGHT = 2.0
 """For an error where one is raised or caught."""
 USED_WEIGHT = 0.5
@@ -43,7 +44,8 @@ MAX_MENTION = 2.0
 MIN_NEIGHBOUR_OVERLAP = 0.4
 """What is not imported must share this much with the hole's neighbourhood."""
 PRIVATE_FACTOR = 0.25
-CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "New", "initialize", "init"})
+HALF_WORTH_CHARS = 300
+"""A signature of this length must be twice as likely needed as a very short one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,7 +112,8 @@ def _score(one: Reached, overlap: float, mentions: Mapping[str, float], bonus: f
         + overlap
         + bonus
     )
-    return score * (PRIVATE_FACTOR if _is_private(one.definition) else 1.0)
+    score /= 1 + len(one.definition.signature) / HALF_WORTH_CHARS
+    return score * (PRIVATE_FACTOR if _is_private(one) else 1.0)
 
 
 def _is_error(definition: Definition) -> bool:
@@ -139,7 +142,9 @@ def _without_decorators(one: Reached) -> str:
     return _DECORATORS.sub("", one.definition.signature)
 
 
-def _is_private(definition: Definition) -> bool:
-    if definition.name in CONSTRUCTORS:
+def _is_private(one: Reached) -> bool:
+    """Whether the hole can hardly use it; who imports a name may, whatever it is called."""
+    definition = one.definition
+    if one.relation in ("imported", "named") or definition.name in CONSTRUCTORS:
         return False
     return definition.name.startswith(("_", "#")) or definition.signature.startswith("private ")

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from intarsia.workspace.context.candidate import Candidate, Surroundings
 from intarsia.workspace.context.chunk import ChunkKind
 from intarsia.workspace.context.ranked import Ranked, Reached
-from intarsia.workspace.context.stub import Stub
+from intarsia.workspace.context.stub import LineLimits, Stub
 
 MAX_FILES = 8
 MAX_TRIED = 150
@@ -43,6 +43,10 @@ class Stubs:
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
+        options = around.options
+        self._limits = LineLimits(
+            signature=options.max_signature_chars, member=options.max_member_chars
+        )
         self._files: dict[str, _FileStub] = {}
 
     @property
@@ -93,9 +97,7 @@ class Stubs:
         path = one.reached.path
         symbols = self._around.symbols_of(path)
         language = self._around.language_of(path)
-        options = self._around.options
-        max_chars = options.max_member_chars if kind == "members" else options.max_signature_chars
-        stub = Stub(symbols.definitions if symbols else (), language, max_chars)
+        stub = Stub(symbols.definitions if symbols else (), language, self._limits)
         return _FileStub(stub=stub, kind=kind, score=one.score, num_chars=0)
 
 

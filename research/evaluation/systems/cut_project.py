@@ -7,7 +7,6 @@ in the project give no chunk.
 import tempfile
 from pathlib import Path, PurePosixPath
 
-from intarsia.infill.canvas.canvas import window_of
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.research.evaluation.case import Case
@@ -39,7 +38,7 @@ class CutProjects:
         root = case.root.resolve()
         path = (root / case.path).as_posix()
         index = self._opened(root, path, plan.text)
-        start, end = window_of(plan.text, plan.hole, plan.language, fill_options.budget)
+        start, end = plan.window
         place = Place(
             path=path,
             text=plan.text,

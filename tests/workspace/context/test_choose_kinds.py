@@ -73,7 +73,7 @@ def test_a_name_is_followed_through_the_files_that_pass_it_on():
     (chunk,) = chosen(files, "main.py", "signatures")
     assert chunk.path == "app/session.py"
     assert chunk.reason == "imported: start_session"
-    assert "def open_session(" in chunk.text
+    assert "def start_session(user: User, settings: dict[str, str])" in chunk.text
 
 
 def test_a_circle_of_imports_ends():
