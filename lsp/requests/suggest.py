@@ -70,7 +70,7 @@ async def _ask_engine(
 ) -> RequestOutcome:
     """Add to the cached suggestions: the greedy fill, then alternatives, until there are enough."""
     from intarsia.infill.filling.attempts import ask_until_enough_pass
-    from intarsia.lsp.requests.plan import plan_suggestion, read_ghost_text, request_for
+    from intarsia.lsp.requests.plan import is_first, plan_suggestion, read_ghost_text, request_for
 
     plan = plan_suggestion(session, snapshot)
     if isinstance(plan, NoSuggestion):
@@ -102,11 +102,15 @@ async def _ask_engine(
         is_complete = options.num_candidates > 1 and attempts.is_complete
         known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
         session.cache.store(snapshot, known)
-    return _outcome(attempts, knows_project=project is not None)
+    is_short = is_first(session, snapshot, plan)
+    return _outcome(attempts, is_short=is_short, knows_project=project is not None)
 
 
-def _outcome(attempts: "Attempts[GhostText]", *, knows_project: bool) -> RequestOutcome:
+def _outcome(
+    attempts: "Attempts[GhostText]", *, is_short: bool, knows_project: bool
+) -> RequestOutcome:
     cost = attempts.cost
+    lacks_project = knows_project and cost is not None and cost.num_project == 0
     refusal = None if attempts.passed else attempts.failure or attempts.rejection
     reason = None if attempts.passed else _TOO_LATE if refusal is None else refusal.reason
     return RequestOutcome(
@@ -114,7 +118,7 @@ def _outcome(attempts: "Attempts[GhostText]", *, knows_project: bool) -> Request
         reason=reason,
         cost=cost,
         is_failure=not attempts.passed and attempts.failure is not None,
-        may_be_revised=knows_project and cost is not None and cost.num_project == 0,
+        may_be_revised=is_short or lacks_project,
     )
 
 
