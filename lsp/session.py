@@ -47,7 +47,8 @@ class Session:
         self.settings = Settings()
         self.extensions = Extensions()  # that the client requested
         self.documents = Documents()
-        self.windows = Windows()
+        self.windows = Windows()  # read whole, as the settings allow
+        self.first_windows = Windows()  # read for a first answer
         self.cache = SuggestionCache()
         self.latest = LatestRequest()
         self.ahead = AheadChain(self._count_ahead)
@@ -138,6 +139,11 @@ class Session:
         if not outcome.ghosts:
             logger.info("no suggestion: %s", outcome.reason)
         self.status.request_answered(outcome.for_status(uri))
+
+    def uses_idle_time(self) -> bool:
+        """Whether the engine may work ahead of the user, by the settings and the power."""
+        setting = self.settings.fill_ahead
+        return setting == "always" or (setting == "onPower" and not self.power.is_on_battery())
 
     async def close(self) -> None:
         """End all work, then the connection to the engine."""

@@ -73,7 +73,7 @@ def build_canvas(
         max_tokens=_max_tokens(hole, num_open, budget),
         kind=hole.kind,
         language=language.id,
-        window=window_of(text, first, text[hole.end : last]),
+        window=window_of(text, first, hole.given_start, text[hole.end : last]),
     )
 
 

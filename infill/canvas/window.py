@@ -22,6 +22,9 @@ FEWEST_KEPT = 0.5
 MOST_KEPT = 1.5
 """An earlier edge is kept while the text up to it has this share of the budget."""
 
+FEW_LINES_CHARS = 400
+"""About how far a hole may move without the text after it being read again."""
+
 _HEAD_CHARS = 200  # by which the start of a window is recognized
 _CHARS_BEFORE_HEAD = 2  # a line end
 
@@ -34,15 +37,16 @@ class Window:
     """The part of a text that was shown around a hole, as it is found again in a later text."""
 
     start: int
+    hole: int  # where the prefix ends
     head: str  # the text around the start
     suffix: str
     num_chars: int  # of the whole text
 
 
-def window_of(text: str, start: int, suffix: str) -> Window:
-    """Return the window of ``text`` from ``start`` on, which ends with ``suffix``."""
+def window_of(text: str, start: int, hole: int, suffix: str) -> Window:
+    """Return the window of ``text`` from ``start`` to a hole, and the ``suffix`` after the hole."""
     head = text[max(0, start - _CHARS_BEFORE_HEAD) : start + _HEAD_CHARS]
-    return Window(start=start, head=head, suffix=suffix, num_chars=len(text))
+    return Window(start=start, hole=hole, head=head, suffix=suffix, num_chars=len(text))
 
 
 def budget_chars(num_tokens: int) -> int:
@@ -62,11 +66,10 @@ def prefix_start(
     The start of one of the ``earlier`` windows is kept, the newest first, where the prefix is then
     between half and one and a half of the budget.
     """
+    kept = kept_start(text, end, num_tokens, earlier)
+    if kept is not None:
+        return kept
     max_chars = budget_chars(num_tokens)
-    for kept in _starts_again(text, end, earlier):
-        is_long_enough = kept == 0 or end - kept >= FEWEST_KEPT * max_chars
-        if is_long_enough and end - kept <= MOST_KEPT * max_chars:
-            return kept
     earliest = end - max_chars
     if earliest <= 0:
         return 0
@@ -77,6 +80,33 @@ def prefix_start(
             return start
     start = earliest if _is_line_edge(text, earliest) else next_line_start(text, earliest)
     return start if start <= line_start(text, end) else _word_edge_after(text, earliest, end)
+
+
+def kept_start(text: str, end: int, num_tokens: int, earlier: Sequence[Window]) -> int | None:
+    """Return the start that a prefix keeps of the ``earlier`` windows, None if it keeps none."""
+    max_chars = budget_chars(num_tokens)
+    for start in _starts_again(text, end, earlier):
+        is_long_enough = start == 0 or end - start >= FEWEST_KEPT * max_chars
+        if is_long_enough and end - start <= MOST_KEPT * max_chars:
+            return start
+    return None
+
+
+def unread_chars(
+    text: str, end: int, suffix: str, num_tokens: int, earlier: Sequence[Window]
+) -> int | None:
+    """Return about how much of a window follows what was read of an earlier one.
+
+    None if the window keeps no earlier start. A suffix is read again where the prefix before it
+    has become longer or shorter by more than a few lines.
+    """
+    for window in earlier:
+        start = kept_start(text, end, num_tokens, [window])
+        if start is not None:
+            num_new = end - (window.hole + start - window.start)
+            is_suffix_read = suffix == window.suffix and abs(num_new) <= FEW_LINES_CHARS
+            return max(0, num_new) + (0 if is_suffix_read else len(suffix))
+    return None
 
 
 def suffix_end(

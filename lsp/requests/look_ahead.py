@@ -2,7 +2,8 @@
 
 These are the place after the suggestion, once it is accepted, and the line below. The answers go
 into the cache of suggestions, so that the next request is answered at once. Last, an answer that
-was given without the code of other files is written again with it, and revised if it differs.
+was given with less context than there is, at a new place or without the code of other files, is
+written again with all of it, and revised if it differs.
 """
 
 import logging
@@ -21,8 +22,9 @@ from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
 
 if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import Filled, ProjectUse
+    from intarsia.engine.ipc.messages import Filled
     from intarsia.infill.filling.attempts import Attempts
+    from intarsia.infill.filling.plan import FillPlan
 
 logger = logging.getLogger(__name__)
 
@@ -42,19 +44,17 @@ def look_ahead(
         if _may_look_ahead(session, snapshot, outcome):
             shown = next(iter(outcome.ghosts), None)
             places = [it for it in _places(snapshot, shown) if not session.cache.has(it)]
-            if outcome.may_be_revised:
-                places.append(snapshot)
-            step = partial(_step, session, snapshot)
-            session.ahead.start(places, step, begins_at=asked_at + PAUSE_S)
+            step = partial(_step, session, snapshot, outcome)
+            session.ahead.start([*places, snapshot], step, begins_at=asked_at + PAUSE_S)
     except Exception:  # the user did not request it
         logger.exception("looking ahead failed")
 
 
 def _hole_of(session: Session, snapshot: Snapshot) -> OpenHole | None:
     """Return the hole of a request, for which code of other files is chosen."""
-    from intarsia.lsp.requests.plan import plan_ahead, request_for
+    from intarsia.lsp.requests.plan import plan_whole, request_for
 
-    plan = plan_ahead(session, snapshot)
+    plan = plan_whole(session, snapshot)
     if isinstance(plan, NoSuggestion) or not snapshot.is_current(session.documents):
         return None
     fill = request_for(plan, session.settings, session.settings.deadline_ms)
@@ -66,8 +66,7 @@ def _may_look_ahead(session: Session, snapshot: Snapshot, outcome: RequestOutcom
     is_answered = outcome.is_cached or (outcome.cost is not None and not outcome.is_failure)
     if not is_answered or not snapshot.is_current(session.documents):
         return False
-    setting = session.settings.fill_ahead
-    return setting == "always" or (setting == "onPower" and not session.power.is_on_battery())
+    return session.uses_idle_time()
 
 
 def _places(snapshot: Snapshot, shown: GhostText | None) -> Iterator[Snapshot]:
@@ -89,47 +88,67 @@ def _as_place(snapshot: Snapshot, text: str, offset: int) -> Snapshot:
     return Snapshot(document=document, text=text, offset=offset, selected=None)
 
 
-async def _step(session: Session, asked: Snapshot, place: Snapshot) -> None:
+async def _step(
+    session: Session, asked: Snapshot, outcome: RequestOutcome, place: Snapshot
+) -> None:
     """Do one step of the chain: revise the answer to the request itself, or fill another place."""
+    from intarsia.lsp.requests.plan import plan_ahead
+
     if place is asked:
-        await _revise(session, asked)
-    elif (attempts := await _attempt(session, place, "if_cached")) is not None:
-        _keep(session, place, attempts)
+        await _revise(session, asked, may_gain=outcome.may_be_revised)
+        return
+    plan = plan_ahead(session, place)
+    if isinstance(plan, NoSuggestion):
+        return  # a request is told so at once
+    attempts = await _attempt(session, place, plan)
+    if attempts is not None:
+        seconds = attempts.cost.ms / 1000 if attempts.cost else None
+        _keep(session, place, attempts, seconds)
 
 
-async def _revise(session: Session, asked: Snapshot) -> None:
-    """Ask again, now with the code of other files; if the text differs, tell the client."""
-    await session.projects.refreshed(asked.document.uri)
-    if not asked.is_current(session.documents) or session.project_of(asked) is None:
+async def _revise(session: Session, asked: Snapshot, *, may_gain: bool) -> None:
+    """Ask again with all of the context; if the text differs, tell the client.
+
+    Without ``may_gain`` only if there is more to read here: an answer that was filled ahead of the
+    user was written from as much as the one before it.
+    """
+    from intarsia.lsp.requests.plan import is_nearly_read, plan_whole
+
+    uri = asked.document.uri
+    await session.projects.refreshed(uri)
+    plan = plan_whole(session, asked)
+    if isinstance(plan, NoSuggestion) or not asked.is_current(session.documents):
         return
-    attempts = await _attempt(session, asked, "always")
-    if attempts is None or not attempts.passed or not asked.is_current(session.documents):
+    may_gain = may_gain and session.project_of(asked) is not None
+    if not may_gain and is_nearly_read(session, uri, plan):
         return
-    has_project = attempts.cost is not None and attempts.cost.num_project > 0
+    attempts = await _attempt(session, asked, plan, is_revision=True)
+    if attempts is None or not asked.is_current(session.documents):
+        return
+    session.windows.remember(uri, plan.canvas.window)
     known = session.cache.lookup(asked).ghosts[:1]
-    ghost = attempts.passed[0]
-    if has_project and [ghost.text] != [it.text for it in known]:
-        _keep(session, asked, attempts)
+    if attempts.passed and attempts.passed[0].text not in [it.text for it in known]:
+        _keep(session, asked, attempts, None)
         if session.extensions.drafts and session.settings.drafts and asked.selected is None:
-            session.drafts.revise(asked, ghost.tokens)
+            session.drafts.revise(asked, attempts.passed[0].tokens)
 
 
 async def _attempt(
-    session: Session, place: Snapshot, project_use: "ProjectUse"
+    session: Session, place: Snapshot, plan: "FillPlan", *, is_revision: bool = False
 ) -> "Attempts[GhostText] | None":
-    """Fill one place as a request would; None where the engine did not answer to the end."""
-    from intarsia.infill.filling.attempts import ask_until_enough_pass
-    from intarsia.lsp.requests.plan import ahead_request_for, plan_ahead, read_ghost_text
+    """Fill one place as a request would; None where the engine did not answer to the end.
 
-    plan = plan_ahead(session, place)
-    if isinstance(plan, NoSuggestion):
-        return None  # a request is told so at once
+    A revision may wait for the code of other files. It is not counted: its answer was there before.
+    """
+    from intarsia.infill.filling.attempts import ask_until_enough_pass
+    from intarsia.lsp.requests.plan import ahead_request_for, read_ghost_text
+
     request = partial(
         ahead_request_for,
         plan,
         session.settings,
         project=session.project_of(place),
-        project_use=project_use,
+        project_use="always" if is_revision else "if_cached",
     )
     spent_s = 0.0
 
@@ -146,18 +165,20 @@ async def _attempt(
     try:
         attempts = await ask_until_enough_pass(ask, partial(read_ghost_text, plan))
     finally:
-        if spent_s:
+        if spent_s and not is_revision:
             session.ahead.count_asked(spent_s)
     return attempts if attempts.passed or attempts.is_complete else None
 
 
-def _keep(session: Session, place: Snapshot, attempts: "Attempts[GhostText]") -> None:
+def _keep(
+    session: Session, place: Snapshot, attempts: "Attempts[GhostText]", ahead_s: float | None
+) -> None:
     """Put the answer into the cache, or that nothing fits."""
     session.cache.store(
         place,
         CachedSuggestions(
             ghosts=attempts.passed,
             reason=attempts.rejection.reason if attempts.rejection else None,
-            ahead_s=attempts.cost.ms / 1000 if attempts.cost else None,
+            ahead_s=ahead_s,
         ),
     )

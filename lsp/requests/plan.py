@@ -3,9 +3,13 @@
 Needs the infill package's grammars, which the server loads on first use.
 """
 
+from dataclasses import replace
+
 import msgspec
 
 from intarsia.engine.ipc.messages import Fill, Filled, ProjectContext, ProjectUse
+from intarsia.infill.canvas.canvas import Budget
+from intarsia.infill.canvas.window import MOST_KEPT, budget_chars, unread_chars
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.postprocess.align_tokens import align
@@ -16,20 +20,38 @@ from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.suggestions.ghost_text import GhostText
 
+FIRST_BUDGET = {"prefix_tokens": 500, "suffix_tokens": 150}
+"""What is read at most for the first answer at a new place; the rest is read in idle time."""
+
 
 def plan_suggestion(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
-    """Find the hole at the cursor and cut the text around it to the budget.
+    """Find the hole at the cursor and cut the text around it to what is read for this answer.
 
     The document's next plan keeps the edges of this one where it can.
     """
-    plan = plan_ahead(session, snapshot)
-    if not isinstance(plan, NoSuggestion):
-        session.windows.remember(snapshot.document.uri, plan.canvas.window)
-    return plan
+    whole = plan_whole(session, snapshot)
+    if isinstance(whole, NoSuggestion):
+        return whole
+    uri = snapshot.document.uri
+    if is_nearly_read(session, uri, whole):
+        session.windows.remember(uri, whole.canvas.window)
+        return whole
+    first = _plan_first(session, snapshot)
+    if not isinstance(first, NoSuggestion):
+        session.first_windows.remember(uri, first.canvas.window)
+    return first
 
 
 def plan_ahead(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
-    """Plan a fill for a text that the document does not have yet; remember nothing."""
+    """Plan a fill as for a request, for a text that the document may have next; forget it."""
+    whole = plan_whole(session, snapshot)
+    if isinstance(whole, NoSuggestion) or is_nearly_read(session, snapshot.document.uri, whole):
+        return whole
+    return _plan_first(session, snapshot)
+
+
+def plan_whole(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
+    """Plan a fill with all that the settings allow to be read."""
     options = options_of(session.settings, session.settings.deadline_ms)
     document = snapshot.document
     return plan_at_cursor(
@@ -38,6 +60,52 @@ def plan_ahead(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
         language_of(document),
         options,
         session.windows.of(document.uri),
+    )
+
+
+def is_first(session: Session, snapshot: Snapshot, plan: FillPlan) -> bool:
+    """Whether a plan of ``plan_suggestion`` reads less than the settings allow."""
+    return plan.canvas.window not in session.windows.of(snapshot.document.uri)
+
+
+def is_nearly_read(session: Session, uri: str, whole: FillPlan) -> bool:
+    """Whether a whole window is short, is nearly read, or would not be read in idle time."""
+    if not session.uses_idle_time():
+        return True
+    canvas = whole.canvas
+    first = _first_budget(options_of(session.settings, 0).budget)
+    if len(canvas.prefix) <= budget_chars(first.prefix_tokens) and len(
+        canvas.suffix
+    ) <= MOST_KEPT * budget_chars(first.suffix_tokens):
+        return True
+    num_unread = unread_chars(
+        whole.text,
+        whole.hole.given_start,
+        canvas.window.suffix,
+        session.settings.max_prefix_tokens,
+        session.windows.of(uri),
+    )
+    most = budget_chars(first.prefix_tokens + first.suffix_tokens)
+    return num_unread is not None and num_unread <= most
+
+
+def _plan_first(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
+    options = options_of(session.settings, session.settings.deadline_ms)
+    document = snapshot.document
+    return plan_at_cursor(
+        snapshot.text,
+        snapshot.offset,
+        language_of(document),
+        replace(options, budget=_first_budget(options.budget)),
+        session.first_windows.of(document.uri),
+    )
+
+
+def _first_budget(budget: Budget) -> Budget:
+    return replace(
+        budget,
+        prefix_tokens=min(budget.prefix_tokens, FIRST_BUDGET["prefix_tokens"]),
+        suffix_tokens=min(budget.suffix_tokens, FIRST_BUDGET["suffix_tokens"]),
     )
 
 

@@ -29,7 +29,7 @@ def prefetch(session: "Session", uri: str, position: types.Position) -> None:
 
 def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
     from intarsia.engine.ipc.messages import Prefetch
-    from intarsia.lsp.requests.plan import plan_suggestion, request_for
+    from intarsia.lsp.requests.plan import plan_whole, request_for
 
     document = session.documents.current(uri)
     if document is None or not document.is_edited or not session.settings.prefetch:
@@ -39,7 +39,7 @@ def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
     snapshot = take_snapshot(session.documents, uri, position)
     if isinstance(snapshot, NoSuggestion):
         return
-    plan = plan_suggestion(session, snapshot)
+    plan = plan_whole(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return
     fill = request_for(plan, session.settings, session.settings.deadline_ms)

@@ -70,7 +70,7 @@ async def _ask_engine(
 ) -> RequestOutcome:
     """Add to the cached suggestions: the greedy fill, then alternatives, until there are enough."""
     from intarsia.infill.filling.attempts import ask_until_enough_pass
-    from intarsia.lsp.requests.plan import plan_suggestion, read_ghost_text, request_for
+    from intarsia.lsp.requests.plan import is_first, plan_suggestion, read_ghost_text, request_for
 
     plan = plan_suggestion(session, snapshot)
     if isinstance(plan, NoSuggestion):
@@ -102,12 +102,16 @@ async def _ask_engine(
         is_complete = options.num_candidates > 1 and attempts.is_complete
         known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
         session.cache.store(snapshot, known)
+    is_short = is_first(session, snapshot, plan)
     may_have_project = project is not None or session.projects.is_on(session.settings)
-    return _outcome(attempts, may_have_project=may_have_project)
+    return _outcome(attempts, is_short=is_short, may_have_project=may_have_project)
 
 
-def _outcome(attempts: "Attempts[GhostText]", *, may_have_project: bool) -> RequestOutcome:
+def _outcome(
+    attempts: "Attempts[GhostText]", *, is_short: bool, may_have_project: bool
+) -> RequestOutcome:
     cost = attempts.cost
+    lacks_project = may_have_project and cost is not None and cost.num_project == 0
     refusal = None if attempts.passed else attempts.failure or attempts.rejection
     reason = None if attempts.passed else _TOO_LATE if refusal is None else refusal.reason
     return RequestOutcome(
@@ -115,7 +119,7 @@ def _outcome(attempts: "Attempts[GhostText]", *, may_have_project: bool) -> Requ
         reason=reason,
         cost=cost,
         is_failure=not attempts.passed and attempts.failure is not None,
-        may_be_revised=may_have_project and cost is not None and cost.num_project == 0,
+        may_be_revised=is_short or lacks_project,
     )
 
 

@@ -16,7 +16,7 @@ class RequestOutcome:
     is_failure: bool = False  # the reason is an error, rather than that nothing fits here
     cost: EngineCost | None = None  # None: the engine did not answer, or was not asked
     is_cached: bool = False
-    may_be_revised: bool = False  # it was written without the code of other files that is known
+    may_be_revised: bool = False  # it was written with less context than there is
 
     def for_status(self, uri: str) -> LastRequest:
         """Return the outcome as the status shows it."""

@@ -99,7 +99,7 @@ CHARS = budget_chars(BUDGET)
 def window_at(text: str, hole: int, *earlier: Window) -> Window:
     start = prefix_start(text, hole, BUDGET, None, earlier)
     end = suffix_end(text, hole, BUDGET, None, earlier)
-    return window_of(text, start, text[hole:end])
+    return window_of(text, start, hole, text[hole:end])
 
 
 def line(number: int) -> int:

@@ -8,7 +8,7 @@ URI = "file:///a.py"
 
 
 def window(start: int, suffix: str = "") -> Window:
-    return window_of(TEXT, start, suffix)
+    return window_of(TEXT, start, start, suffix)
 
 
 def test_the_newest_is_the_first_and_each_start_is_held_once() -> None:

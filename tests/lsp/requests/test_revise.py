@@ -131,6 +131,37 @@ async def test_otherwise_nothing_is_told(
         assert sent == []
 
 
+async def test_a_first_answer_is_written_again_from_all_that_may_be_read(address: Address) -> None:
+    text = "".join(f"value_{number} = {number}\n" for number in range(1000)) + TEXT
+    async with session_with(None, text="value") as (session, sent):
+        session.documents.open(types.TextDocumentItem(URI, "python", 2, text))
+        snapshot = take_snapshot(session.documents, URI, types.Position(1000, 4))
+        assert isinstance(snapshot, Snapshot)
+        outcome = await suggest(session, snapshot, OPTIONS)
+        assert outcome.may_be_revised
+        first = await engine_once(address, lambda it: it.num_fills == 1)
+        look_ahead(session, snapshot, outcome, asked_at=time.monotonic())
+        await chain_over(session)
+        whole = await engine_once(address, lambda it: it.ahead.num_asked >= 2)
+        assert whole.cached_tokens > 2 * first.cached_tokens  # the rule engine's are characters
+        assert len(session.windows.of(URI)) == 1
+        assert sent == []  # the text is the same
+
+
+async def test_after_a_cached_answer_too_all_is_read() -> None:
+    text = "".join(f"value_{number} = {number}\n" for number in range(1000)) + TEXT
+    async with session_with(None, text="value") as (session, _):
+        session.documents.open(types.TextDocumentItem(URI, "python", 2, text))
+        snapshot = take_snapshot(session.documents, URI, types.Position(1000, 4))
+        assert isinstance(snapshot, Snapshot)
+        await suggest(session, snapshot, OPTIONS)
+        cached = await suggest(session, snapshot, OPTIONS)
+        assert cached.is_cached
+        look_ahead(session, snapshot, cached, asked_at=time.monotonic())
+        await chain_over(session)
+        assert len(session.windows.of(URI)) == 1
+
+
 async def test_never_after_the_user_has_typed(address: Address) -> None:
     slow = {"text": "value{project}", "step_seconds": 0.2}
     async with session_with(PROJECT, **slow) as (session, sent):
