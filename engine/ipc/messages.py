@@ -101,7 +101,8 @@ ProjectUse: TypeAlias = Literal["if_cached", "always"]
 """When a fill uses its project context.
 
 ``if_cached``: only if that costs little reading, because the context was read in idle time or the
-machine reads quickly; the fill never waits for it. ``always``: read it first, to measure."""
+machine reads quickly; the fill never waits for it. Until then it uses the last context of the same
+file that was read, or none. ``always``: read it first, to measure, or in the background."""
 
 
 class Fill(_Message, tag="fill", frozen=True, kw_only=True):
@@ -185,7 +186,8 @@ class Prefetch(_Message, tag="prefetch", frozen=True, kw_only=True):
 class ScoreChunks(_Message, tag="score_chunks", frozen=True, kw_only=True):
     """Score the chunks of a project context at a hole, answered by ``ChunkGains`` or ``Failed``.
 
-    It runs in the background, like a fill with ``is_background``; ``Cancel`` ends it.
+    It runs in idle time, and foreground fills run within it. ``Cancel`` ends it, as does any other
+    request that a user waits for: ask again. A model that cannot score answers ``bad_request``.
     """
 
     id: int

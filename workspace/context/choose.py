@@ -14,6 +14,7 @@ from intarsia.workspace.context.candidate import Candidate, Surroundings, surrou
 from intarsia.workspace.context.chunk import Chunk, ChunkKind
 from intarsia.workspace.context.imported import imported_definitions
 from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.passage import known_lines, split_lines
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.ranked import Ranked, Reached, rank
 from intarsia.workspace.context.receiver import receiver_members
@@ -35,8 +36,10 @@ def choose_chunks(index: IndexReader, place: Place, options: ChunkOptions) -> tu
     says. The same index and place give the same chunks.
     """
     around = surroundings_of(index, place, options)
-    passages, num_chars = _passages(around)
-    chosen = [*passages, *_stubs(around, options.budget_chars - num_chars)]
+    passages = _passages(around)
+    num_chars = sum(around.cost(one.path, one.text) for one in passages)
+    stubs = list(_stubs(around, options.budget_chars - num_chars))
+    chosen = [*_not_shown_by(stubs, passages), *stubs]
     chosen.sort(key=lambda one: READING_ORDER.index(one.kind))  # stable within a kind
     return tuple(
         Chunk(path=around.shown_path(one.path), text=one.text, kind=one.kind, reason=one.reason)
@@ -44,25 +47,31 @@ def choose_chunks(index: IndexReader, place: Place, options: ChunkOptions) -> tu
     )
 
 
-def _passages(around: Surroundings) -> tuple[list[Candidate], int]:
-    """Return the passages within their shares, and their characters. They repeat no line."""
+def _passages(around: Surroundings) -> list[Candidate]:
+    """Return the passages within their shares. None repeats the file or another passage."""
     taken: list[Candidate] = []
-    num_chars = 0
+    known_of_file = around.known
     for kind in ("recent_edit", "similar", "sibling"):
         if kind not in around.options.kinds:
             continue
         for one in _passages_of(kind, around):
             taken.append(one)
-            num_chars += around.cost(one.path, one.text)
             around.known = around.known.with_text(one.text)
-    return taken, num_chars
+    around.known = known_of_file
+    return taken
+
+
+def _not_shown_by(stubs: Iterable[Candidate], passages: Iterable[Candidate]) -> list[Candidate]:
+    """Return the passages that say more than the signatures do."""
+    shown = known_lines("\n".join(one.text for one in stubs))
+    return [one for one in passages if not shown.has_most_of(split_lines(one.text))]
 
 
 def _passages_of(kind: ChunkKind, around: Surroundings) -> Iterable[Candidate]:
     room = _room(kind, around, around.options.budget_chars)
     match kind:
         case "recent_edit":
-            return list(recent_edits(around, room))
+            return recent_edits(around, room)  # one by one: each becomes known
         case "similar":
             found = similar_passage(around, room)
         case _:
@@ -85,7 +94,7 @@ def _stubs(around: Surroundings, max_chars: int) -> Iterable[Candidate]:
 
 
 def _ranked(around: Surroundings, reached: Iterable[Reached]) -> Sequence[Ranked]:
-    return rank(reached, around.neighbourhood)
+    return rank(reached, around.neighbourhood, around.names)
 
 
 def _room(kind: ChunkKind, around: Surroundings, num_chars: int) -> int:

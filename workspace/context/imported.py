@@ -6,6 +6,7 @@ followed a few steps to the file that defines the name.
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from intarsia.workspace.context.candidate import Surroundings
 from intarsia.workspace.context.imported_files import is_module_named
@@ -14,8 +15,13 @@ from intarsia.workspace.symbols.symbols import Definition, FileSymbols, Import, 
 
 MAX_STEPS = 4
 """How often a name is followed to the next file."""
+MAX_WAYS = 8
+"""Imports of one file that may bring a name: ``from x import *`` in a row."""
+MAX_IMPORTS = 200
 MAX_MODULE_DEFINITIONS = 200
 MAX_MEMBERS = 60
+
+_OVERLOAD = re.compile(r"@(?:\w+\.)?overload\b")
 
 TYPES = ("class", "type", "module")
 
@@ -31,30 +37,33 @@ def imported_definitions(around: Surroundings) -> Iterator[Reached]:
 
 
 def find_name(
-    around: Surroundings, path: str, name: str, num_steps: int = MAX_STEPS
+    around: Surroundings, path: str, name: str, seen: frozenset[str] = frozenset()
 ) -> tuple[str, Definition] | None:
-    """Return the definition of a name in a file, or in those that it imports the name from."""
+    """Return the definition of a name in a file, or in those that it imports the name from.
+
+    ``seen``: the files that pass the name on to this one.
+    """
     symbols = around.symbols_of(path)
-    if symbols is None or num_steps == 0:
+    if symbols is None or path in seen or len(seen) == MAX_STEPS:
         return None
-    for definition in symbols.definitions:
-        if definition.name == name and not definition.container:
-            return path, definition
-    for one in symbols.imports:
-        for passed in _passed_on(one, name):
-            found = find_imported(around, path, one, passed, num_steps - 1)
-            if found is not None:
-                return found
+    own = [one for one in symbols.definitions if one.name == name and not one.container]
+    if own:
+        return path, next((one for one in own if not _OVERLOAD.match(one.signature)), own[0])
+    passed = [(one, its) for one in symbols.imports for its in _passed_on(one, name)]
+    for one, its in passed[:MAX_WAYS]:
+        found = find_imported(around, path, one, its, seen | {path})
+        if found is not None:
+            return found
     return None
 
 
 def find_imported(
-    around: Surroundings, path: str, one: Import, name: str, num_steps: int = MAX_STEPS
+    around: Surroundings, path: str, one: Import, name: str, seen: frozenset[str] = frozenset()
 ) -> tuple[str, Definition] | None:
     """Return the definition of a name that an import in ``path`` brings."""
     for file in around.imported_files.of(path, one):
-        if not is_module_named(file, name) or len(one.names) == 0:
-            found = find_name(around, file, name, num_steps)
+        if not is_module_named(file, name) or not one.names:
+            found = find_name(around, file, name, seen)
             if found is not None:
                 return found
     return None
@@ -79,9 +88,9 @@ def last_part(module: str) -> str:
 def _reached(around: Surroundings) -> Iterator[Reached]:
     """Yield imported names first, so that nothing hides their relation."""
     later: list[Iterator[Reached]] = []
-    for one in around.symbols.imports:
+    for one in around.symbols.imports[:MAX_IMPORTS]:
         files = around.imported_files.of(around.place.path, one)
-        for imported in one.names:
+        for imported in one.names[:MAX_IMPORTS]:
             if imported.name == "*":
                 later += [_module(around, file, "", is_unused=False) for file in files]
                 continue
@@ -107,11 +116,20 @@ def _of_name(around: Surroundings, one: Import, imported: ImportedName) -> Reach
         return None
     return Reached(
         path=found[0],
-        definition=found[1],
+        definition=_as_known_here(found[1], imported.local),
         relation="imported",
         local=imported.local,
         is_unused=_is_unused(around, imported.local),
     )
+
+
+def _as_known_here(definition: Definition, local: str) -> Definition:
+    """Return a definition under the name that the file uses: it cannot call it by another."""
+    if definition.name == local or definition.kind in TYPES:
+        return definition
+    name = rf"(?<!\w){re.escape(definition.name)}(?!\w)"
+    signature = re.sub(name, lambda _: local, definition.signature, count=1)
+    return replace(definition, name=local, signature=signature)
 
 
 def _with(around: Surroundings, one: Reached) -> Iterator[Reached]:

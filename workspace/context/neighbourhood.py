@@ -21,6 +21,7 @@ MAX_CHARS_EACH_SIDE = 4_000
 
 _ACCESS = r"(?:\?\.|!\.|\.|->|::)"
 _RECEIVER = re.compile(rf"(super\(\)|(?:[^\W\d]\w*{_ACCESS})*[^\W\d]\w*){_ACCESS}\w*\Z")
+_RAISES = re.compile(r"\b(?:raise|throw|throw new|throws|except|catch|rescue)\s*\(?\s*\w*\Z")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -32,6 +33,7 @@ class Neighbourhood:
     words: Mapping[str, float]
     receiver: str  # the expression left of the dot at the hole, such as "self.user", or ""
     line: int  # of the hole, 0-based
+    expects_error: bool = False  # an error is raised, thrown or caught at the hole
 
 
 def neighbourhood_of(place: Place) -> Neighbourhood:
@@ -44,11 +46,13 @@ def neighbourhood_of(place: Place) -> Neighbourhood:
             for word in words_of(name):
                 words[word] = max(words[word], weight)
     before = place.text[max(0, place.offset - MAX_CHARS_EACH_SIDE) : place.offset]
+    line = _LINE_END.split(before)[-1]
     return Neighbourhood(
         mentions=mentions,
         words=words,
-        receiver=_receiver(_LINE_END.split(before)[-1]),
+        receiver=_receiver(line),
         line=place.text.count("\n", 0, place.offset),
+        expects_error=_RAISES.search(line) is not None,
     )
 
 

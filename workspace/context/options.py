@@ -14,7 +14,7 @@ KINDS: tuple[ChunkKind, ...] = ("members", "signatures", "recent_edit", "similar
 """Most valuable first."""
 
 SHARES: Mapping[ChunkKind, float] = MappingProxyType(
-    {"members": 0.5, "signatures": 1.0, "recent_edit": 0.2, "similar": 0.25, "sibling": 0.15}
+    {"members": 0.5, "signatures": 1.0, "recent_edit": 0.2, "similar": 0.2, "sibling": 0.12}
 )
 """The part of the budget that a kind may have. Signatures get what the others leave unused."""
 
@@ -27,7 +27,8 @@ class ChunkOptions:
     kinds: frozenset[ChunkKind] = frozenset(KINDS)
     shares: Mapping[ChunkKind, float] = field(default_factory=lambda: SHARES)
     max_signature_chars: int = 240  # a longer one is cut
-    min_similarity: float = 0.3  # share of the hole's words, by weight, that a passage must have
+    max_member_chars: int = 140  # of members: more of them are worth more
+    min_similarity: float = 0.4  # share of the hole's words, by weight, that a passage must have
 
     @property
     def budget_chars(self) -> int:

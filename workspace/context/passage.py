@@ -19,6 +19,7 @@ MAX_KNOWN_SHARE = 0.5
 MIN_PASSAGE_CHARS = 24
 MAX_LINE_CHARS = 200
 
+_AFTER_HEADERS = ("", ":", " {", ";", ",", " =>", ": ...")
 _LINE_END = re.compile(r"\r\n|\n|\r")
 
 
@@ -31,6 +32,10 @@ class KnownLines:
     def has(self, line: str) -> bool:
         """Whether the line is telling, and known."""
         return line.strip() in self.lines
+
+    def has_header(self, signature: str) -> bool:
+        """Whether a signature is known as it is written before a body, or without one."""
+        return any(signature + end in self.lines for end in _AFTER_HEADERS)
 
     def has_most_of(self, lines: Sequence[str]) -> bool:
         """Whether most telling lines are known."""

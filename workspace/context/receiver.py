@@ -31,6 +31,7 @@ def receiver_members(around: Surroundings) -> Iterator[Reached]:
     receiver = around.neighbourhood.receiver
     found = type_of(around, receiver) if receiver else None
     if found is None:
+        yield from _of_module(around, receiver)
         return
     owner = found[1].name
     for path, base in _with_bases(around, found):
@@ -38,9 +39,32 @@ def receiver_members(around: Surroundings) -> Iterator[Reached]:
         if path == around.place.path or symbols is None:
             continue
         for member in members_of(symbols, base.name):
+            if member.name.startswith("__") and not receiver.startswith("super"):
+                continue  # called by the language, not by name
             yield Reached(
                 path=path, definition=member, relation="receiver", local=member.name, owner=owner
             )
+
+
+def _of_module(around: Surroundings, receiver: str) -> Iterator[Reached]:
+    """Yield what an imported module defines, where the receiver is its name."""
+    for one in around.symbols.imports:
+        path = around.place.path
+        names = [it.name for it in one.names if it.local == receiver]
+        files = [file for name in names for file in modules_named(around, path, one, name)]
+        if not one.names and receiver in (one.local or one.module, last_part(one.module)):
+            files = list(around.imported_files.of(path, one))
+        for file in files:
+            symbols = around.symbols_of(file)
+            for definition in symbols.definitions if symbols else ():
+                if not definition.container:
+                    yield Reached(
+                        path=file,
+                        definition=definition,
+                        relation="receiver",
+                        local=definition.name,
+                        owner=receiver,
+                    )
 
 
 def type_of(around: Surroundings, expression: str) -> _Found | None:
@@ -58,7 +82,8 @@ def _type_of_name(around: Surroundings, name: str) -> _Found | None:
     if is_self(name):
         own = enclosing_class(around.symbols, around.neighbourhood.line)
         return (around.place.path, own) if own else None
-    written = declared_type(name, around.place.text[: around.place.offset])
+    before = around.place.text[: around.place.offset]
+    written = declared_type(name, before, around.place.language)
     return _class_named(around, around.place.path, written or name)
 
 
@@ -127,7 +152,10 @@ def _with_bases(around: Surroundings, found: _Found) -> Iterator[_Found]:
             continue
         seen.add((path, one.name))
         yield path, one
-        bases = (_class_named(around, path, bare_type(base.split("<")[0])) for base in one.bases)
+        bases = (
+            _class_named(around, path, bare_type(base.split("<")[0]))
+            for base in one.bases[:MAX_BASES]
+        )
         waiting += [base for base in bases if base is not None]
 
 

@@ -5,11 +5,14 @@ members of a wrong type are worse than none.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 
+from intarsia.infill.languages import Language
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols
 
 MAX_CHARS_ABOVE = 20_000
+MAX_TYPE_CHARS = 200
+MAX_WRAPPERS = 4
 
 _SELF = frozenset({"self", "this", "cls", "Self", "super", "super()", "base"})
 _WRAPPERS = re.compile(
@@ -24,6 +27,25 @@ _TYPE = (
     r"(?:\s*\|\s*[\w.]+)*)"
 )
 _CALLED = r"(?:await\s+|new\s+|&)?(?P<call>[^\W\d][\w.:]*)\s*[({]"
+_ASSIGNED = rf"(?<![\w.])NAME\s*=\s*{_CALLED}"
+_TYPE_AFTER = (
+    _ASSIGNED,
+    rf"(?<![\w.])NAME\s*\??\s*:\s*{_TYPE}",
+    rf"\bwith\s+{_CALLED}[^\n]*\bas\s+NAME\b",
+)
+_TYPE_BEFORE = (
+    _ASSIGNED,
+    r"\b(?P<type>[A-Z]\w*(?:<[^<>\n]*>)?[&*?]*)\s+[&*$]*NAME\s*[=;,)]",
+)
+_GO = (
+    rf"(?<![\w.])NAME\s*:=\s*{_CALLED}",
+    r"(?<![\w.])NAME\s+(?P<type>[&*]*[^\W\d][\w.]*)\s*[,)=\n]",
+)
+_PATTERNS: Mapping[str, Sequence[str]] = {
+    "go": _GO,
+    **dict.fromkeys(("java", "c", "cpp", "csharp", "dart", "php"), _TYPE_BEFORE),
+}
+"""Where a type is written: before the name, after it, or after a colon."""
 
 
 def bare_type(written: str) -> str:
@@ -31,15 +53,16 @@ def bare_type(written: str) -> str:
 
     ``Optional[User]``, ``User | None`` and ``&mut User`` are ``User``; ``list[User]`` is none.
     """
-    text = written.strip().strip("\"'").lstrip("&*: ").removeprefix("mut ").removeprefix("const ")
-    parts = [part.strip() for part in text.rstrip("?!*& ").split("|")]
-    parts = [part for part in parts if part not in _NOTHING]
-    if len(parts) != 1:
-        return ""
-    wrapped = _WRAPPERS.fullmatch(parts[0])
-    if wrapped:
-        return bare_type(wrapped[1].split(",")[0])
-    return parts[0] if _NAME.fullmatch(parts[0]) else ""
+    name = written[:MAX_TYPE_CHARS]
+    for _ in range(MAX_WRAPPERS):
+        name = name.strip().strip("\"'").lstrip("&*: ")
+        name = name.removeprefix("mut ").removeprefix("const ").rstrip("?!*& ")
+        parts = [part for part in map(str.strip, name.split("|")) if part not in _NOTHING]
+        wrapped = _WRAPPERS.fullmatch(parts[0]) if len(parts) == 1 else None
+        if wrapped is None:
+            return parts[0] if len(parts) == 1 and _NAME.fullmatch(parts[0]) else ""
+        name = wrapped[1].split(",")[0]
+    return ""
 
 
 def enclosing_class(symbols: FileSymbols, line: int) -> Definition | None:
@@ -57,34 +80,22 @@ def is_self(name: str) -> bool:
     return name in _SELF
 
 
-def declared_type(name: str, before: str) -> str:
+def declared_type(name: str, before: str, language: Language) -> str:
     """Return the type that the nearest line above declares for a name, "" if none tells.
 
     A call ``name = make(...)`` gives ``make()``: a class, or a function that returns one.
     """
-    word = re.escape(name)
-    rules: Sequence[tuple[str, Callable[[re.Match[str]], str]]] = (
-        (rf"(?<![\w.]){word}\s*:=\s*{_CALLED}", _constructed),
-        (rf"(?<![\w.]){word}\s*\??\s*:\s*{_TYPE}", _written),
-        (rf"(?<![\w.]){word}\s*=\s*{_CALLED}", _constructed),
-        (rf"\bwith\s+{_CALLED}[^\n]*\bas\s+{word}\b", _constructed),
-        (rf"\b(?P<type>[A-Z]\w*(?:<[^<>\n]*>)?[&*]*)\s+[&*]*{word}\s*[=;,){{]", _written),
-        (rf"(?<![\w.]){word}\s+(?P<type>[&*]*[^\W\d][\w.]*)\s*[,)=\n]", _written),
-    )
     text = before[-MAX_CHARS_ABOVE:]
     best, at = "", -1
-    for pattern, read in rules:
-        for match in re.finditer(pattern, text):
-            found = read(match)
+    for pattern in _PATTERNS.get(language.id, _TYPE_AFTER):
+        for match in re.finditer(pattern.replace("NAME", re.escape(name)), text):
+            groups = match.groupdict()
+            called = groups.get("call")
+            found = _constructed(called) if called else bare_type(groups.get("type") or "")
             if found and match.start() > at:
                 best, at = found, match.start()
     return best
 
 
-def _written(match: re.Match[str]) -> str:
-    return bare_type(match["type"])
-
-
-def _constructed(match: re.Match[str]) -> str:
-    name = match["call"]
+def _constructed(name: str) -> str:
     return name.removesuffix("::new") if name.endswith("::new") else f"{name}()"

@@ -13,7 +13,7 @@ from intarsia.workspace.context.ranked import Reached, Relation
 from intarsia.workspace.words import words_in
 
 MAX_LINES = 2_000
-MIN_SHARED_WEIGHT = 1.0
+MIN_SHARED_WEIGHT = 1.5
 """A passage of a test that shares less with the hole's neighbourhood is left out."""
 
 _TEST = re.compile(

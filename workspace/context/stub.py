@@ -6,6 +6,7 @@ in a small part of the length. The model reads a stub as it read them in its tra
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
 from intarsia.infill.languages import Language
@@ -14,24 +15,36 @@ from intarsia.workspace.symbols.symbols import Definition
 
 _TYPES = ("class", "type", "module")
 _CALLABLE = ("function", "method")
+CONSTRUCTORS = frozenset({"__init__", "constructor", "new", "New", "initialize", "init"})
+
 _MAX_TAIL_CHARS = 60
 
 _DECORATOR = re.compile(r"(@[\w.]+(?:\([^()]*\))?)\s+")
+_COMMENT = re.compile(r"\s*/\*.*?(?:\*/|$)")
 _SELF = re.compile(r"^(?:self|cls)\.")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LineLimits:
+    """The most characters of a line, without decorators; a longer signature is cut."""
+
+    signature: int = 240
+    member: int = 140  # of a field or a method that is no constructor
 
 
 class Stub:
     """A stub that grows by one definition at a time, so that a budget can be kept."""
 
     def __init__(
-        self, definitions: Sequence[Definition], language: Language, max_signature_chars: int
+        self, definitions: Sequence[Definition], language: Language, limits: LineLimits
     ) -> None:
         """Start an empty stub of a file with these definitions."""
         self._headers = {
             qualified_name(one): one for one in reversed(definitions) if one.kind in _TYPES
         }
+        self._containers = {one.container for one in definitions}
         self._style = stub_style(language)
-        self._max_chars = max_signature_chars
+        self._limits = limits
         self._chosen: dict[tuple[int, str], Definition] = {}
 
     def __contains__(self, definition: Definition) -> bool:
@@ -53,7 +66,14 @@ class Stub:
 
     def line(self, definition: Definition) -> str:
         """Return the definition as it is written in the stub: its decorators and one line."""
-        return _written(definition.signature, definition.kind, self._style, self._max_chars)
+        is_member = definition.kind in ("field", "method") and definition.name not in CONSTRUCTORS
+        max_chars = self._limits.member if is_member else self._limits.signature
+        return _written(definition.signature, definition.kind, self._style, max_chars)
+
+    def header(self, definition: Definition) -> str:
+        """Return the line of a definition without its decorators and without its end."""
+        line = self.line(definition).rpartition("\n")[2]
+        return line.removesuffix(self._style.function_end) if self._style.function_end else line
 
     def cost_with(self, definition: Definition) -> int:
         """Return the characters of the stub's text if the definition were added."""
@@ -97,7 +117,11 @@ class Stub:
             members = [one for one in members if one.kind not in _CALLABLE]
         *decorators, line = self.line(header).split("\n")
         yield from (indent + decorator for decorator in decorators)
-        yield from self._block(line, members, chosen, indent)
+        is_whole = line.endswith((";", "}", "...")) or " = " in line
+        if not members:
+            yield indent + line + ("" if is_whole else self._end_without_members(name))
+        else:
+            yield from self._block(line, members, chosen, indent)
         if methods:
             yield from self._block(f"impl {header.name}", methods, chosen, indent)
 
@@ -105,14 +129,14 @@ class Stub:
         self, header: str, members: Sequence[Definition], chosen: Sequence[Definition], indent: str
     ) -> Iterator[str]:
         style = self._style
-        if not members:
-            is_whole = header.endswith((";", "}", "...")) or " = " in header
-            yield indent + header + ("" if is_whole else style.empty_class_end)
-            return
         yield indent + header + style.class_start
         yield from self._lines(members, chosen, indent + style.indent)
         if style.class_end:
             yield indent + style.class_end
+
+    def _end_without_members(self, name: str) -> str:
+        has_members = name in self._containers
+        return self._style.unshown_members if has_members else self._style.empty_class_end
 
     def _classes_around(self, definition: Definition) -> list[Definition]:
         if self._style.are_methods_outside and definition.kind in _CALLABLE:
@@ -134,7 +158,7 @@ def _key(definition: Definition) -> tuple[int, str]:
 
 @lru_cache(maxsize=16_384)
 def _written(signature: str, kind: str, style: StubStyle, max_chars: int) -> str:
-    decorators, line = "", signature
+    decorators, line = "", _COMMENT.sub("", signature)
     if style.are_decorators_lines:
         while match := _DECORATOR.match(line):
             decorators, line = f"{decorators}{match[1]}\n", line[match.end() :]

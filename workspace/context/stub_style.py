@@ -14,6 +14,7 @@ class StubStyle:
     class_start: str = " {"
     class_end: str = "}"  # a line after the members; "" where none is needed
     empty_class_end: str = " {}"
+    unshown_members: str = " { ... }"  # instead, if the class has members that are left out
     trimmed: str = " \t{;"  # removed from the end of a header as it is written
     are_methods_outside: bool = False  # of the class: their headers name it
     are_decorators_lines: bool = False  # before the header
@@ -28,11 +29,18 @@ _PYTHON = StubStyle(
     class_start=":",
     class_end="",
     empty_class_end=": ...",
+    unshown_members=": ...",
     trimmed=" \t:",
     are_decorators_lines=True,
 )
 _RUBY = StubStyle(
-    indent="  ", function_end="", class_start="", class_end="end", empty_class_end="", trimmed=" \t"
+    indent="  ",
+    function_end="",
+    class_start="",
+    class_end="end",
+    empty_class_end="",
+    unshown_members="",
+    trimmed=" \t",
 )
 _PLAIN = replace(_RUBY, class_end="")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from intarsia.workspace.context.candidate import Candidate, Surroundings
 from intarsia.workspace.context.chunk import ChunkKind
 from intarsia.workspace.context.ranked import Ranked, Reached
-from intarsia.workspace.context.stub import Stub
+from intarsia.workspace.context.stub import LineLimits, Stub
 
 MAX_FILES = 8
 MAX_TRIED = 150
@@ -43,6 +43,10 @@ class Stubs:
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
+        options = around.options
+        self._limits = LineLimits(
+            signature=options.max_signature_chars, member=options.max_member_chars
+        )
         self._files: dict[str, _FileStub] = {}
 
     @property
@@ -62,7 +66,8 @@ class Stubs:
         for path, one in sorted(self._files.items(), key=lambda item: item[1].score):
             names = ", ".join(one.names[:MAX_NAMES_IN_REASON])
             more = ", …" if len(one.names) > MAX_NAMES_IN_REASON else ""
-            word = "named near the hole" if one.is_named else _WORDS[one.kind]
+            is_named = one.kind == "signatures" and one.is_named
+            word = "named near the hole" if is_named else _WORDS[one.kind]
             reason = f"{word}: {names}{more}" if names else word
             yield Candidate(path=path, text=one.stub.text(), kind=one.kind, reason=reason)
 
@@ -77,7 +82,8 @@ class Stubs:
             return
         line = at.stub.line(reached.definition)
         room = max_chars - (self.num_chars - at.num_chars)  # for this file
-        if at.num_chars + len(line) >= room or self._around.known.has(line.rpartition("\n")[2]):
+        is_known = self._around.known.has_header(at.stub.header(reached.definition))
+        if is_known or at.num_chars + len(line) >= room:
             return
         cost = self._around.cost(reached.path, "") + at.stub.cost_with(reached.definition)
         if cost > room:
@@ -91,11 +97,7 @@ class Stubs:
         path = one.reached.path
         symbols = self._around.symbols_of(path)
         language = self._around.language_of(path)
-        stub = Stub(
-            symbols.definitions if symbols else (),
-            language,
-            self._around.options.max_signature_chars,
-        )
+        stub = Stub(symbols.definitions if symbols else (), language, self._limits)
         return _FileStub(stub=stub, kind=kind, score=one.score, num_chars=0)
 
 

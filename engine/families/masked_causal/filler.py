@@ -27,6 +27,7 @@ from intarsia.engine.ipc.messages import (
     Filled,
     FinishReason,
     Prefetch,
+    ProjectContext,
     ScoreChunks,
     Step,
 )
@@ -47,6 +48,7 @@ class MaskedCausalFiller:
     ) -> None:
         self.info = info
         self._context = context
+        self._last_project: ProjectContext | None = None  # that was read
         self._reader = RequestReader(
             text,
             vocab_size=context.backbone.shape.vocab_size,
@@ -125,15 +127,23 @@ class MaskedCausalFiller:
         return self._context.reading_speed.tokens_per_s
 
     def _read(self, request: Fill, control: FillControl) -> FillTask:
-        """Return the task with code of other files if it may wait for that, or need not wait."""
+        """Return the task with code of other files if it may wait for that, or need not wait.
+
+        Until other chunks of the same file are read, those that were read before serve instead.
+        """
         if not has_chunks(request.project):
             request = replace(request, project=None)
         task = self._reader.read(request, control)
-        if request.project is None:
+        if request.project is None or request.project_use == "always":
             return task
         num_missing, speed = self._context.num_missing(task.context), self._context.reading_speed
-        if request.project_use == "always" or speed.is_worth_reading(num_missing, 0):
+        if speed.is_worth_reading(num_missing, 0):
             return task
+        last = self._last_project
+        if last is not None and last.path == request.project.path:
+            earlier = self._reader.read(replace(request, project=last), control)
+            if speed.is_worth_reading(self._context.num_missing(earlier.context), 0):
+                return earlier
         own = self._reader.read(replace(request, project=None), control)
         num_missing_without = self._context.num_missing(own.context)
         return task if speed.is_worth_reading(num_missing, num_missing_without) else own
@@ -141,12 +151,15 @@ class MaskedCausalFiller:
     def _open(self, task: FillTask, *, hole_ids: Sequence[int] = ()) -> Prefilled:
         """Read the context of a task; a fill in the background lets others in between."""
         self._reader.use(task)
-        return self._context.prefill(
+        prefilled = self._context.prefill(
             task.context,
             task.control,
             chunk_tokens=SHORT_CHUNK if task.request.is_background else None,
             hole_ids=hole_ids,
         )
+        if task.num_project:
+            self._last_project = task.request.project
+        return prefilled
 
     def _write(
         self, task: FillTask, start: WarmStart | None, on_round: OnRound | None

@@ -15,9 +15,18 @@ from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.errors import Cancelled, ModelError
 from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma.load import load_diffusion_gemma
+from intarsia.engine.families.reading_speed import ReadingSpeed
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.filler import Filler
-from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, Step
+from intarsia.engine.ipc.messages import (
+    ContextChunk,
+    Fill,
+    Filled,
+    Prefetch,
+    ProjectContext,
+    ScoreChunks,
+    Step,
+)
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")
@@ -79,6 +88,56 @@ def test_a_prefetched_context_is_not_read_again(filler: DiffusionGemmaFiller) ->
     filled = fill(filler)
     assert (filled.num_prefilled, filled.num_reused) == (0, num_held)
     assert num_held > 10
+
+
+PROJECT = ProjectContext(
+    repository="pkg",
+    path="pkg/a.py",
+    chunks=(ContextChunk(path="pkg/b.py", text="def other(first, second): ...\n" * 3),),
+)
+
+
+def test_code_of_other_files_is_read_first_or_when_it_is_there(
+    filler: DiffusionGemmaFiller,
+) -> None:
+    filler._backbone.reading_speed = SlowReading()
+    own = fill(filler, project=PROJECT)
+    whole = fill(filler, project=PROJECT, project_use="always")
+    assert own.num_project == 0
+    assert whole.num_project > 50
+    assert whole.num_prefilled + whole.num_reused == own.num_prefilled + whole.num_project
+    fill(filler)
+    filler.prefetch(Prefetch(prefix=PREFIX, suffix=SUFFIX, project=PROJECT), NO_CONTROL)
+    ahead = fill(filler, project=PROJECT)
+    assert (ahead.num_prefilled, ahead.num_project) == (0, whole.num_project)
+    assert ahead.text == whole.text
+
+
+class SlowReading(ReadingSpeed):
+    """A machine on which reading takes long, whatever this one does."""
+
+    @property
+    def tokens_per_s(self) -> float | None:
+        return 100.0
+
+
+def test_it_never_takes_the_room_of_a_hole(filler: DiffusionGemmaFiller) -> None:
+    def num_project(max_tokens: int) -> int:
+        request = Fill(id=1, prefix=PREFIX, suffix=SUFFIX, max_tokens=max_tokens, project=PROJECT)
+        return filler._read(request, NO_CONTROL).num_project
+
+    backbone, num_own = filler._backbone, len(filler._text.context(PREFIX, SUFFIX))
+    most = backbone.max_positions - backbone.canvas_length - num_own
+    whole = num_project(1)
+    assert whole > 50
+    assert num_project(most - whole) == whole
+    assert num_project(most - whole + 1) == 0
+
+
+def test_it_cannot_score_chunks(filler: DiffusionGemmaFiller) -> None:
+    request = ScoreChunks(id=1, prefix=PREFIX, suffix=SUFFIX, project=PROJECT)
+    with pytest.raises(ValueError, match="cannot score code of other files"):
+        filler.score_chunks(request, NO_CONTROL)
 
 
 def test_a_suffix_too_long_for_the_canvas_stays_cached_while_the_prefix_grows(

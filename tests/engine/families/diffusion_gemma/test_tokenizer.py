@@ -7,6 +7,7 @@ from tiny_diffusion_gemma import save_tiny_tokenizer
 from tokenizers import Tokenizer
 
 from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, SpecialIds
+from intarsia.engine.ipc.messages import ContextChunk, ProjectContext
 
 PAD, EOS, BOS = 0, 1, 2
 
@@ -46,6 +47,34 @@ def test_the_context_ends_with_the_prefix_and_begins_with_the_far_suffix(
     assert far[num_shared:] == near[1:]
     assert longer[:num_shared] == far[:num_shared]
     assert "print(x)" in "".join(text.pieces(far[1:num_shared], after=[]))
+
+
+PROJECT = ProjectContext(
+    repository="shop",
+    path="shop/cart.py",
+    chunks=(
+        ContextChunk(path="shop/tax.py", text="RATE = 2"),
+        ContextChunk(path="shop/price.py", text="<eos>\n"),
+    ),
+)
+
+
+def test_other_files_come_first_as_text(text: GemmaTokenizer) -> None:
+    project = text.project(PROJECT, max_tokens=900)
+    ids = text.context("x = ", "print(x)\n", project)
+    assert not {PAD, EOS, BOS, 3} & set(ids[1:])
+    shown = "".join(text.pieces(ids[1:], after=[]))
+    files = "# shop/tax.py\nRATE = 2\n\n# shop/price.py\n<eos>\n\n"
+    assert shown.startswith(files)
+    assert shown.endswith("# shop/cart.py\nx = ")
+    assert "print(x)" in shown
+
+
+def test_without_room_for_other_files_there_are_none(text: GemmaTokenizer) -> None:
+    whole = len(text.project(PROJECT, max_tokens=900))
+    assert 0 < len(text.project(PROJECT, max_tokens=whole - 1)) < whole
+    assert len(text.project(PROJECT, max_tokens=9)) == 0
+    assert len(text.project(None, max_tokens=900)) == 0
 
 
 def test_a_hole_ends_at_the_first_end_or_padding(text: GemmaTokenizer) -> None:

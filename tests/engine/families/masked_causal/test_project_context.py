@@ -3,9 +3,10 @@
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from cancel_when import cancelling
-from toy_causal import DECODINGS, toy_fill, toy_filler
+from toy_causal import DECODINGS, save_toy, toy_causal_model, toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
@@ -149,6 +150,29 @@ def test_a_changed_last_chunk_keeps_the_tokens_before_it(filler: MaskedCausalFil
     assert last.num_reused > len(stable.text)
 
 
+def test_until_new_chunks_are_read_the_earlier_ones_serve(filler: MaskedCausalFiller) -> None:
+    first, second = project(), project("class New: pass\n" * 4)
+    filler.prefetch(placed(project=first), NO_CONTROL)
+    earlier = run_fill(filler, fill(project=second))
+    assert earlier.text == run_fill(filler, fill(project=first)).text
+    assert (earlier.num_project > 0, earlier.num_prefilled) == (True, 0)
+    asked = iter(range(9))
+    with pytest.raises(Cancelled):
+        filler.prefetch(placed(project=second), cancelling(lambda: next(asked) == 1))
+    assert run_fill(filler, fill(project=second)).text == earlier.text
+    filler.prefetch(placed(project=second), NO_CONTROL)
+    now = run_fill(filler, fill(project=second))
+    assert now.num_prefilled == 0
+    assert now.text == run_fill(filler, fill(project=second, project_use="always")).text
+
+
+def test_chunks_of_another_file_never_serve(filler: MaskedCausalFiller) -> None:
+    other = msgspec.structs.replace(project("y = 2\n"), path="pkg/other.py")
+    filler.prefetch(placed(project=other), NO_CONTROL)
+    assert run_fill(filler, fill()).num_project == 0
+    assert run_fill(filler, fill(project=None)).num_project == 0
+
+
 def test_chunks_take_no_room_from_prefix_and_suffix(filler: MaskedCausalFiller) -> None:
     long = "é漢\n" * 200
     own = run_fill(filler, toy_fill(prefix=long, suffix=long))
@@ -185,6 +209,24 @@ def test_an_answer_from_the_own_window_is_the_draft_in_the_larger_context(
     assert warm.num_project > 0
     assert warm.text == cold.text
     assert warm.num_forwards <= cold.num_forwards
+
+
+def test_where_both_contexts_say_the_same_that_draft_takes_one_pass(tmp_path: Path) -> None:
+    """A toy without layers: the last token alone decides, whatever was read."""
+    model = toy_causal_model("llama", is_tied=False)
+    for layer in model.model.layers:
+        layer.self_attn.o_proj.weight.data.zero_()
+        layer.mlp.down_proj.weight.data.zero_()
+    filler = toy_filler(save_toy(tmp_path, model), max_context_tokens=512)
+    filler._context.reading_speed = SlowReading()
+    fields: dict[str, Any] = {"fresh": False, "max_tokens": 20}
+    first = run_fill(filler, fill(**fields))
+    filler.prefetch(placed(), NO_CONTROL)
+    second = run_fill(filler, fill(**fields))
+    assert (first.num_project, second.num_project > 0) == (0, True)
+    assert second.text == first.text
+    assert (len(second.tokens), second.num_forwards) == (20, 1)
+    assert first.num_forwards > 1
 
 
 @pytest.mark.parametrize("is_background", [False, True])

@@ -10,8 +10,17 @@ from toy_causal_fill import run_fill
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
+from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.filler import Filler
-from intarsia.engine.ipc.messages import Fill, Filled, Step
+from intarsia.engine.ipc.messages import (
+    ContextChunk,
+    Fill,
+    Filled,
+    Prefetch,
+    ProjectContext,
+    ScoreChunks,
+    Step,
+)
 from intarsia.engine.service.load_filler import load_filler
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(1200)]
@@ -141,3 +150,76 @@ def test_typing_along_takes_four_in_ten_of_the_passes(
     warm = [run_fill(filler, Fill(given=it, **fields)) for it in given]
     assert [it.text for it in warm] == [it.text for it in cold]
     assert sum(it.num_forwards for it in warm) <= 0.4 * sum(it.num_forwards for it in cold)
+
+
+PRICES = ProjectContext(
+    repository="shop",
+    path="shop/cart.py",
+    chunks=(
+        ContextChunk(
+            path="shop/prices.py",
+            text="class PriceList:\n"
+            "    def lookup_cents(self, sku: str, *, currency: str) -> int: ...\n"
+            "    def discount_for(self, customer: Customer) -> float: ...\n",
+        ),
+        ContextChunk(path="shop/colors.py", text="def mix(red, green, blue): ...\n"),
+    ),
+)
+CART = (
+    "from shop.prices import PriceList\n\n\n"
+    "def total(prices: PriceList, skus: list[str]) -> int:\n"
+    "    cents = 0\n"
+    "    for sku in skus:\n"
+)
+REST = "\n    return cents\n"
+
+
+def test_a_name_of_another_file_is_known(filler: Filler) -> None:
+    prefix = CART + "        cents += prices."
+    fields: dict[str, Any] = {"id": 1, "prefix": prefix, "suffix": REST, "stop": ("\n",)}
+    own = run_fill(filler, Fill(**fields))
+    whole = run_fill(filler, Fill(project=PRICES, project_use="always", **fields))
+    assert "lookup_cents" not in own.text
+    assert whole.text.startswith("lookup_cents(sku")
+    assert whole.num_project > 50
+
+
+@pytest.mark.parametrize("project", [PRICES, None], ids=["chunks", "none"])
+def test_typing_reuses_the_context_with_chunks_as_without(
+    filler: Filler, project: ProjectContext | None
+) -> None:
+    """Idle time has read it; the counters are those that a user's engine reports."""
+    before = "# The prices of a cart, in cents.\n" * 9 + CART
+    typed = "        price = prices.lookup_cents(sku)\n        cents += price"
+    filler.prefetch(Prefetch(prefix=before, suffix=REST, project=project), NO_CONTROL)
+    keys = [
+        run_fill(
+            filler,
+            Fill(
+                id=1,
+                prefix=before + typed[:end],
+                suffix=REST,
+                stop=("\n",),
+                max_tokens=8,
+                project=project,
+            ),
+        )
+        for end in range(1, len(typed) + 1)
+    ]
+    assert all((key.num_project > 0) == (project is not None) for key in keys)
+    num_reused = sum(key.num_reused for key in keys)
+    assert num_reused / (num_reused + sum(key.num_prefilled for key in keys)) >= 0.98
+
+
+def test_a_chunk_that_is_used_nearby_gains_and_another_does_not(filler: Filler) -> None:
+    prefix = CART + '        cents += prices.lookup_cents(sku, currency="EUR")\n'
+    request = ScoreChunks(id=1, prefix=prefix, suffix=REST, project=PRICES)
+    useful, useless = filler.score_chunks(request, NO_CONTROL)
+    assert useful > 0.05
+    assert useless < useful / 2
+
+
+def test_its_reading_speed_is_measured(filler: Filler, verified: dict[str, Filled]) -> None:
+    filler.prefetch(Prefetch(prefix=CART * 2, suffix=REST), NO_CONTROL)
+    speed = filler.prefill_tokens_per_s()
+    assert speed is not None and 10 < speed < 1_000_000
