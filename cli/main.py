@@ -37,6 +37,7 @@ COMMANDS: dict[str, CommandRow] = {
     "status": CommandRow("intarsia.cli.status", "Show what the engine is doing."),
     "stop": CommandRow("intarsia.cli.stop", "End the engine and free its memory."),
     "pull": CommandRow("intarsia.cli.pull", "Download and verify a model."),
+    "forget": CommandRow("intarsia.cli.forget", "Delete the contexts that are kept on disk."),
     "doctor": CommandRow("intarsia.cli.doctor.command", "Check this installation."),
     "bench": CommandRow("intarsia.cli.bench", "Measure speed and memory on this machine."),
     "eval": CommandRow("intarsia.cli.eval.command", "Measure fills of holes with known text."),

@@ -61,3 +61,7 @@ class Filler(Protocol):
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read; None before the first long one."""
         ...
+
+    def store_contexts(self, control: FillControl) -> None:
+        """Write contexts to disk where their requests allow it. Raises Cancelled."""
+        ...

@@ -55,6 +55,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             "edited, so that the first suggestion there comes sooner."
         ),
     ] = msgspec.field(default=True, name="readAhead")
+    keep_contexts: Annotated[
+        bool,
+        Meta(
+            description="Keep what the model has read of your files on disk, in your cache folder "
+            "and for you alone, so that it need not be read again after a restart. "
+            "`intarsia forget` deletes it."
+        ),
+    ] = True
     warm_start: Annotated[
         bool,
         Meta(

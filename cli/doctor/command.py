@@ -16,7 +16,13 @@ from intarsia.cli.doctor.machine import (
     check_python,
     check_torch,
 )
-from intarsia.cli.doctor.model import check_adapter, check_cache, check_grammars, check_model
+from intarsia.cli.doctor.model import (
+    check_adapter,
+    check_cache,
+    check_contexts,
+    check_grammars,
+    check_model,
+)
 from intarsia.cli.errors import ExitCode
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import output
@@ -28,6 +34,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     check_processor,
     check_memory,
     check_cache,
+    check_contexts,
     check_model,
     check_adapter,
     check_grammars,

@@ -24,6 +24,11 @@ def cache_folder() -> Path:
     return Path(override).expanduser() if override else platformdirs.user_cache_path("intarsia")
 
 
+def contexts_folder() -> Path:
+    """Return the folder of the contexts that are kept for the next start."""
+    return cache_folder() / "contexts"
+
+
 @contextmanager
 def plain_disk_faults(folder: Path) -> Iterator[None]:
     """Raise ModelError instead of OSError where the disk of ``folder`` is full or read-only."""

@@ -135,6 +135,9 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     ``fresh`` forbids a warm start from earlier answers. The text is the same, in more passes: this
     is for measuring.
 
+    ``keeps_context`` allows the engine to write what it reads here to the user's disk, and to read
+    it from there after a restart.
+
     ``project`` is code of other files. ``project_use`` says whether the fill may wait for it.
     """
 
@@ -158,6 +161,7 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     is_background: bool = False
     watch: bool = False  # send a Step after every denoising step
     fresh: bool = False
+    keeps_context: bool = False
     project: ProjectContext | None = None
     project_use: ProjectUse = "if_cached"
     model: str | None = None
@@ -179,6 +183,7 @@ class Prefetch(_Message, tag="prefetch", frozen=True, kw_only=True):
     prefix: str
     suffix: str
     given: str = ""
+    keeps_context: bool = False
     project: ProjectContext | None = None
     model: str | None = None
 

@@ -33,6 +33,12 @@ State: TypeAlias = Literal["idle", "loading", "ready", "filling"]
 PAUSE_S = 0.3
 """After this pause since its last job, longer than between two keys, the thread uses idle time."""
 
+STORE_PAUSE_S = 3.0
+"""After this pause, contexts are written to disk: no request waits, and none is to be read."""
+
+_LAST_STORE_S = 0.8
+"""At the end, contexts are written for this long at most."""
+
 TIME_SLICE_S = 0.5
 """A foreground fill runs this long before it may be suspended: most have ended by then."""
 
@@ -127,6 +133,7 @@ class Worker:
         try:
             while (job := self._wait_for_job()) is not None:
                 self._answer_and_deliver(job)
+            self._store_contexts(_control_until(time.monotonic() + _LAST_STORE_S))
         finally:
             self._on_end()
 
@@ -272,7 +279,11 @@ class Worker:
     def _wait_for_place(self) -> Prefetch | None:
         """Wait for a place to prefetch; None as soon as there is a job, which is newer than it."""
         with self._changed:
-            self._changed.wait_for(lambda: self._has_job() or self._next_prefetch is not None)
+            is_pause = not self._changed.wait_for(self._has_job_or_place, STORE_PAUSE_S)
+        if is_pause:
+            self._store_contexts(_idle_control(self._has_job_or_place))
+        with self._changed:
+            self._changed.wait_for(self._has_job_or_place)
             return self._take_place()
 
     def _take_place(self) -> Prefetch | None:
@@ -285,8 +296,15 @@ class Worker:
             control = _idle_control(self._is_waited_for_or_has_place)
             self._use_pause(filler, lambda: filler.prefetch(place, control))
 
+    def _store_contexts(self, control: FillControl) -> None:
+        if (filler := self._slot.filler) is not None:
+            self._use_pause(filler, lambda: filler.store_contexts(control))
+
     def _has_job(self) -> bool:
         return bool(self._waiting) or self._is_stopping
+
+    def _has_job_or_place(self) -> bool:
+        return self._has_job() or self._next_prefetch is not None
 
     def _is_waited_for(self) -> bool:
         return self._is_stopping or self._waiting.has(_is_waited_for)
@@ -306,6 +324,11 @@ class Worker:
 
 def _is_waited_for(job: Job) -> bool:
     return not job.is_for_idle_time
+
+
+def _control_until(end: float) -> FillControl:
+    """Return the control of work that ends at this time of time.monotonic()."""
+    return _idle_control(lambda: time.monotonic() >= end)
 
 
 def _idle_control(is_over: Callable[[], bool]) -> FillControl:

@@ -78,6 +78,7 @@ class FillPlan:
             is_background=options.is_background,
             watch=is_watched,
             fresh=options.is_fresh,
+            keeps_context=options.keeps_context,
             model=options.model,
         )
 

@@ -44,5 +44,11 @@ def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
         return
     fill = request_for(plan, session.settings, session.settings.deadline_ms)
     session.engine.prefetch(
-        Prefetch(prefix=fill.prefix, suffix=fill.suffix, given=fill.given, model=fill.model)
+        Prefetch(
+            prefix=fill.prefix,
+            suffix=fill.suffix,
+            given=fill.given,
+            keeps_context=fill.keeps_context,
+            model=fill.model,
+        )
     )

@@ -30,8 +30,8 @@ class RuleFiller:
     ``step_seconds``: how long a step takes. ``num_steps``: the number of steps, instead of one a
     token. ``between_steps`` is called with the step's number just before the checkpoint.
     ``unsure``: words with a confidence of 0.25; all others have 1. Of a draft, the share ``noise``
-    of the words is returned in capitals, beginning with word number ``seed``. ``prepare`` and
-    ``prefetch`` are its work in idle time, ``score`` scores chunks.
+    of the words is returned in capitals, beginning with word number ``seed``. ``prepare``,
+    ``prefetch`` and ``store`` are its work in idle time, ``score`` scores chunks.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class RuleFiller:
         name: str = "rules",
         prepare: Callable[[FillControl], None] = lambda control: None,
         prefetch: Callable[[Prefetch, FillControl], None] = lambda *_: None,
+        store: Callable[[FillControl], None] = lambda control: None,
         score: Callable[[ScoreChunks, FillControl], Sequence[float]] = lambda *_: (),
         tokens_per_s: float | None = None,
     ) -> None:
@@ -58,6 +59,7 @@ class RuleFiller:
         self._unsure = unsure
         self._prepare = prepare
         self._prefetch = prefetch
+        self._store = store
         self._score = score
         self._tokens_per_s = tokens_per_s
         self._last_prefix = ""
@@ -124,6 +126,9 @@ class RuleFiller:
 
     def prepare(self, control: FillControl) -> None:
         self._prepare(control)
+
+    def store_contexts(self, control: FillControl) -> None:
+        self._store(control)
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         self._prefetch(place, control)

@@ -6,6 +6,7 @@ export const SERVER_OPTIONS = [
   "model",
   "decoding",
   "readAhead",
+  "keepContexts",
   "warmStart",
   "debounceMs",
   "deadlineMs",

@@ -51,7 +51,7 @@ class FoundBoundary(NamedTuple):
 class ContextBoundaries:
     """The boundaries used last."""
 
-    def __init__(self, *, max_held: int = 32) -> None:
+    def __init__(self, *, max_held: int = 256) -> None:
         self._held: list[ContextBoundary] = []  # least recently used first
         self._max_held = max_held
 

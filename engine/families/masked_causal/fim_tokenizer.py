@@ -117,6 +117,20 @@ class FimTokenizer:
             self.mark_id(marks.before_middle),
         ]
 
+    def split_context(self, context: Sequence[int]) -> tuple[list[int], list[int], int] | None:
+        """Return the ids of prefix and suffix of a context, and its length up to the middle.
+
+        None if it does not have the three marks in this order, the first one at its start.
+        """
+        marks = self._marks
+        names = (marks.before_prefix, marks.before_suffix, marks.before_middle)
+        order = [self.mark_id(name) for name in names]
+        ends = [i for i, token in enumerate(context) if token in order]
+        if [context[i] for i in ends] != order or ends[0]:
+            return None
+        _, suffix, middle = ends
+        return list(context[1:suffix]), list(context[suffix + 1 : middle]), middle + 1
+
     def without_suffix(self, context: Sequence[int]) -> list[int]:
         """Return a context, and the ids after it, as a plain text that ends at the hole."""
         last = context.index(self.mark_id(self._marks.before_suffix))

@@ -3,6 +3,7 @@
 Knows no model.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from intarsia.engine.families.masked_causal.fim_tokenizer import (
     ProjectIds,
 )
 from intarsia.engine.families.masked_causal.project_layout import lay_out_project
+from intarsia.engine.families.masked_causal.stored_boundaries import stored_boundaries
 from intarsia.engine.families.validate_request import (
     require_common_fields,
     require_draft,
@@ -112,6 +114,11 @@ class RequestReader:
     def remember(self, boundary: ContextBoundary) -> None:
         """Use this boundary for the requests after it."""
         self._boundaries.remember(boundary)
+
+    def remember_stored(self, context: Sequence[int]) -> None:
+        """Use the boundary of a context that an earlier engine stored, if it can be told."""
+        for boundary in stored_boundaries(self._text, context):
+            self._boundaries.remember(boundary)
 
     def _check(self, request: Fill) -> None:
         require_range("max_tokens", request.max_tokens, least=1, most=self._max_context_tokens)

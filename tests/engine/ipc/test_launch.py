@@ -268,6 +268,7 @@ def test_launch_options_are_the_engines_flags():
         dtype="float32",
         idle_timeout_s=1.5,
         cache_tokens=10,
+        stored_bytes=30,
         max_context_tokens=20,
         quantize="fp8",
         command=(),
@@ -279,6 +280,7 @@ def test_launch_options_are_the_engines_flags():
         dtype="float32",
         idle_timeout_s=1.5,
         cache_tokens=10,
+        stored_bytes=30,
         max_context_tokens=20,
         quantize="fp8",
     )

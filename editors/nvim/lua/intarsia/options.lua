@@ -17,6 +17,7 @@ local M = {}
 ---@field model? string
 ---@field decoding? "speculative"|"autoregressive"|"entropy"
 ---@field readAhead? boolean
+---@field keepContexts? boolean
 ---@field warmStart? boolean
 ---@field debounceMs? integer
 ---@field deadlineMs? integer

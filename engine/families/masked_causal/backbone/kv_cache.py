@@ -5,6 +5,7 @@ next pass overwrites the rest.
 """
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
@@ -25,6 +26,7 @@ class KvCache:
     ) -> None:
         self.ids: list[int] = []  # the tokens held, in order
         self._last_hidden: dict[int, Tensor] = {}  # by length of the context
+        self.may_be_stored = False  # on disk: the request that it was opened for allows it
         heads = (shape.num_layers, shape.num_kv_heads)
         self._key_lanes = key_lanes
         self.keys = torch.empty((*heads, 0, shape.head_dim, key_lanes), dtype=dtype, device=device)
@@ -37,6 +39,11 @@ class KvCache:
     def capacity(self) -> int:
         """The number of tokens that fit."""
         return self.values.shape[2]
+
+    @property
+    def device(self) -> torch.device:
+        """Where keys and values are."""
+        return self.values.device
 
     def reserve(self, num_rows: int) -> None:
         """Make room for this many rows after the context."""
@@ -84,6 +91,35 @@ class KvCache:
         self.reserve(length)
         self._copy_tokens(other.keys, other.values, length)
         self.ids = other.ids[:length]
+
+    def rows(self, start: int, end: int) -> tuple[Tensor, Tensor]:
+        """Return keys and values (layers, kv heads, tokens, head_dim) of some of the tokens."""
+        lanes = self._key_lanes
+        first = start // lanes
+        panels = self.keys[:, :, first : -(-end // lanes)].transpose(3, 4).flatten(2, 3)
+        keys = panels[:, :, start - first * lanes : end - first * lanes]
+        return keys.contiguous(), self.values[:, :, start:end].contiguous()
+
+    def append(self, ids: list[int], keys: Tensor, values: Tensor) -> None:
+        """Add tokens, with keys and values as ``rows`` returns them.
+
+        The tokens held so far must fill whole panels of ``key_lanes``. Raises RuntimeError for
+        another shape.
+        """
+        lanes, start, num_tokens = self._key_lanes, len(self), len(ids)
+        num_panels = -(-num_tokens // lanes)
+        self.reserve(num_tokens)
+        room = self.values[:, :, start : start + num_tokens]
+        for rows in (keys, values):
+            if start % lanes or rows.shape != room.shape or rows.dtype != room.dtype:
+                raise RuntimeError("keys and values of another layout, shape or number format")
+        # Rows of the last panel that no token has yet are overwritten by the next pass.
+        padded = F.pad(keys.to(self.device), (0, 0, 0, num_panels * lanes - num_tokens))
+        panels = padded.view(*padded.shape[:2], num_panels, lanes, -1).transpose(3, 4)
+        first = start // lanes
+        self.keys[:, :, first : first + num_panels].copy_(panels)
+        room.copy_(values)
+        self.ids.extend(ids)
 
     def _copy_tokens(self, keys: Tensor, values: Tensor, length: int) -> None:
         num_panels = -(-length // self._key_lanes)

@@ -1,0 +1,69 @@
+"""What the server sends the engine about keeping contexts: the setting, and nothing of others."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from scripted_engine import ScriptedEngine
+
+from intarsia.engine.ipc.messages import Prefetch
+from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.requests.prefetch import prefetch
+from intarsia.lsp.requests.suggest import SuggestOptions, suggest
+from intarsia.lsp.session import Session
+
+TEXT = "one = \ntwo = 2\n"
+START = types.Position(0, 6)
+
+
+@dataclass
+class RecordingEngine(ScriptedEngine):
+    """Answers fills, and records what would be sent of each message that carries code."""
+
+    places: list[Prefetch] = field(default_factory=list)
+
+    def prefetch(self, place: Prefetch) -> None:
+        self.places.append(place)
+
+
+async def sent(settings: Mapping[str, object], uri: str = "file:///a.py") -> RecordingEngine:
+    """Edit a document, request a suggestion, rest there; return what the engine got."""
+    session = Session(LanguageServer("test", "1"), None)
+    session.configure(settings)
+    engine = RecordingEngine(lambda _: "1")
+    session.engine = engine  # type: ignore[assignment]
+    session.documents.open(types.TextDocumentItem(uri, "python", 1, "x" + TEXT))
+    deleted = types.Range(types.Position(0, 0), types.Position(0, 1))
+    change = types.TextDocumentContentChangePartial(range=deleted, text="")
+    identifier = types.VersionedTextDocumentIdentifier(uri=uri, version=2)
+    session.documents.change(types.DidChangeTextDocumentParams(identifier, [change]))
+    snapshot = take_snapshot(session.documents, uri, START)
+    assert isinstance(snapshot, Snapshot)
+    await suggest(
+        session, snapshot, SuggestOptions(num_candidates=2, debounce_ms=0, deadline_ms=1000)
+    )
+    prefetch(session, uri, START)
+    return engine
+
+
+@pytest.mark.parametrize(
+    ("options", "keeps"),
+    [({}, True), ({"keepContexts": True}, True), ({"keepContexts": False}, False)],
+)
+async def test_each_message_with_code_carries_the_setting(
+    options: Mapping[str, object], keeps: bool
+) -> None:
+    engine = await sent(options)
+    assert engine.requests and engine.places
+    found = {message.keeps_context for message in [*engine.requests, *engine.places]}
+    assert found == {keeps}
+
+
+@pytest.mark.parametrize(
+    "uri", ["file:///.env", "file:///home/me/id_rsa", "file:///a/private.py", "git:/a.py"]
+)
+async def test_of_an_excluded_file_nothing_is_sent_and_so_nothing_kept(uri: str) -> None:
+    engine = await sent({"exclude": ["**/private.py"]}, uri)
+    assert (engine.requests, engine.places) == ([], [])
