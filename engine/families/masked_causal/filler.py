@@ -125,6 +125,10 @@ class MaskedCausalFiller:
         """Return the gain of each chunk. Raises Cancelled between two short chunks of a prefill."""
         return self._scorer.gains(request, control)
 
+    def store_contexts(self, control: FillControl) -> None:
+        """Write contexts to disk, for the next start. Raises Cancelled between short steps."""
+        self._context.store(control)
+
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read here; None before the first long one."""
         return self._context.reading_speed.tokens_per_s
@@ -139,17 +143,21 @@ class MaskedCausalFiller:
         task = self._reader.read(request, control)
         if request.project is None or request.project_use == "always":
             return task
-        num_missing, speed = self._context.num_missing(task.context), self._context.reading_speed
+        num_missing, speed = self._num_missing(task), self._context.reading_speed
         if speed.is_worth_reading(num_missing, 0):
             return task
         last = self._last_project
         if last is not None and last.path == request.project.path:
             earlier = self._reader.read(replace(request, project=last), control)
-            if speed.is_worth_reading(self._context.num_missing(earlier.context), 0):
+            if speed.is_worth_reading(self._num_missing(earlier), 0):
                 return earlier
         own = self._reader.read(replace(request, project=None), control)
-        num_missing_without = self._context.num_missing(own.context)
+        num_missing_without = self._num_missing(own)
         return task if speed.is_worth_reading(num_missing, num_missing_without) else own
+
+    def _num_missing(self, task: FillTask) -> int:
+        may_be_stored = task.request.keeps_context
+        return self._context.num_missing(task.context, may_be_stored=may_be_stored)
 
     def _open(self, task: FillTask, *, hole_ids: Sequence[int] = ()) -> Prefilled:
         """Read the context of a task; a fill in the background lets others in between."""
@@ -164,10 +172,6 @@ class MaskedCausalFiller:
         if task.num_project:
             self._last_project = task.request.project
         return prefilled
-
-    def store_contexts(self, control: FillControl) -> None:
-        """Write contexts to disk, for the next start. Raises Cancelled between short steps."""
-        self._context.store(control)
 
     def _write(
         self, task: FillTask, start: WarmStart | None, on_round: OnRound | None

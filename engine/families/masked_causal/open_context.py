@@ -41,9 +41,9 @@ class OpenContext:
         """Return the number of context tokens that are held."""
         return self._earlier.num_tokens
 
-    def num_missing(self, context: Sequence[int]) -> int:
+    def num_missing(self, context: Sequence[int], *, may_be_stored: bool = False) -> int:
         """Return how many tokens of a context a prefill would compute. Changes nothing."""
-        return len(context) - self._earlier.num_held(context)
+        return len(context) - self._earlier.num_held(context, may_be_stored=may_be_stored)
 
     @torch.inference_mode()
     def store(self, control: FillControl) -> None:
