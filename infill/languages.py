@@ -1,7 +1,8 @@
 """The table of known languages: one row each. Any other file is plain text.
 
 To add a language, add one ``Language`` row to ``LANGUAGES``. One row in ``holes/hole_rules.py``
-lets its placeholders be found, and one in ``research/holes/node_table.py`` lets it be evaluated.
+lets its placeholders be found, and one in ``research/holes/node_table.py`` lets it be evaluated. A
+query in ``workspace/symbols/queries`` finds what its files define and import.
 Grammars are named here but not loaded.
 """
 

@@ -27,6 +27,7 @@ class Found:
     kind: DefinitionKind | None  # None: a scope
     data: bytes
     captures: Captures = field(default_factory=dict)
+    parameter_types: dict[str, tree_sitter.Node] = field(default_factory=dict)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -92,7 +93,7 @@ def with_surroundings(found: Sequence[Found]) -> Iterator[tuple[Found, list[Foun
         around = list(stack)
         if "hoisted" in one.captures:
             while around and not around[-1].is_container:
-                around.pop()
+                _give_type_of_parameter(one, around.pop())
             if not around:
                 continue
         if any(outer.is_function for outer in around):
@@ -102,18 +103,29 @@ def with_surroundings(found: Sequence[Found]) -> Iterator[tuple[Found, list[Foun
         stack.append(one)
 
 
+def _give_type_of_parameter(one: Found, method: Found) -> None:
+    """Give ``self.client = client`` the type that a method declares for ``client``."""
+    if "type" not in one.captures and (value := one.text("value")) in method.parameter_types:
+        one.captures["type"] = [method.parameter_types[value]]
+
+
 def _strength(kind: DefinitionKind | None) -> int:
     return -1 if kind is None else _STRENGTH.get(kind, 1)
 
 
 def _attach(found: Sequence[Found], matches: Sequence[Captures]) -> None:
-    """Give a decorator to the definition after it, a hidden part to the one it is in."""
+    """Give a decorator to the definition after it, other parts to the one that they are in."""
     starts = [one.node.start_byte for one in found]
     for captures in matches:
         for node in captures.get("decorator", ()):
             at = bisect_left(starts, node.start_byte)
             if at < len(found):
                 found[at].captures.setdefault("decorator", []).append(node)
+        for node in captures.get("parameter", ()):
+            at = bisect_right(starts, node.start_byte) - 1
+            if at >= 0:
+                types = found[at].parameter_types
+                types.setdefault(node_text(node, found[at].data), captures["parameter.type"][0])
         for node in captures.get("hidden", ()):
             at = bisect_right(starts, node.start_byte) - 1
             if at >= 0:

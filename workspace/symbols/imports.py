@@ -8,6 +8,8 @@ from intarsia.workspace.symbols.found import node_text
 from intarsia.workspace.symbols.query import Captures
 from intarsia.workspace.symbols.symbols import Import, ImportedName
 
+MAX_IMPORTS = 2_000
+
 DEFAULT = "default"
 """The name that a JavaScript module's main export has in an import."""
 
@@ -50,7 +52,7 @@ def find_imports(matches: Sequence[Captures], data: bytes) -> tuple[Import, ...]
         one.local = _text(captures, "local", data) or one.local or _last_part(captures, data)
     return tuple(
         Import(module=one.module, names=tuple(one.names), local=one.local, line=one.line)
-        for (_, one) in sorted(found.items(), key=lambda item: item[0][0])
+        for _, one in sorted(found.items(), key=lambda item: item[0][0])[:MAX_IMPORTS]
     )
 
 

@@ -14,6 +14,8 @@ captures:
 - ``@type``: the declared type, or what a function returns. ``@base``: what a class extends.
 - ``@container``: a class that is named in the definition's header, such as a Go receiver.
 - ``@hoisted``: marks a definition in a method that belongs to the class, such as ``self.x = 1``.
+- ``@parameter`` with ``@parameter.type``: of a function; a hoisted field has its type if the
+  parameter is its ``@value``.
 - ``@hidden``: a part of a header that no signature shows, such as a comment or an annotation.
 - ``@scope`` with ``@name``: names a container without defining it, such as a Rust ``impl``.
 - ``@decorator``: put before the signature of the next definition.
@@ -38,10 +40,12 @@ import tree_sitter
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.grammar import load_grammar
 
-MAX_UNFINISHED_MATCHES = 1_024
-"""Bounds the time per node. The oldest are given up, as in a list of ten thousand base classes.
+MAX_STEPS = 20_000_000
+MIN_UNFINISHED, MAX_UNFINISHED = 64, 2_048
+"""Bounds the time: each node may go on with each unfinished match, so a long text gets few.
 
-A time limit would be better, but the query's progress callback crashes in tree-sitter 0.26.
+The oldest are given up, as in an import of ten thousand names. A time limit would be better, but
+the query's progress callback crashes in tree-sitter 0.26.
 """
 
 Captures: TypeAlias = dict[str, list[tree_sitter.Node]]
@@ -59,8 +63,12 @@ def run_query(tree: tree_sitter.Tree, language: Language) -> Sequence[Captures]:
     query = _query_of(language)
     if query is None:
         return ()
-    cursor = tree_sitter.QueryCursor(query, match_limit=MAX_UNFINISHED_MATCHES)
-    return [captures for _, captures in cursor.matches(tree.root_node)]
+    root = tree.root_node
+    num_unfinished = MAX_STEPS // max(1, root.end_byte)
+    cursor = tree_sitter.QueryCursor(
+        query, match_limit=min(max(num_unfinished, MIN_UNFINISHED), MAX_UNFINISHED)
+    )
+    return [captures for _, captures in cursor.matches(root)]
 
 
 @cache

@@ -1,5 +1,6 @@
 """Definitions and imports of real files, and of any text at all."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -173,6 +174,22 @@ def test_any_text_has_symbols_inside_the_file(language: Language, data: st.DataO
         end = data.draw(st.integers(start, min(len(code), start + 400)))
         text = code[:start] + text + code[end:]
     check_lines(text, extract_symbols(text, language))
+
+
+@pytest.mark.parametrize(
+    ("language_id", "text"),
+    [
+        ("typescript", "import {" + "name,\n" * 30_000 + "} from './x'"),
+        ("python", "class A:\n def f(self, " + "p: T, " * 200 + "):\n" + "  self.x = p\n" * 10_000),
+        ("rust", "use a::{" + "b::{c, d},\n" * 15_000 + "};"),
+        ("python", "@property\n" * 20_000 + "def f(): pass\n"),
+    ],
+)
+def test_long_lists_take_no_longer_than_their_length(language_id: str, text: str) -> None:
+    """Seconds where a match that waits for its end is kept for each item would take minutes."""
+    start = time.thread_time()
+    check_lines(text, extract_symbols(text, language_for_id(language_id)))
+    assert time.thread_time() - start < 10
 
 
 def check_lines(text: str, symbols: FileSymbols) -> None:

@@ -61,16 +61,13 @@
     (#match? @type "^[A-Z]"))) @definition.field
 
 ; def __init__(self, client: Client): self.client = client
-(function_definition
-  parameters: (parameters
-    [(typed_parameter . (identifier) @_parameter type: (type) @type)
-     (typed_default_parameter name: (identifier) @_parameter type: (type) @type)])
-  body: (block
-    (expression_statement
-      (assignment
-        left: (attribute)
-        right: (identifier) @_value) @definition.field))
-  (#eq? @_parameter @_value))
+(typed_parameter
+  . (identifier) @parameter
+  type: (type) @parameter.type)
+
+(typed_default_parameter
+  name: (identifier) @parameter
+  type: (type) @parameter.type)
 
 ; Imports -----------------------------------------------------------------------------------------
 
