@@ -303,9 +303,6 @@ class Worker:
     def _has_job(self) -> bool:
         return bool(self._waiting) or self._is_stopping
 
-    def _has_job_or_place(self) -> bool:
-        return self._has_job() or self._next_prefetch is not None
-
     def _is_waited_for(self) -> bool:
         return self._is_stopping or self._waiting.has(_is_waited_for)
 

@@ -45,9 +45,9 @@ class RuleFiller:
         name: str = "rules",
         prepare: Callable[[FillControl], None] = lambda control: None,
         prefetch: Callable[[Prefetch, FillControl], None] = lambda *_: None,
-        store: Callable[[FillControl], None] = lambda control: None,
         score: Callable[[ScoreChunks, FillControl], Sequence[float]] = lambda *_: (),
         tokens_per_s: float | None = None,
+        store: Callable[[FillControl], None] = lambda control: None,
     ) -> None:
         self.info = ModelInfo(
             name=name, family="rules", device="cpu", dtype="none", notes=("rules, no weights",)
@@ -59,9 +59,9 @@ class RuleFiller:
         self._unsure = unsure
         self._prepare = prepare
         self._prefetch = prefetch
-        self._store = store
         self._score = score
         self._tokens_per_s = tokens_per_s
+        self._store = store
         self._last_prefix = ""
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
@@ -101,6 +101,7 @@ class RuleFiller:
             model=self.info.name,
             num_prefilled=len(request.prefix) - num_reused,
             num_reused=num_reused,
+            num_project=len(project_text(request)),
         )
 
     def _write(self, request: Fill) -> str:
@@ -139,6 +140,13 @@ class RuleFiller:
 
     def prefill_tokens_per_s(self) -> float | None:
         return self._tokens_per_s
+
+
+def project_text(request: Fill) -> str:
+    """Return the code of other files that a fill is written with: none if it must be cached."""
+    if request.project is None or request.project_use != "always":
+        return ""
+    return "".join(chunk.text for chunk in request.project.chunks)
 
 
 def _check(request: Fill) -> None:
