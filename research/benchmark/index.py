@@ -19,6 +19,7 @@ import psutil
 
 from intarsia.infill.languages import language_for_id
 from intarsia.research.benchmark.figures import Bench, Figure, middle_of, percentile
+from intarsia.research.errors import BenchmarkFault
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.root_settings import RootSettings
 from intarsia.workspace.process.client import IndexClient
@@ -83,7 +84,7 @@ def _make_workspace(root: Path, size: int) -> list[Path]:
     """Copy files of the installed packages, again and again with another first line if need be."""
     sources = list(_sources())
     if not sources:
-        raise FileNotFoundError("no installed package has Python files to copy")
+        raise BenchmarkFault("no installed package has Python files to copy: pip install some")
     made = []
     for number in range(size):
         source, inside = sources[number % len(sources)]
@@ -132,7 +133,7 @@ async def _index(client: IndexClient, root: Path, opened: Path) -> _Indexed:
                     statistics=statistics,
                 )
         if seconds > MAX_INDEX_S:
-            raise TimeoutError(f"the index was not ready after {MAX_INDEX_S:.0f} s")
+            raise BenchmarkFault(f"the index takes over {MAX_INDEX_S:.0f} s: close programs")
 
 
 def _open(client: IndexClient, path: Path) -> int:

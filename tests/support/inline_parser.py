@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from intarsia.infill.languages import language_for_id
 from intarsia.workspace.index.parse_worker import ParseText, TextParsed
-from intarsia.workspace.index.parsed_file import parse_text
 from intarsia.workspace.index.parser_process import ParserEvent, ParserProcess
+from intarsia.workspace.symbols.extract import extract_symbols
 
 
 class InlineParser(ParserProcess):
@@ -17,8 +17,8 @@ class InlineParser(ParserProcess):
 
     def send(self, request: ParseText) -> None:
         self._texts.append(request.text)
-        parsed = parse_text(request.text, language_for_id(request.language_id))
-        self._on_event(TextParsed(number=request.number, parsed=parsed))
+        symbols = extract_symbols(request.text, language_for_id(request.language_id))
+        self._on_event(TextParsed(number=request.number, symbols=symbols))
 
     def kill(self) -> None:
         return

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from intarsia.workspace.index.frames import FrameError
 from intarsia.workspace.index.parse_worker import ParseText
+from intarsia.workspace.index.parsed_file import with_passages
 from intarsia.workspace.index.parser_process import (
     ParserEnded,
     ParserEvent,
@@ -89,7 +90,9 @@ class Indexer:
             job = self._in_flight.popleft().job
             self._first_since = time.monotonic()
             self._num_failed_starts = 0
-            job.root.finished(job, event.parsed, event.reason)
+            # Passages are cut here and not in the parser: so both processes have as much to do.
+            parsed = None if event.symbols is None else with_passages(job.text, event.symbols)
+            job.root.finished(job, parsed, event.reason)
             if event.is_last:
                 self._parser = None
                 self._take_back()

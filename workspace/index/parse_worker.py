@@ -12,8 +12,9 @@ import psutil
 
 from intarsia.infill.languages import language_for_id
 from intarsia.workspace.index.frames import read_frame, to_frame
-from intarsia.workspace.index.parsed_file import ParsedFile, parse_text
 from intarsia.workspace.index.priority import LOWEST, lower_priority
+from intarsia.workspace.symbols.extract import extract_symbols
+from intarsia.workspace.symbols.symbols import FileSymbols
 
 MAX_BYTES = 90_000_000
 """Of memory: trees of large files leave gaps that only a new process is free of."""
@@ -30,10 +31,10 @@ class ParseText(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TextParsed(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to one ``ParseText``; ``parsed`` is None where ``reason`` says why."""
+    """The answer to one ``ParseText``; ``symbols`` are None where ``reason`` says why."""
 
     number: int
-    parsed: ParsedFile | None = None
+    symbols: FileSymbols | None = None
     reason: str = ""
     is_last: bool = False  # the process ends after this answer
 
@@ -55,8 +56,8 @@ def run_parse_worker() -> None:
 
 def _answer(request: ParseText) -> TextParsed:
     try:
-        parsed = parse_text(request.text, language_for_id(request.language_id))
-        answer = TextParsed(number=request.number, parsed=parsed)
+        symbols = extract_symbols(request.text, language_for_id(request.language_id))
+        answer = TextParsed(number=request.number, symbols=symbols)
         to_frame(answer)
     except Exception as error:  # noqa: BLE001  one odd file must not end the process
         reason = f"cannot be parsed ({type(error).__name__})"

@@ -19,7 +19,11 @@ class ParsedFile:
 
 def parse_text(text: str, language: Language) -> ParsedFile:
     """Return what the index keeps of a text."""
-    symbols = extract_symbols(text, language)
+    return with_passages(text, extract_symbols(text, language))
+
+
+def with_passages(text: str, symbols: FileSymbols) -> ParsedFile:
+    """Return a text's symbols with its passages, cut where definitions start."""
     starts = [it.start_line for it in symbols.definitions if it.kind != "field"]
     return ParsedFile(symbols=symbols, passages=cut_passages(text, starts))
 

@@ -14,7 +14,7 @@ from intarsia.workspace.index.parser_process import ParserEvent, ParserProcess
 FAULTY = """
 import os, sys, time
 from intarsia.workspace.index import parse_worker
-parse = parse_worker.parse_text
+parse = parse_worker.extract_symbols
 def parse_or_fail(text, language):
     if "crash_here" in text:
         os.abort()
@@ -31,7 +31,7 @@ def remembered(descriptor):
     OUT = dup(descriptor)
     return OUT
 os.dup = remembered
-parse_worker.parse_text = parse_or_fail
+parse_worker.extract_symbols = parse_or_fail
 parse_worker.run_parse_worker()
 """
 

@@ -187,7 +187,9 @@ def test_no_secret_reaches_an_answer_or_a_row(
         assert not workspace.stored_marks() & workspace.secret_marks()
         workspace.own.index.walk_again()
         assert workspace.own.update()
-        assert answered_marks(workspace) == workspace.public_marks()
+        assert answered_marks(workspace) <= workspace.public_marks()
+        if not workspace.open:  # an open text hides that on disk
+            assert answered_marks(workspace) == workspace.public_marks()
         assert not workspace.stored_marks() & workspace.secret_marks()
     finally:
         workspace.own.close()
