@@ -59,6 +59,12 @@ _RUBY_CLOSED = r"^\s*(?:begin|else|ensure)$|^\s*def\s[^=]*\)$|\bthen$|" + _RUBY_
 _BASH_HEADER = r"(?:^|[\s;])(?:then|do|else)$|^\s*case\s.*\sin$"
 _PHP_HEADER = r"^\s*(?:if|elseif|else|for|foreach|while|switch)\b.*:$"
 
+_LUA_HEADER = (
+    r"\b(?:then|do|else|repeat)$|\bfunction\b[^()]*\([^()]*\)$|^\s*(?:local\s+)?function\b.*\)$"
+)
+_ELIXIR_HEADER = r"\b(?:do|else|rescue|catch|after|fn)$|->$"
+_YAML_HEADER = r"(?:^|\s)[^#\s].*:(?:\s+[|>][+-]?\d?)?$|^\s*-$"
+
 _FLUSH_SWITCH = r"\bswitch\b"
 
 PLAIN_TEXT = Language(id="plaintext")
@@ -207,6 +213,96 @@ LANGUAGES: tuple[Language, ...] = (
         openers="{[",
         are_pairs_blocks=True,
         flush_header=None,
+    ),
+    replace(
+        _BRACES,
+        id="kotlin",
+        aliases=("kt",),
+        extensions=(".kt", ".kts"),
+        grammar=Grammar(module="tree_sitter_kotlin"),
+        flush_header=None,
+    ),
+    replace(
+        _BRACES,
+        id="swift",
+        extensions=(".swift",),
+        grammar=Grammar(module="tree_sitter_swift"),
+        ends=("*/", "#endif"),
+    ),
+    replace(
+        _BRACES,
+        id="scala",
+        extensions=(".scala", ".sc", ".sbt"),
+        grammar=Grammar(module="tree_sitter_scala"),
+        flush_header=None,
+    ),
+    replace(_BRACES, id="dart", extensions=(".dart",), grammar=Grammar(module="tree_sitter_dart")),
+    replace(
+        _BRACES,
+        id="zig",
+        extensions=(".zig", ".zon"),
+        grammar=Grammar(module="tree_sitter_zig"),
+        flush_header=None,
+        ends=(),
+    ),
+    replace(
+        _BRACES,
+        id="lua",
+        extensions=(".lua", ".rockspec"),
+        grammar=Grammar(module="tree_sitter_lua"),
+        header=_LUA_HEADER,
+        closed_header=_LUA_HEADER,
+        flush_header=None,
+        ends=("end", "]]"),
+    ),
+    replace(
+        _BRACES,
+        id="elixir",
+        aliases=("ex",),
+        extensions=(".ex", ".exs"),
+        grammar=Grammar(module="tree_sitter_elixir"),
+        openers="{[",
+        header=_ELIXIR_HEADER,
+        closed_header=_ELIXIR_HEADER,
+        flush_header=None,
+        ends=("end", '"""'),
+    ),
+    Language(
+        id="sql",
+        aliases=("pgsql", "postgres"),
+        extensions=(".sql",),
+        grammar=Grammar(module="tree_sitter_sql"),
+        block_style="closed",
+        openers="(",
+        has_macros=True,
+        ends=("*/", "$$"),
+    ),
+    Language(
+        id="yaml",
+        aliases=("dockercompose", "github-actions-workflow"),
+        extensions=(".yaml", ".yml"),
+        filenames=(".clang-format", ".clang-tidy"),
+        grammar=Grammar(module="tree_sitter_yaml"),
+        block_style="indent",
+        header=_YAML_HEADER,
+        closed_header=_YAML_HEADER,
+        flush_header=_YAML_HEADER,
+    ),
+    Language(
+        id="toml",
+        extensions=(".toml",),
+        filenames=("Pipfile",),
+        grammar=Grammar(module="tree_sitter_toml"),
+        block_style="closed",
+        openers="[{",
+        ends=('"""', "'''"),
+    ),
+    Language(
+        id="markdown",
+        aliases=("md",),
+        extensions=(".md", ".markdown", ".mdx"),
+        grammar=Grammar(module="tree_sitter_markdown"),
+        ends=("```",),
     ),
 )
 

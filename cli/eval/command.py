@@ -16,7 +16,7 @@ from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import former_name, former_values
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, termination_as_interrupt
-from intarsia.research.benchmark.machine import describe_machine
+from intarsia.research.benchmark.hardware.machine import describe_machine
 from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.judge import judge
 from intarsia.research.evaluation.record import Recording, Row, Run, read_run

@@ -162,6 +162,65 @@ RULES: tuple[HoleRules, ...] = (
             (compound_statement) @block
         """,
     ),
+    HoleRules(
+        language_ids=("kotlin",),
+        query="""
+            (function_declaration (function_body (block) @named)) @owner
+            (secondary_constructor (block) @function) @owner
+            (block) @block
+            (call_expression) @anywhere
+        """,
+        anywhere=re.compile(r"(?s)TODO\s*\(.*\)"),
+    ),
+    HoleRules(
+        language_ids=("swift",),
+        query="""
+            (function_declaration body: (function_body) @named) @owner
+            (init_declaration body: (function_body) @function) @owner
+            (function_body) @block
+        """,
+    ),
+    HoleRules(
+        language_ids=("scala",),
+        query="""
+            (function_definition body: (block) @named) @owner
+            (block) @block
+            (operator_identifier) @anywhere
+        """,
+        anywhere=re.compile(r"\?\?\?"),
+    ),
+    HoleRules(
+        language_ids=("dart",),
+        query="""
+            (function_body (block) @named) @owner
+            (block) @block
+        """,
+    ),
+    HoleRules(
+        language_ids=("zig",),
+        query="""
+            (function_declaration body: (block) @named) @owner
+            (block) @block
+        """,
+    ),
+    HoleRules(
+        language_ids=("lua",),
+        query="""
+            (function_declaration) @named @owner
+            (function_definition) @function @owner
+            [(function_declaration) (function_definition)] @block
+        """,
+    ),
+    HoleRules(
+        language_ids=("elixir",),
+        query="""
+            (call
+              target: (identifier) @_keyword
+              (do_block) @named
+              (#any-of? @_keyword "def" "defp" "defmacro" "defmacrop")) @owner
+            (do_block) @block
+        """,
+    ),
 )
 
 

@@ -13,8 +13,10 @@ MAX_COMMENT_LINES = 40
 MAX_INDENT_BYTES = 1_000
 
 _BLANKS = re.compile(rb"[ \t]*")
-_WRAPPERS = frozenset({"body_statement", "statement_list"})
+_WRAPPERS = frozenset({"body_statement", "statement_list", "statements"})
 """Nodes between a block and its statements."""
+
+_BRACKETS = frozenset({("{", "}"), ("do", "end")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ def _between_brackets(block: tree_sitter.Node) -> ByteRange | None:
     opener, closer = block.child(0), block.child(block.child_count - 1)
     if opener is None or closer is None or closer.is_missing:
         return None
-    is_proper = (opener.type, closer.type) == ("{", "}")
+    is_proper = (opener.type, closer.type) in _BRACKETS
     return ByteRange(opener.end_byte, closer.start_byte) if is_proper else None
 
 

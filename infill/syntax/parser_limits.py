@@ -4,6 +4,9 @@ Ruby's grammar keeps the names of open heredocs, and the strings that interpolat
 bytes and miscounts at the edge. While a name's quote is still to be typed, the name may run to the
 end of the text. Fixed after 0.23.1, not yet released:
 https://github.com/tree-sitter/tree-sitter-ruby/issues/269
+
+YAML's grammar keeps the columns of open collections, which it writes past the end of the same 1,024
+bytes: 255 on one line end the process (0.7.2).
 """
 
 import re
@@ -24,8 +27,14 @@ MAX_NAME_BYTES = 250
 BYTES_PER_HEREDOC = 4
 BYTES_PER_STRING = 5
 
+MAX_OPEN_COLLECTIONS = 200
+"""Of YAML; each takes four bytes."""
+
 _NAME = r"\"[^\"]{0,255}|'[^']{0,255}|`[^`]{0,255}|\w{1,255}"
 _HEREDOC = re.compile(rf"(?=<<[~-]?({_NAME}))")  # ahead only: one may begin within another's name
+
+_INDENT = re.compile(r"^[ \t]*", re.MULTILINE)
+_OPENS_COLLECTION = re.compile(r"[-?:](?=\s|$)")
 
 
 def parse_bounded(
@@ -51,8 +60,21 @@ def parse_bounded(
 
 def is_beyond_grammar(text: str, language: Language) -> bool:
     """Whether the text might crash the grammar, if everything that can nest were open at once."""
-    if language.id != "ruby":
-        return False
+    if language.id == "ruby":
+        return _is_beyond_ruby(text)
+    return language.id == "yaml" and _is_beyond_yaml(text)
+
+
+def _is_beyond_ruby(text: str) -> bool:
     names = [len(match[1].encode("utf-8", "replace")) for match in _HEREDOC.finditer(text)]
     state = sum(names) + BYTES_PER_HEREDOC * len(names) + BYTES_PER_STRING * text.count("#{")
     return state > MAX_STATE_BYTES or max(names, default=0) > MAX_NAME_BYTES
+
+
+def _is_beyond_yaml(text: str) -> bool:
+    """Each column that lines begin at may open as many collections as there are on one line."""
+    num_columns = len({len(match[0]) for match in _INDENT.finditer(text)})
+    num_on_line = max(
+        (len(_OPENS_COLLECTION.findall(line)) for line in text.split("\n")), default=0
+    )
+    return num_columns * num_on_line > MAX_OPEN_COLLECTIONS

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from intarsia.research.benchmark.cancel import measure_cancel
 from intarsia.research.benchmark.context import measure_context
 from intarsia.research.benchmark.determinism import measure_determinism
+from intarsia.research.benchmark.editing import measure_editing
 from intarsia.research.benchmark.figures import Bench, Figure
 from intarsia.research.benchmark.fills import measure_fills
 from intarsia.research.benchmark.hole_lengths import measure_hole_lengths
@@ -49,6 +50,7 @@ SECTIONS: tuple[Section, ...] = (
     Section(name="along", words="typing the suggested text", measure=measure_along),
     Section(name="typing", words="typing", measure=measure_typing),
     Section(name="index", words="indexing a project", measure=measure_index),
+    Section(name="editing", words="working on several files", measure=measure_editing),
     Section(name="users", words="several users at once", measure=measure_users),
 )
 """The first section leaves a warm engine for the others."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from intarsia.research.benchmark.figures import Figure, percentile
-from intarsia.research.benchmark.machine_energy import POWERCAP
+from intarsia.research.benchmark.hardware.machine_energy import POWERCAP
 from intarsia.research.benchmark.paired_ratio import TimedPair, is_same_line, mean_ratio
 from intarsia.research.benchmark.systems import plain_name
 from intarsia.research.evaluation.answer import Answer

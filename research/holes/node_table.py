@@ -209,6 +209,90 @@ _ROWS: tuple[HoleNodes, ...] = (
             *("string", "raw_string"),
         ),
     ),
+    HoleNodes(
+        language_ids=("kotlin",),
+        blocks="(block) @block",
+        expressions=(
+            *("call_expression", "binary_expression", "unary_expression", "index_expression"),
+            *("as_expression", "in_expression", "is_expression", "lambda_literal"),
+            *("string_literal", "multiline_string_literal"),
+        ),
+        members=("navigation_expression",),
+        arguments="(call_expression (value_arguments) @arguments)",
+    ),
+    HoleNodes(
+        language_ids=("swift",),
+        blocks="(statements) @block",
+        expressions=(
+            *("call_expression", "additive_expression", "multiplicative_expression"),
+            *("comparison_expression", "equality_expression", "conjunction_expression"),
+            *("disjunction_expression", "nil_coalescing_expression", "ternary_expression"),
+            *("try_expression", "await_expression", "array_literal", "dictionary_literal"),
+            *("lambda_literal", "line_string_literal", "prefix_expression", "as_expression"),
+        ),
+        members=("navigation_expression",),
+        arguments="(call_suffix (value_arguments) @arguments)",
+    ),
+    HoleNodes(
+        language_ids=("scala",),
+        blocks="(block) @block",
+        expressions=(
+            *("call_expression", "infix_expression", "prefix_expression", "instance_expression"),
+            *("lambda_expression", "tuple_expression", "generic_function", "string"),
+            "interpolated_string_expression",
+        ),
+        members=("field_expression",),
+        arguments="""
+            (call_expression arguments: (arguments) @arguments)
+            (instance_expression arguments: (arguments) @arguments)
+        """,
+    ),
+    HoleNodes(
+        language_ids=("dart",),
+        blocks="(block) @block",
+        expressions=(
+            # The grammar reads "a && b ? c : d" as "a && (b ? c : d)", so neither is here.
+            *("additive_expression", "multiplicative_expression", "relational_expression"),
+            *("equality_expression", "if_null_expression", "await_expression"),
+            *("function_expression", "list_literal", "set_or_map_literal", "string_literal"),
+        ),
+        arguments="(argument_part (arguments) @arguments)",
+    ),
+    HoleNodes(
+        language_ids=("zig",),
+        blocks="(block) @block",
+        expressions=(
+            *("call_expression", "binary_expression", "unary_expression", "index_expression"),
+            *("builtin_function", "struct_initializer", "try_expression", "catch_expression"),
+            *("anonymous_struct_initializer", "string", "range_expression"),
+        ),
+        members=("field_expression",),
+        arguments="(builtin_function (arguments) @arguments)",
+    ),
+    HoleNodes(
+        language_ids=("lua",),
+        blocks="(block) @block",
+        expressions=(
+            *("function_call", "binary_expression", "unary_expression", "function_definition"),
+            *("bracket_index_expression", "table_constructor", "string"),
+        ),
+        members=("dot_index_expression",),
+        arguments="(function_call arguments: (arguments) @arguments)",
+    ),
+    HoleNodes(
+        language_ids=("elixir",),
+        blocks="""
+            (call
+              target: (identifier) @_keyword
+              (do_block "do" @opener)
+              (#not-match? @_keyword "^(defmodule|defprotocol|defimpl)$"))
+        """,
+        expressions=(
+            *("binary_operator", "access_call", "anonymous_function"),
+            *("list", "map", "tuple", "string", "sigil"),
+        ),
+        arguments='(call target: (dot) (arguments . "(") @arguments)',
+    ),
 )
 
 

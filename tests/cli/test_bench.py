@@ -8,7 +8,7 @@ from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
 from intarsia.research.benchmark.figures import Bench, percentile
 from intarsia.research.benchmark.fills import measure_fills
-from intarsia.research.benchmark.machine import describe_machine
+from intarsia.research.benchmark.hardware.machine import describe_machine
 from intarsia.research.benchmark.sources import cut_lines
 from intarsia.research.benchmark.start import measure_prefill, measure_start
 

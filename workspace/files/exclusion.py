@@ -4,8 +4,10 @@ A pattern that ends in a slash names a directory. One with a slash elsewhere nam
 end of a path, and any other a file name. Case is ignored.
 """
 
+import re
 from collections.abc import Iterable
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
+from functools import lru_cache
 from pathlib import PurePath
 
 SECRETS = (
@@ -51,7 +53,23 @@ def excluding_pattern(path: PurePath, patterns: Iterable[str]) -> str | None:
     folded = path.as_posix().casefold()
     if folded.startswith(_MACOS_REAL_PATHS):
         folded = folded.removeprefix("/private")
+    patterns = tuple(patterns)
+    if not any(map(_may_match(patterns).match, (folded, f"/{folded}"))):
+        return None
     return next((pattern for pattern in patterns if _matches(folded, pattern.casefold())), None)
+
+
+@lru_cache
+def _may_match(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    """Return one expression for all patterns, which matches at least what they match.
+
+    A walk asks for every file of a workspace, and most match nothing.
+    """
+    words = []
+    for pattern in patterns:
+        folded = pattern.casefold()
+        words += [folded, f"*/{folded}*" if folded.endswith("/") else f"*/{folded}"]
+    return re.compile("|".join(map(translate, words)) or r"(?!)")
 
 
 def _matches(path: str, pattern: str) -> bool:

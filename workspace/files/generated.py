@@ -1,7 +1,7 @@
 """Tells files that a program wrote: lock files, generated code, minified code."""
 
 import re
-from fnmatch import fnmatchcase
+from fnmatch import translate
 
 HEAD_CHARS = 2_000
 """A generator says so at the top of its file."""
@@ -21,6 +21,7 @@ _NAMES = (
     *("*_generated.go", "zz_generated*", "*.gen.go", "*.gen.ts", "*.gen.tsx", "*_string.go"),
     *("*.tab.c", "*.tab.h", "lex.yy.c", "moc_*.cpp", "ui_*.h", "qrc_*.cpp", "*.snap"),
 )
+_GENERATED_NAME = re.compile("|".join(map(translate, _NAMES)))
 _SAYS_SO = re.compile(
     r"@generated\b|@partially-generated\b|<auto-?generated"
     r"|\bdo not (?:edit|modify)\b(?! (?:above|below|this line))"
@@ -35,8 +36,7 @@ _COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|<!--|--|;|%|\(\*|\"\"\"|'''|\{-)")
 
 def is_generated_name(name: str) -> bool:
     """Tell whether a file of this name is usually written by a program."""
-    folded = name.casefold()
-    return any(fnmatchcase(folded, pattern) for pattern in _NAMES)
+    return _GENERATED_NAME.match(name.casefold()) is not None
 
 
 def is_generated_text(text: str) -> bool:

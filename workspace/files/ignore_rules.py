@@ -7,6 +7,7 @@ for files and folders that git ignores.
 """
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,10 +100,31 @@ def _level(folder: str) -> _Level:
 
 
 def _matched(spec: GitIgnoreSpec | None, folder: str, path: str, is_folder: bool) -> bool | None:
+    """Return what the last rule that matches the path itself says, None if none does.
+
+    A pattern also matches what is inside of a folder that it names. Then git does not ask: it has
+    not entered the folder, or another rule has asked for it.
+    """
     if spec is None:
         return None
-    inside = path[len(folder) :].lstrip("/")
-    return spec.check_file(f"{inside}/" if is_folder else inside).include
+    inside = path[len(folder) :].lstrip("/") + ("/" if is_folder else "")
+    for pattern in reversed(spec.patterns):
+        regex = getattr(pattern, "regex", None)
+        if pattern.include is not None and regex is not None:
+            found = regex.search(inside)
+            if found is not None and _is_whole(found, inside, is_folder):
+                return bool(pattern.include)
+    return None
+
+
+def _is_whole(found: re.Match[str], inside: str, is_folder: bool) -> bool:
+    """Tell whether a pattern matched the path itself, by the group for the slash of a folder."""
+    if not found.re.groupindex:  # "folder/**" is for all that is inside, but not for the folder
+        return not (is_folder and found.group().endswith("/") and found.end() == len(inside))
+    if not found.re.pattern.startswith("^"):  # "*/": any folder
+        return is_folder
+    ends = [found.end(name) for name in found.re.groupindex if found.end(name) >= 0]
+    return not ends or (is_folder and ends == [len(inside)])
 
 
 def _spec(path: str) -> GitIgnoreSpec | None:
@@ -112,14 +134,14 @@ def _spec(path: str) -> GitIgnoreSpec | None:
         return None
     try:
         return GitIgnoreSpec.from_lines(lines)
-    except ValueError:
+    except (ValueError, re.error):
         return GitIgnoreSpec.from_lines([line for line in lines if _is_pattern(line)])
 
 
 def _is_pattern(line: str) -> bool:
     try:
         GitIgnoreSpec.from_lines([line])
-    except ValueError:
+    except (ValueError, re.error):
         return False
     return True
 

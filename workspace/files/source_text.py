@@ -12,6 +12,7 @@ from intarsia.workspace.files.generated import is_generated_text, is_minified
 MAX_FILE_BYTES = 512 * 1024
 """Larger files are data, or too long to be worth their time."""
 
+_TOO_LARGE = "larger than the limit"
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NOFOLLOW", 0)
@@ -53,34 +54,40 @@ def read_source(path: str) -> SourceText | NotRead:
         descriptor = os.open(path, _FLAGS)
     except (OSError, ValueError) as error:
         return NotRead(reason=f"cannot be opened: {getattr(error, 'strerror', None) or error}")
-    with os.fdopen(descriptor, "rb") as file:
+    try:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            return NotRead(reason="not a regular file")
-        reason, text = "larger than the limit", None
-        if status.st_size <= MAX_FILE_BYTES:
-            try:
-                reason, text = _decoded(file.read(MAX_FILE_BYTES + 1))
-            except OSError as error:
-                reason = f"cannot be read: {error.strerror}"
+            return _not_read("not a regular file", status)
+        if status.st_size > MAX_FILE_BYTES:
+            return _not_read(_TOO_LARGE, status)
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            reason, text = _decoded(file.read(MAX_FILE_BYTES + 1))
+    except OSError as error:
+        return NotRead(reason=f"cannot be read: {error.strerror}")
+    finally:
+        os.close(descriptor)
     if text is None:
-        return NotRead(reason=reason, num_bytes=status.st_size, mtime_ns=status.st_mtime_ns)
+        return _not_read(reason, status)
     return SourceText(text=text, num_bytes=status.st_size, mtime_ns=status.st_mtime_ns)
 
 
 def why_not_source(text: str) -> str | None:
     """Return why a text is not worth reading as source code, None if it is."""
     if len(text) > MAX_FILE_BYTES:
-        return "larger than the limit"
+        return _TOO_LARGE
     if is_minified(text):
         return "minified"
     return "generated" if is_generated_text(text) else None
 
 
+def _not_read(reason: str, status: os.stat_result) -> NotRead:
+    return NotRead(reason=reason, num_bytes=status.st_size, mtime_ns=status.st_mtime_ns)
+
+
 def _decoded(data: bytes) -> tuple[str, str | None]:
     """Return why there is no text, or an empty reason and the text."""
     if len(data) > MAX_FILE_BYTES:
-        return "larger than the limit", None
+        return _TOO_LARGE, None
     mark = next((mark for mark in _MARKED if data.startswith(mark)), None)
     if mark is None and not _CONTROLS.isdisjoint(data):
         return "binary", None

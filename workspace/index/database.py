@@ -45,7 +45,6 @@ CREATE TABLE definitions (
     position INTEGER NOT NULL,
     PRIMARY KEY (name, content, position)
 ) WITHOUT ROWID;
-CREATE INDEX definitions_by_content ON definitions (content);
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY,
     content INTEGER NOT NULL,
@@ -125,6 +124,7 @@ def _prepare(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA cache_size = -8192")
     connection.execute("PRAGMA journal_size_limit = 4194304")
     connection.execute("PRAGMA temp_store = MEMORY")
+    connection.execute("PRAGMA secure_delete = ON")
     application = _number(connection, "application_id")
     version = _number(connection, "user_version")
     num_tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from intarsia.workspace.index.frames import FrameError
 from intarsia.workspace.index.parse_worker import ParseText
@@ -17,6 +18,9 @@ from intarsia.workspace.index.parser_process import (
 )
 from intarsia.workspace.index.project_index import ProjectIndex
 from intarsia.workspace.index.root_index import ParseJob
+
+StartParser: TypeAlias = Callable[[Callable[[ParserEvent], None]], ParserProcess]
+"""Starts a parser that gives its events to the callback."""
 
 MAX_IN_FLIGHT = 4
 MAX_PARSE_S = 30.0
@@ -34,13 +38,13 @@ class _InFlight:
 
 
 class Indexer:
-    """Does the work of an index in short steps. Not for several threads, but for ``on_event``."""
+    """Does the work of an index in short steps. Used by one thread."""
 
     def __init__(
         self,
         index: ProjectIndex,
         on_event: Callable[[ParserEvent], None],
-        start: Callable[[Callable[[ParserEvent], None]], ParserProcess] = ParserProcess,
+        start: StartParser = ParserProcess,
     ) -> None:
         """``on_event`` gets the parser's events in another thread: give them to ``handle``."""
         self.index = index
@@ -86,6 +90,9 @@ class Indexer:
             self._first_since = time.monotonic()
             self._num_failed_starts = 0
             job.root.finished(job, event.parsed, event.reason)
+            if event.is_last:
+                self._parser = None
+                self._take_back()
 
     def close(self) -> None:
         if self._parser is not None:
@@ -143,10 +150,14 @@ class Indexer:
         self._parser = None
         if self._in_flight:
             job = self._in_flight.popleft().job
-            self._again.extend(it.job for it in self._in_flight)
-            self._in_flight.clear()
+            self._take_back()
             self._num_failed_starts += 1
             if self._num_failed_starts > MAX_FAILED_STARTS:
                 self.fault = "the parser ends again and again: is the installation complete?"
             else:
                 job.root.finished(job, None, "the parser ended while it parsed the file")
+
+    def _take_back(self) -> None:
+        """Send what a process did not answer to the next one."""
+        self._again.extend(it.job for it in self._in_flight)
+        self._in_flight.clear()

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Self
 
 from intarsia.workspace.files.root_settings import RootSettings
-from intarsia.workspace.index.indexer import Indexer
-from intarsia.workspace.index.parser_process import ParserEvent
+from intarsia.workspace.index.indexer import Indexer, StartParser
+from intarsia.workspace.index.parser_process import ParserEvent, ParserProcess
 from intarsia.workspace.index.project_index import ProjectIndex
 
 _POLL_S = 0.5
@@ -17,11 +17,21 @@ _POLL_S = 0.5
 class OwnIndex:
     """``update``, then ask ``index``. Its databases are those of the language server."""
 
-    def __init__(self, settings: Iterable[RootSettings], folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        settings: Iterable[RootSettings],
+        folder: Path | None = None,
+        start: StartParser = ParserProcess,
+    ) -> None:
         self.index = ProjectIndex(folder)
         self.index.open_roots(settings)
         self._events: queue.SimpleQueue[ParserEvent] = queue.SimpleQueue()
-        self._indexer = Indexer(self.index, self._events.put)
+        self._indexer = Indexer(self.index, self._events.put, start)
+
+    @property
+    def fault(self) -> str:
+        """Why nothing is parsed any more, "" if all is well."""
+        return self._indexer.fault
 
     def update(self, *, max_s: float | None = None) -> bool:
         """Index what has changed; return whether all is done within ``max_s`` seconds."""

@@ -99,7 +99,7 @@ class RootIndex:
         if name in IGNORE_FILES or path.endswith("/.git/info/exclude"):
             self.walk_again()
         elif self.rules.why_not_secret(path) is not None:
-            self._secret_appeared(path)
+            self._ask(lambda store: self._excluded_appeared(store, path), None)
         elif is_known_source(name):
             self._add(path, _FIRST)
         elif Path(path).is_dir() or self._ask(lambda it: it.has_below(self.inside(path)), False):
@@ -229,26 +229,20 @@ class RootIndex:
         self._unseen = None
         self._has_unused = True
 
-    def _secret_appeared(self, path: str) -> None:
+    def _excluded_appeared(self, store: Store, path: str) -> None:
         """Drop what an excluded file may have held under a name that was not excluded."""
+        self._forget_file(store, self.inside(path), and_content=True)
         try:
             size = os.lstat(path).st_size
-        except (OSError, ValueError):
-            size = None
-        if size is not None:
-            self._secret_sizes.add(size)
-
-        def forget(store: Store) -> None:
-            self._forget_file(store, self.inside(path), and_content=True)
-            if size is not None:
-                store.forget_contents(store.unused_contents_of_sizes([size]))
-
-        self._ask(forget, None)
+        except (OSError, ValueError):  # there is no such file
+            return
+        self._secret_sizes.add(size)
+        store.forget_contents(store.unused_contents_of_sizes([size]))
 
     def _look_at(self, store: Store, path: str) -> ParseJob | None:
         inside = self.inside(path)
         if self.rules.why_not(path) is not None:
-            self._forget_file(store, inside, and_content=os.path.lexists(path))
+            self._excluded_appeared(store, path)
             return None
         source = self._source(path)
         if isinstance(source, NotRead) and not source.mtime_ns:
@@ -316,7 +310,12 @@ class RootIndex:
                 self._store = Store(self._database)
             return question(self._store)
         except (sqlite3.OperationalError, OSError) as error:
-            self._pause(str(error))
+            if (
+                getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR
+            ):  # a table is missing
+                self._reset(str(error))
+            else:
+                self._pause(str(error))
         except _DAMAGE as error:
             self._reset(str(error))
         return default

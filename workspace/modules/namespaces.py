@@ -1,11 +1,12 @@
-"""Where Java and C# have the classes of a package: in folders that bear its name."""
+"""Where Java, Kotlin, Scala and C# have a package's classes: in folders that bear its name."""
 
 from collections.abc import Iterator
 
 from intarsia.workspace.modules.files import Files
 from intarsia.workspace.symbols.symbols import Import
 
-_JAVA_FOLDERS = ("src/main/java", "src/test/java", "src/main/kotlin", "src", "java", "app/src")
+_JAVA_FOLDERS = ("src/main/java", "src/test/java", "src/main/kotlin", "src/main/scala")
+_FLAT_FOLDERS = ("src", "java", "kotlin", "app/src")
 _JAVA_ENDINGS = (".java", ".kt", ".scala", ".groovy")
 
 
@@ -48,5 +49,5 @@ def _java_bases(path: str, files: Files) -> Iterator[str]:
     above = list(files.folders_above(path))
     yield from above
     for folder in above:
-        for name in _JAVA_FOLDERS:
+        for name in (*_JAVA_FOLDERS, *_FLAT_FOLDERS):
             yield f"{folder}/{name}"

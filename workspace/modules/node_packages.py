@@ -22,7 +22,7 @@ def package_candidates(module: str, path: str, files: Files) -> Iterator[str]:
         if package.get("name") == name:
             yield from _entries(folder, package, inside)
         for member in _member_folders(package):
-            place = posixpath.join(folder, member.replace("*", parts[num_parts - 1]))
+            place = posixpath.join(folder, member.replace("*", name.rpartition("/")[2]))
             other = read_object(files.config(f"{place}/package.json"))
             if other.get("name") == name:
                 yield from _entries(place, other, inside)

@@ -6,7 +6,15 @@ from intarsia.infill.languages import Language
 from intarsia.workspace.modules.ecmascript import ecmascript_files
 from intarsia.workspace.modules.files import Files
 from intarsia.workspace.modules.go import go_files
-from intarsia.workspace.modules.includes import included_files, ruby_files, sourced_files
+from intarsia.workspace.modules.includes import (
+    dart_files,
+    elixir_files,
+    included_files,
+    lua_files,
+    ruby_files,
+    sourced_files,
+    zig_files,
+)
 from intarsia.workspace.modules.namespaces import csharp_files, java_files
 from intarsia.workspace.modules.php import php_files
 from intarsia.workspace.modules.python import python_files
@@ -24,10 +32,16 @@ _RULES: dict[str, Callable[[Import, str, Files], tuple[str, ...]]] = {
     "go": go_files,
     "rust": rust_files,
     "java": java_files,
+    "kotlin": java_files,
+    "scala": java_files,
     "csharp": csharp_files,
     "c": included_files,
     "cpp": included_files,
     "ruby": ruby_files,
+    "lua": lua_files,
+    "zig": zig_files,
+    "dart": dart_files,
+    "elixir": elixir_files,
     "php": php_files,
     "shellscript": sourced_files,
     "css": sourced_files,

@@ -1,4 +1,4 @@
-"""The process of the index: reads messages, and between two of them works in short steps.
+"""The process of the index: reads messages, and works in short steps in between.
 
 It has a low priority, ends when its standard input is closed, and writes nothing but the databases
 in the user's cache.

@@ -11,6 +11,9 @@ from intarsia.workspace.symbols.symbols import Import, ImportedName
 DEFAULT = "default"
 """The name that a JavaScript module's main export has in an import."""
 
+_ALL = {"_": "*"}
+"""What Scala wrote for every public name, before version 3."""
+
 _SEPARATOR = re.compile(r"[:\\\\./]+")
 _VERSION = re.compile(r"/v\d+$|\.v\d+$")
 _QUOTES = "\"'`<>"
@@ -29,14 +32,20 @@ def find_imports(matches: Sequence[Captures], data: bytes) -> tuple[Import, ...]
     found: dict[tuple[int, str], _Import] = {}
     for captures in matches:
         nodes = captures.get("import")
-        if nodes is None or "import.module" not in captures:
+        if nodes is None or not captures.keys() & {"import.module", "import.path"}:
             continue
-        module = _module(captures, data)
+        module, path_name = _module(captures, data)
+        if not module:
+            continue
         one = found.setdefault(
             (nodes[0].start_byte, module), _Import(module=module, line=nodes[0].start_point.row)
         )
-        if "import.name" in captures or "import.default" in captures:
+        if path_name:
+            local = _text(captures, "alias", data) or path_name
+            one.names[ImportedName(name=path_name, local=local)] = None
+        elif "import.name" in captures or "import.default" in captures:
             name = _text(captures, "name", data).strip(_QUOTES) or DEFAULT
+            name = _ALL.get(name, name)
             one.names[ImportedName(name=name, local=_text(captures, "alias", data) or name)] = None
         one.local = _text(captures, "local", data) or one.local or _last_part(captures, data)
     return tuple(
@@ -45,21 +54,35 @@ def find_imports(matches: Sequence[Captures], data: bytes) -> tuple[Import, ...]
     )
 
 
-def _module(captures: Captures, data: bytes) -> str:
-    """Return the module as it is written; what is in braces comes after what leads to them."""
+def _module(captures: Captures, data: bytes) -> tuple[str, str]:
+    """Return the module as it is written, and the name that is the end of a whole path."""
+    if "import.path" in captures:
+        return _split_path(_text(captures, "path", data), "import.name" in captures)
     module = _text(captures, "module", data).strip().strip(_QUOTES)
     parent = captures.get("import.parent")
     if parent is None:
-        return module
+        return module, ""
     rest = data[parent[0].end_byte : captures["import.module"][0].start_byte]
     separator = _SEPARATOR.match(rest.decode("utf-8", "replace"))
-    return node_text(parent[0], data) + (separator[0] if separator else "") + module
+    return node_text(parent[0], data) + (separator[0] if separator else "") + module, ""
+
+
+def _split_path(statement: str, has_names: bool) -> tuple[str, str]:
+    """Return module and last name of ``import a.b.C``; of ``a.b.{C, D}``, the module alone."""
+    path = "".join(statement.removeprefix("import ").split())
+    plain = path.partition("{")[0].rstrip("*_").rstrip(".")
+    if has_names:
+        return plain, ""
+    if plain != path:  # another match has the names
+        return "", ""
+    module, _, name = path.rpartition(".")
+    return module, name
 
 
 def _last_part(captures: Captures, data: bytes) -> str:
     """Return the last part of a path, without a version: ``chi`` of ``go-chi/chi/v5``."""
-    path = _text(captures, "last", data).strip(_QUOTES)
-    return _VERSION.sub("", path).rpartition("/")[2]
+    path = _VERSION.sub("", _text(captures, "last", data).strip(_QUOTES))
+    return path.rpartition("/" if "/" in path else ".")[2]
 
 
 def _text(captures: Captures, name: str, data: bytes) -> str:

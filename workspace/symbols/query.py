@@ -21,6 +21,7 @@ captures:
   ``@import.alias``; or ``@import.local``, the name that a whole module has in this file.
   ``@import.default`` marks the import of a module's main export, ``@import.last`` a path that
   gives its last part as that name, and ``@import.parent`` what comes before braces.
+  ``@import.path`` has module and name in one, such as ``a.b.Name``.
 - Names that begin with ``_`` are for the query's own predicates.
 
 Matches with the same definition node add up, so that a pattern may give only a base or a type.

@@ -9,6 +9,7 @@ from intarsia.infill.syntax.parse import parse
 from intarsia.infill.syntax.parser_limits import is_beyond_grammar, parse_bounded
 
 RUBY = language_for_id("ruby")
+YAML = language_for_id("yaml")
 SHELL = language_for_id("shellscript")
 UNENDING = "<a>\n" * 50_000  # minutes in the shell grammar
 
@@ -41,3 +42,17 @@ def test_ruby_texts_that_its_grammar_may_not_survive(text, expected):
     assert is_beyond_grammar(text, RUBY) is expected
     assert not is_beyond_grammar(text, SHELL)
     assert (parse(text, RUBY) is None) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a:\n  - b: c\n    d: [1, 2]\n" * 500, False),
+        ("- " * 255, True),
+        ("? " * 255, True),
+        ("".join(" " * (6 * depth) + "- - -\n" for depth in range(90)), True),
+    ],
+)
+def test_yaml_texts_that_its_grammar_may_not_survive(text, expected):
+    assert is_beyond_grammar(text, YAML) is expected
+    assert (parse(text, YAML) is None) is expected

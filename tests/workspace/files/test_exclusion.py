@@ -3,8 +3,10 @@
 from pathlib import PurePosixPath, PureWindowsPath
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
+from intarsia.workspace.files.exclusion import SECRETS, _matches, excluding_pattern
 
 
 @pytest.mark.parametrize(
@@ -60,3 +62,18 @@ def test_patterns_name_files_paths_and_directories(pattern: str, is_excluded: bo
 def test_windows_paths_are_read_with_slashes() -> None:
     path = PureWindowsPath(r"C:\work\Keys\a.py")
     assert excluding_pattern(path, SECRETS) == "keys/"
+
+
+@given(
+    parts=st.lists(st.sampled_from(["a", "b", "A", ".env", "x.key", "keys"]), max_size=4),
+    patterns=st.lists(
+        st.sampled_from(["a", "a/", "a/b", "*.key", "keys/", "/a/*", "A/*/b", "[", "?", ""])
+    ),
+    is_absolute=st.booleans(),
+)
+def test_the_expression_for_all_patterns_misses_no_match(
+    parts: list[str], patterns: list[str], is_absolute: bool
+):
+    path = PurePosixPath("/" if is_absolute else "", *parts)
+    one_by_one = [it for it in patterns if _matches(path.as_posix().casefold(), it.casefold())]
+    assert excluding_pattern(path, patterns) == (one_by_one[0] if one_by_one else None)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import pytest
 from checkout import ROOT
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intarsia.infill.languages import LANGUAGES, Language, language_for_path
@@ -159,6 +159,16 @@ def test_rust(code: str, path: str, expected: list[str]) -> None:
         ("import static com.x.Z.m;", "src/test/java/com/x/A.java", ["src/main/java/com/x/Z.java"]),
         ("import com.x.Z.Inner;", "src/com/x/A.java", ["src/com/x/Z.java"]),
         ("import java.util.List;", "src/com/x/A.java", []),
+        ("import com.x.y.Z", "src/main/kotlin/com/x/A.kt", ["src/main/kotlin/com/x/y/Z.kt"]),
+        ("import com.x.{Y, Z}", "src/main/scala/A.scala", ["src/main/scala/com/x/Y.scala"]),
+        ('local j = require("a.b")', "lua/c.lua", ["lua/a/b.lua"]),
+        ('local j = require("a")', "plugin/c.lua", ["lua/a/init.lua"]),
+        ('const b = @import("p/b.zig");', "src/a.zig", ["src/p/b.zig"]),
+        ('const std = @import("std");', "src/a.zig", []),
+        ("import 'src/b.dart';", "lib/a.dart", ["lib/src/b.dart"]),
+        ("import 'package:core/b.dart';", "packages/app/lib/a.dart", ["packages/core/lib/b.dart"]),
+        ("alias MyApp.HTTPClient.Pool", "lib/a.ex", ["lib/my_app/http_client/pool.ex"]),
+        ("alias MyApp.{A, B}", "lib/c.ex", ["lib/my_app/a.ex", "lib/my_app/b.ex"]),
         ("using App.Core.Net;", "App.Core/Web/A.cs", ["App.Core/Net/B.cs", "App.Core/Net/C.cs"]),
         ("using System;", "App/A.cs", []),
         ('#include "b.h"', "src/a.c", ["src/b.h"]),
@@ -207,6 +217,7 @@ def test_all_imports_of_this_project_are_found() -> None:
 NAMES = st.text(alphabet='ab./\\:@*~$"{}', max_size=12)
 
 
+@settings(max_examples=500, deadline=None)
 @given(
     language=st.sampled_from(LANGUAGES),
     module=NAMES,

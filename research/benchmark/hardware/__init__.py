@@ -1,0 +1,1 @@
+"""The machine of a benchmark: what it is, and the energy that it uses."""

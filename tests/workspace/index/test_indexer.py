@@ -1,0 +1,162 @@
+"""The parser may crash, hang or not start: one file is left out, and the index goes on."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.index import indexer
+from intarsia.workspace.index.own_index import OwnIndex
+from intarsia.workspace.index.parser_process import ParserEvent, ParserProcess
+
+FAULTY = """
+import os, sys, time
+from intarsia.workspace.index import parse_worker
+parse = parse_worker.parse_text
+def parse_or_fail(text, language):
+    if "crash_here" in text:
+        os.abort()
+    if "hang_here" in text:
+        time.sleep(600)
+    if "raise_here" in text:
+        raise RecursionError
+    if "garble_here" in text:
+        os.write(OUT, b"\\xff" * 64)
+    return parse(text, language)
+dup = os.dup
+def remembered(descriptor):
+    global OUT
+    OUT = dup(descriptor)
+    return OUT
+os.dup = remembered
+parse_worker.parse_text = parse_or_fail
+parse_worker.run_parse_worker()
+"""
+
+
+def opened(root: Path, databases: Path, *command: str) -> OwnIndex:
+    return OwnIndex(
+        [RootSettings(path=str(root))], databases, lambda on: ParserProcess(on, command)
+    )
+
+
+def made(root: Path, faults: list[str]) -> None:
+    root.mkdir(exist_ok=True)
+    for number in range(12):
+        (root / f"m{number:02}.py").write_text(f"def f_{number}(): pass\n")
+    for number, fault in enumerate(faults):
+        (root / f"m{number * 5:02}_bad.py").write_text(f"def {fault}(): pass\n")
+
+
+@pytest.mark.parametrize("fault", ["crash_here", "hang_here", "raise_here", "garble_here"])
+def test_a_file_that_fails_the_parser_is_left_out_until_it_changes(
+    tmp_path: Path, fault: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(indexer, "MAX_PARSE_S", 3.0)
+    root = tmp_path / "workspace"
+    made(root, [fault])
+    own = opened(root, tmp_path / "databases", sys.executable, "-P", "-c", FAULTY)
+    try:
+        assert own.update(max_s=60)
+        counts = own.index.counts()
+        assert (counts.num_files, counts.num_left_out) == (12, 1)
+        assert own.index.definitions_named(fault, limit=1) == []
+        own.index.walk_again()
+        assert own.update(max_s=60)  # it is not tried again
+        assert own.index.counts().num_left_out == 1
+        (root / "m00_bad.py").write_text("def mended(): pass\n")
+        own.index.changed(str(root / "m00_bad.py"))
+        assert own.update(max_s=60)
+        assert len(own.index.definitions_named("mended", limit=2)) == 1
+    finally:
+        own.close()
+
+
+def test_a_parser_that_never_answers_is_given_up_with_a_reason(tmp_path: Path):
+    made(tmp_path / "workspace", [])
+    own = opened(tmp_path / "workspace", tmp_path / "databases", sys.executable, "-P", "-c", "")
+    try:
+        own.update(max_s=60)
+        assert own.fault == "the parser ends again and again: is the installation complete?"
+        assert own.index.counts().num_files == 0
+    finally:
+        own.close()
+
+
+def test_a_parser_that_cannot_be_started_is_given_up_with_a_reason(tmp_path: Path):
+    made(tmp_path / "workspace", [])
+    own = opened(tmp_path / "workspace", tmp_path / "databases", "/missing/python")
+    try:
+        own.update(max_s=60)
+        assert own.fault.startswith("the parser cannot be started: ")
+    finally:
+        own.close()
+
+
+RETIRING = """
+from intarsia.workspace.index import parse_worker
+parse_worker.MAX_BYTES, parse_worker.MIN_ANSWERS = 0, 5
+parse_worker.run_parse_worker()
+"""
+
+
+def test_a_parser_that_has_grown_is_replaced_and_no_file_is_lost(tmp_path: Path):
+    made(tmp_path / "workspace", [])
+    started: list[ParserProcess] = []
+
+    def start(on_event: Callable[[ParserEvent], None]) -> ParserProcess:
+        started.append(ParserProcess(on_event, (sys.executable, "-P", "-c", RETIRING)))
+        return started[-1]
+
+    root = RootSettings(path=str(tmp_path / "workspace"))
+    own = OwnIndex([root], tmp_path / "databases", start)
+    try:
+        assert own.update(max_s=60)
+        counts = own.index.counts()
+        assert (counts.num_files, counts.num_left_out) == (12, 0)
+        assert len(started) == 3
+    finally:
+        own.close()
+
+
+def test_after_a_faulty_parser_all_files_are_tried_again(tmp_path: Path):
+    made(tmp_path / "workspace", [])
+    for command in (
+        ("/missing/python",),
+        (sys.executable, "-P", "-m", "intarsia.workspace", "parse"),
+    ):
+        own = opened(tmp_path / "workspace", tmp_path / "databases", *command)
+        own.update(max_s=60)
+        num_files = own.index.counts().num_files
+        own.close()
+    assert num_files == 12
+
+
+def in_letters(number: int) -> str:
+    return "".join("abcdefghij"[int(digit)] for digit in f"{number:04}")
+
+
+def test_a_workspace_of_ten_thousand_files_is_indexed(tmp_path: Path):
+    root = tmp_path / "workspace"
+    for number in range(10_000):
+        if number % 100 == 0:
+            (root / f"part{number // 100}").mkdir(parents=True)
+        text = f"def function_{number}(argument):\n    return {in_letters(number)}\n"
+        (root / f"part{number // 100}" / f"module_{number}.py").write_text(text)
+    own = OwnIndex([RootSettings(path=str(root))], tmp_path / "databases")
+    try:
+        assert own.update(max_s=240)
+        counts = own.index.counts()
+        assert (counts.num_files, counts.num_definitions) == (10_000, 10_000)
+        for number in (0, 4_999, 9_999):
+            (found,) = own.index.definitions_named(f"function_{number}", limit=5)
+            assert found.path.endswith(f"/module_{number}.py")
+        (root / "part5" / "module_500.py").write_text("def changed(): pass\n")
+        own.index.changed(str(root / "part5" / "module_500.py"))
+        assert own.update(max_s=60)
+        assert len(own.index.definitions_named("changed", limit=2)) == 1
+        assert own.index.similar([in_letters(1234)], limit=3) != []
+    finally:
+        own.close()

@@ -1,0 +1,205 @@
+"""No secret of a workspace ever reaches the index, however its file comes and goes."""
+
+import re
+import shutil
+import sqlite3
+import zlib
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path, PurePath
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from inline_parser import InlineParser
+
+from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
+from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.index.own_index import OwnIndex
+
+EXCLUDE = ("internal/", "*.draft.py", "config/keys_of_ours.py")
+IGNORE = "ignored/\n*.gen.py\n"
+MARK = re.compile(r"zebrafish(\w+?)quagga")
+
+NAMES = st.sampled_from(
+    [
+        *("a.py", "b.py", "sub/c.py", "sub/deep/d.js", "e.json", "public/f.py"),
+        *(".env.py", ".ENV.js", "auth.json", "Auth.JSON", "secrets/a.py", "sub/SECRETS/b.py"),
+        *(".ssh/c.py", "keys/d.py", "sub/private/e.js", "id.key.py", "config/keys_of_ours.py"),
+        *("internal/a.py", "sub/Internal/b.py", "x.draft.py", "X.DRAFT.py"),
+        *("ignored/a.py", "sub/ignored/b.py", "y.gen.py", "own/c.py", "node_modules/a.py"),
+    ]
+)
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("write"), NAMES),
+        st.tuples(st.just("rename"), NAMES, NAMES),
+        st.tuples(st.just("link"), NAMES, NAMES),
+        st.tuples(st.just("open"), NAMES),
+        st.tuples(st.just("close"), NAMES),
+        st.tuples(st.just("delete"), NAMES),
+        st.tuples(st.just("walk")),
+        st.tuples(st.just("update")),
+        st.tuples(st.just("ignore own")),
+    ),
+    min_size=1,
+    max_size=14,
+)
+
+
+class Workspace:
+    """A folder, an index of it, and what every file holds."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "workspace"
+        self.root.mkdir()
+        (self.root / ".gitignore").write_text(IGNORE)
+        self.databases = folder / "databases"
+        own = RootSettings(path=str(self.root), exclude=EXCLUDE)
+        self.own = OwnIndex([own], self.databases, lambda on: InlineParser(on, []))
+        self.open: dict[str, str] = {}
+        self.num_marks = 0
+        self.is_own_ignored = False
+        self.renamed_into: set[str] = set()
+
+    def do(self, step: tuple[str, ...]) -> None:
+        match step:
+            case ("write", name):
+                self._place(name).write_text(self._secret())
+                self._changed(name)
+            case ("rename", name, to) if (self.root / name).is_file() and name != to:
+                shutil.move(self.root / name, self._place(to))
+                self.renamed_into.add(to)
+                self._changed(name, to)
+            case ("link", name, to) if name != to:
+                self._place(name).unlink(missing_ok=True)
+                self._place(name).symlink_to(self.root / to)
+                self._changed(name)
+            case ("open", name):
+                self.open[name] = self._secret()
+                self.own.index.open_text(str(self.root / name), self.open[name])
+            case ("close", name):
+                self.open.pop(name, None)
+                self.own.index.open_text(str(self.root / name), None)
+            case ("delete", name):
+                (self.root / name).unlink(missing_ok=True)
+                self._changed(name)
+            case ("walk",):
+                self.own.index.walk_again()
+            case ("update",):
+                self.own.update()
+            case ("ignore own",):
+                (self.root / ".intarsiaignore").write_text("own/\n!secrets/\n!.env.py\n")
+                self.is_own_ignored = True
+                self._changed(".intarsiaignore")
+
+    def may_be_read(self, name: str) -> bool:
+        """Tell by the names alone, without the product's walk and rules of folders."""
+        path = PurePath(self.root / name)
+        folded = [part.casefold() for part in PurePath(name).parts]
+        is_ignored = "ignored" in PurePath(name).parts or name.endswith(".gen.py")
+        is_own = self.is_own_ignored and folded[0] == "own"
+        return not (
+            excluding_pattern(path, SECRETS)
+            or "internal" in folded[:-1]
+            or folded[-1].endswith(".draft.py")
+            or folded == ["config", "keys_of_ours.py"]
+            or is_ignored
+            or is_own
+            or "node_modules" in folded
+        )
+
+    def public_marks(self) -> set[str]:
+        """Return the marks of all texts that may be read."""
+        texts = [text for name, text in self.open.items() if self.may_be_read(name)]
+        for path in self.root.rglob("*"):
+            name = path.relative_to(self.root).as_posix()
+            if path.is_file() and not path.is_symlink() and self.may_be_read(name):
+                texts.append(path.read_text())
+        return set(MARK.findall("\n".join(texts)))
+
+    def secret_marks(self) -> set[str]:
+        """Return the marks of what is in excluded files now, and nowhere else."""
+        texts = [text for name, text in self.open.items() if not self.may_be_read(name)]
+        for path in self.root.rglob("*"):
+            name = path.relative_to(self.root).as_posix()
+            if path.is_file() and not path.is_symlink() and not self.may_be_read(name):
+                texts.append(path.read_text())
+        return set(MARK.findall("\n".join(texts))) - self.public_marks()
+
+    def stored_marks(self) -> set[str]:
+        """Return the marks that any row of any database has."""
+        found = ""
+        for path in self.databases.glob("*.sqlite"):
+            with closing(sqlite3.connect(path)) as database:
+                for symbols, words in database.execute("SELECT symbols, words FROM contents"):
+                    found += zlib.decompress(symbols).decode(errors="replace")
+                    found += zlib.decompress(words).decode()
+                found += repr(database.execute("SELECT name FROM definitions").fetchall())
+                found += repr(database.execute("SELECT term FROM word_counts").fetchall())
+        return set(MARK.findall(found))
+
+    def _secret(self) -> str:
+        self.num_marks += 1
+        name = "zebrafish" + "abcdefghij"[self.num_marks % 10] * (self.num_marks // 10 + 1)
+        # Each text has a size of its own, as real files mostly do.
+        return f"def {name}quagga():\n    return 1\n" + "\n" * self.num_marks
+
+    def _place(self, name: str) -> Path:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def _changed(self, *names: str) -> None:
+        for name in names:
+            self.own.index.changed(str(self.root / name))
+
+
+def marks_of(texts: Iterable[str]) -> set[str]:
+    return set(MARK.findall("\n".join(texts)))
+
+
+def answered_marks(workspace: Workspace) -> set[str]:
+    """Return the marks in whatever the index answers."""
+    index, answers = workspace.own.index, []
+    for path in [*workspace.root.rglob("*"), *(workspace.root / name for name in workspace.open)]:
+        answers.append(index.read(str(path)) or "")
+        answers.append(repr(index.symbols_of(str(path))))
+    for number in range(1, workspace.num_marks + 1):
+        mark = "abcdefghij"[number % 10] * (number // 10 + 1)
+        name = f"zebrafish{mark}quagga"
+        if index.definitions_named(name, limit=5) or index.similar([name], limit=5):
+            answers.append(name)
+    return marks_of(answers)
+
+
+@settings(max_examples=80, deadline=None)
+@given(steps=STEPS)
+def test_no_secret_reaches_an_answer_or_a_row(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, ...]]
+):
+    workspace = Workspace(tmp_path_factory.mktemp("secrets"))
+    try:
+        for step in steps:
+            workspace.do(step)
+        assert workspace.own.update()
+        assert answered_marks(workspace) <= workspace.public_marks()
+        assert not workspace.stored_marks() & workspace.secret_marks()
+        workspace.own.index.walk_again()
+        assert workspace.own.update()
+        assert answered_marks(workspace) == workspace.public_marks()
+        assert not workspace.stored_marks() & workspace.secret_marks()
+    finally:
+        workspace.own.close()
+
+
+def test_the_property_can_fail(tmp_path: Path):
+    """With secrets allowed, they are found: the marks are looked for in the right places."""
+    workspace = Workspace(tmp_path)
+    workspace.own.index.open_roots([RootSettings(path=str(workspace.root), exclude_secrets=False)])
+    for name in ("secrets/a.py", "a.py"):
+        workspace.do(("write", name))
+    assert workspace.own.update()
+    assert len(answered_marks(workspace) - workspace.public_marks()) == 1
+    assert len(workspace.stored_marks() & workspace.secret_marks()) == 1
+    workspace.own.close()
