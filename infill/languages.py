@@ -286,7 +286,6 @@ LANGUAGES: tuple[Language, ...] = (
         block_style="indent",
         header=_YAML_HEADER,
         closed_header=_YAML_HEADER,
-        flush_header=_YAML_HEADER,
     ),
     Language(
         id="toml",

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.brackets import CLOSERS, balance_of, opener_of
+from intarsia.infill.syntax.brackets import CLOSERS, PAIRS, balance_of, opener_of
 from intarsia.infill.syntax.lines import (
     columns,
     last_non_blank,
@@ -78,7 +78,7 @@ def _header_ending_at(
     if text[last] in language.openers:
         if not is_above and not _may_open_inline(text, last, offset, language):
             return None
-        return _header(text, last, offset, language, closer={"{": "}", "[": "]"}[text[last]])
+        return _header(text, last, offset, language, closer=PAIRS[text[last]])
     return _header_by_pattern(text, last, offset, language, is_above=is_above)
 
 

@@ -119,7 +119,7 @@ def children_of(block: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
 
 def is_comment(node: tree_sitter.Node) -> bool:
     """Whether a node is a comment, in any language."""
-    return node.type.endswith("comment")
+    return node.type.endswith("comment") or node.type == "marginalia"  # of SQL
 
 
 def _range_of(node: tree_sitter.Node) -> ByteRange:

@@ -19,15 +19,25 @@ STRINGS = frozenset(
         "char_literal",
         "character",
         "character_literal",
+        "charlist",
+        "double_quote_scalar",
         "encapsed_string",
         "heredoc",
         "heredoc_body",
+        "interpolated_string",
         "interpolated_string_expression",
         "interpreted_string_literal",
+        "line_string_literal",
+        "multi_line_string_literal",
+        "multiline_string",
+        "multiline_string_literal",
         "nowdoc_string",
         "raw_string",
         "raw_string_literal",
         "regex",
+        "regex_literal",
+        "sigil",
+        "single_quote_scalar",
         "string",
         "string_array",
         "string_literal",
@@ -40,12 +50,26 @@ INTERPOLATIONS = frozenset(
     {
         "command_substitution",
         "expansion",
+        "interpolated_expression",
         "interpolation",
+        "raw_str_interpolation",
         "string_interpolation",
         "template_substitution",
     }
 )
-COMMENTS = frozenset({"block_comment", "comment", "html_comment", "js_comment", "line_comment"})
+COMMENTS = frozenset(
+    {
+        "block_comment",
+        "comment",
+        "documentation_comment",
+        "html_comment",
+        "js_comment",
+        "line_comment",
+        "marginalia",
+        "multiline_comment",
+        "xml_comment",
+    }
+)
 
 
 def nodes_at(syntax: Syntax, offset: int) -> list[tree_sitter.Node]:

@@ -32,7 +32,7 @@ LicenceOf: TypeAlias = Callable[[str], tuple[str | None, str]]
 MAX_PACKAGE_BYTES = 600_000
 """The most bytes of one language that are taken from one package."""
 
-NOT_TAUGHT = frozenset({"json", PLAIN_TEXT.id})
+NOT_TAUGHT = frozenset({"json", "markdown", "toml", "yaml", PLAIN_TEXT.id})
 _SHELLS = frozenset({"bash", "dash", "ksh", "zsh"})
 _SHEBANGS = (("sh", "shellscript"), ("python", "python"), ("ruby", "ruby"), ("php", "php"))
 _NOTICES = frozenset(
