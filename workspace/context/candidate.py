@@ -105,6 +105,12 @@ class Surroundings:
         return next((one.text for one in self.place.recent_edits if one.path == path), None)
 
 
+@lru_cache(maxsize=4)
+def symbols_of_text(text: str, language: Language) -> FileSymbols:
+    """Return the symbols of the file with the hole; it is asked about several times in a row."""
+    return extract_symbols(text, language)
+
+
 @lru_cache(maxsize=16_384)
 def _is_secret(path: str) -> bool:
     return excluding_pattern(PurePosixPath(path), SECRETS) is not None
@@ -117,7 +123,7 @@ def surroundings_of(index: IndexReader, place: Place, options: ChunkOptions) -> 
         place=place,
         options=options,
         neighbourhood=neighbourhood_of(place),
-        symbols=extract_symbols(place.text, place.language),
+        symbols=symbols_of_text(place.text, place.language),
         known=known_lines(place.text),
         imported_files=ImportedFiles(index, place.path),
         names=Counter(identifiers(place.text)),

@@ -4,7 +4,7 @@ The rules ask about files; the index answers, so that no folder is read while co
 """
 
 import posixpath
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from intarsia.infill.languages import language_for_path
 from intarsia.workspace.index.reader import IndexReader
@@ -26,11 +26,11 @@ class ImportedFiles:
     def __init__(self, index: IndexReader, path: str) -> None:
         """``path``: of the file that context is chosen for."""
         self._index = index
-        self._named: dict[str, Sequence[str]] = {}
+        self._named: dict[str, Mapping[str, None]] = {}
         self._found: dict[tuple[str, Import], Sequence[str]] = {}
         self._files = Files(
             roots=[root] if (root := index.root_of(path)) else [],
-            exists=lambda file: file in self._with_stem(posixpath.splitext(file)[0]),
+            exists=self._exists,
             files_in=index.files_in,
             read=index.read,
         )
@@ -57,14 +57,18 @@ class ImportedFiles:
         return [
             file
             for stem in stems
-            for file in self._with_stem(stem)
+            for file in self._with_stem(posixpath.basename(stem))
             if posixpath.splitext(file)[0].endswith("/" + stem) and file.endswith(extension)
         ]
 
-    def _with_stem(self, path: str) -> Sequence[str]:
-        stem = posixpath.basename(path)
+    def _exists(self, path: str) -> bool:
+        name = path.rpartition("/")[2]
+        return path in self._with_stem(name.rpartition(".")[0] or name)
+
+    def _with_stem(self, stem: str) -> Mapping[str, None]:
+        """Return the paths with a stem, as keys: the rules ask about hundreds of paths."""
         if stem not in self._named:
-            self._named[stem] = self._index.files_named(stem)
+            self._named[stem] = dict.fromkeys(self._index.files_named(stem))
         return self._named[stem]
 
 

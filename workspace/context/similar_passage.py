@@ -12,7 +12,7 @@ from intarsia.workspace.context.candidate import Candidate, Surroundings
 from intarsia.workspace.context.passage import best_lines, split_lines, written_passage
 from intarsia.workspace.words import words_in
 
-MAX_QUERY_WORDS = 24
+MAX_QUERY_WORDS = 16
 NUM_CANDIDATES = 8
 MAX_LINES_MORE = 6
 """Lines after a passage that may be shown with it: what follows similar code is what is asked."""

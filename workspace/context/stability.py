@@ -10,7 +10,7 @@ as far as its beginning is the same.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intarsia.workspace.context.candidate import PATH_CHARS
+from intarsia.workspace.context.candidate import PATH_CHARS, symbols_of_text
 from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.neighbourhood import neighbourhood_of
@@ -19,7 +19,6 @@ from intarsia.workspace.context.passage import split_lines
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.recent_edit import MAX_EDITS
 from intarsia.workspace.index.reader import IndexReader
-from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import FileSymbols
 from intarsia.workspace.words import identifiers
 
@@ -48,7 +47,7 @@ class ChosenContext:
 
 def needs_of(place: Place) -> Needs:
     """Return what the hole needs, from the text alone."""
-    imports = _imports(extract_symbols(place.text, place.language))
+    imports = _imports(symbols_of_text(place.text, place.language))
     names = {name for _, name in imports}
     neighbourhood = neighbourhood_of(place)
     return Needs(
