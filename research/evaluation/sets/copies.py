@@ -6,7 +6,7 @@ SHARE = 0.5
 
 
 def lines_of(text: str) -> frozenset[str]:
-    """Return the lines of a text that are compared: without indentation, none of them empty."""
+    """Return the lines of a text that are compared: without indentation and without empty ones."""
     return frozenset(line.strip() for line in text.split("\n") if line.strip())
 
 
