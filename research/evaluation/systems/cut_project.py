@@ -77,7 +77,7 @@ class CutProjects:
 
 
 def _update(index: ProjectIndex) -> None:
-    """Index all that has changed, in this process: these files are known not to crash a parser."""
+    """Index all that has changed, in this process: a slow parser process would hold up a run."""
     while index.is_walking or index.num_queued:
         while index.walk_step():
             pass

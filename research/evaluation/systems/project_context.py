@@ -1,4 +1,4 @@
-"""Code of other files for a case: which kinds of chunks, and which chunks pass the gate.
+"""Code of other files for a case: which kinds of chunks are read, and which pass the gate.
 
 A gate keeps a chunk only if it makes the known code near the hole more likely (``ScoreChunks``).
 """
