@@ -13,11 +13,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax.lines import line_end
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.project.project_contexts import OpenHole
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.ahead_chain import PAUSE_S
-from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Filled
     from intarsia.infill.filling.attempts import Attempts
     from intarsia.infill.filling.plan import FillPlan
+    from intarsia.lsp.suggestions.ghost_text import GhostText
 
 logger = logging.getLogger(__name__)
 
@@ -42,8 +43,7 @@ def look_ahead(
                 snapshot.document.uri, partial(_hole_of, session, snapshot), session.settings
             )
         if _may_look_ahead(session, snapshot, outcome):
-            shown = next(iter(outcome.ghosts), None)
-            places = [it for it in _places(snapshot, shown) if not session.cache.has(it)]
+            places = [it for it in _places(snapshot, outcome) if not session.cache.has(it)]
             step = partial(_step, session, snapshot, outcome)
             session.ahead.start([*places, snapshot], step, begins_at=asked_at + PAUSE_S)
     except Exception:  # the user did not request it
@@ -69,18 +69,31 @@ def _may_look_ahead(session: Session, snapshot: Snapshot, outcome: RequestOutcom
     return session.uses_idle_time()
 
 
-def _places(snapshot: Snapshot, shown: GhostText | None) -> Iterator[Snapshot]:
-    """Yield the place after accepting what is shown, if anything is, and the line below it."""
+def _places(snapshot: Snapshot, outcome: RequestOutcome) -> Iterator[Snapshot]:
+    """Yield the place after accepting what is shown, if anything is, and the line below it.
+
+    Last, where a suggestion was accepted before at the end of a line, comes the line below the
+    cursor: the user may go on there without accepting another one.
+    """
     from intarsia.infill.syntax.next_line import end_and_next_line
     from intarsia.lsp.fill_options import language_of
 
+    language = language_of(snapshot.document)
+
+    def below(text: str, offset: int) -> Snapshot:
+        end, typed = end_and_next_line(text, offset, language)
+        return _as_place(snapshot, text[:end] + typed + text[end:], end + len(typed))
+
     text, offset = snapshot.text, snapshot.offset
-    if shown is not None:
-        text = text[:offset] + shown.text + text[offset:]
-        offset += len(shown.text)
-        yield _as_place(snapshot, text, offset)
-    end, typed = end_and_next_line(text, offset, language_of(snapshot.document))
-    yield _as_place(snapshot, text[:end] + typed + text[end:], end + len(typed))
+    shown = next(iter(outcome.ghosts), None)
+    if shown is None:
+        yield below(text, offset)
+        return
+    accepted = text[:offset] + shown.text + text[offset:]
+    yield _as_place(snapshot, accepted, offset + len(shown.text))
+    yield below(accepted, offset + len(shown.text))
+    if outcome.is_cached and offset == line_end(text, offset):
+        yield below(text, offset)
 
 
 def _as_place(snapshot: Snapshot, text: str, offset: int) -> Snapshot:

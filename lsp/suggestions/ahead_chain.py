@@ -7,6 +7,7 @@ document becomes another than it foresaw, and counts what it brought.
 import asyncio
 import logging
 import time
+from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
@@ -30,7 +31,9 @@ class AheadChain:
         self._on_count = on_count
         self._task: asyncio.Task[None] | None = None
         self._places: Sequence[Snapshot] = ()
+        self._next: deque[Snapshot] = deque()
         self._current: Snapshot | None = None
+        self._fill: FillPlace | None = None
 
     @property
     def is_running(self) -> bool:
@@ -39,15 +42,18 @@ class AheadChain:
     def start(self, places: Sequence[Snapshot], fill: FillPlace, *, begins_at: float) -> None:
         """Fill these places from ``begins_at`` (time.monotonic()) on; end the chain before.
 
-        A chain that fills one of the places now goes on.
+        A fill of one of the places that runs now goes on; the others follow it.
         """
         current = self._current
-        if self.is_running and current is not None and any(_same(current, it) for it in places):
-            return
-        self.end()
-        if places:
-            self._places = tuple(places)
-            self._task = asyncio.create_task(self._run(self._places, fill, begins_at))
+        goes_on = current is not None and any(_same(current, it) for it in places)
+        if not (goes_on and self.is_running):
+            self.end()
+            current = None
+        self._places = tuple(places)
+        self._next = deque(it for it in places if current is None or not _same(current, it))
+        self._fill = fill
+        if self._next and not self.is_running:
+            self._task = asyncio.create_task(self._run(begins_at))
 
     def document_changed(self, document: Document) -> None:
         """End the chain, unless the document is now as one of its places foresaw it."""
@@ -75,12 +81,12 @@ class AheadChain:
         """Count a request that was answered by a fill of this time."""
         self._on_count(AheadCount(num_hits=1, used_s=seconds))
 
-    async def _run(self, places: Sequence[Snapshot], fill: FillPlace, begins_at: float) -> None:
+    async def _run(self, begins_at: float) -> None:
         await asyncio.sleep(max(0.0, begins_at - time.monotonic()))
-        for place in places:
-            self._current = place
+        while self._next and self._fill is not None:
+            self._current = place = self._next.popleft()
             try:
-                await fill(place)
+                await self._fill(place)
             except Exception:  # the user did not request it
                 logger.exception("a fill ahead of the user failed")
                 return

@@ -1,0 +1,84 @@
+"""One chain at a time; what it fills now goes on where the next chain wants it too."""
+
+import asyncio
+import time
+
+from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.suggestions.ahead_chain import AheadChain
+
+
+def place(text: str) -> Snapshot:
+    document = Document(
+        uri="file:///a.py",
+        language_id="python",
+        version=1,
+        encoding="utf-16",
+        text=text,
+        line_starts=(0,),
+    )
+    return Snapshot(document=document, text=text, offset=len(text), selected=None)
+
+
+class Filler:
+    """Fills each place once it is let go on."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.filled: list[str] = []
+        self.has_begun, self.may_end = asyncio.Event(), asyncio.Event()
+
+    async def fill(self, place: Snapshot) -> None:
+        self.begun.append(place.text)
+        self.has_begun.set()
+        await self.may_end.wait()
+        self.filled.append(place.text)
+
+    async def all_filled(self, chain: AheadChain) -> list[str]:
+        self.may_end.set()
+        if chain._task is not None:
+            await asyncio.wait({chain._task}, timeout=5)
+        return self.filled
+
+
+async def started(*texts: str) -> tuple[AheadChain, Filler]:
+    chain, filler = AheadChain(lambda count: None), Filler()
+    chain.start([place(it) for it in texts], filler.fill, begins_at=0)
+    await filler.has_begun.wait()
+    return chain, filler
+
+
+async def test_places_are_filled_one_after_the_other() -> None:
+    chain, filler = await started("a", "b")
+    assert filler.begun == ["a"]
+    assert await filler.all_filled(chain) == ["a", "b"]
+
+
+async def test_another_chain_ends_the_first() -> None:
+    chain, filler = await started("a", "b")
+    chain.start([place("c")], filler.fill, begins_at=0)
+    assert await filler.all_filled(chain) == ["c"]
+
+
+async def test_what_is_filled_now_goes_on_and_the_new_places_follow() -> None:
+    chain, filler = await started("a", "b")
+    chain.start([place("c"), place("a")], filler.fill, begins_at=time.monotonic() + 60)
+    assert await filler.all_filled(chain) == ["a", "c"]
+    assert filler.begun == ["a", "c"]
+
+
+async def test_a_document_that_was_foreseen_ends_nothing_and_any_other_does() -> None:
+    chain, filler = await started("a", "b")
+    chain.document_changed(place("b").document)
+    assert chain.is_running
+    chain.document_changed(place("x").document)
+    assert await filler.all_filled(chain) == []
+
+
+async def test_an_error_ends_the_chain_and_no_more() -> None:
+    async def fail(_place: Snapshot) -> None:
+        raise ValueError("a bug")
+
+    chain = AheadChain(lambda count: None)
+    chain.start([place("a"), place("b")], fail, begins_at=0)
+    assert await Filler().all_filled(chain) == []
