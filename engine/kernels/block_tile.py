@@ -126,7 +126,8 @@ class _BlockTile(VectorWriter):
         """Return the sums with four more numbers of each row."""
         step_bytes = 4 * self.lanes
         in_panel, in_row = self.times(step, step_bytes), self.times(step, 4)
-        self.prefetch(self.at(self.block.ahead, in_panel))
+        ahead = self.builder.mul(step, self.block.ahead_bytes)
+        self.prefetch(self.at(self.block.ahead, ahead))
         weights = [
             self.load(self.at(address, in_panel), self.bytes, step_bytes)
             for address in self.addresses

@@ -50,6 +50,8 @@ def multiply_many(first_panel, product, num_threads, y):
     num_plain = rows.num_groups - 1 if has_adapter else rows.num_groups
     address = matrix.panels.ctypes.data + first_panel * panel_bytes
     next_block = address + num_threads * block_panels() * panel_bytes
+    num_tiles = (rows.num_rows + BLOCK_ROWS - 1) // BLOCK_ROWS
+    share = (block_panels() * panel_bytes + num_tiles - 1) // num_tiles
     for row in range(0, rows.num_rows, BLOCK_ROWS):
         is_adapted = has_adapter and row + BLOCK_ROWS > adapter.num_frozen
         multiply_block(
@@ -62,7 +64,8 @@ def multiply_many(first_panel, product, num_threads, y):
                 matrix.last_scales.ctypes.data + 4 * column,
                 matrix.column_scales.ctypes.data + 4 * column,
                 matrix.biases.ctypes.data + 4 * column,
-                next_block + row // BLOCK_ROWS % block_panels() * panel_bytes,
+                next_block + row // BLOCK_ROWS * share,
+                share * lanes * 4 // panel_bytes,
             ),
             rows_from(rows, row),
             Strided(y.ctypes.data + 4 * (row * y.shape[1] + column), y.shape[1]),

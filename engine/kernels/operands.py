@@ -220,7 +220,8 @@ class BlockAt(NamedTuple):
     last_scales: int
     column_scales: int
     biases: int
-    ahead: int  # of a panel to fetch ahead
+    ahead: int  # of what to fetch ahead
+    ahead_bytes: int  # to fetch each step
 
 
 class RowsAt(NamedTuple):

@@ -65,6 +65,17 @@ def test_a_far_larger_number_costs_precision_only_in_its_group() -> None:
     assert error(multiply_rows(quantize_matrix(weight), x, _TEAM), x @ weight.T) < 0.015
 
 
+@pytest.mark.parametrize("num_rows", [9, 12, 31, 70])
+@pytest.mark.parametrize("num_out", [64, 130, 200])
+def test_many_rows_have_the_same_products_as_few(num_rows: int, num_out: int) -> None:
+    """Blocks of panels, the panels that remain, and tiles that are not full."""
+    part, x = quantize_matrix(numbers(num_out, _IN)), numbers(num_rows, _IN, seed=1)
+    write_rows(part.matrices, 0, 0, numbers(num_out, _IN), bias=numbers(num_out, seed=2))
+    together = multiply_rows(part, x, _TEAM)
+    few = [multiply_rows(part, x[i : i + 8], _TEAM) for i in range(0, num_rows, 8)]
+    assert np.array_equal(together, np.concatenate(few))
+
+
 @given(st.integers(1, 20), st.integers(0, 1000))
 def test_a_row_does_not_depend_on_the_rows_beside_it(num_rows: int, seed: int) -> None:
     part, x = quantize_matrix(numbers(_OUT, _IN)), numbers(num_rows, _IN, seed=seed)
