@@ -19,6 +19,7 @@ from intarsia.research.evaluation.execute import Sandbox, find_sandbox
 from intarsia.research.evaluation.sets.builtin import builtin_cases
 from intarsia.research.evaluation.sets.humaneval import read_humaneval
 from intarsia.research.evaluation.sets.project import project_cases
+from intarsia.research.evaluation.sets.project_packages import PackageSource
 from intarsia.research.evaluation.sets.repository import repository_cases
 from intarsia.research.evaluation.sets.request_kind import language_ids
 from intarsia.research.evaluation.system import System
@@ -126,11 +127,11 @@ def read_cases(request: EvalRequest) -> list[Case]:
 def _set_cases(name: str, request: EvalRequest) -> Sequence[Case]:
     if name == "project":
         return project_cases(
+            PackageSource(cache=cache_folder() / "evaluation"),
             languages=request.languages or None,
             kinds=request.kinds or None,
             limit=request.limit,
             seed=request.seed,
-            cache=cache_folder() / "evaluation",
         )
     if name == "builtin":
         return builtin_cases(

@@ -19,6 +19,16 @@ class Changes(msgspec.Struct, frozen=True):
     lost: int
 
 
+class ContextFigures(msgspec.Struct, frozen=True, kw_only=True):
+    """What the model has read, and what that changes against the first system."""
+
+    exact: Changes
+    named: Changes
+    read: Estimate | None  # mean of the context tokens that a fill used, read for it or cached
+    read_project: Estimate | None  # mean of those of other files
+    read_ms_p50: Estimate | None
+
+
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """One system on some cases. None: no case has the value that the figure needs.
 
@@ -40,11 +50,7 @@ class Figures(msgspec.Struct, frozen=True, kw_only=True):
     forwards_to_first: Estimate | None  # ratio to the first system's, of cases that both count
     tokens: int
     tokens_per_forward: Estimate | None
-    exact_to_first: Changes
-    named_to_first: Changes
-    read: Estimate | None  # mean of the context tokens that a fill used, read for it or cached
-    read_project: Estimate | None  # mean of those of other files
-    read_ms_p50: Estimate | None
+    context: ContextFigures
     same_as_first: Estimate | None  # the same text as the first system's
     ms_p50: Estimate | None  # as the client waited
     ms_p95: Estimate | None
@@ -186,7 +192,7 @@ def _figures(rows: Sequence[Row], first: Mapping[CaseKey, Row]) -> Figures:
     ms, engine_ms = sample.percentiles(_waited_ms), sample.percentiles(lambda row: row.engine_ms)
     decode_ms = sample.percentiles(_decode_ms)
     exact, similarity = sample.share(_is_exact), sample.mean(_similarity)
-    assert exact and similarity, "a part of the rows is never empty"
+    assert exact and similarity, "a part is never empty"
     return Figures(
         cases=len(rows),
         failures=sum(row.is_failure for row in rows),
@@ -203,11 +209,7 @@ def _figures(rows: Sequence[Row], first: Mapping[CaseKey, Row]) -> Figures:
         forwards_to_first=sample.forwards_to_first(),
         tokens=sum(row.num_tokens or 0 for row in rows),
         tokens_per_forward=sample.tokens_per_forward(),
-        exact_to_first=sample.changes(_is_exact),
-        named_to_first=sample.changes(_has_name),
-        read=sample.mean(_num_context),
-        read_project=sample.mean(lambda row: row.num_project),
-        read_ms_p50=sample.percentiles(lambda row: row.read_ms)[0],
+        context=_context_figures(sample),
         same_as_first=sample.same_as_first(),
         ms_p50=ms[0],
         ms_p95=ms[1],
@@ -220,6 +222,16 @@ def _figures(rows: Sequence[Row], first: Mapping[CaseKey, Row]) -> Figures:
         exact_by_language=_by_language(languages, _is_exact),
         pass_at_1_by_language=_by_language(languages, _has_passed),
         similarity_by_language=_by_language(languages, _similarity),
+    )
+
+
+def _context_figures(sample: _Sample) -> ContextFigures:
+    return ContextFigures(
+        exact=sample.changes(_is_exact),
+        named=sample.changes(_has_name),
+        read=sample.mean(_num_context),
+        read_project=sample.mean(lambda row: row.num_project),
+        read_ms_p50=sample.percentiles(lambda row: row.read_ms)[0],
     )
 
 

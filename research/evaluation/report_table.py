@@ -46,7 +46,7 @@ def set_tables(figures: SetFigures) -> Iterator[Table]:
     rows = figures.systems
     yield _quality(rows, name)
     yield _cost(rows, f"{name}: cost")
-    if any(row.whole.read_project and row.whole.read_project.value for row in rows):
+    if any(read.value for row in rows if (read := row.whole.context.read_project)):
         yield _against_first(rows, f"{name}: what context of other files gains and costs")
     kinds = {row.system: row.by_kind for row in rows}
     languages = {row.system: row.by_language for row in rows}
@@ -117,15 +117,15 @@ def _against_first(rows: Sequence[SystemFigures], title: str) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
         whole = row.whole
-        named = (percent_with_interval(whole.named), _won_lost(whole.named_to_first))
+        named = (percent_with_interval(whole.named), _won_lost(whole.context.named))
         table.add_row(
             _name(row.system),
             percent_with_interval(whole.exact),
-            _won_lost(whole.exact_to_first),
+            _won_lost(whole.context.exact),
             *(named if has_names else ()),
-            number(whole.read),
-            number(whole.read_project),
-            number(whole.read_ms_p50),
+            number(whole.context.read),
+            number(whole.context.read_project),
+            number(whole.context.read_ms_p50),
         )
     return table
 

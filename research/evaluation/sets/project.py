@@ -10,11 +10,14 @@ from collections.abc import Iterator, Sequence
 from itertools import cycle, islice
 from pathlib import Path
 
-from intarsia.research.corpus.fetch import ReadPage, read_page
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.case import Case, CaseKind
 from intarsia.research.evaluation.sets.project_holes import project_holes
-from intarsia.research.evaluation.sets.project_packages import TABLE, package_folder, read_table
+from intarsia.research.evaluation.sets.project_packages import (
+    PackageSource,
+    package_folder,
+    read_table,
+)
 from intarsia.research.evaluation.sets.request_kind import language_ids
 
 NUM_HOLES = 240
@@ -26,24 +29,22 @@ _TURNS = (True, True, False)
 
 
 def project_cases(
+    source: PackageSource,
     *,
     languages: Sequence[str] | None,
     kinds: Sequence[CaseKind] | None,
     limit: int | None,
     seed: int,
-    cache: Path,
-    read: ReadPage = read_page,
-    table: Path = TABLE,
 ) -> list[Case]:
     """Return ``limit`` cases, by default NUM_HOLES, even over languages and packages.
 
-    A smaller limit gives the first of the same cases. ``cache`` keeps what is fetched. Raise
-    EvaluationFault if a name is wrong, a package is not available or there is no such hole.
+    A smaller limit gives the first of the same cases. Raise EvaluationFault if a
+    name is wrong, a package is not available or there is no such hole.
     """
     wanted = language_ids(languages) if languages else None
-    packages = [one for one in read_table(table) if wanted is None or one.language in wanted]
+    packages = [one for one in read_table(source.table) if wanted is None or one.language in wanted]
     draws = [
-        _Draw(one.name, package_folder(one, cache=cache, read=read), one.language, seed)
+        _Draw(one.name, package_folder(one, source), one.language, seed)
         for one in packages
         if not kinds or KIND in kinds
     ]

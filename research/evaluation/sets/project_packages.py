@@ -9,11 +9,12 @@ import shutil
 import tomllib
 from collections import defaultdict
 from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from intarsia.research.corpus.fetch import NotThere, ReadPage, fetch_archive
+from intarsia.research.corpus.fetch import NotThere, ReadPage, fetch_archive, read_page
 from intarsia.research.corpus.members import BadArchive, Member, read_members
 from intarsia.research.corpus.release import ArchiveLink
 from intarsia.research.errors import CorpusFault, EvaluationFault
@@ -52,15 +53,24 @@ def read_table(file: Path = TABLE) -> tuple[ProjectPackage, ...]:
     return table.package
 
 
-def package_folder(package: ProjectPackage, *, cache: Path, read: ReadPage) -> Path:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PackageSource:
+    """Where packages come from; ``cache`` keeps what was fetched."""
+
+    cache: Path
+    read: ReadPage = read_page
+    table: Path = TABLE
+
+
+def package_folder(package: ProjectPackage, source: PackageSource) -> Path:
     """Return the folder with the package's source files, fetched and unpacked if it is missing.
 
     Raise EvaluationFault if the archive cannot be fetched, is not the one of the table, or is
     damaged, or if the disk refuses.
     """
-    folder = cache / "sources" / package.sha256[:16] / PurePosixPath(package.name).name
+    folder = source.cache / "sources" / package.sha256[:16] / PurePosixPath(package.name).name
     if not folder.is_dir():
-        texts = without_copies(_texts(package, cache / "archives", read))
+        texts = without_copies(_texts(package, source))
         try:
             _write(texts, folder)
         except (OSError, ValueError) as error:
@@ -87,11 +97,12 @@ def without_copies(texts: Mapping[str, str]) -> dict[str, str]:
     return left
 
 
-def _texts(package: ProjectPackage, archives: Path, read: ReadPage) -> dict[str, str]:
+def _texts(package: ProjectPackage, source: PackageSource) -> dict[str, str]:
     link = ArchiveLink(url=package.url, digest_name="sha256", digest=package.sha256)
     try:
         members = read_members(
-            fetch_archive(link, archives, read), is_wanted=lambda path: not path.endswith(_DECLARED)
+            fetch_archive(link, source.cache / "archives", source.read),
+            is_wanted=lambda path: not path.endswith(_DECLARED),
         )
     except CorpusFault as error:
         raise EvaluationFault(

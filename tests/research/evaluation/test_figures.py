@@ -136,9 +136,9 @@ def test_what_is_won_and_lost_is_told_against_the_first_system():
         exact("4", "all", is_named=True),  # the first system did not meet it
     ]
     first, second = figures_of(rows)[0].systems
-    assert (first.whole.exact_to_first.won, first.whole.exact_to_first.lost) == (0, 0)
-    assert (second.whole.exact_to_first.won, second.whole.exact_to_first.lost) == (2, 1)
-    assert (second.whole.named_to_first.won, second.whole.named_to_first.lost) == (1, 1)
+    assert (first.whole.context.exact.won, first.whole.context.exact.lost) == (0, 0)
+    assert (second.whole.context.exact.won, second.whole.context.exact.lost) == (2, 1)
+    assert (second.whole.context.named.won, second.whole.context.named.lost) == (1, 1)
     assert first.whole.named and (first.whole.named.value, first.whole.named.of) == (0.5, 2)
 
 
@@ -148,5 +148,6 @@ def test_tokens_read_count_those_that_were_read_before():
         row("2", num_read=100, num_reused=0, num_project=0),
         row("3"),
     )
-    assert found.read and (found.read.value, found.read.of) == (100, 2)
-    assert found.read_project and found.read_project.value == 25
+    read, project = found.context.read, found.context.read_project
+    assert read and (read.value, read.of) == (100, 2)
+    assert project and project.value == 25

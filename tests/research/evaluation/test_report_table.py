@@ -90,6 +90,17 @@ def test_the_holes_that_one_side_has_right_are_listed_as_far_as_a_screen_holds_t
     assert "x = 1" in text and "other" in text
 
 
+def test_context_of_other_files_has_its_own_table_only_where_it_was_read():
+    without = [row("1", "none", is_named=False, num_read=400, num_reused=0, num_project=0)]
+    read = exact("1", "all", is_named=True, num_read=700, num_reused=50, num_project=350)
+    assert "other files" not in drawn_figures(*without)
+    text = drawn_figures(*without, read)
+    assert "what context of other files gains and costs" in text
+    (line,) = [line for line in text.splitlines() if "1 / 0" in line]
+    assert line.split()[0] == "all"
+    assert line.count("1 / 0") == 2 and "750" in line and "350" in line
+
+
 @pytest.mark.parametrize(
     ("value", "digits", "shown"),
     [(1.26, 1, "+1.3"), (-1.26, 1, "−1.3"), (-0.01, 1, "0.0"), (0, 0, "0"), (-2345, 0, "−2,345")],

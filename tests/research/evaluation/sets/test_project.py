@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from small_packages import tar_bytes, zip_bytes
@@ -12,7 +13,11 @@ from intarsia.research.corpus.members import MAX_MEMBER_BYTES
 from intarsia.research.errors import CorpusFault, EvaluationFault
 from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.sets.project import NUM_HOLES, project_cases
-from intarsia.research.evaluation.sets.project_packages import read_table, without_copies
+from intarsia.research.evaluation.sets.project_packages import (
+    PackageSource,
+    read_table,
+    without_copies,
+)
 
 USES = "\n\n".join(
     f"def step_{number}(value):\n    result = scale_{number}(value, {number})\n    return result"
@@ -60,11 +65,13 @@ class Archives:
         self.num_read += 1
         return self.pages[url]
 
-    def cases(self, cache: str = "cache", **changed: object) -> list[Case]:
+    def cases(self, cache: str = "cache", **changed: Any) -> list[Case]:
         table = self.folder / "table.toml"
         table.write_text("\n".join(self.rows))
-        asked = {"languages": None, "kinds": None, "limit": None, "seed": 7, "read": self.read}
-        return project_cases(cache=self.folder / cache, table=table, **(asked | changed))  # type: ignore[arg-type]
+        read = changed.pop("read", self.read)
+        source = PackageSource(cache=self.folder / cache, read=read, table=table)
+        asked = {"languages": None, "kinds": None, "limit": None, "seed": 7}
+        return project_cases(source, **(asked | changed))
 
 
 @pytest.fixture
