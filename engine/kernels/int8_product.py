@@ -10,12 +10,12 @@ from numba import njit
 
 from intarsia.engine.kernels import microkernels
 from intarsia.engine.kernels.block_tile import BLOCK_ROWS, block_panels, multiply_block
-from intarsia.engine.kernels.microkernels import MAX_TILE_ROWS
 from intarsia.engine.kernels.operands import BlockAt, PanelAt, RowsAt, Strided
 from intarsia.engine.kernels.vector_writer import num_lanes
 from intarsia.engine.kernels.work_units import claim, done, wait_for
 
 _UNITS_PER_THREAD = 8
+_FEW_ROWS = 64  # up to here, blocks were not faster
 _FIRST_ROW = np.int64(0)  # a bare 0 has a type of its own: numba would compile the callees twice
 
 
@@ -23,7 +23,7 @@ _FIRST_ROW = np.int64(0)  # a bare 0 has a type of its own: numba would compile 
 def multiply(phase, product, y):
     """Write a product's rows times its matrix into y (rows and some to spare, padded out)."""
     num_panels = product.matrix.panels.shape[0]
-    is_many = product.rows.num_rows > MAX_TILE_ROWS
+    is_many = product.rows.num_rows > _FEW_ROWS
     size = max(1, num_panels // (_UNITS_PER_THREAD * phase.num_threads))
     if is_many:
         size = block_panels()

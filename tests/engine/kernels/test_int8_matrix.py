@@ -65,7 +65,7 @@ def test_a_far_larger_number_costs_precision_only_in_its_group() -> None:
     assert error(multiply_rows(quantize_matrix(weight), x, _TEAM), x @ weight.T) < 0.015
 
 
-@pytest.mark.parametrize("num_rows", [9, 12, 31, 70])
+@pytest.mark.parametrize("num_rows", [65, 70, 126])
 @pytest.mark.parametrize("num_out", [64, 130, 200])
 def test_many_rows_have_the_same_products_as_few(num_rows: int, num_out: int) -> None:
     """Blocks of panels, the panels that remain, and tiles that are not full."""
