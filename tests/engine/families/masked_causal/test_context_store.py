@@ -56,9 +56,12 @@ def started(root: Path, backbone: CausalBackbone, cache_tokens: int = 4096) -> O
     return OpenContext(backbone, cache_tokens=cache_tokens, store=open_store(root))
 
 
-def start_filler(root: Path, toy: Path, backbone: CausalBackbone) -> MaskedCausalFiller:
+def start_filler(
+    root: Path, toy: Path, backbone: CausalBackbone, max_context_tokens: int = 400
+) -> MaskedCausalFiller:
     info = ModelInfo(name="toy", family="", device="cpu", dtype="", notes=())
-    return MaskedCausalFiller(started(root, backbone), toy_text(toy), info, max_context_tokens=400)
+    context = started(root, backbone)
+    return MaskedCausalFiller(context, toy_text(toy), info, max_context_tokens=max_context_tokens)
 
 
 def tokens(length: int, seed: int = 0) -> list[int]:
@@ -171,6 +174,23 @@ class TestPermission:
         (ids,) = open_store(root).contexts()
         assert "import os" in toy_text_of(toy, ids)
         assert "total" not in toy_text_of(toy, ids)
+
+    def test_what_is_prepared_has_that_of_its_own_request(
+        self, root: Path, toy: Path, backbone: CausalBackbone
+    ) -> None:
+        """A fill that forbids it runs within one that allows it, and is prepared for later."""
+        filler = start_filler(root, toy, backbone, max_context_tokens=1000)
+        head, secrets = "import os\n" * 20, "secret = 'abc'\n" * 17
+        run_fill(filler, toy_fill(head))
+        run_fill(filler, toy_fill(CODE * 2, keeps_context=True))
+        with filler.suspended():
+            run_fill(filler, toy_fill(head + secrets))
+        num_held = filler.cached_tokens()
+        filler.prepare(NO_CONTROL)
+        assert filler.cached_tokens() > num_held, "there was a nearer boundary to prepare"
+        filler.store_contexts(NO_CONTROL)
+        (kept,) = open_store(root).contexts()
+        assert "secret" not in toy_text_of(toy, kept)
 
     def test_one_taken_over_by_another_window_follows_that_one(
         self, root: Path, backbone: CausalBackbone
