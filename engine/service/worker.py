@@ -162,6 +162,9 @@ class Worker:
             return self._failed(job, error)
 
     def _run(self, job: Job) -> Answer:
+        is_other = self._slot.filler is not None and self._slot.loaded(job.request.model) is None
+        if job.is_for_idle_time and is_other:
+            raise Cancelled  # a model that a user waits for must not be put out
         filler = self._slot.take(job.request.model)
         if isinstance(job.request, Preload):
             return Loaded(id=job.request.id)
