@@ -43,7 +43,12 @@ class KeptFiles:
         self._limits = limits
 
     def names(self, pattern: str) -> list[str]:
-        """Return the names that match, least recently used first; none if there is no folder."""
+        """Return the names that match, least recently used first.
+
+        None if there is no folder, or if other users may enter it.
+        """
+        if not (_is_private(self._root) and _is_private(self.folder)):
+            return []
         used = []
         for path in self.folder.glob(pattern):
             with suppress(OSError):  # another process removed it
@@ -81,7 +86,12 @@ class KeptFiles:
                 self.path(name).unlink()
 
     def trim(self) -> None:
-        """Remove what is too old, then the least recently used files until the rest fits."""
+        """Remove what is too old, then the least recently used files until the rest fits.
+
+        A folder that other users may enter was not made here: nothing in it is removed.
+        """
+        if not _is_private(self._root):
+            return
         now, num_bytes = time.time(), 0
         for used_at, size, path in sorted(_files(self._root), reverse=True):
             num_bytes += size
@@ -96,14 +106,20 @@ class KeptFiles:
         """Make both folders; raise PermissionError if other users may enter them."""
         for folder in (self._root, self.folder):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            status = folder.lstat()
-            is_ours = os.name == "nt" or (
-                stat.S_ISDIR(status.st_mode)
-                and status.st_uid == os.geteuid()
-                and not status.st_mode & _OPEN_TO_OTHERS
-            )
-            if not is_ours:
+            if not _is_private(folder):
                 raise PermissionError(f"{folder} is not a folder of yours alone (mode 0700)")
+
+
+def _is_private(folder: Path) -> bool:
+    """Tell whether there is such a folder, which only this user may enter."""
+    try:
+        status = folder.lstat()
+    except OSError:
+        return False
+    is_ours = os.name == "nt" or (
+        status.st_uid == os.geteuid() and not status.st_mode & _OPEN_TO_OTHERS
+    )
+    return stat.S_ISDIR(status.st_mode) and is_ours
 
 
 def usage_of(root: Path) -> Usage:

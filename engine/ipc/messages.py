@@ -196,7 +196,8 @@ class ScoreChunks(_Message, tag="score_chunks", frozen=True, kw_only=True):
     """Score the chunks of a project context at a hole, answered by ``ChunkGains`` or ``Failed``.
 
     It runs in idle time, and foreground fills run within it. ``Cancel`` ends it, as does any other
-    request that a user waits for: ask again. A model that cannot score answers ``bad_request``.
+    request that a user waits for: ask again. So does another loaded model, which is not put out.
+    A model that cannot score answers ``bad_request``.
     """
 
     id: int

@@ -12,7 +12,7 @@ from intarsia.engine.kernels.microkernels import GROUP, MAX_TILE_ROWS
 from intarsia.engine.kernels.operands import AdaptedInt8, Floats, Int8Rows
 from intarsia.engine.kernels.threads import ThreadTeam
 
-_NUM_OUT, _NUM_IN = 37, 3 * GROUP + 5
+_NUM_OUT, _NUM_IN = 77, 3 * GROUP + 5  # a block of panels, and some more
 _TOLERANCE = 0.02  # of the largest product, for two roundings to 127 steps
 
 

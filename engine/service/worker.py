@@ -162,6 +162,9 @@ class Worker:
             return self._failed(job, error)
 
     def _run(self, job: Job) -> Answer:
+        is_other = self._slot.filler is not None and self._slot.loaded(job.request.model) is None
+        if job.is_for_idle_time and is_other:
+            raise Cancelled  # a model that a user waits for must not be put out
         filler = self._slot.take(job.request.model)
         if isinstance(job.request, Preload):
             return Loaded(id=job.request.id)
@@ -270,11 +273,15 @@ class Worker:
             is_pause = not self._changed.wait_for(self._is_waited_for, PAUSE_S)
         if is_pause and (filler := self._slot.filler) is not None:
             self._use_pause(filler, lambda: filler.prepare(_idle_control(self._is_waited_for)))
-        while (place := self._wait_for_place()) is not None:
-            self._prefetch(place)
-        with self._changed:
-            self._changed.wait_for(self._has_job)
-            return None if self._is_stopping else self._start_next()
+        while True:
+            while (place := self._wait_for_place()) is not None:
+                self._prefetch(place)
+            with self._changed:
+                if self._is_stopping:
+                    return None
+                if (job := self._start_next()) is not None:
+                    return job
+            # It was cancelled just now: idle time goes on.
 
     def _wait_for_place(self) -> Prefetch | None:
         """Wait for a place to prefetch; None as soon as there is a job, which is newer than it."""
@@ -287,14 +294,20 @@ class Worker:
             return self._take_place()
 
     def _take_place(self) -> Prefetch | None:
-        """Return the place to prefetch, once; a job that a user waits for is newer than it."""
+        """Return the place to prefetch, once. A foreground job is newer than it, others are not."""
+        if self._is_waited_for() and not self._waiting.has(_is_foreground):
+            return None
         place, self._next_prefetch = self._next_prefetch, None
         return None if self._is_waited_for() else place
 
     def _prefetch(self, place: Prefetch) -> None:
-        if (filler := self._slot.loaded(place.model)) is not None:
-            control = _idle_control(self._is_waited_for_or_has_place)
-            self._use_pause(filler, lambda: filler.prefetch(place, control))
+        if (filler := self._slot.loaded(place.model)) is None:
+            return
+        control = _idle_control(self._is_waited_for_or_has_place)
+        if not self._use_pause(filler, lambda: filler.prefetch(place, control)):
+            with self._changed:
+                if not self._waiting.has(_is_foreground):
+                    self._next_prefetch = self._next_prefetch or place  # after the background's
 
     def _store_contexts(self, control: FillControl) -> None:
         if (filler := self._slot.filler) is not None:
@@ -312,18 +325,25 @@ class Worker:
     def _is_waited_for_or_has_place(self) -> bool:
         return self._is_waited_for() or self._next_prefetch is not None
 
-    def _use_pause(self, filler: Filler, work: Callable[[], None]) -> None:
+    def _use_pause(self, filler: Filler, work: Callable[[], None]) -> bool:
+        """Return whether the work came to its end, even by an error."""
+        is_cancelled = False
         try:
             work()
         except Cancelled:
-            pass
+            is_cancelled = True
         except BaseException as error:  # noqa: BLE001 no request asked for this: none fails
             _log.warning("idle time went unused: %r", error)
         self._note_use(filler)
+        return not is_cancelled
 
 
 def _is_waited_for(job: Job) -> bool:
     return not job.is_for_idle_time
+
+
+def _is_foreground(job: Job) -> bool:
+    return not job.is_background
 
 
 def _control_until(end: float) -> FillControl:

@@ -5,6 +5,7 @@ without it. CODEFILTER (arXiv 2508.05970) computes this label against the true t
 train with; the code next to the hole is known already, so here it is computed while the user works.
 """
 
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,9 +27,8 @@ _NUM_SCORED_BEFORE = 150
 _NUM_SCORED_AFTER = 100
 _MAX_CHARS_PER_TOKEN = 16  # more text than the tokens have; it is only encoded
 _MAX_CHUNK_CHARS = 16_000  # of a chunk: more has no place in a context either
+_MAX_CHUNK_TOKENS = 8_192  # rare characters are several tokens each
 _MAX_HELD = 256  # scores
-
-_Key: TypeAlias = tuple[ProjectContext, tuple[int, ...]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,6 +37,9 @@ class _NearCode:
 
     ids: tuple[int, ...]
     start: int
+
+
+_Key: TypeAlias = tuple[ProjectContext, _NearCode]
 
 
 class ChunkScorer:
@@ -48,7 +51,7 @@ class ChunkScorer:
         self._scores: OrderedDict[_Key, float] = OrderedDict()  # used least recently first
 
     def gains(self, request: ScoreChunks, control: FillControl) -> tuple[float, ...]:
-        """Return the gain of each chunk in nats per token, 0 where there is no code to score.
+        """Return the gain of each chunk in nats per token, 0 where there is nothing to score.
 
         The same chunk at the same place is scored once. Raises Cancelled between two passes of
         ``SHORT_CHUNK`` tokens.
@@ -57,12 +60,13 @@ class ChunkScorer:
         if near.start >= len(near.ids):
             return (0.0,) * len(request.project.chunks)
         without = self._score(replace(request.project, chunks=()), near, control)
-        return tuple(
+        gains = (
             self._score(replace(request.project, chunks=(chunk,)), near, control) - without
             if 0 < len(chunk.text) <= _MAX_CHUNK_CHARS
             else 0.0
             for chunk in request.project.chunks
         )
+        return tuple(gain if math.isfinite(gain) else 0.0 for gain in gains)
 
     def _near_code(self, request: ScoreChunks) -> _NearCode:
         num_before = _NUM_LEAD_IN + _NUM_SCORED_BEFORE
@@ -72,10 +76,15 @@ class ChunkScorer:
         return _NearCode(ids=(*before, *after), start=max(0, len(before) - _NUM_SCORED_BEFORE))
 
     def _score(self, project: ProjectContext, near: _NearCode, control: FillControl) -> float:
-        """Return the mean log-probability of the scored tokens after a project context."""
-        key = (project, near.ids)
+        """Return the mean log-probability of the scored tokens after a project context.
+
+        NaN if that has too many tokens.
+        """
+        key = (project, near)
         if key not in self._scores:
-            self._scores[key] = self._compute(plain_order(self._text, project), near, control)
+            before = plain_order(self._text, project)
+            is_long = len(before) > _MAX_CHUNK_TOKENS
+            self._scores[key] = math.nan if is_long else self._compute(before, near, control)
             while len(self._scores) > _MAX_HELD:
                 self._scores.popitem(last=False)
         self._scores.move_to_end(key)

@@ -27,7 +27,6 @@ from intarsia.engine.ipc.messages import (
     Filled,
     FinishReason,
     Prefetch,
-    ProjectContext,
     ScoreChunks,
     Step,
 )
@@ -48,7 +47,7 @@ class MaskedCausalFiller:
     ) -> None:
         self.info = info
         self._context = context
-        self._last_project: ProjectContext | None = None  # that was read
+        self._last_read: Fill | None = None  # the last request with a project that was read
         self._reader = RequestReader(
             text,
             vocab_size=context.backbone.shape.vocab_size,
@@ -97,10 +96,17 @@ class MaskedCausalFiller:
 
         A user who types on will need it. Raises Cancelled between two chunks.
         """
-        boundary = self._reader.boundary_to_prepare()
-        if boundary is not None:
-            self._context.prefill(boundary.context, control, chunk_tokens=SHORT_CHUNK)
-            self._reader.remember(boundary)
+        to_prepare = self._reader.boundary_to_prepare()
+        if to_prepare is None:
+            return
+        boundary, request = to_prepare
+        self._context.prefill(
+            boundary.context,
+            control,
+            chunk_tokens=SHORT_CHUNK,
+            may_be_stored=request.keeps_context,  # the open context may be another request's
+        )
+        self._reader.remember(boundary)
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         """Read the context of a hole before it is requested. Raises Cancelled between chunks.
@@ -146,9 +152,9 @@ class MaskedCausalFiller:
         num_missing, speed = self._num_missing(task), self._context.reading_speed
         if speed.is_worth_reading(num_missing, 0):
             return task
-        last = self._last_project
-        if last is not None and last.path == request.project.path:
-            earlier = self._reader.read(replace(request, project=last), control)
+        last = self._last_read
+        if last is not None and _may_serve(last, request):
+            earlier = self._reader.read(replace(request, project=last.project), control)
             if speed.is_worth_reading(self._num_missing(earlier), 0):
                 return earlier
         own = self._reader.read(replace(request, project=None), control)
@@ -170,7 +176,7 @@ class MaskedCausalFiller:
             may_be_stored=task.request.keeps_context,
         )
         if task.num_project:
-            self._last_project = task.request.project
+            self._last_read = task.request
         return prefilled
 
     def _write(
@@ -200,6 +206,20 @@ class MaskedCausalFiller:
             on_step(Step(id=task.request.id, step=hole.num_forwards, tokens=tokens))
 
         return on_round
+
+
+def _may_serve(earlier: Fill, request: Fill) -> bool:
+    """Tell whether the chunks of an earlier request may serve this one: those of the same file.
+
+    Chunks that may not be written to disk never serve a request with a context that may be.
+    """
+    own, other = request.project, earlier.project
+    is_same_file = (
+        own is not None
+        and other is not None
+        and (own.repository, own.path) == (other.repository, other.path)
+    )
+    return is_same_file and (earlier.keeps_context or not request.keeps_context)
 
 
 def _as_candidate(answer: Answer) -> Candidate:

@@ -103,13 +103,14 @@ class RequestReader:
         if task.new_boundary is not None:
             self._boundaries.remember(task.new_boundary)
 
-    def boundary_to_prepare(self) -> ContextBoundary | None:
-        """Return a nearer boundary if that of the last request is stale, else None.
+    def boundary_to_prepare(self) -> tuple[ContextBoundary, Fill] | None:
+        """Return a nearer boundary and its request if that of the last one is stale, else None.
 
         A stale boundary is far from the hole. The new one is returned once.
         """
         request, self._far_request = self._far_request, None
-        return None if request is None else self._new_boundary(request)
+        boundary = None if request is None else self._new_boundary(request)
+        return None if request is None or boundary is None else (boundary, request)
 
     def remember(self, boundary: ContextBoundary) -> None:
         """Use this boundary for the requests after it."""

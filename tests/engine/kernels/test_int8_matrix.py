@@ -11,12 +11,15 @@ from hypothesis import strategies as st
 from llvmlite import binding
 
 from intarsia.engine.cache.folder import cache_folder
+from intarsia.engine.kernels import int8_support
+from intarsia.engine.kernels.block_tile import block_panels
 from intarsia.engine.kernels.compile_cache import keep_compiled
 from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
 from intarsia.engine.kernels.int8_support import can_multiply_int8, multiply_rows, quantize_matrix
 from intarsia.engine.kernels.microkernels import GROUP
 from intarsia.engine.kernels.operands import AdaptedInt8, Floats
 from intarsia.engine.kernels.threads import ThreadTeam
+from intarsia.engine.kernels.vector_writer import num_lanes
 
 keep_compiled(cache_folder() / "kernels")
 pytestmark = pytest.mark.skipif(
@@ -41,6 +44,22 @@ def test_a_product_is_near_the_exact_one(num_rows: int) -> None:
     found = multiply_rows(quantize_matrix(weight), x, _TEAM)
     assert found.shape == (num_rows, _OUT)
     assert 0 < error(found, x @ weight.T) < 0.015
+
+
+@pytest.mark.parametrize("num_out", [63, 64, 65, 200])
+@pytest.mark.parametrize("num_rows", [9, 12, 13, 17, 18, 126, 127])
+def test_products_in_blocks_are_those_of_each_row_alone(num_rows: int, num_out: int) -> None:
+    """Whole blocks of panels and rows, and what is left of both."""
+    weight, x = numbers(num_out, _IN), numbers(num_rows, _IN, seed=1)
+    part = quantize_matrix(weight)
+    together = multiply_rows(part, x, _TEAM)
+    assert error(together, x @ weight.T) < 0.015
+    for i in range(num_rows):
+        assert np.array_equal(together[i : i + 1], multiply_rows(part, x[i : i + 1], _TEAM))
+
+
+def test_the_check_of_this_processor_multiplies_blocks_too() -> None:
+    assert block_panels() * num_lanes() < int8_support._NUM_OUT
 
 
 def test_no_rows_make_no_products() -> None:

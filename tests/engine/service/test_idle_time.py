@@ -18,7 +18,13 @@ from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, Fill, Prefetch
+from intarsia.engine.ipc.messages import (
+    MAX_FRAME_BYTES,
+    Fill,
+    Prefetch,
+    ProjectContext,
+    ScoreChunks,
+)
 from intarsia.engine.service import worker
 from intarsia.engine.service.job import Job
 from intarsia.engine.service.model_slot import ModelSlot
@@ -150,6 +156,64 @@ async def test_the_newest_place_counts_and_a_request_goes_before_any(address: Ad
         async with asyncio.timeout(5):
             assert (await client.fill(hole())).text == "1"
     assert seen == ["1", "2"]
+
+
+@pytest.mark.parametrize("is_running", [False, True])
+async def test_a_fill_in_the_background_only_delays_a_place(address: Address, is_running: bool):
+    begun, seen = threading.Semaphore(0), list[str]()
+
+    def prefetch(place: Prefetch, control: FillControl) -> None:
+        seen.append(place.prefix)
+        begun.release()
+        if len(seen) == 1 and is_running:
+            work_until_cancelled(control)
+
+    async with (
+        in_process_engine(address, always(RuleFiller(lambda _: "1", prefetch=prefetch))),
+        EngineClient(name="test", start=False, address=address) as client,
+    ):
+        await client.fill(hole())
+        client.prefetch(places(1))
+        if is_running:
+            await asyncio.to_thread(begun.acquire)
+        ahead = Fill(id=0, prefix="x = ", suffix="", is_background=True)
+        assert (await client.fill(ahead)).text == "1"
+        assert await asyncio.to_thread(begun.acquire, timeout=5)
+    assert seen == ["1"] * (1 + is_running)
+
+
+async def test_a_cancelled_job_of_idle_time_leaves_idle_time_to_places(
+    address: Address, monkeypatch: pytest.MonkeyPatch
+):
+    """The score is gone by the time that the thread takes a job, and a place is sent after it."""
+    read, is_over = threading.Event(), threading.Event()
+    filler = RuleFiller(lambda _: "1", prefetch=lambda *_: read.set())
+    slot = ModelSlot(EngineConfig(), always(filler), lambda *_: None)
+    slot.take(None)
+    one = Worker(slot)
+    project = ProjectContext(repository="pkg", path="a.py", chunks=())
+    job = Job(
+        request=ScoreChunks(id=1, prefix="", suffix="", project=project),
+        client=None,
+        received_at=time.monotonic(),
+        deliver=lambda _: is_over.set(),
+    )
+    take_place = one._take_place
+
+    def take_and_lose_the_job() -> Prefetch | None:
+        place = take_place()
+        if not is_over.is_set():
+            one._waiting.remove(job)
+            is_over.set()
+        return place
+
+    monkeypatch.setattr(one, "_take_place", take_and_lose_the_job)
+    one.submit(job)
+    one.start()
+    assert await asyncio.to_thread(is_over.wait, 5)
+    one.prefetch(places(1))
+    assert await asyncio.to_thread(read.wait, 5)
+    assert one.stop(10)
 
 
 async def test_a_place_waits_for_a_pause(address: Address, monkeypatch: pytest.MonkeyPatch):

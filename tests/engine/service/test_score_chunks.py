@@ -5,10 +5,13 @@ import threading
 import time
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from in_process_engine import always, in_process_engine
 from rule_filler import RuleFiller
 
+from intarsia.engine.cache.progress import Progress
+from intarsia.engine.config import EngineConfig
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, FillFailed
@@ -61,6 +64,24 @@ async def test_the_gains_are_answered(address: Address):
     ):
         assert await client.score_chunks(SCORE) == (0.25,)
         assert (await client.status()).num_fills == 0
+
+
+async def test_it_puts_out_no_other_model(address: Address):
+    def load(config: EngineConfig, name: str, on_progress: Progress) -> RuleFiller:
+        loaded.append(name)
+        return RuleFiller(lambda _: "1", score=lambda *_: [0.25], name=name)
+
+    loaded: list[str] = []
+    async with (
+        in_process_engine(address, load),
+        EngineClient(name="test", start=False, address=address) as client,
+    ):
+        await client.fill(hole())
+        with pytest.raises(FillFailed) as error:
+            await client.score_chunks(msgspec.structs.replace(SCORE, model="another"))
+        assert error.value.code == "cancelled"
+        assert await client.score_chunks(SCORE) == (0.25,)
+    assert len(loaded) == 1
 
 
 async def test_a_model_that_cannot_score_says_so_in_one_line(address: Address):

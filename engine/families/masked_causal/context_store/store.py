@@ -58,6 +58,7 @@ class ContextStore:
         self._files = files
         self._identity = identity
         self._has_warned = False
+        self._has_grown = False  # since the limits were kept last
         self._records: list[_Record] = []  # least recently used first
         self._written: set[str] = set()  # by this store: what was put out is not written again
         try:
@@ -106,6 +107,12 @@ class ContextStore:
         Contexts with few tokens that are not kept yet are left out. Raises Cancelled between two
         blocks; what is written by then need not be written again.
         """
+        try:
+            self._keep_all(contexts, control)
+        finally:
+            self._trim()
+
+    def _keep_all(self, contexts: Sequence[tuple[KvCache, int]], control: FillControl) -> None:
         num_written = 0
         newer: list[NDArray[np.int32]] = []
         try:
@@ -116,10 +123,14 @@ class ContextStore:
                 newer.append(ids)
             for record in self._records[len(self._records) - num_written :]:
                 self._touch(record, len(record.blocks))
-            if num_written:
-                self._files.trim()
         except OSError as error:
             self._warn("cannot be written", error)
+
+    def _trim(self) -> None:
+        """Keep the limits if anything was written since they were kept last."""
+        if self._has_grown:
+            self._has_grown = False
+            self._files.trim()
 
     def _keep(
         self, ids: NDArray[np.int32], cache: KvCache, num_newer: int, control: FillControl
@@ -182,9 +193,13 @@ class ContextStore:
     def _read(self, name: str) -> list[_Record]:
         """Return the record in a file; none, and no file, if it is damaged."""
         try:
-            ids = self._load(name)["ids"].numpy().astype(np.int32)
-            record = _Record(ids=ids, blocks=tuple(_digests(ids)))
-            return [record] if record.name == name else []
+            ids = self._load(name)["ids"]
+            if ids.dtype != torch.int32 or ids.dim() != 1 or not len(ids):
+                raise DamagedFileError(f"{name} has no token ids")
+            record = _Record(ids=ids.numpy(), blocks=tuple(_digests(ids.numpy())))
+            if record.name != name:
+                raise DamagedFileError(f"{name} has the ids of another context")
+            return [record]
         except (OSError, DamagedFileError, KeyError) as error:
             _log.info("removed a kept context: %s", error)
             self._files.remove([name])
@@ -198,6 +213,7 @@ class ContextStore:
             raise
 
     def _write(self, name: str, tensors: dict[str, Tensor]) -> None:
+        self._has_grown = True
         self._files.write(name, to_file(self._key(name), tensors))
 
     def _key(self, name: str) -> str:

@@ -20,6 +20,7 @@ from torch import Tensor
 
 _FORMAT = "intarsia-context-1"
 _WORTHWHILE = 0.9  # of the size: a plane that shrinks less stays as it is
+_MOST_SHRUNK = 8  # a Huffman code has at least one bit for each byte
 
 
 class DamagedFileError(ValueError):
@@ -52,17 +53,19 @@ def from_file(key: str, path: Path) -> dict[str, Tensor]:
         if about.pop("sha256", "") != _checksum(about, parts):
             raise DamagedFileError(f"{path} has another checksum")
         return dict(_tensor(entry, parts) for entry in about["tensors"].split(";"))
-    except (SafetensorError, zlib.error, KeyError, ValueError, RuntimeError) as error:
+    except (SafetensorError, zlib.error, LookupError, ValueError, RuntimeError) as error:
         raise DamagedFileError(f"{path} is damaged: {error}") from error
 
 
 def _tensor(entry: str, parts: Mapping[str, Tensor]) -> tuple[str, Tensor]:
     name, dtype_name, sizes = entry.split(":")
-    dtype = getattr(torch, dtype_name.removeprefix("torch."))
+    dtype = getattr(torch, dtype_name.removeprefix("torch."), None)
     if not isinstance(dtype, torch.dtype):
         raise DamagedFileError(f"{dtype_name} is no number format")
     shape = [int(size) for size in sizes.split(",")]
     num_numbers = math.prod(shape)
+    if num_numbers > _MOST_SHRUNK * sum(map(len, parts.values())):
+        raise DamagedFileError(f"{num_numbers} numbers are more than there are bytes for")
     numbers = np.empty((num_numbers, dtype.itemsize), np.uint8)
     for i in range(dtype.itemsize):
         if (plain := parts.get(f"{name}.{i}")) is not None:

@@ -11,6 +11,7 @@ from toy_causal import toy_backbone, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal import chunk_gains
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.chunk_gains import ChunkScorer
@@ -89,6 +90,34 @@ def test_the_same_chunk_at_the_same_place_is_scored_once(scorer: ChunkScorer) ->
     assert scorer.gains(request("y = 2", "x = 1"), never) == first[::-1]
     with pytest.raises(Cancelled):
         scorer.gains(request("x = 1", prefix=PREFIX + "y"), never)
+
+
+def test_another_hole_in_the_same_code_is_another_place(
+    scorer: ChunkScorer, backbone: CausalBackbone, text: FimTokenizer
+) -> None:
+    """The code is the same, but other tokens of it are scored."""
+    code = "".join(f"v{number} = {number}\n" for number in range(30))[:220]
+    places = [request("x = 1\n", prefix=code[:at], suffix=code[at:]) for at in (160, 195)]
+    both = [scorer.gains(place, NO_CONTROL) for place in places]
+    assert both[1] == ChunkScorer(backbone, text).gains(places[1], NO_CONTROL)
+    assert both[0] != both[1]
+
+
+def test_a_chunk_of_far_more_tokens_than_characters_gains_nothing(
+    scorer: ChunkScorer, text: FimTokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunk_gains, "_MAX_CHUNK_TOKENS", 100)
+    rare = "\U0001f600" * 60
+    assert len(text.encode(rare)) > 100
+    assert scorer.gains(request(rare, "x = 1\n"), NO_CONTROL)[0] == 0.0
+    assert scorer.gains(request(rare, "x = 1\n"), NO_CONTROL)[1] != 0.0
+
+
+def test_a_gain_that_is_no_number_is_none(
+    scorer: ChunkScorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(scorer, "_log_probability", lambda *_: math.nan)
+    assert scorer.gains(request("x = 1\n"), NO_CONTROL) == (0.0,)
 
 
 def test_without_code_near_the_hole_nothing_is_gained(scorer: ChunkScorer) -> None:

@@ -1,6 +1,7 @@
 """Contexts on disk: to the bit what was read, in another process too, and never what is damaged."""
 
 import logging
+import os
 import random
 import shutil
 from collections.abc import Iterator, Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 from cancel_when import cancelling
+from safetensors.torch import save
 from toy_causal import toy_backbone, toy_fill, toy_text
 from toy_causal_fill import run_fill
 
@@ -18,7 +20,7 @@ from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
-from intarsia.engine.families.masked_causal.context_store import identity
+from intarsia.engine.families.masked_causal.context_store import identity, tensor_file
 from intarsia.engine.families.masked_causal.context_store.identity import context_identity
 from intarsia.engine.families.masked_causal.context_store.store import BLOCK_TOKENS, ContextStore
 from intarsia.engine.families.masked_causal.context_store.tensor_file import (
@@ -56,9 +58,12 @@ def started(root: Path, backbone: CausalBackbone, cache_tokens: int = 4096) -> O
     return OpenContext(backbone, cache_tokens=cache_tokens, store=open_store(root))
 
 
-def start_filler(root: Path, toy: Path, backbone: CausalBackbone) -> MaskedCausalFiller:
+def start_filler(
+    root: Path, toy: Path, backbone: CausalBackbone, max_context_tokens: int = 400
+) -> MaskedCausalFiller:
     info = ModelInfo(name="toy", family="", device="cpu", dtype="", notes=())
-    return MaskedCausalFiller(started(root, backbone), toy_text(toy), info, max_context_tokens=400)
+    context = started(root, backbone)
+    return MaskedCausalFiller(context, toy_text(toy), info, max_context_tokens=max_context_tokens)
 
 
 def tokens(length: int, seed: int = 0) -> list[int]:
@@ -172,6 +177,23 @@ class TestPermission:
         assert "import os" in toy_text_of(toy, ids)
         assert "total" not in toy_text_of(toy, ids)
 
+    def test_what_is_prepared_has_that_of_its_own_request(
+        self, root: Path, toy: Path, backbone: CausalBackbone
+    ) -> None:
+        """A fill that forbids it runs within one that allows it, and is prepared for later."""
+        filler = start_filler(root, toy, backbone, max_context_tokens=1000)
+        head, secrets = "import os\n" * 20, "secret = 'abc'\n" * 17
+        run_fill(filler, toy_fill(head))
+        run_fill(filler, toy_fill(CODE * 2, keeps_context=True))
+        with filler.suspended():
+            run_fill(filler, toy_fill(head + secrets))
+        num_held = filler.cached_tokens()
+        filler.prepare(NO_CONTROL)
+        assert filler.cached_tokens() > num_held, "there was a nearer boundary to prepare"
+        filler.store_contexts(NO_CONTROL)
+        (kept,) = open_store(root).contexts()
+        assert "secret" not in toy_text_of(toy, kept)
+
     def test_one_taken_over_by_another_window_follows_that_one(
         self, root: Path, backbone: CausalBackbone
     ) -> None:
@@ -276,6 +298,19 @@ class TestFiles:
         assert first.stat().st_ino == written_at, "this block was not written again"
         assert open_store(root).contexts() == [tokens(192)]
 
+    def test_the_budget_holds_when_every_pause_is_too_short(
+        self, root: Path, backbone: CausalBackbone
+    ) -> None:
+        read_and_store(started(root, backbone), tokens(64))
+        limits = replace(LIMITS, max_bytes=3 * usage_of(root).num_bytes)
+        context = OpenContext(backbone, cache_tokens=0, store=open_store(root, limits=limits))
+        for seed in range(1, 12):
+            context.prefill(tokens(192, seed), may_be_stored=True)
+            asked = iter([False, False, True])
+            with pytest.raises(Cancelled):
+                context.store(cancelling(lambda: next(asked)))  # noqa: B023 called at once
+            assert usage_of(root).num_bytes <= limits.max_bytes
+
     def test_two_engines_may_write_the_same(self, root: Path, backbone: CausalBackbone) -> None:
         both = [started(root, backbone), started(root, backbone)]
         for context in both:
@@ -315,6 +350,43 @@ class TestDamage:
             after.store(NO_CONTROL)
             repaired = started(root, backbone).prefill(tokens(150), may_be_stored=True)
             assert repaired.num_computed == 0, "it was written again in the next pause"
+
+    @pytest.mark.parametrize(
+        "ids",
+        [
+            torch.zeros(0, dtype=torch.int32),
+            torch.zeros(2, 100, dtype=torch.int32),
+            torch.zeros(100, dtype=torch.float32),
+            torch.zeros(100, dtype=torch.bfloat16),
+        ],
+        ids=["none", "a matrix", "no integers", "no number format of numpy"],
+    )
+    def test_a_record_that_is_none_is_removed(
+        self, ids: torch.Tensor, root: Path, files: list[Path]
+    ) -> None:
+        name = "context-0.safetensors"
+        (root / "k" / name).write_bytes(to_file(f"k/{name}", {"ids": ids}))
+        assert open_store(root).contexts() == [tokens(150)]
+        assert not (root / "k" / name).exists()
+
+    @pytest.mark.parametrize("entry", ["keys:torch.no_such:1", "keys:torch.int8:9223372036854775"])
+    def test_numbers_that_cannot_be_are_damage(self, entry: str, tmp_path: Path) -> None:
+        file, about = tmp_path / "file", {"format": "intarsia-context-1", "key": "k"}
+        about["tensors"] = entry
+        file.write_bytes(save({}, {**about, "sha256": tensor_file._checksum(about, {})}))
+        with pytest.raises(DamagedFileError):
+            from_file("k", file)
+
+    def test_a_folder_of_others_is_neither_read_nor_cleaned(
+        self, root: Path, files: list[Path]
+    ) -> None:
+        old = root / "thesis" / "chapter.txt"
+        old.parent.mkdir()
+        old.write_text("written long ago")
+        os.utime(old, (0, 0))
+        root.chmod(0o755)
+        assert open_store(root).contexts() == []
+        assert old.exists()
 
     def test_any_flipped_byte_is_noticed(self, files: list[Path]) -> None:
         chance = random.Random(0)
