@@ -77,6 +77,7 @@ class Session:
         merged = {**self._initial_options, **_as_options(options)}
         settings, problems = resolve_settings(merged)
         choice = choose_model(settings, self._folders)
+        before = self.settings
         self.settings = msgspec.structs.replace(settings, model=choice.model)
         if choice.note is not None and choice.note != self._model_note:
             logger.info("%s", choice.note)
@@ -88,6 +89,8 @@ class Session:
         self.status.set_enabled(self.settings.enabled)
         self.cache.clear()
         self.ahead.end()
+        if self.settings != before:
+            self.projects.forget_all()
         self._open_index()
 
     def open_index(self, *, has_file_events: bool) -> None:
@@ -99,6 +102,9 @@ class Session:
         """Take the folders that the client has opened and closed."""
         kept = [folder for folder in self._folders if folder not in removed]
         self._folders = (*kept, *(folder for folder in added if folder not in kept))
+        self.cache.clear()
+        self.ahead.end()
+        self.projects.forget_all()
         self._open_index()
 
     def project_of(self, snapshot: Snapshot) -> "ProjectContext | None":
