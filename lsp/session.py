@@ -117,11 +117,26 @@ class Session:
         before = self.documents.current(uri)
         self.documents.change(params)
         after = self.documents.current(uri)
-        if after is not None:
-            self.ahead.document_changed(after)
+        self._tell_ahead(uri)
         if before is not None and after is not None:
             for edit in edited_lines(before.text, after.text, params):
                 self.projects.recent_edits.note(edit)
+
+    def change_notebook(self, params: types.DidChangeNotebookDocumentParams) -> None:
+        """Take a change of a notebook and of the text of its cells."""
+        for uri in self.documents.change_notebook(params):
+            self.forget_document(uri)
+        cells = params.change.cells
+        if cells is not None and cells.structure is not None:
+            self.ahead.end()
+        for content in (cells.text_content if cells is not None else None) or ():
+            self._tell_ahead(content.document.uri)
+
+    def _tell_ahead(self, uri: str) -> None:
+        document = self.documents.current(uri)
+        if document is not None and self.ahead.is_running:
+            around = self.documents.text_around(uri)
+            self.ahead.document_changed(uri, around.before + document.text + around.after)
 
     def forget_document(self, uri: str) -> None:
         """End what runs for a closed document, and drop what is known of it."""

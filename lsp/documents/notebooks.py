@@ -90,7 +90,8 @@ class Notebooks:
 
     def _set_cells(self, uri: str, cells: Iterable[types.NotebookCell]) -> None:
         for cell in self._cells.get(uri, ()):
-            self._notebook_of.pop(cell.document, None)
+            if self.notebook_of(cell.document) == uri:  # it may have moved to another notebook
+                del self._notebook_of[cell.document]
         self._cells[uri] = list(cells)
         self._notebook_of.update((cell.document, uri) for cell in self._cells[uri])
 

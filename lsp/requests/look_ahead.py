@@ -9,6 +9,7 @@ written again with all of it, and revised if it differs.
 import logging
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -84,8 +85,7 @@ def _places(snapshot: Snapshot, shown: GhostText | None) -> Iterator[Snapshot]:
 
 
 def _as_place(snapshot: Snapshot, text: str, offset: int) -> Snapshot:
-    document = snapshot.document.with_text(text)
-    return Snapshot(document=document, text=text, offset=offset, selected=None)
+    return replace(snapshot, text=text, offset=offset, selected=None)
 
 
 async def _step(
