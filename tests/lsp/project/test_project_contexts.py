@@ -183,3 +183,17 @@ async def test_nothing_is_kept_of_a_document_that_was_closed_during_the_choice()
     contexts.forget(snapshot.document.uri)
     await asyncio.sleep(0.1)
     assert contexts.chosen(snapshot.document.uri) is None
+
+
+async def test_an_edit_in_an_ignored_file_is_never_shown(runtime: Address, tmp_path: Path) -> None:
+    (tmp_path / ".intarsiaignore").write_text("inner/\n")
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "own.py").write_text(MODELS)
+    async with opened(tmp_path, runtime) as (client, uri):
+        other = (tmp_path / "inner" / "own.py").as_uri()
+        item = types.TextDocumentItem(other, "python", 1, MODELS)
+        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        added = "\n    def deposit_now(self, amount: int) -> int:\n        return -amount\n"
+        insert(client, other, types.Position(8, 0), added, 2)
+        text = await seen_with(client, uri, "── models.py")
+    assert "deposit_now" not in text
