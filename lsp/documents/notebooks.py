@@ -4,7 +4,7 @@ A cell is a document of its own. The code of the cells before and after it is it
 too. The protocol sends no outputs, so none are ever read.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lsprotocol import types
@@ -73,15 +73,13 @@ class Notebooks:
         cells = self._cells[notebook]
         at = next(i for i, cell in enumerate(cells) if cell.document == uri)
 
-        def code(others: Iterable[types.NotebookCell]) -> Sequence[str]:
-            found = [text_of(each.document) for each in others if each.kind == _CODE]
-            return [
-                each.text
-                for each in found
-                if each is not None and each.language_id == own.language_id and each.text.strip()
-            ]
+        def code(others: Iterable[types.NotebookCell]) -> Iterator[str]:
+            for cell in others:
+                other = text_of(cell.document) if cell.kind == _CODE else None
+                if other is not None and other.language_id == own.language_id:
+                    yield other.text
 
-        before = _nearest(list(reversed(code(cells[:at]))))
+        before = _nearest(code(reversed(cells[:at])))
         after = _nearest(code(cells[at + 1 :]))
         return TextAround(
             before="".join(text + CELL_SEPARATOR for text in reversed(before)),
@@ -99,12 +97,13 @@ class Notebooks:
 _CODE = types.NotebookCellKind.Code
 
 
-def _nearest(texts: Sequence[str]) -> Sequence[str]:
-    """Return the first texts that are together within the limit."""
+def _nearest(texts: Iterable[str]) -> Sequence[str]:
+    """Return the first texts that are together within the limit, and not blank."""
     kept, num_chars = [], 0
     for text in texts:
         num_chars += len(text)
         if num_chars > MAX_CHARS_AROUND:
             break
-        kept.append(text)
+        if text.strip():
+            kept.append(text)
     return kept

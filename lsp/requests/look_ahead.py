@@ -158,9 +158,11 @@ async def _attempt(
             return None
         started = time.monotonic()
         try:
-            return await session.engine.fill_ahead(request(alternative=alternative))
+            filled = await session.engine.fill_ahead(request(alternative=alternative))
         finally:
             spent_s += time.monotonic() - started
+        # A request would get all of what the deadline has cut short here.
+        return None if filled is not None and filled.finish_reason == "deadline" else filled
 
     try:
         attempts = await ask_until_enough_pass(ask, partial(read_ghost_text, plan))

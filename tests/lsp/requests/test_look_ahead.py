@@ -184,3 +184,15 @@ async def test_in_a_notebook_it_ends_where_any_cell_becomes_another(runtime: Add
         )
         status = await engine_once(runtime, lambda it: it.state == "ready")
         assert status.ahead.spent_s < 16 * 0.3
+
+
+async def test_what_the_deadline_has_cut_short_is_not_kept(runtime: Address) -> None:
+    options = {"deadlineMs": 1000}
+    async with looking(runtime, options=options, step_seconds=0.15, **SLOW) as client:
+        uri = open_document(client, "a.py", TEXT)
+        assert await shown_in(client, uri, *AT) == [SHOWN]
+        await asked_ahead(runtime, 2)
+        insert(client, uri, types.Position(*AT), SHOWN, 2)
+        await shown_in(client, uri, AFTER.line, AFTER.character)
+        status = await status_of(runtime)
+        assert status is not None and status.ahead.num_hits == 0
