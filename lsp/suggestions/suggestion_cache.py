@@ -63,8 +63,8 @@ class SuggestionCache:
     def lookup(self, snapshot: Snapshot) -> CachedSuggestions:
         """Return the suggestions made here, or made before text that was typed since.
 
-        That nothing fits here counts only where none of them goes on. What was asked ahead of the
-        user is so only the first time.
+        That nothing fits here counts only if none of the suggestions goes on. What was asked ahead
+        of the user is so only the first time.
         """
         uri, text, offset = snapshot.document.uri, snapshot.text, snapshot.offset
         after = hash(text[offset:])
