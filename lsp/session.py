@@ -174,6 +174,7 @@ class Session:
         self.ahead.end()
         for task in self._background:
             task.cancel()
+        self._folders = ()  # an answer of the client may come late, and opens no index
         await self.index.close()
         await self.engine.close()
 

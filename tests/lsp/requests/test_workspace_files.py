@@ -1,6 +1,7 @@
 """Changes of files on disk, which may come in floods: after a checkout or an installation."""
 
 import asyncio
+from pathlib import Path
 
 from lsprotocol import types
 
@@ -27,3 +28,14 @@ async def test_a_flood_of_changed_files_holds_up_no_other_request() -> None:
         num_turns += 1
     assert num_turns >= 20
     assert told == [f"/work/module{i}.py" for i in range(NUM_FILES)]
+
+
+async def test_no_index_is_opened_after_the_end(tmp_path: Path) -> None:
+    server = build_server()
+    server.session.start_with(None, [tmp_path])
+    await server.session.close()
+    server.session.open_index(has_file_events=True)  # the client's answer came late
+    await asyncio.sleep(0.2)
+    is_running = server.session.index.is_running
+    await server.session.close()
+    assert not is_running
