@@ -131,9 +131,7 @@ class IntarsiaProtocol(LanguageServerProtocol):
     def lsp_notebook_document__did_change(
         self, params: types.DidChangeNotebookDocumentParams
     ) -> None:
-        session = self._server.session
-        for uri in session.documents.change_notebook(params):
-            session.forget_document(uri)
+        self._server.session.change_notebook(params)
 
     @lsp_method(types.NOTEBOOK_DOCUMENT_DID_CLOSE)
     def lsp_notebook_document__did_close(

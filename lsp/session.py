@@ -77,6 +77,7 @@ class Session:
         merged = {**self._initial_options, **_as_options(options)}
         settings, problems = resolve_settings(merged)
         choice = choose_model(settings, self._folders)
+        before = self.settings
         self.settings = msgspec.structs.replace(settings, model=choice.model)
         if choice.note is not None and choice.note != self._model_note:
             logger.info("%s", choice.note)
@@ -88,6 +89,8 @@ class Session:
         self.status.set_enabled(self.settings.enabled)
         self.cache.clear()
         self.ahead.end()
+        if self.settings != before:
+            self.projects.forget_all()
         self._open_index()
 
     def open_index(self, *, has_file_events: bool) -> None:
@@ -99,6 +102,9 @@ class Session:
         """Take the folders that the client has opened and closed."""
         kept = [folder for folder in self._folders if folder not in removed]
         self._folders = (*kept, *(folder for folder in added if folder not in kept))
+        self.cache.clear()
+        self.ahead.end()
+        self.projects.forget_all()
         self._open_index()
 
     def project_of(self, snapshot: Snapshot) -> "ProjectContext | None":
@@ -111,11 +117,26 @@ class Session:
         before = self.documents.current(uri)
         self.documents.change(params)
         after = self.documents.current(uri)
-        if after is not None:
-            self.ahead.document_changed(after)
+        self._tell_ahead(uri)
         if before is not None and after is not None:
             for edit in edited_lines(before.text, after.text, params):
                 self.projects.recent_edits.note(edit)
+
+    def change_notebook(self, params: types.DidChangeNotebookDocumentParams) -> None:
+        """Take a change of a notebook and of the text of its cells."""
+        for uri in self.documents.change_notebook(params):
+            self.forget_document(uri)
+        cells = params.change.cells
+        if cells is not None and cells.structure is not None:
+            self.ahead.end()
+        for content in (cells.text_content if cells is not None else None) or ():
+            self._tell_ahead(content.document.uri)
+
+    def _tell_ahead(self, uri: str) -> None:
+        document = self.documents.current(uri)
+        if document is not None and self.ahead.is_running:
+            around = self.documents.text_around(uri)
+            self.ahead.document_changed(uri, around.before + document.text + around.after)
 
     def forget_document(self, uri: str) -> None:
         """End what runs for a closed document, and drop what is known of it."""
@@ -153,6 +174,7 @@ class Session:
         self.ahead.end()
         for task in self._background:
             task.cancel()
+        self._folders = ()  # an answer of the client may come late, and opens no index
         await self.index.close()
         await self.engine.close()
 

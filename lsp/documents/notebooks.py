@@ -4,7 +4,7 @@ A cell is a document of its own. The code of the cells before and after it is it
 too. The protocol sends no outputs, so none are ever read.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lsprotocol import types
@@ -73,15 +73,13 @@ class Notebooks:
         cells = self._cells[notebook]
         at = next(i for i, cell in enumerate(cells) if cell.document == uri)
 
-        def code(others: Iterable[types.NotebookCell]) -> Sequence[str]:
-            found = [text_of(each.document) for each in others if each.kind == _CODE]
-            return [
-                each.text
-                for each in found
-                if each is not None and each.language_id == own.language_id and each.text.strip()
-            ]
+        def code(others: Iterable[types.NotebookCell]) -> Iterator[str]:
+            for cell in others:
+                other = text_of(cell.document) if cell.kind == _CODE else None
+                if other is not None and other.language_id == own.language_id:
+                    yield other.text
 
-        before = _nearest(list(reversed(code(cells[:at]))))
+        before = _nearest(code(reversed(cells[:at])))
         after = _nearest(code(cells[at + 1 :]))
         return TextAround(
             before="".join(text + CELL_SEPARATOR for text in reversed(before)),
@@ -90,7 +88,8 @@ class Notebooks:
 
     def _set_cells(self, uri: str, cells: Iterable[types.NotebookCell]) -> None:
         for cell in self._cells.get(uri, ()):
-            self._notebook_of.pop(cell.document, None)
+            if self.notebook_of(cell.document) == uri:  # it may have moved to another notebook
+                del self._notebook_of[cell.document]
         self._cells[uri] = list(cells)
         self._notebook_of.update((cell.document, uri) for cell in self._cells[uri])
 
@@ -98,12 +97,13 @@ class Notebooks:
 _CODE = types.NotebookCellKind.Code
 
 
-def _nearest(texts: Sequence[str]) -> Sequence[str]:
-    """Return the first texts that are together within the limit."""
+def _nearest(texts: Iterable[str]) -> Sequence[str]:
+    """Return the first texts that are together within the limit, and not blank."""
     kept, num_chars = [], 0
     for text in texts:
         num_chars += len(text)
         if num_chars > MAX_CHARS_AROUND:
             break
-        kept.append(text)
+        if text.strip():
+            kept.append(text)
     return kept

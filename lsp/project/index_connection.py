@@ -79,6 +79,11 @@ class IndexConnection:
         if self._client is not None and self._sent.pop(path, None) is not None:
             self._client.open_text(path, None)
 
+    def close_texts(self) -> None:
+        """Let the files on disk count again, until open texts are told again."""
+        for path in list(self._sent):
+            self.close_text(path)
+
     async def choose(self, place: "Place", budget_tokens: int) -> "Sequence[Chunk] | None":
         """Return the chunks for a hole, None where there is no answer."""
         if self._client is None:

@@ -108,11 +108,20 @@ class ProjectContexts:
 
     def forget(self, uri: str) -> None:
         """Drop what is known of a document, because it is closed."""
+        if self._refreshing is not None and self._refreshing.uri == uri:
+            self._refreshing.task.cancel()
         self._of.pop(uri, None)
         self._messages.pop(uri, None)
         self.recent_edits.forget(uri)
         if path := to_fs_path(uri):
             self._index.close_text(PurePath(path).as_posix())
+
+    def forget_all(self) -> None:
+        """Drop all that was chosen: by other settings or folders, less may be read."""
+        self.close()
+        self._of.clear()
+        self._messages.clear()
+        self._index.close_texts()
 
     def close(self) -> None:
         """End the work in idle time."""

@@ -16,8 +16,8 @@ from intarsia.lsp.requests.configuration import load_configuration
 from intarsia.lsp.requests.workspace_files import watch_files
 from intarsia.lsp.server import IntarsiaServer
 
-WARM_UP = ("intarsia.lsp.requests.plan", "intarsia.lsp.edits.compute_edit")
-"""Modules that load the grammars: imported after ``initialized``, before the first request."""
+WARM_UP = ("intarsia.lsp.requests.plan", "intarsia.lsp.edits.compute_edit", "psutil")
+"""Modules that are slow to import: imported after ``initialized``, before the first request."""
 
 
 def initialize(ls: IntarsiaServer, params: types.InitializeParams) -> None:

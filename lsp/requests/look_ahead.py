@@ -9,6 +9,7 @@ written again with all of it, and revised if it differs.
 import logging
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -97,8 +98,7 @@ def _places(snapshot: Snapshot, outcome: RequestOutcome) -> Iterator[Snapshot]:
 
 
 def _as_place(snapshot: Snapshot, text: str, offset: int) -> Snapshot:
-    document = snapshot.document.with_text(text)
-    return Snapshot(document=document, text=text, offset=offset, selected=None)
+    return replace(snapshot, text=text, offset=offset, selected=None)
 
 
 async def _step(
@@ -171,9 +171,11 @@ async def _attempt(
             return None
         started = time.monotonic()
         try:
-            return await session.engine.fill_ahead(request(alternative=alternative))
+            filled = await session.engine.fill_ahead(request(alternative=alternative))
         finally:
             spent_s += time.monotonic() - started
+        # A request would get all of what the deadline has cut short here.
+        return None if filled is not None and filled.finish_reason == "deadline" else filled
 
     try:
         attempts = await ask_until_enough_pass(ask, partial(read_ghost_text, plan))

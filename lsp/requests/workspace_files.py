@@ -4,6 +4,7 @@ Clients that support it are asked to watch source files. Without that, the index
 by itself, now and then.
 """
 
+import asyncio
 import logging
 from collections.abc import Iterable
 from pathlib import Path, PurePath
@@ -17,6 +18,8 @@ from intarsia.lsp.server import IntarsiaServer
 logger = logging.getLogger(__name__)
 
 _REGISTRATION = "intarsia.files"
+_EVENTS_A_TURN = 100
+"""A checkout changes thousands of files at once; requests are answered in between."""
 
 
 async def watch_files(ls: IntarsiaServer) -> None:
@@ -26,9 +29,14 @@ async def watch_files(ls: IntarsiaServer) -> None:
     ls.session.open_index(has_file_events=has_file_events)
 
 
-def did_change_watched_files(ls: IntarsiaServer, params: types.DidChangeWatchedFilesParams) -> None:
+async def did_change_watched_files(
+    ls: IntarsiaServer, params: types.DidChangeWatchedFilesParams
+) -> None:
     """Tell the index of files that were created, changed or deleted."""
-    ls.session.index.files_changed(_paths(change.uri for change in params.changes))
+    for first in range(0, len(params.changes), _EVENTS_A_TURN):
+        changes = params.changes[first : first + _EVENTS_A_TURN]
+        ls.session.index.files_changed(_paths(change.uri for change in changes))
+        await asyncio.sleep(0)
 
 
 def did_save(ls: IntarsiaServer, params: types.DidSaveTextDocumentParams) -> None:

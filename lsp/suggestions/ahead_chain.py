@@ -11,7 +11,6 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
-from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.status.ahead_count import AheadCount
 
@@ -55,11 +54,12 @@ class AheadChain:
         if self._next and not self.is_running:
             self._task = asyncio.create_task(self._run(begins_at))
 
-    def document_changed(self, document: Document) -> None:
-        """End the chain, unless the document is now as one of its places foresaw it."""
-        if self.is_running and not any(
-            it.document.uri == document.uri and it.text == document.text for it in self._places
-        ):
+    def document_changed(self, uri: str, text: str) -> None:
+        """End the chain, unless the document is now as one of its places foresaw it.
+
+        ``text`` is the document's, for a cell with the code of the other cells.
+        """
+        if not any(it.document.uri == uri and it.text == text for it in self._places):
             self.end()
 
     def document_closed(self, uri: str) -> None:

@@ -63,20 +63,27 @@ class SuggestionCache:
     def lookup(self, snapshot: Snapshot) -> CachedSuggestions:
         """Return the suggestions made here, or made before text that was typed since.
 
-        What was asked ahead of the user is so only the first time.
+        That nothing fits here counts only if none of the suggestions goes on. What was asked ahead
+        of the user is so only the first time.
         """
         uri, text, offset = snapshot.document.uri, snapshot.text, snapshot.offset
         after = hash(text[offset:])
         before = cache(lambda cursor: hash(text[:cursor]))  # many entries share a cursor
+        best: tuple[_Place, CachedSuggestions] | None = None
         for place, suggestions in reversed(self._entries.items()):
             if place.uri != uri or place.after != after or place.cursor > offset:
                 continue
             found = suggestions.after_typing(text[place.cursor : offset])
             if found is not None and place.before == before(place.cursor):
-                self._entries[place] = replace(suggestions, ahead_s=None)
-                self._entries.move_to_end(place)
-                return found
-        return CachedSuggestions()
+                best = best if best and not found.ghosts else (place, found)
+                if found.ghosts:
+                    break
+        return CachedSuggestions() if best is None else self._used(*best)
+
+    def _used(self, place: "_Place", found: CachedSuggestions) -> CachedSuggestions:
+        self._entries[place] = replace(self._entries[place], ahead_s=None)
+        self._entries.move_to_end(place)
+        return found
 
     def clear(self) -> None:
         self._entries.clear()

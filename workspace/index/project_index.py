@@ -130,7 +130,9 @@ class ProjectIndex:
         """Return what a file defines and imports, None if it is not indexed."""
         path = as_posix(path)
         root = self._root(path)
-        return None if root is None else root.ask(lambda it: it.symbols(root.inside(path)), None)
+        if root is None or root.rules.why_not(path) is not None:  # the walk may not know it yet
+            return None
+        return root.ask(lambda it: it.symbols(root.inside(path)), None)
 
     def definitions_named(self, name: str, *, limit: int) -> Sequence[FoundDefinition]:
         """Return definitions of this name, in any file."""
@@ -141,6 +143,7 @@ class ProjectIndex:
             found += [
                 FoundDefinition(path=root.absolute(inside), definition=definition)
                 for inside, definition in here
+                if root.rules.why_not_secret(root.absolute(inside)) is None
             ]
         return found[:limit]
 
@@ -181,6 +184,12 @@ class ProjectIndex:
             for it in self._similar(root, words, limit)
         ]
         return sorted(found, key=lambda it: -it.score)[:limit]
+
+    def may_read(self, path: str) -> bool:
+        """Whether a file is in an opened folder, and no rule excludes it."""
+        path = as_posix(path)
+        root = self._root(path)
+        return root is not None and root.rules.why_not(path) is None
 
     def read(self, path: str) -> str | None:
         """Return the text of an indexed file as it is now, None if it may not or cannot be read."""

@@ -158,7 +158,7 @@ class IndexChild:
             offset=event.offset,
             window_start=event.window_start,
             window_end=event.window_end,
-            recent_edits=event.recent_edits,
+            recent_edits=tuple(it for it in event.recent_edits if self._index.may_read(it.path)),
         )
         kinds = frozenset(KINDS if event.kinds is None else event.kinds)
         options = ChunkOptions(budget_tokens=event.budget_tokens, kinds=kinds)

@@ -176,3 +176,21 @@ def test_any_change_of_structure_is_survived(
     )
     for name in range(3):
         assert snapshot(documents, name, 0, 0).text.count(f"cell {name}") >= 1
+
+
+def test_a_cell_that_was_moved_to_another_notebook_stays_in_it_when_the_first_is_closed() -> None:
+    documents = opened(item(0, "a = 1"), item(1, "b = 2"))
+    other = "file:///work/other.ipynb"
+    cells = [types.NotebookCell(CODE, uri(1)), types.NotebookCell(CODE, uri(9))]
+    documents.open_notebook(
+        types.DidOpenNotebookDocumentParams(
+            types.NotebookDocument(other, "jupyter-notebook", 1, cells),
+            [item(1, "b = 2"), item(9, "c = 3")],
+        )
+    )
+    documents.close_notebook(
+        types.DidCloseNotebookDocumentParams(
+            types.NotebookDocumentIdentifier(NOTEBOOK), [types.TextDocumentIdentifier(uri(0))]
+        )
+    )
+    assert snapshot(documents, 1, 0, 0).text == "b = 2\n\nc = 3"

@@ -1,16 +1,26 @@
 """Code of other files, from an opened folder to the engine and to what the user is shown."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from editor_clients import ask_inline, editing, inline_items, insert, vscode
+from engine_watch import until
 from lsprotocol import types
 from pytest_lsp import LanguageClient
 from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
+from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.features import build_server
+from intarsia.lsp.project.index_connection import IndexConnection
+from intarsia.lsp.project.project_contexts import ProjectContexts
+from intarsia.lsp.requests.look_ahead import _hole_of
+from intarsia.lsp.settings import Settings
+from intarsia.workspace.context.chunk import Chunk
+from intarsia.workspace.context.place import Place
 
 MODELS = '''class Account:
     """A bank account."""
@@ -117,3 +127,73 @@ async def test_the_command_says_why_nothing_is_seen(runtime: Address, tmp_path: 
     async with opened(tmp_path, runtime) as (client, _):
         text = await seen(client, (tmp_path / "closed.py").as_uri())
     assert text == "the model sees nothing: the document is not open\n"
+
+
+@pytest.mark.parametrize("changed", [{"projectContext": False}, {"exclude": ["models.py"]}])
+async def test_what_the_settings_forbid_now_is_gone_at_once(
+    runtime: Address, tmp_path: Path, changed: dict[str, object]
+) -> None:
+    async with opened(tmp_path, runtime) as (client, uri):
+        await seen_with(client, uri, "── models.py")
+        client.set_configuration(changed, section="intarsia")
+        client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+
+        async def is_gone() -> bool:
+            return "models.py" not in await seen(client, uri)
+
+        await until(is_gone)
+        await inline_items(client, ask_inline(uri, 4, 12))
+        await asyncio.sleep(1.5)
+        assert "models.py" not in await seen(client, uri)
+
+
+async def test_the_code_of_a_closed_folder_is_gone_at_once(
+    runtime: Address, tmp_path: Path
+) -> None:
+    async with opened(tmp_path, runtime) as (client, uri):
+        await seen_with(client, uri, "── models.py")
+        folder = types.WorkspaceFolder(tmp_path.as_uri(), tmp_path.name)
+        event = types.WorkspaceFoldersChangeEvent(added=[], removed=[folder])
+        client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+        assert "models.py" not in await seen(client, uri)
+
+
+async def test_nothing_is_kept_of_a_document_that_was_closed_during_the_choice() -> None:
+    class Index(IndexConnection):
+        @property
+        def is_running(self) -> bool:
+            return True
+
+        def root_of(self, path: str) -> str | None:
+            return "/work"
+
+        async def choose(self, place: Place, budget_tokens: int) -> Sequence[Chunk] | None:
+            chosen.set()
+            await asyncio.sleep(0)
+            return [Chunk(path="b.py", text="def f(): ...", kind="signatures", reason="")]
+
+    chosen = asyncio.Event()
+    session = build_server().session
+    session.documents.open(types.TextDocumentItem("file:///work/a.py", "python", 1, "x = "))
+    snapshot = take_snapshot(session.documents, "file:///work/a.py", types.Position(0, 4))
+    assert isinstance(snapshot, Snapshot)
+    contexts = ProjectContexts(session.documents, session.engine, Index())
+    contexts.refresh(snapshot.document.uri, lambda: _hole_of(session, snapshot), Settings())
+    await chosen.wait()
+    contexts.forget(snapshot.document.uri)
+    await asyncio.sleep(0.1)
+    assert contexts.chosen(snapshot.document.uri) is None
+
+
+async def test_an_edit_in_an_ignored_file_is_never_shown(runtime: Address, tmp_path: Path) -> None:
+    (tmp_path / ".intarsiaignore").write_text("inner/\n")
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "own.py").write_text(MODELS)
+    async with opened(tmp_path, runtime) as (client, uri):
+        other = (tmp_path / "inner" / "own.py").as_uri()
+        item = types.TextDocumentItem(other, "python", 1, MODELS)
+        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        added = "\n    def deposit_now(self, amount: int) -> int:\n        return -amount\n"
+        insert(client, other, types.Position(8, 0), added, 2)
+        text = await seen_with(client, uri, "── models.py")
+    assert "deposit_now" not in text

@@ -154,3 +154,45 @@ async def test_an_invoked_request_is_not_told_that_nothing_fits_without_asking(
         place = ask_inline(uri, AFTER.line, AFTER.character, is_invoked=True)
         await inline_items(client, place)
         await engine_once(runtime, lambda it: it.num_fills > fills.num_fills)
+
+
+async def test_in_a_notebook_it_ends_where_any_cell_becomes_another(runtime: Address) -> None:
+    async with looking(runtime, step_seconds=0.3, **SLOW) as client:
+        name, uris = (
+            "file:///work/a.ipynb",
+            [f"vscode-notebook-cell:/work/a.ipynb#{i}" for i in "ab"],
+        )
+        texts = [types.TextDocumentItem(uri, "python", 1, TEXT) for uri in uris]
+        texts[1] = types.TextDocumentItem(uris[1], "python", 1, "other = 1\n")
+        cells = [types.NotebookCell(types.NotebookCellKind.Code, uri) for uri in uris]
+        client.notebook_document_did_open(
+            types.DidOpenNotebookDocumentParams(
+                types.NotebookDocument(name, "jupyter-notebook", 1, cells), texts
+            )
+        )
+        await started_ahead(client, runtime, uris[0])
+        text = types.NotebookDocumentCellContentChanges(
+            types.VersionedTextDocumentIdentifier(2, uris[1]),
+            [types.TextDocumentContentChangeWholeDocument("more = 2\n")],
+        )
+        changed = types.NotebookDocumentCellChanges(text_content=[text])
+        client.notebook_document_did_change(
+            types.DidChangeNotebookDocumentParams(
+                types.VersionedNotebookDocumentIdentifier(version=2, uri=name),
+                types.NotebookDocumentChangeEvent(cells=changed),
+            )
+        )
+        status = await engine_once(runtime, lambda it: it.state == "ready")
+        assert status.ahead.spent_s < 16 * 0.3
+
+
+async def test_what_the_deadline_has_cut_short_is_not_kept(runtime: Address) -> None:
+    options = {"deadlineMs": 1000}
+    async with looking(runtime, options=options, step_seconds=0.15, **SLOW) as client:
+        uri = open_document(client, "a.py", TEXT)
+        assert await shown_in(client, uri, *AT) == [SHOWN]
+        await asked_ahead(runtime, 2)
+        insert(client, uri, types.Position(*AT), SHOWN, 2)
+        await shown_in(client, uri, AFTER.line, AFTER.character)
+        status = await status_of(runtime)
+        assert status is not None and status.ahead.num_hits == 0

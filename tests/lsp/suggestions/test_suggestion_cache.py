@@ -106,3 +106,14 @@ def test_an_answer_asked_ahead_is_so_once() -> None:
     cache.store(seen("x = |\n"), ahead)
     assert cache.lookup(seen("x = 1|\n")).ahead_s == 0.5
     assert cache.lookup(seen("x = |\n")) == known("12")
+
+
+def test_a_shown_suggestion_is_found_although_nothing_fits_later_in_it() -> None:
+    cache = SuggestionCache()
+    cache.store(seen("x = |\n"), known("foo()", "foo() + 1"))
+    nothing = CachedSuggestions(reason="nothing fits", ahead_s=1.0)
+    cache.store(seen("x = foo()|\n"), nothing)
+    assert cache.lookup(seen("x = foo()|\n")).ghosts == known(" + 1").ghosts
+    cache.store(seen("x = bar()|\n"), nothing)
+    assert cache.lookup(seen("x = bar()|\n")) == nothing
+    assert cache.lookup(seen("x = bar()|\n")).ahead_s is None

@@ -260,3 +260,17 @@ def test_a_cache_folder_that_is_a_file_pauses_the_index(
     own = open_roots(root)
     assert paths_of(own, "f") == []
     assert "is paused" in own.index.counts().faults[0]
+
+
+def test_what_the_settings_exclude_now_is_unknown_before_the_next_walk(
+    root: Path, open_roots: Opened
+):
+    written(root, {"app/session.py": SESSION})
+    own = open_roots(root)
+    session = (root / "app/session.py").as_posix()
+    assert own.index.may_read(session)
+    own.index.open_roots([RootSettings(path=root.as_posix(), exclude=("session.py",))])
+    assert own.index.symbols_of(session) is None
+    assert paths_of(own, "refresh") == []
+    assert own.index.read(session) is None
+    assert not own.index.may_read(session)
