@@ -140,8 +140,11 @@ class EngineConnection:
     async def score_chunks(
         self, fill: "Fill", project: "ProjectContext"
     ) -> "Sequence[float] | None":
-        """Return each chunk's gain in nats per token, None where the engine cannot say."""
-        from intarsia.engine.ipc.client import EngineError
+        """Return each chunk's gain in nats per token, None where the model cannot tell.
+
+        Raises EngineError where there is no score now: another request came first.
+        """
+        from intarsia.engine.ipc.client import FillFailed
         from intarsia.engine.ipc.messages import ScoreChunks
 
         if self._client is None:
@@ -151,7 +154,9 @@ class EngineConnection:
         )
         try:
             return await self._client.score_chunks(request)
-        except EngineError as error:
+        except FillFailed as error:
+            if error.code != "bad_request":
+                raise
             logger.info("code of other files is used unscored: %s", error)
             return None
 

@@ -142,6 +142,8 @@ class ProjectContexts:
             logger.exception("context from other files was not chosen")
 
     async def _choose(self, hole: OpenHole, settings: Settings) -> None:
+        from intarsia.engine.ipc.errors import EngineError
+
         place = self._place(hole.document, hole.plan, settings)
         root = None if place is None else self._index.root_of(place.path)
         if place is None or root is None:
@@ -153,7 +155,11 @@ class ProjectContexts:
         if chunks is None or (former is not None and _same(former, chunks)):
             return
         repository, path = PurePath(root).name, PurePath(place.path).relative_to(root).as_posix()
-        scored = await self._score(chunks, former, hole.fill, (repository, path))
+        try:
+            scored = await self._score(chunks, former, hole.fill, (repository, path))
+        except EngineError as error:
+            logger.info("code of other files is scored later: %s", error)
+            return
         context = DocumentContext(repository=repository, path=path, chunks=scored)
         self._of[uri] = context
         self._messages[uri] = _message(context.kept, repository, path)
