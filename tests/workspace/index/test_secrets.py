@@ -65,7 +65,10 @@ class Workspace:
     def do(self, step: tuple[str, ...]) -> None:
         match step:
             case ("write", name):
-                self._place(name).write_text(self._secret())
+                path = self._place(name)
+                if path.is_symlink():  # its target may be in a folder that is not there
+                    path.unlink()
+                path.write_text(self._secret())
                 self._changed(name)
             case ("rename", name, to) if (self.root / name).is_file() and name != to:
                 shutil.move(self.root / name, self._place(to))
