@@ -50,7 +50,7 @@ def test_each_project_gives_its_own_code_with_the_reason(edit: Edit, tmp_path: P
         assert "── models.py" in seen
         assert f"members of: {name}" in seen
         (other,) = {"Account", "Cart"} - {name}
-        assert other not in seen
+        assert other not in seen, seen
         nvim.keys("<Esc>")
         nvim.run("vim.cmd.only()")
 
