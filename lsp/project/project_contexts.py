@@ -204,14 +204,16 @@ class ProjectContexts:
     def _recent_edits_elsewhere(
         self, document: Document, settings: Settings
     ) -> "Sequence[RecentEdit]":
-        """Return the newest edits in other documents that may be read."""
+        """Return the newest edits in other documents of the same folder that may be read."""
         from intarsia.workspace.context.place import RecentEdit
+
+        root = self._root_of(document.file_uri)
 
         def edit(region: Region) -> "RecentEdit | None":
             other, path = self._documents.current(region.uri), to_fs_path(region.uri)
             if other is None or other.notebook_uri is not None or path is None:
                 return None
-            if ineligibility(settings, other) is not None:
+            if self._root_of(region.uri) != root or ineligibility(settings, other) is not None:
                 return None
             return RecentEdit(
                 path=PurePath(path).as_posix(),
@@ -222,6 +224,10 @@ class ProjectContexts:
 
         elsewhere = (it for it in self.recent_edits.newest_first() if it.uri != document.uri)
         return [found for region in elsewhere if (found := edit(region))][:MAX_RECENT_EDITS]
+
+    def _root_of(self, uri: str) -> str | None:
+        path = to_fs_path(uri)
+        return None if path is None else self._index.root_of(PurePath(path).as_posix())
 
     def _tell_open_texts(self, settings: Settings) -> None:
         for document in self._documents.edited_files():

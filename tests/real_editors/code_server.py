@@ -43,12 +43,20 @@ class CodeServer:
     port: int
     folder: Path
 
-    def url(self, workspace: Path, file: Path, line: int, column: int) -> str:
-        """Return where a window shows the workspace with the file open; places count from 1."""
-        place = f"vscode-remote://127.0.0.1:{self.port}{file}:{line}:{column}"
-        payload = [["openFile", place], ["gotoLineMode", "true"]]
-        query = urlencode({"folder": str(workspace), "payload": json.dumps(payload)})
-        return f"http://127.0.0.1:{self.port}/?{query}"
+    def url(self, workspace: Path, place: tuple[Path, int, int] | None = None) -> str:
+        """Return where a window shows the workspace, and a text file with the cursor at a place.
+
+        The workspace is a folder, or a ``.code-workspace`` file that lists several. A place is a
+        file, a line and a column, from 1.
+        """
+        kind = "workspace" if workspace.suffix == ".code-workspace" else "folder"
+        query = {kind: str(workspace)}
+        if place is not None:
+            file, line, column = place
+            shown = f"vscode-remote://127.0.0.1:{self.port}{file}:{line}:{column}"
+            payload = [["openFile", shown], ["gotoLineMode", "true"]]
+            query["payload"] = json.dumps(payload)
+        return f"http://127.0.0.1:{self.port}/?{urlencode(query)}"
 
     def logs(self) -> list[Path]:
         """Return what our extension has logged, one file or more for each window."""

@@ -1,6 +1,7 @@
 """Ghost text in VS Code: when it appears, what becomes of it, and where it must not appear."""
 
 from engine_counts import num_fills
+from playwright.sync_api import expect
 from sources import LOOP, SUM
 from windows import Windows
 
@@ -132,3 +133,14 @@ def test_no_draft_is_drawn_where_drafts_are_off(windows: Windows) -> None:
     window.press("Enter")
     assert "\n" in window.ghost_text()
     assert [entry["draft"] for entry in window.history() if entry["draft"]] == []
+
+
+def test_a_new_file_that_is_not_saved_yet_is_completed(windows: Windows) -> None:
+    window = windows.open(SUM, settings={"files.defaultLanguage": "python"})
+    window.command("New Untitled Text File")
+    expect(window.page.locator(".tab.active")).to_contain_text("Untitled-1")
+    window.type("monthly_rent = 1250\nyearly_rent = 12 * month")
+    window.expect_ghost_text("ly_rent")
+    window.press("Tab")
+    window.expect_ghost_text("")
+    assert "yearly_rent = 12 * monthly_rent" in window.text_of("Untitled-1")

@@ -4,14 +4,19 @@ import contextlib
 import json
 import re
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from playwright.sync_api import Locator, Page, expect
 from playwright.sync_api import TimeoutError as PlaywrightTimeoutError
 
 SHOWN_TEXT = Path(__file__).with_name("shown_text.js").read_text()
+
+_DRAWN_LINES = """lines => lines
+    .toSorted((one, other) => parseFloat(one.style.top) - parseFloat(other.style.top))
+    .map(line => line.textContent)"""
 
 ANSWER_MS = 60_000
 """How long the real engine may take, on a machine that does other work too."""
@@ -25,6 +30,38 @@ class VSCodeWindow:
 
     page: Page
     file: Path
+
+    def expect_ready(self) -> None:
+        """Wait until our extension has its model."""
+        expect(self.status.locator(".codicon-check")).to_be_visible(timeout=ANSWER_MS)
+
+    def open_file(self, file: Path) -> "VSCodeWindow":
+        """Show another file of the workspace; return this window with it."""
+        self.press("Control+p")
+        field = self.page.locator(".quick-input-widget input[type=text]")
+        expect(field).to_be_focused()
+        field.fill(str(file))
+        self.choose(file.name)
+        expect(self.page.locator(".tab.active")).to_contain_text(file.name)
+        return replace(self, file=file)
+
+    def expect_the_model_sees(self, words: str) -> str:
+        """Run "Show What the Model Sees" until its text has these words; return that text."""
+        ends_at = time.monotonic() + ANSWER_MS / 1000
+        while True:
+            self.command("Intarsia: Show What the Model Sees")
+            expect(self.page.locator(".tab", has_text="What the Model Sees")).to_be_visible()
+            self.page.wait_for_timeout(1000)  # until it is drawn
+            if words in (seen := self.text_of("What the Model Sees")):
+                return seen
+            assert time.monotonic() < ends_at, f"the model sees no {words!r} but {seen}"
+
+    def text_of(self, name: str) -> str:
+        """Return the drawn text of the editor that shows the document with this name."""
+        shown = self.page.locator(f'.monaco-editor[data-uri*="{quote(name)}"] .view-line')
+        expect(shown.first).to_be_visible()
+        lines = shown.evaluate_all(_DRAWN_LINES)
+        return "\n".join(str(line).replace("\u00a0", " ") for line in lines)
 
     def press(self, *keys: str) -> None:
         """Press keys one after the other: ``Tab``, ``Control+Right``, ``Alt+]``."""
@@ -142,3 +179,18 @@ class VSCodeWindow:
         """Write the workspace's settings; return once VS Code goes by them."""
         self.write_settings({**settings, "editor.lineNumbers": "off"})
         expect(self.page.locator(".margin-view-overlays .line-numbers")).to_have_count(0)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NotebookWindow(VSCodeWindow):
+    """A page that shows one notebook."""
+
+    def enter_cell(self, number: int) -> None:
+        """Put the cursor at the end of a code cell; cells count from 0."""
+        editor = self.page.locator(".notebook-editor .cell-list-container .monaco-editor")
+        for _ in range(10):  # the cells move while the outputs are drawn
+            editor.nth(number).locator(".view-lines").click()
+            with contextlib.suppress(AssertionError):
+                expect(editor.nth(number)).to_have_class(re.compile("focused"), timeout=2_000)
+                break
+        self.press("Control+End")

@@ -1,5 +1,7 @@
 """Opens VS Code windows on workspaces of a test's own."""
 
+import json
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import Self
 from code_server import CodeServer
 from marked_text import read_marked
 from playwright.sync_api import Browser, Page, ViewportSize, expect
-from vscode_window import ANSWER_MS, SHOWN_TEXT, VSCodeWindow
+from vscode_window import SHOWN_TEXT, NotebookWindow, VSCodeWindow
 
 CHROMIUM_FLAGS = (
     "--no-sandbox",  # which root's Chromium cannot have
@@ -39,16 +41,18 @@ class Windows:
         name: str = "example.py",
         *,
         settings: dict[str, object] | None = None,
+        others: Mapping[str, str] | None = None,
         is_ready: bool = True,
     ) -> VSCodeWindow:
         """Open a new workspace with this file in it; a ``║`` in the source is the cursor.
 
-        The settings are the workspace's own. Return once our extension has its model, unless
-        ``is_ready`` is false.
+        The settings are the workspace's own; ``others`` are more files in it, by name. Return once
+        our extension has its model, unless ``is_ready`` is false.
         """
         marked = read_marked(source)
-        workspace = self.folder / f"workspace-{len(list(self.folder.iterdir()))}"
-        workspace.mkdir()
+        workspace = self._new_folder()
+        for other, text in (others or {}).items():
+            (workspace / other).write_bytes(text.encode())
         file = workspace / name
         file.write_bytes(marked.text.encode())
         window = VSCodeWindow(page=self._new_page(), file=file)
@@ -57,10 +61,37 @@ class Windows:
         before = marked.text[: marked.start]
         line, in_line = before.count("\n") + 1, before.rpartition("\n")[2]
         units = len(in_line.encode("utf-16-le")) // 2
-        window.page.goto(self.server.url(workspace, file, line, units + 1))
+        window.page.goto(self.server.url(workspace, (file, line, units + 1)))
         window.expect_cursor(line, len(in_line) + 1)
         if is_ready:
-            expect(window.status.locator(".codicon-check")).to_be_visible(timeout=ANSWER_MS)
+            window.expect_ready()
+        return window
+
+    def open_notebook(self, content: str) -> NotebookWindow:
+        """Open a new workspace with a notebook of this content; return once there is a model."""
+        file = self._new_folder() / "example.ipynb"
+        file.write_text(content)
+        window = NotebookWindow(page=self._new_page(), file=file)
+        window.page.goto(self.server.url(file.parent))
+        expect(window.page.locator(".explorer-viewlet")).to_contain_text(file.name)
+        window.open_file(file)
+        window.expect_ready()
+        return window
+
+    def open_roots(self, roots: Mapping[str, Mapping[str, str]], file: str) -> VSCodeWindow:
+        """Open several folders in one window: texts by folder and name; one file is shown."""
+        folder = self._new_folder()
+        for root, texts in roots.items():
+            for name, text in texts.items():
+                path = folder / root / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+        workspace = folder / "both.code-workspace"
+        workspace.write_text(json.dumps({"folders": [{"path": root} for root in roots]}))
+        window = VSCodeWindow(page=self._new_page(), file=folder / file)
+        window.page.goto(self.server.url(workspace, (window.file, 1, 1)))
+        window.expect_cursor(1, 1)
+        window.expect_ready()
         return window
 
     def take_pictures(self, name: Path) -> None:
@@ -68,6 +99,11 @@ class Windows:
         pages = [page for context in self.browser.contexts for page in context.pages]
         for number, page in enumerate(pages):
             page.screenshot(path=f"{name}-{number}.png")
+
+    def _new_folder(self) -> Path:
+        folder = self.folder / f"workspace-{len(list(self.folder.iterdir()))}"
+        folder.mkdir()
+        return folder
 
     def _new_page(self) -> Page:
         context = self._stack.enter_context(

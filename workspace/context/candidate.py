@@ -54,11 +54,15 @@ class Surroundings:
     _shown: dict[str, bool] = field(default_factory=dict)
 
     def may_show(self, path: str) -> bool:
-        """Whether text of a file may be shown: it is in an opened folder, and no secret."""
+        """Whether text of a file may be shown: it is in the hole's opened folder, and no secret.
+
+        Folders that are open together may be projects that have nothing to do with each other.
+        """
         if path not in self._shown:
             self._shown[path] = (
                 path != self.place.path
-                and self.index.root_of(path) is not None
+                and (root := self.index.root_of(self.place.path)) is not None
+                and self.index.root_of(path) == root
                 and not _is_secret(path)
             )
         return self._shown[path]

@@ -32,7 +32,7 @@ def choose_chunks(index: IndexReader, place: Place, options: ChunkOptions) -> tu
     """Return the chunks for a hole in the order in which the model reads them.
 
     With their paths they have at most ``options.budget_tokens`` estimated tokens. None is from the
-    file itself, from outside the opened folders or from a secret, and none repeats what the file
+    file itself, from outside its opened folder or from a secret, and none repeats what the file
     says. The same index and place give the same chunks.
     """
     around = surroundings_of(index, place, options)

@@ -7,7 +7,7 @@ return {
   end,
   root_dir = function(buffer, on_dir)
     if require("intarsia.server").is_found() then
-      on_dir(vim.fs.root(buffer, ".git") or vim.fn.getcwd())
+      on_dir(require("intarsia.server").root(buffer))
     end
   end,
   -- One server for all files of this Neovim, in all folders.

@@ -25,6 +25,8 @@ import { asCandidate, plainLines, restAfter, type Suggested } from "./afterTypin
 /** VS Code cancels a request when quick suggestions open: 750 ms after the key in 1.139. */
 const PATIENCE_MS = 500;
 
+const TRIGGER = "editor.action.inlineSuggest.trigger";
+
 type Answer = InlineCompletionItem[] | InlineCompletionList | null | undefined;
 
 /** The suggestions that are shown now. */
@@ -47,6 +49,8 @@ export class GhostText implements Disposable {
   /** The running request, whose drafts may be drawn. */
   private running: Running | null = null;
   private suggested: Suggested | null = null;
+  /** Whether the next request is for a revised answer. */
+  private isForRevised = false;
   private readonly subscriptions: Disposable[];
 
   /** @param onSuggestion called with whether there is a suggestion of ours */
@@ -73,9 +77,14 @@ export class GhostText implements Disposable {
   readonly provide = async (
     document: TextDocument,
     position: Position,
-    context: InlineCompletionContext,
+    asked: InlineCompletionContext,
     token: CancellationToken,
   ): Promise<Answer> => {
+    const triggerKind = this.isForRevised
+      ? InlineCompletionTriggerKind.Automatic
+      : asked.triggerKind;
+    const context: InlineCompletionContext = { ...asked, triggerKind };
+    this.isForRevised = false;
     if (!this.mayAsk(document, context)) {
       return null;
     }
@@ -126,7 +135,7 @@ export class GhostText implements Disposable {
   /** Draw a draft of the running request, unless VS Code already shows a suggestion there. */
   readonly draw = (draft: Draft): void => {
     if (draft.revised === true) {
-      this.showRevised(draft);
+      void this.showRevised(draft);
       return;
     }
     const editor = window.activeTextEditor;
@@ -186,25 +195,38 @@ export class GhostText implements Disposable {
 
   /** Have VS Code repeat the request: the server has cached the answer. */
   private askAgain(): null {
-    void commands.executeCommand("editor.action.inlineSuggest.trigger", { explicit: false });
+    void commands.executeCommand(TRIGGER, { explicit: false });
     return null;
   }
 
   /** Show an answer that was revised after it was given, if nothing has changed since. */
-  private showRevised(draft: Draft): void {
-    const editor = window.activeTextEditor;
-    if (this.running !== null || editor === undefined || !editor.selection.isEmpty) {
+  private async showRevised(draft: Draft): Promise<void> {
+    if (this.running !== null || !this.isPlaceOf(draft)) {
       return;
+    }
+    // VS Code answers an automatic request for an unchanged text itself, and keeps what it shows.
+    await commands.executeCommand("editor.action.inlineSuggest.hide");
+    if (this.isPlaceOf(draft)) {
+      this.isForRevised = true;
+      await commands.executeCommand(TRIGGER);
+      this.isForRevised = false;
+    }
+  }
+
+  /** Whether the user is where the draft was written for, and has typed nothing since. */
+  private isPlaceOf({ textDocument, range }: Draft): boolean {
+    const editor = window.activeTextEditor;
+    if (!editor?.selection.isEmpty) {
+      return false;
     }
     const { document, selection } = editor;
     const { line, character } = selection.active;
-    const { start } = draft.range;
-    const uri = this.client().code2ProtocolConverter.asUri(document.uri);
-    const isCurrent =
-      draft.textDocument.uri === uri && draft.textDocument.version === document.version;
-    if (isCurrent && start.line === line && start.character === character) {
-      this.askAgain();
-    }
+    return (
+      textDocument.uri === this.client().code2ProtocolConverter.asUri(document.uri) &&
+      textDocument.version === document.version &&
+      range.start.line === line &&
+      range.start.character === character
+    );
   }
 
   private end(request: Running): void {

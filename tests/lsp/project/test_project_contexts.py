@@ -95,7 +95,7 @@ async def test_no_context_is_chosen_where_the_setting_is_off(
         await asyncio.sleep(1.5)
         text = await seen(client, uri)
     assert "models.py" not in text
-    assert "no code of other files" in text
+    assert "No code of other files" in text
 
 
 async def test_a_secret_and_an_excluded_file_are_never_shown(
@@ -121,6 +121,23 @@ async def test_an_edit_in_another_file_is_shown_as_it_is_now(
         insert(client, other, types.Position(8, 0), added, 2)
         text = await seen_with(client, uri, "deposit_now")
     assert "── models.py" in text
+
+
+async def test_an_edit_in_another_folder_is_not_shown(runtime: Address, tmp_path: Path) -> None:
+    own, other = tmp_path / "own", tmp_path / "other"
+    own.mkdir()
+    other.mkdir()
+    async with opened(own, runtime) as (client, uri):
+        folder = types.WorkspaceFolder(other.as_uri(), other.name)
+        event = types.WorkspaceFoldersChangeEvent(added=[folder], removed=[])
+        params = types.DidChangeWorkspaceFoldersParams(event)
+        client.workspace_did_change_workspace_folders(params)
+        edited = (other / "edited.py").as_uri()
+        item = types.TextDocumentItem(edited, "python", 1, MODELS)
+        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        insert(client, edited, types.Position(8, 0), "\nforeign = Account()\n", 2)
+        text = await seen_with(client, uri, "── models.py")
+    assert "foreign" not in text
 
 
 async def test_the_command_says_why_nothing_is_seen(runtime: Address, tmp_path: Path) -> None:

@@ -1,7 +1,12 @@
 """Each kind of chunk on small workspaces: what is chosen, how it is written, what is left out."""
 
-from context_places import HOLE, ROOT, chosen
+from dataclasses import replace
 
+from context_places import HOLE, ROOT, chosen, place_in
+from memory_index import MemoryIndex
+
+from intarsia.workspace.context.choose import choose_chunks
+from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.place import RecentEdit
 
 SESSION = '''\
@@ -201,6 +206,21 @@ def test_a_recent_edit_outside_the_folder_or_in_a_secret_is_never_shown():
     )
     files = {"main.py": f"password = {HOLE}\n"}
     assert chosen(files, "main.py", edits=edits) == ()
+
+
+def test_nothing_of_another_opened_folder_is_shown():
+    other, main = "/work/other", f"from lib import connect\n\nconnect({HOLE})\n"
+    text = "def connect(host):\n    return open_connection(host)\n"
+    place = place_in("main.py", main)
+    edit = RecentEdit(path=f"{other}/lib.py", text=text, start_line=0, end_line=1)
+    for folder, is_shown in ((ROOT, True), (other, False)):
+        texts = {f"{ROOT}/main.py": main, f"{folder}/lib.py": text}
+        chunks = choose_chunks(
+            MemoryIndex(texts, [ROOT, other]),
+            replace(place, recent_edits=[replace(edit, path=f"{folder}/lib.py")]),
+            ChunkOptions(budget_tokens=500),
+        )
+        assert bool(chunks) == is_shown
 
 
 def test_signatures_come_from_the_text_that_the_editor_has():

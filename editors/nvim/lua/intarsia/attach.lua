@@ -6,6 +6,7 @@ local M = {}
 ---@param client vim.lsp.Client
 ---@param buffer integer
 function M.attach(client, buffer)
+  require("intarsia.server").add_project(client, buffer)
   require("intarsia.status").announce()
   require("intarsia.cursor_hold").attach(buffer)
   local options = require("intarsia.options").current

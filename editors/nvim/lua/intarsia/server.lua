@@ -58,6 +58,30 @@ function M.client(buffer)
   return vim.lsp.get_clients({ name = "intarsia", bufnr = buffer })[1]
 end
 
+---Return the folder of a buffer's project: its repository's, else Neovim's own.
+---@param buffer integer
+---@return string
+function M.root(buffer)
+  return vim.fs.root(buffer, ".git") or vim.fn.getcwd()
+end
+
+---Tell the server of a buffer's project, unless it knows it: one server serves all projects.
+---@param client vim.lsp.Client
+---@param buffer integer
+function M.add_project(client, buffer)
+  local root = M.root(buffer)
+  local uri = vim.uri_from_fname(root)
+  local folders = client.workspace_folders or {}
+  local is_known = vim.iter(folders):any(function(folder)
+    return folder.uri == uri
+  end)
+  if not is_known then
+    local added = { { uri = uri, name = root } }
+    client:notify("workspace/didChangeWorkspaceFolders", { event = { added = added, removed = {} } })
+    client.workspace_folders = vim.list_extend(folders, added)
+  end
+end
+
 ---Restart the server; the engine keeps running.
 function M.restart()
   local clients = vim.lsp.get_clients({ name = "intarsia" })
