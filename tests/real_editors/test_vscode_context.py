@@ -38,6 +38,9 @@ USE = """from ledger import Ledger
 ledger = Ledger("Ada")
 ledger║
 """
+INDEX_STARTS_MS = 8_000
+"""An answer that comes before the index runs is not revised; nothing on the screen tells of it."""
+
 OTHERS: Mapping[str, str] = {"ledger.py": LEDGER}
 
 
@@ -58,6 +61,7 @@ def test_it_shows_the_code_of_the_other_file_with_the_reason(windows: Windows) -
 
 def test_a_revised_answer_replaces_the_ghost_text_in_place(windows: Windows) -> None:
     window = windows.open(USE, others=OTHERS)
+    window.page.wait_for_timeout(INDEX_STARTS_MS)
     window.type(".")
     first = window.ghost_text()
     assert "charge_category" not in first

@@ -137,7 +137,7 @@ def test_no_draft_is_drawn_where_drafts_are_off(windows: Windows) -> None:
 
 def test_a_new_file_that_is_not_saved_yet_is_completed(windows: Windows) -> None:
     window = windows.open(SUM, settings={"files.defaultLanguage": "python"})
-    window.command("New Untitled Text File")
+    window.command("File: New Untitled Text File")
     expect(window.page.locator(".tab.active")).to_contain_text("Untitled-1")
     window.type("monthly_rent = 1250\nyearly_rent = 12 * month")
     window.expect_ghost_text("ly_rent")
