@@ -71,9 +71,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     project_context: Annotated[
         bool,
         Meta(
-            description="Show the model code from other files of the opened folders: signatures of "
-            "imported names, recent edits, similar code. An index of these folders is kept in your "
-            "cache."
+            description="Show the model code from other files of the same opened folder: "
+            "signatures of imported names, recent edits, similar code. An index of the folder is "
+            "kept in your cache."
         ),
     ] = True
     fill_ahead: Annotated[

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from intarsia.workspace.context.chunk import Chunk
     from intarsia.workspace.context.place import Place
     from intarsia.workspace.process.client import IndexClient
-    from intarsia.workspace.process.messages import Statistics
 
 logger = logging.getLogger(__name__)
 
@@ -35,9 +34,9 @@ class IndexConnection:
         self._sent: dict[str, Document] = {}  # by path: the version that the index knows
 
     @property
-    def is_running(self) -> bool:
-        """Whether chunks can be asked for."""
-        return self._client is not None and self._client.is_running
+    def has_folders(self) -> bool:
+        """Whether chunks can be asked for, now or once the process has started."""
+        return self._client is not None and bool(self._roots) and not self._client.fault
 
     def open(
         self, folders: Sequence[Path], settings: Settings, *, has_file_events: bool = False
@@ -92,11 +91,12 @@ class IndexConnection:
             place, timeout_s=CHOICE_TIMEOUT_S, budget_tokens=budget_tokens
         )
 
-    async def statistics(self) -> "Statistics | None":
-        """Return how much is indexed, None where there is no answer."""
+    async def is_complete(self) -> bool:
+        """Whether all files are indexed; False where there is no answer."""
         if self._client is None:
-            return None
-        return await self._client.statistics(timeout_s=CHOICE_TIMEOUT_S)
+            return False
+        found = await self._client.statistics(timeout_s=CHOICE_TIMEOUT_S)
+        return found is not None and found.state in ("ready", "failed")
 
     async def close(self) -> None:
         """End the process."""

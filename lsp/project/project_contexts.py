@@ -33,6 +33,9 @@ logger = logging.getLogger(__name__)
 PAUSE_S = 0.4
 """After the last answer: a user who types on needs the engine for other things."""
 
+INCOMPLETE_PAUSE_S = 1.0
+"""Before choosing again for the same text, while the index does not know all files."""
+
 MAX_RECENT_EDITS = 4
 
 
@@ -55,6 +58,7 @@ class _Refresh:
 
     uri: str
     has_begun: bool = False  # the pause before it is over
+    is_chosen: asyncio.Event = field(default_factory=asyncio.Event)  # a first time
     task: asyncio.Task[None] = field(init=False)
 
 
@@ -82,7 +86,7 @@ class ProjectContexts:
 
     def is_on(self, settings: Settings) -> bool:
         """Whether code of other files can be chosen."""
-        return self._index.is_running and settings.project_context
+        return self._index.has_folders and settings.project_context
 
     def refresh(self, uri: str, hole: FindHole, settings: Settings) -> None:
         """Choose, score and read the context of a hole in idle time.
@@ -104,7 +108,7 @@ class ProjectContexts:
         """Return once the context of this document is chosen, if that has been begun."""
         running = self._refreshing
         if running is not None and running.uri == uri:
-            await asyncio.wait({running.task})
+            await running.is_chosen.wait()
 
     def forget(self, uri: str) -> None:
         """Drop what is known of a document, because it is closed."""
@@ -129,17 +133,21 @@ class ProjectContexts:
             self._refreshing.task.cancel()
 
     async def _refresh(self, refresh: "_Refresh", find_hole: FindHole, settings: Settings) -> None:
-        await asyncio.sleep(PAUSE_S)
-        refresh.has_begun = True
         try:
-            hole = find_hole()
-            if hole is None:
-                return
-            await self._choose(hole, settings)
-            if project := self.of(refresh.uri):
-                self._engine.prefetch_hole(hole.fill, project)
+            await asyncio.sleep(PAUSE_S)
+            refresh.has_begun = True
+            while (hole := find_hole()) is not None and self._index.has_folders:
+                await self._choose(hole, settings)
+                if project := self.of(refresh.uri):
+                    self._engine.prefetch_hole(hole.fill, project)
+                refresh.is_chosen.set()
+                if await self._index.is_complete():
+                    return
+                await asyncio.sleep(INCOMPLETE_PAUSE_S)
         except Exception:  # no suggestion depends on it
             logger.exception("context from other files was not chosen")
+        finally:
+            refresh.is_chosen.set()
 
     async def _choose(self, hole: OpenHole, settings: Settings) -> None:
         from intarsia.engine.ipc.errors import EngineError

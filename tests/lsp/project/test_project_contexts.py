@@ -178,7 +178,7 @@ async def test_the_code_of_a_closed_folder_is_gone_at_once(
 async def test_nothing_is_kept_of_a_document_that_was_closed_during_the_choice() -> None:
     class Index(IndexConnection):
         @property
-        def is_running(self) -> bool:
+        def has_folders(self) -> bool:
             return True
 
         def root_of(self, path: str) -> str | None:
@@ -214,3 +214,15 @@ async def test_an_edit_in_an_ignored_file_is_never_shown(runtime: Address, tmp_p
         insert(client, other, types.Position(8, 0), added, 2)
         text = await seen_with(client, uri, "── models.py")
     assert "deposit_now" not in text
+
+
+async def test_a_request_right_at_the_start_gets_its_context_once_the_index_is_ready(
+    runtime: Address, tmp_path: Path
+) -> None:
+    async with opened(tmp_path, runtime) as (client, uri):
+        await inline_items(client, ask_inline(uri, 4, 12))
+
+        async def is_shown() -> bool:
+            return "models.py" in await seen(client, uri)
+
+        await until(is_shown, seconds=60)
