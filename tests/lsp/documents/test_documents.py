@@ -1,6 +1,7 @@
 """Text sync: after any edit the server's text is the client's."""
 
 import logging
+import re
 
 import pytest
 from hypothesis import given
@@ -42,7 +43,7 @@ def edit(documents: Documents, start: int, end: int, text: str, version: int = 2
 def test_an_edit_changes_just_its_range(
     text: str, new: str, places: tuple[int, int], encoding: str
 ) -> None:
-    text = text.replace("\r\n", "\n")
+    text = re.sub("\r+\n", "\n", text)  # no position is inside a CRLF
     start, end = sorted(min(place, len(text)) for place in places)
     documents = opened(text, encoding)
     edit(documents, start, end, new)
