@@ -69,9 +69,9 @@ async def test_what_is_filled_now_goes_on_and_the_new_places_follow() -> None:
 
 async def test_a_document_that_was_foreseen_ends_nothing_and_any_other_does() -> None:
     chain, filler = await started("a", "b")
-    chain.document_changed(place("b").document)
+    chain.document_changed("file:///a.py", "b")
     assert chain.is_running
-    chain.document_changed(place("x").document)
+    chain.document_changed("file:///a.py", "x")
     assert await filler.all_filled(chain) == []
 
 
