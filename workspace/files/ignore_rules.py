@@ -21,6 +21,10 @@ OWN_FILE = ".intarsiaignore"
 IGNORE_FILES = frozenset({GIT_FILE, OWN_FILE})
 
 MAX_IGNORE_BYTES = 256 * 1024
+
+_FOLDERS_INSIDE = re.compile(r"/\*\*/\s*\Z")
+"""``a/**/`` names all folders inside of ``a``: pathspec would take the files for folders too."""
+
 _MAX_LEVELS_UP = 40
 
 
@@ -129,7 +133,7 @@ def _is_whole(found: re.Match[str], inside: str, is_folder: bool) -> bool:
 
 def _spec(path: str) -> GitIgnoreSpec | None:
     """Return the rules of a file; None if there are none. A rule that is no pattern is left out."""
-    lines = _lines(path)
+    lines = [_FOLDERS_INSIDE.sub("/**/*/", line) for line in _lines(path)]
     if not lines:
         return None
     try:

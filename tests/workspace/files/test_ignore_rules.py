@@ -88,6 +88,13 @@ PATTERNS = st.builds(
 )
 
 
+def test_all_folders_inside_of_one_are_no_files(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+    written(tmp_path, {".gitignore": "a/**/\n", "a/a": "", "a/b/c": ""})
+    for name in ("a/a", "a/b/c"):
+        assert is_ignored(tmp_path, name) == git_ignores(tmp_path, name), name
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     rules=st.dictionaries(
