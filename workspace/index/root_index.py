@@ -217,8 +217,12 @@ class RootIndex:
         """Forget the files that the walk has not found; those that a rule excludes, at once."""
         self._walk = None
         self._secret_sizes = walk.secret_sizes
+        excluded = [path for path in self._texts if self.rules.why_not(path) is not None]
 
         def forget(store: Store) -> None:
+            for path in excluded:  # open, and perhaps not on disk
+                self._texts.pop(path, None)
+                self._excluded_appeared(store, path)
             for inside in unseen:
                 path = self.absolute(inside)
                 if path not in self._texts:

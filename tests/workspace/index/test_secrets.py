@@ -198,6 +198,18 @@ def test_no_secret_reaches_an_answer_or_a_row(
         workspace.own.close()
 
 
+def test_an_open_text_that_an_ignore_file_leaves_out_now_is_forgotten(tmp_path: Path):
+    workspace = Workspace(tmp_path)
+    try:
+        for step in (("open", "own/c.py"), ("update",), ("ignore own",)):
+            workspace.do(step)
+        assert workspace.own.update()
+        assert answered_marks(workspace) == set()
+        assert workspace.stored_marks() == set()
+    finally:
+        workspace.own.close()
+
+
 def test_the_property_can_fail(tmp_path: Path):
     """With secrets allowed, they are found: the marks are looked for in the right places."""
     workspace = Workspace(tmp_path)
