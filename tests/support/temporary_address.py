@@ -4,6 +4,7 @@ import contextlib
 import os
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,8 +21,18 @@ def temporary_address(transport: Transport = "unix") -> Iterator[Address]:
     try:
         yield address
     finally:
+        _remove(address)
+
+
+def _remove(address: Address) -> None:
+    """End the engine and remove its folder; again if a client starts another one meanwhile."""
+    for _ in range(50):
         _end_engine(address)
-        shutil.rmtree(directory)
+        with contextlib.suppress(OSError):
+            shutil.rmtree(address.directory)
+            return
+        time.sleep(0.1)
+    shutil.rmtree(address.directory)
 
 
 def _end_engine(address: Address) -> None:
