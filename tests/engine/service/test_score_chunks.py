@@ -1,4 +1,4 @@
-"""Chunks are scored while nobody waits for anything else."""
+"""Chunks are scored in idle time only: any other request goes first."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""A damaged, foreign or newer database is made again, and fails nobody."""
+"""A damaged, foreign or newer database is rebuilt, and no question to the index fails."""
 
 import random
 import sqlite3
