@@ -1,13 +1,18 @@
-"""Addresses for engines of the tests: never the user's engine, and ended after the test."""
+"""Addresses for engines of the tests, never the user's engine, and the seed of drawn examples."""
 
 import asyncio
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 from temporary_address import temporary_address
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
+
+# The same examples in every run: chance fails no build. Others: --hypothesis-profile=default.
+settings.register_profile("same_examples", derandomize=True)
+settings.load_profile("same_examples")
 
 
 @pytest.fixture

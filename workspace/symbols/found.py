@@ -53,9 +53,9 @@ class Found:
         return node_text(nodes[0], self.data) if nodes else ""
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """Return the different texts of a capture."""
+        """Return the different texts of a capture, without those that broken code lacks."""
         nodes = self.captures.get(name, ())
-        return tuple(dict.fromkeys(node_text(node, self.data) for node in nodes))
+        return tuple(dict.fromkeys(text for node in nodes if (text := node_text(node, self.data))))
 
 
 def node_text(node: tree_sitter.Node, data: bytes) -> str:
@@ -78,7 +78,7 @@ def find_definitions(matches: Sequence[Captures], data: bytes) -> list[Found]:
             one.kind = kind
         for name, more in captures.items():
             one.captures.setdefault(name, []).extend(more)
-    named = [one for one in by_node.values() if "name" in one.captures]
+    named = [one for one in by_node.values() if one.names]
     found = sorted(named, key=lambda one: (one.node.start_byte, -one.node.end_byte))
     _attach(found, matches)
     return found

@@ -162,6 +162,13 @@ def test_lines_of_real_files_are_inside_the_file(path: Path) -> None:
     check_lines(path.read_text(encoding="utf-8"), symbols_of(path))
 
 
+def test_a_declaration_without_its_name_is_no_definition() -> None:
+    """The parser repairs ``private autoConnect;`` by a name of no characters."""
+    code = "class A {\n  private autoConnect;\n  class {\n    int kept;\n  }\n}\n"
+    names = [one.name for one in extract_symbols(code, language_for_id("java")).definitions]
+    assert "A" in names and "" not in names
+
+
 @settings(max_examples=200, deadline=None)
 @given(language=st.sampled_from(LANGUAGES), data=st.data())
 def test_any_text_has_symbols_inside_the_file(language: Language, data: st.DataObject) -> None:
