@@ -17,6 +17,7 @@ from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.execute import Sandbox, find_sandbox
 from intarsia.research.evaluation.sets.builtin import builtin_cases
+from intarsia.research.evaluation.sets.commits import CommitSource, commit_cases
 from intarsia.research.evaluation.sets.humaneval import read_humaneval
 from intarsia.research.evaluation.sets.project import project_cases
 from intarsia.research.evaluation.sets.project_packages import PackageSource
@@ -115,10 +116,12 @@ _CHECKOUT_FOLDER = Path(__file__).parents[2] / "tests" / "data" / "human-eval-in
 
 def read_cases(request: EvalRequest) -> list[Case]:
     """Return the cases of all requested sets. Raise CliError or EvaluationFault."""
-    names = request.sets or ([] if request.repositories else ["builtin"])
+    names = request.sets or ([] if request.repositories or request.clones else ["builtin"])
     cases = [case for name in names for case in _set_cases(name, request)]
     if request.repositories:
         cases += _repository_cases(request)
+    for clone in request.clones:
+        cases += _commit_cases(clone, request)
     if not cases:
         raise CliError("no hole of these languages and kinds in these sets: choose others")
     return cases
@@ -156,6 +159,20 @@ def _repository_cases(request: EvalRequest) -> list[Case]:
         request.repositories,
         languages=request.languages or None,
         kinds=request.kinds or None,
+        limit=request.limit or REPOSITORY_LIMIT,
+        seed=request.seed,
+    )
+
+
+def _commit_cases(clone: str, request: EvalRequest) -> list[Case]:
+    path, at, revision = clone.rpartition("@")
+    if not at or Path(clone).exists():
+        path, revision = clone, "HEAD"
+    if not Path(path).is_dir():
+        raise CliError(f"{path} is no folder: give a git repository, such as ~/src/mine@HEAD")
+    return commit_cases(
+        CommitSource(repository=Path(path), cache=cache_folder() / "evaluation", revision=revision),
+        languages=request.languages or None,
         limit=request.limit or REPOSITORY_LIMIT,
         seed=request.seed,
     )

@@ -46,6 +46,7 @@ class CutProjects:
             offset=plan.hole.start,
             window_start=start,
             window_end=end,
+            recent_edits=case.recent_edits,
         )
         return tuple(
             chunk
