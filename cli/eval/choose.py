@@ -19,6 +19,7 @@ from intarsia.research.evaluation.execute import Sandbox, find_sandbox
 from intarsia.research.evaluation.sets.builtin import builtin_cases
 from intarsia.research.evaluation.sets.commits import CommitSource, commit_cases
 from intarsia.research.evaluation.sets.humaneval import read_humaneval
+from intarsia.research.evaluation.sets.members import member_cases
 from intarsia.research.evaluation.sets.project import project_cases
 from intarsia.research.evaluation.sets.project_packages import PackageSource
 from intarsia.research.evaluation.sets.repository import repository_cases
@@ -128,8 +129,9 @@ def read_cases(request: EvalRequest) -> list[Case]:
 
 
 def _set_cases(name: str, request: EvalRequest) -> Sequence[Case]:
-    if name == "project":
-        return project_cases(
+    if name in ("project", "members"):
+        cases_of = project_cases if name == "project" else member_cases
+        return cases_of(
             PackageSource(cache=cache_folder() / "evaluation"),
             languages=request.languages or None,
             kinds=request.kinds or None,
@@ -182,7 +184,7 @@ def _humaneval_file(name: str, folder: Path | None) -> Path:
     if name not in HUMANEVAL_FILES:
         path = Path(name)
         if not path.is_file():
-            known = ", ".join(("builtin", "project", *HUMANEVAL_FILES))
+            known = ", ".join(("builtin", "project", "members", *HUMANEVAL_FILES))
             raise CliError(f"no set and no file {name}: give one of {known}, or the path of a file")
         return path
     file = (folder or _CHECKOUT_FOLDER) / HUMANEVAL_FILES[name]

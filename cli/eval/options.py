@@ -101,8 +101,8 @@ _OPTIONS = (
         metavar="NAME",
         multiple=True,
         callback=each_once,
-        help="builtin, project, single-line, random-span-light, or a FILE.jsonl.gz of HumanEval "
-        "Infilling; repeatable.  [default: builtin, without --repo and --commits]",
+        help="builtin, project, members, single-line, random-span-light, or a FILE.jsonl.gz of "
+        "HumanEval Infilling; repeatable.  [default: builtin, without --repo and --commits]",
     ),
     click.option(
         "--repo",

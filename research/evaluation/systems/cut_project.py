@@ -11,12 +11,12 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.sets.copies import is_copy, lines_of
+from intarsia.research.evaluation.sets.package_index import bring_up_to_date
 from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.root_settings import RootSettings
-from intarsia.workspace.index.parsed_file import parse_text
 from intarsia.workspace.index.project_index import ProjectIndex
 
 
@@ -73,19 +73,8 @@ class CutProjects:
             self._index.open_roots([RootSettings(path=root.as_posix(), exclude_secrets=False)])
         self._root, self._open = root, path
         self._index.open_text(path, text)
-        _update(self._index)
+        bring_up_to_date(self._index)
         return self._index
-
-
-def _update(index: ProjectIndex) -> None:
-    """Index all that has changed, in this process: a slow parser process would hold up a run."""
-    while index.is_walking or index.num_queued:
-        while index.walk_step():
-            pass
-        job = index.next_job()
-        if job is not None:
-            job.root.finished(job, parse_text(job.text, job.language), "")
-    index.settle(is_idle=True)
 
 
 def _is_from_copy(index: ProjectIndex, path: str, place: Place) -> bool:

@@ -77,7 +77,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path, kept: Path):
 
 
 def test_a_set_that_is_none_is_told(tmp_path: Path):
-    check("--set", "nonesuch", said="builtin, project, single-line")
+    check("--set", "nonesuch", said="builtin, project, members, single-line")
     check("--set", tmp_path, said="no set and no file")
     (tmp_path / "words.jsonl").write_text("hello\n")
     check("--set", tmp_path / "words.jsonl", said="line 1 of")
