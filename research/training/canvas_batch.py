@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
-from intarsia.research.training.packed_holes import HoleIds
+from intarsia.research.training.holes.packed_holes import HoleIds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,6 +70,7 @@ def draw_batch(
     return _stack([text.ids for text in texts], rows, fim)
 
 
+_LEAST_BEFORE = 7  # tokens of the file before a canvas in its prefix
 _DEPTH_WEIGHT = 0.85  # a draft's token only counts if all before it are accepted
 _BEYOND_END_WEIGHT = 0.05  # rows after the hole's end should predict the end, too
 _END_WEIGHT = 1.5  # where a hole ends matters more than any other token
@@ -80,7 +81,8 @@ class _Text:
     """A hole in the backbone's fill-in-the-middle order, and where its parts end."""
 
     ids: list[int]
-    prefix_end: int  # with the mark before the prefix
+    prefix_start: int  # after the mark, and what is read of other files
+    prefix_end: int
     context_end: int  # with the suffix and its marks
     given_end: int
 
@@ -115,10 +117,12 @@ def _lay_out(hole: HoleIds, mix: CanvasMix, fim: FimIds) -> _Text:
     is_whole = len(middle) == len(hole.middle)
     prefix = list(hole.prefix[-mix.max_prefix :])
     suffix = list(hole.suffix[: mix.max_suffix])
-    context = [fim.before_prefix, *prefix, fim.before_suffix, *suffix, fim.before_middle]
+    start = [*hole.project.before_mark, fim.before_prefix, *hole.project.in_prefix]
+    context = [*start, *prefix, fim.before_suffix, *suffix, fim.before_middle]
     return _Text(
         ids=[*context, *hole.given, *middle, *([fim.end] if is_whole else [])],
-        prefix_end=len(prefix) + 1,
+        prefix_start=len(start),
+        prefix_end=len(start) + len(prefix),
         context_end=len(context),
         given_end=len(context) + len(hole.given),
     )
@@ -127,7 +131,8 @@ def _lay_out(hole: HoleIds, mix: CanvasMix, fim: FimIds) -> _Text:
 def _draw_rows(text: _Text, mix: CanvasMix, fim: FimIds, rng: random.Random) -> list[_Row]:
     in_hole = list(range(text.given_end + 1, len(text.ids)))
     in_given = list(range(text.context_end + 1, text.given_end + 1))
-    in_prefix = list(range(min(8, text.prefix_end), text.prefix_end - mix.max_draft - 1))
+    first = min(text.prefix_start + _LEAST_BEFORE, text.prefix_end)
+    in_prefix = list(range(first, text.prefix_end - mix.max_draft - 1))
     for positions in (in_hole, in_given, in_prefix):
         rng.shuffle(positions)
     starts = [*in_hole, *in_given, *in_prefix][: mix.num_canvases]

@@ -13,7 +13,8 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.tuning import tune
 from intarsia.engine.service.load_filler import load_filler
-from intarsia.research.training.packed_holes import HoleIds, PackedHoles
+from intarsia.research.training.adapter_file import load_tensors
+from intarsia.research.training.holes.packed_holes import HoleIds, PackedHoles
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,7 @@ def test_a_weaker_tuning_changes_the_weights_by_its_share(
     toy: Path, holes: PackedHoles, tuning: Path, tmp_path: Path
 ) -> None:
     task = toy_tuning_task(toy, holes, strength=0.25)
-    task.start_from(tuning)
+    load_tensors(task.module.named_tensors(), tuning)  # as a run without a start learns it
     task.save(tmp_path / "weaker.safetensors", metadata={})
     plain = toy_batched(toy).weights
 
@@ -66,6 +67,22 @@ def test_a_weaker_tuning_changes_the_weights_by_its_share(
     whole, quarter = change(tuning), change(tmp_path / "weaker.safetensors")
     assert whole.abs().max() > 0.01
     torch.testing.assert_close(quarter, whole / 4, atol=1e-4, rtol=2e-2)
+
+
+def test_a_weaker_tuning_is_between_its_start_and_what_was_learnt(
+    toy: Path, holes: PackedHoles, tuning: Path, tmp_path: Path
+) -> None:
+    task = toy_tuning_task(toy, holes, strength=0.25)
+    task.start_from(tuning)
+    with torch.no_grad():
+        for tensor in task.module.parameters():
+            tensor.add_(1)
+    task.save(tmp_path / "weaker.safetensors", metadata={})
+    start, weaker = load_file(tuning), load_file(tmp_path / "weaker.safetensors")
+    assert start.keys() == weaker.keys()
+    for name, tensor in start.items():
+        expected = tensor.float() + 0.25
+        torch.testing.assert_close(weaker[name].float(), expected, atol=1e-3, rtol=1e-2)
 
 
 @pytest.mark.parametrize("steps_per_save", [1, 100])
