@@ -8,10 +8,11 @@ these holes begin with a name that another file defines: there the chunks decide
 import random
 import re
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import groupby
+from itertools import groupby, islice
 from pathlib import Path, PurePosixPath
+from typing import Literal
 
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_fill
@@ -36,6 +37,9 @@ BUDGET_TOKENS = (100, 500)
 
 TRIES = 2
 """How many holes with a name are tried for one that the chunks show."""
+
+NAMED: Literal["rest_of_line"] = "rest_of_line"
+"""The kind of a hole that begins with a name of another file."""
 
 FEWEST_NAME_CHARS = 3
 MAX_NAME_HOLE_CHARS = 160
@@ -87,9 +91,10 @@ def _of_file(
 ) -> Iterator[TrainingHole]:
     rng = random.Random(f"{seed}:project:{file.sha256}")
     num_wanted = sum(rng.random() < share for _ in range(per_file))
-    found = list(_with_chunks(file, project, rng, num_wanted)) if num_wanted else []
+    found = list(_with_chunks(file, project, rng, num_wanted))
     yield from found
-    yield from draw_holes([file], seed=seed, per_file=per_file - len(found))
+    if len(found) < per_file:
+        yield from draw_holes([file], seed=seed, per_file=per_file - len(found))
 
 
 def _with_chunks(
@@ -97,17 +102,16 @@ def _with_chunks(
 ) -> Iterator[TrainingHole]:
     """Yield different holes of a file that have chunks, at most ``num_holes``."""
     taken: set[int] = set()
-    names: list[Cut] | None = None
+    names: Iterator[Cut] | None = None
     for _ in range(num_holes):
-        cuts: list[Cut] = []
-        if rng.random() < SHARE_OF_NAMES:
-            names = project.name_cuts(file) if names is None else names
-            left = [cut for cut in names if cut.start not in taken]
-            cuts = rng.sample(left, min(TRIES, len(left)))
-        must_show = rng.random() >= SHARE_UNCHECKED
-        cuts += [cut for cut in draw_cuts(file, rng, 1) if cut.start not in taken]
-        hole = project.first_read(file, cuts, rng.randint(*BUDGET_TOKENS), must_show=must_show)
-        if hole is not None:
+        has_name, must_show = rng.random() < SHARE_OF_NAMES, rng.random() >= SHARE_UNCHECKED
+        budget_tokens, hole = rng.randint(*BUDGET_TOKENS), None
+        if has_name:
+            names = project.name_cuts(file, rng) if names is None else names
+            tried = islice(names, TRIES)
+            hole = project.first_read(file, tried, budget_tokens, must_show=must_show)
+        hole = hole or project.first_read(file, draw_cuts(file, rng, 1), budget_tokens)
+        if hole is not None and hole.start not in taken:
             taken.add(hole.start)
             yield hole.hole
 
@@ -124,40 +128,44 @@ class _Project:
     def __init__(self, projects: CutProjects, root: Path) -> None:
         self._projects = projects
         self._root = root
+        self._definers: dict[str, list[str]] = {}
 
     def first_read(
-        self, file: CorpusFile, cuts: Sequence[Cut], budget_tokens: int, *, must_show: bool
+        self, file: CorpusFile, cuts: Iterable[Cut], budget_tokens: int, *, must_show: bool = False
     ) -> _Read | None:
         """Return the first hole with chunks, None if none has any.
 
-        ``must_show``: a hole that begins with a name of another file has chunks with that name.
+        ``must_show``: the chunks have the name that the hole begins with.
         """
         options = ChunkOptions(budget_tokens=budget_tokens)
         for cut in cuts:
             chunks = self._projects.chunks(self._root, file.path, _plan(file, cut), options)
-            name = _name_at(file.text, cut.start) if cut.kind == "rest_of_line" else None
-            is_shown = any(name in _NAME.findall(chunk.text) for chunk in chunks)
-            if chunks and (is_shown or not must_show or cut is cuts[-1]):
+            name = _name_at(file.text, cut.start) if must_show else None
+            is_shown = name is None or any(name in _NAME.findall(one.text) for one in chunks)
+            if chunks and is_shown:
                 texts = tuple((chunk.path, chunk.text) for chunk in chunks)
                 return _Read(start=cut.start, hole=replace(training_hole(file, cut), chunks=texts))
         return None
 
-    def name_cuts(self, file: CorpusFile) -> list[Cut]:
-        """Return the rests of lines that begin with a name that another file defines."""
-        holes = cut_holes(file.text, language_for_id(file.language), ["rest_of_line"])
-        names = {hole: _name_at(file.text, hole.start) for hole in holes["rest_of_line"]}
-        foreign = {name for name in names.values() if name and self._is_of_others(name, file.path)}
-        return [
-            Cut(kind="rest_of_line", start=hole.start, end=hole.end)
-            for hole, name in names.items()
-            if name in foreign
-            and hole.end - hole.start <= MAX_NAME_HOLE_CHARS
-            and not _IMPORT.match(line_at(file.text, hole.start))
-            and _num_known(file.text, name, hole.start, hole.end) <= MAX_KNOWN_USES
-        ]
+    def name_cuts(self, file: CorpusFile, rng: random.Random) -> Iterator[Cut]:
+        """Yield the rests of lines that begin with a name of another file, in random order."""
+        holes = cut_holes(file.text, language_for_id(file.language), [NAMED])[NAMED]
+        for hole in rng.sample(holes, len(holes)):
+            name = _name_at(file.text, hole.start)
+            if (
+                name is not None
+                and hole.end - hole.start <= MAX_NAME_HOLE_CHARS
+                and not _IMPORT.match(line_at(file.text, hole.start))
+                and _num_known(file.text, name, hole.start, hole.end) <= MAX_KNOWN_USES
+                and self._is_of_others(name, file.path)
+            ):
+                yield Cut(kind=NAMED, start=hole.start, end=hole.end)
 
     def _is_of_others(self, name: str, path: str) -> bool:
-        found = self._projects.defining_files(self._root, name, limit=MAX_DEFINING_FILES + 1)
+        if name not in self._definers:
+            limit = MAX_DEFINING_FILES + 1
+            self._definers[name] = self._projects.defining_files(self._root, name, limit=limit)
+        found = self._definers[name]
         return 0 < len(found) <= MAX_DEFINING_FILES and path not in found
 
 
