@@ -14,6 +14,7 @@ from torch import Tensor
 
 from intarsia.engine.families.masked_causal.fim_tokenizer import NO_PROJECT, FimIds
 from intarsia.research.training.batched_backbone import BatchedBackbone
+from intarsia.research.training.holes.lay_out import Shown, lay_out
 from intarsia.research.training.holes.packed_holes import HoleIds
 from intarsia.research.training.low_rank_pairs import LowRankPairs
 from intarsia.research.training.task import LowRankTask, PassLoss
@@ -108,25 +109,13 @@ class TuningTask(LowRankTask):
     def _lay_out(self, holes: Sequence[HoleIds]) -> tuple[Tensor, Tensor]:
         """Return the ids (holes, length), and which positions predict a token of the hole or its
         end (holes, length - 1)."""
-        mix, fim = self._mix, self._fim
-        texts, spans = [], []
-        for hole in holes:
-            context = [
-                *hole.project.before_mark,
-                fim.before_prefix,
-                *hole.project.in_prefix,
-                *hole.prefix[-mix.max_prefix :],
-                fim.before_suffix,
-                *hole.suffix[: mix.max_suffix],
-                fim.before_middle,
-                *hole.given,
-            ]
-            is_whole = len(hole.middle) <= mix.max_middle
-            middle = [*hole.middle[: mix.max_middle], *([fim.end] if is_whole else [])]
-            texts.append([*context, *middle])
-            spans.append((len(context) - 1, len(texts[-1]) - 1))
+        mix = self._mix
+        shown = Shown(prefix=mix.max_prefix, suffix=mix.max_suffix, middle=mix.max_middle)
+        laid_out = [lay_out(hole, self._fim, shown) for hole in holes]
+        texts = [one.ids for one in laid_out]
+        spans = [(one.given_end - 1, len(one.ids) - 1) for one in laid_out]
         length = max(map(len, texts))
-        ids = torch.tensor([[*text, *[fim.end] * (length - len(text))] for text in texts])
+        ids = torch.tensor([[*text, *[self._fim.end] * (length - len(text))] for text in texts])
         positions = torch.arange(length - 1)
         is_scored = torch.stack([(positions >= start) & (positions < end) for start, end in spans])
         return ids.to(self._backbone.device), is_scored.to(self._backbone.device)

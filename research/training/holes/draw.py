@@ -1,14 +1,13 @@
 """Draws the holes of a training run from a corpus folder."""
 
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from intarsia.research.corpus.corpus_file import CorpusFile, read_corpus
 from intarsia.research.corpus.holes import TrainingHole, draw_holes
 from intarsia.research.training.holes.project_holes import draw_holes_in_projects
-from intarsia.research.training.progress import ReportProgress
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,7 +24,7 @@ class HoleDraw:
 
 
 def draw_from_corpus(
-    corpus: Path, draw: HoleDraw, on_progress: ReportProgress
+    corpus: Path, draw: HoleDraw, on_progress: Callable[[str, float | None], None]
 ) -> Iterator[TrainingHole]:
     """Return the holes of a corpus folder. Raises CorpusFault if it cannot be read.
 
@@ -48,7 +47,9 @@ def draw_from_corpus(
     )
 
 
-def _reported(files: list[CorpusFile], on_progress: ReportProgress) -> Iterator[CorpusFile]:
+def _reported(
+    files: list[CorpusFile], on_progress: Callable[[str, float | None], None]
+) -> Iterator[CorpusFile]:
     for number, file in enumerate(files):
         if number % 50 == 0:
             on_progress(f"choosing code of other files: {file.package_name}", number / len(files))

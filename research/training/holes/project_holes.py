@@ -44,7 +44,7 @@ NAMED: Literal["rest_of_line"] = "rest_of_line"
 FEWEST_NAME_CHARS = 3
 MAX_NAME_HOLE_CHARS = 160
 MAX_DEFINING_FILES = 3
-"""A name that more files define, such as ``get``, is not known from one of them."""
+"""A name that more files define, such as ``get``, says nothing about any of these files."""
 
 MAX_KNOWN_USES = 2
 CHARS_BEFORE, CHARS_AFTER = 1_600, 500

@@ -1,5 +1,7 @@
 """A tuned backbone fills as it was taught, at no cost a pass."""
 
+import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from toy_training import toy_batched, toy_holes, toy_lines, toy_tuning_task, tra
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.tuning import tune
+from intarsia.engine.families.masked_causal.fim_tokenizer import NO_PROJECT, ProjectIds
 from intarsia.engine.service.load_filler import load_filler
 from intarsia.research.training.adapter_file import load_tensors
 from intarsia.research.training.holes.packed_holes import HoleIds, PackedHoles
@@ -123,3 +126,26 @@ def test_a_tuning_that_is_not_there_is_told(toy: Path) -> None:
     model = f"{toy}+/nowhere/tuning.safetensors"
     with pytest.raises(ModelError, match=r"tuning\.safetensors"):
         load_filler(EngineConfig(model=model, device="cpu"), model, lambda stage, share: None)
+
+
+def test_holes_with_code_of_other_files_are_figures_of_their_own(
+    toy: Path, holes: PackedHoles
+) -> None:
+    task = toy_tuning_task(toy, holes)
+    alone = [holes[index] for index in range(6)]
+    project = ProjectIds(before_mark=[*alone[0].prefix, *alone[1].prefix], in_prefix=[1])
+    reading = [replace(holes[index], project=project) for index in range(6, 10)]
+    unread = [replace(hole, project=NO_PROJECT) for hole in reading]
+
+    def figures(*batches: list[HoleIds]) -> dict[str, float]:
+        with torch.no_grad():
+            return task.evaluate(batches, random.Random(0))
+
+    mixed = figures([*alone[:2], *reading[:2]], [*alone[2:4], *reading[2:]], alone[4:])
+    assert mixed["alone_loss"] == pytest.approx(figures(alone)["loss"], abs=1e-4)
+    assert mixed["project_unread_loss"] == pytest.approx(figures(unread)["loss"], abs=1e-4)
+    assert mixed["project_loss"] == pytest.approx(figures(reading)["project_loss"], abs=1e-4)
+    assert abs(mixed["project_loss"] - mixed["project_unread_loss"]) > 1e-4
+    parts = sorted([mixed["alone_loss"], mixed["project_loss"]])
+    assert parts[0] <= mixed["loss"] <= parts[1]
+    assert not [name for name in figures(alone) if "project" in name]
