@@ -14,7 +14,6 @@ from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.parse import parse_afresh
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.sets.package_index import indexed_package
 from intarsia.research.evaluation.sets.project_holes import (
     PackageFile,
     ProjectHole,
@@ -24,6 +23,7 @@ from intarsia.research.evaluation.sets.project_holes import (
 )
 from intarsia.research.holes.code_map import offsets_of_bytes
 from intarsia.research.holes.imported_uses import Package
+from intarsia.research.holes.package_index import indexed_package
 from intarsia.workspace.context.candidate import surroundings_of
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.place import Place

@@ -14,7 +14,7 @@ from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.sets.commits import CommitSource, commit_cases
 from intarsia.research.evaluation.sets.git_history import GitHistory
 from intarsia.research.evaluation.systems.client import plan_case
-from intarsia.research.evaluation.systems.cut_project import CutProjects
+from intarsia.research.holes.cut_project import CutProjects
 from intarsia.workspace.context.options import ChunkOptions
 
 SHOP = "class Shop:\n    def __init__(self):\n        self.name = 'x'\n"
@@ -85,14 +85,13 @@ def test_the_last_edits_of_a_commit_are_read_as_a_chunk(clone: Clone) -> None:
     case = next(case for case in cases_of(clone) if case.path == "till.py")
     options = FillOptions(budget=Budget(prefix_tokens=500, suffix_tokens=150))
     plan = plan_case(case, options)
-    assert isinstance(plan, FillPlan)
+    assert isinstance(plan, FillPlan) and case.root is not None
     projects = CutProjects()
     try:
         edits = ChunkOptions(kinds=frozenset({"recent_edit"}))
-        (chunk,) = projects.chunks(case, plan, options, edits)
+        (chunk,) = projects.chunks(case.root, case.path, plan, edits, case.recent_edits)
         assert chunk.kind == "recent_edit" and "def discount_for(self, customer)" in chunk.text
-        others = ChunkOptions(kinds=frozenset({"signatures"}))
-        assert all(one.kind == "signatures" for one in projects.chunks(case, plan, options, others))
+        assert not projects.chunks(case.root, case.path, plan, edits)
     finally:
         projects.close()
 

@@ -10,7 +10,7 @@ from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.sets.member_holes import is_member_of_another_file
 from intarsia.research.evaluation.sets.members import member_cases
-from intarsia.research.evaluation.sets.package_index import indexed_package
+from intarsia.research.holes.package_index import indexed_package
 
 SESSION = """class Base:
     def close_all(self) -> None:
