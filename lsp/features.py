@@ -1,4 +1,7 @@
-"""The table of LSP methods and the functions that answer them, and two ways to serve a client."""
+"""The table of LSP methods and the functions that answer them, and two ways to serve a client.
+
+Most handlers are imported later than this module (``requests/import_later.py``).
+"""
 
 from functools import partial
 from typing import TYPE_CHECKING
@@ -6,22 +9,17 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from intarsia.lsp.client_log import log_to_client
-from intarsia.lsp.edits.edit_arguments import EDIT_COMMAND
-from intarsia.lsp.requests.code_action import OPTIONS, code_action, resolve_code_action
-from intarsia.lsp.requests.configuration import did_change_configuration
-from intarsia.lsp.requests.context_command import CONTEXT_COMMAND, execute_context
-from intarsia.lsp.requests.edit_command import execute_edit
-from intarsia.lsp.requests.inline_completion import inline_completion
+from intarsia.lsp.protocol_extensions import CONTEXT_COMMAND, EDIT_COMMAND, EDIT_KINDS
+from intarsia.lsp.requests.import_later import awaited, called
 from intarsia.lsp.requests.lifecycle import initialize, initialized, shutdown
-from intarsia.lsp.requests.workspace_files import (
-    did_change_watched_files,
-    did_change_workspace_folders,
-    did_save,
-)
 from intarsia.lsp.server import IntarsiaServer
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.launch import LaunchOptions
+
+_CODE_ACTIONS = types.CodeActionOptions(
+    code_action_kinds=list(EDIT_KINDS.values()), resolve_provider=True
+)
 
 
 def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
@@ -33,18 +31,26 @@ def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
     server.feature(types.INITIALIZE)(initialize)
     server.feature(types.INITIALIZED)(initialized)
     server.feature(types.SHUTDOWN)(shutdown)
-    server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(did_change_configuration)
-    server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(did_change_watched_files)
-    server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(did_change_workspace_folders)
-    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(did_save)
-    server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(
-        inline_completion
+    server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(
+        awaited("configuration", "did_change_configuration")
     )
-    server.feature(types.TEXT_DOCUMENT_CODE_ACTION, OPTIONS)(code_action)
-    server.feature(types.CODE_ACTION_RESOLVE)(resolve_code_action)
+    server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(
+        awaited("workspace_files", "did_change_watched_files")
+    )
+    server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(
+        called("workspace_files", "did_change_workspace_folders")
+    )
+    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(called("workspace_files", "did_save"))
+    server.feature(types.TEXT_DOCUMENT_INLINE_COMPLETION, types.InlineCompletionOptions())(
+        awaited("inline_completion", "inline_completion")
+    )
+    server.feature(types.TEXT_DOCUMENT_CODE_ACTION, _CODE_ACTIONS)(
+        called("code_action", "code_action")
+    )
+    server.feature(types.CODE_ACTION_RESOLVE)(awaited("code_action", "resolve_code_action"))
     server.own_commands = {
-        EDIT_COMMAND: partial(execute_edit, server),
-        CONTEXT_COMMAND: partial(execute_context, server),
+        EDIT_COMMAND: partial(awaited("edit_command", "execute_edit"), server),
+        CONTEXT_COMMAND: partial(awaited("context_command", "execute_context"), server),
     }
     return server
 

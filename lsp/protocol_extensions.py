@@ -1,8 +1,25 @@
-"""The extensions of LSP that a client may request in ``initialize`` (docs/protocol.md)."""
+"""Our names in LSP: commands, kinds of edits, and extensions that a client may request.
 
-from typing import Any
+docs/protocol.md describes them.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
 
 import msgspec
+
+EDIT_COMMAND = "intarsia.edit"
+CONTEXT_COMMAND = "intarsia.context"
+
+EditKind: TypeAlias = Literal["fill", "fillAll", "rewrite"]
+
+_KIND = "refactor.rewrite.intarsia"
+EDIT_KINDS: Mapping[EditKind, str] = {
+    "fill": f"{_KIND}.fill",
+    "fillAll": f"{_KIND}.fillAll",
+    "rewrite": f"{_KIND}.rewrite",
+}
+"""The kinds of code actions that offer an inline edit."""
 
 DRAFT = "intarsia/draft"
 STATUS = "intarsia/status"

@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any, get_args
 
 from lsprotocol import types
@@ -16,6 +15,9 @@ from intarsia.lsp.session import Session
 if TYPE_CHECKING:
     from intarsia.engine.ipc.launch import LaunchOptions
 
+VERSION = "0.1.0"
+"""The package's own. ``importlib.metadata`` takes a twentieth of the server's start to tell it."""
+
 logger = logging.getLogger("pygls.server")
 
 
@@ -27,7 +29,7 @@ class IntarsiaServer(LanguageServer):
     def __init__(self, launch: "LaunchOptions | None" = None) -> None:
         super().__init__(
             "intarsia",
-            version("intarsia"),
+            VERSION,
             protocol_cls=IntarsiaProtocol,
             notebook_document_sync=types.NotebookDocumentSyncOptions(
                 notebook_selector=[types.NotebookDocumentFilterWithNotebook(notebook="*")]

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,6 @@ from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.engine.repository_tuning import choose_model
 from intarsia.lsp.engine.user_messages import EngineNotifier
-from intarsia.lsp.project.index_connection import IndexConnection
-from intarsia.lsp.project.project_contexts import ProjectContexts
-from intarsia.lsp.project.recent_edits import edited_lines
 from intarsia.lsp.protocol_extensions import Extensions
 from intarsia.lsp.settings import Settings, resolve_settings
 from intarsia.lsp.status.ahead_count import AheadCount
@@ -36,6 +34,8 @@ if TYPE_CHECKING:
 
     from intarsia.engine.ipc.launch import LaunchOptions
     from intarsia.engine.ipc.messages import ProjectContext
+    from intarsia.lsp.project.index_connection import IndexConnection
+    from intarsia.lsp.project.project_contexts import ProjectContexts
 
 logger = logging.getLogger(__name__)
 
@@ -57,8 +57,6 @@ class Session:
         self.drafts = Drafts(server.protocol.notify, self.documents)
         self.status = StatusReporter(server.protocol.notify)
         self.engine = EngineConnection(EngineNotifier(server), self.status, launch)
-        self.index = IndexConnection()
-        self.projects = ProjectContexts(self.documents, self.engine, self.index)
         self._problems: tuple[str, ...] = ()  # with the current options; each is logged once
         self._initial_options: Mapping[str, object] = {}
         self._folders: Sequence[Path] = ()
@@ -66,18 +64,40 @@ class Session:
         self._model_note: str | None = None
         self._background: set[asyncio.Task[None]] = set()
 
+    @cached_property
+    def index(self) -> "IndexConnection":
+        """The connection to the index of the opened folders."""
+        from intarsia.lsp.project.index_connection import IndexConnection  # not for `initialize`
+
+        return IndexConnection()
+
+    @cached_property
+    def projects(self) -> "ProjectContexts":
+        """Code of other files for each document."""
+        from intarsia.lsp.project.project_contexts import ProjectContexts  # not for `initialize`
+
+        return ProjectContexts(self.documents, self.engine, self.index)
+
     def start_with(self, options: object, folders: Sequence[Path]) -> None:
         """Take the options and opened folders of ``initialize``; later options override these."""
         self._folders = folders
         self._initial_options = _as_options(options)
-        self.configure({})
+        self._resolve({})
 
     def configure(self, options: object) -> None:
         """Resolve new options, and forget the suggestions made under the old ones."""
+        before = self.settings
+        self._resolve(options)
+        self.cache.clear()
+        self.ahead.end()
+        if self.settings != before:
+            self.projects.forget_all()
+        self._open_index()
+
+    def _resolve(self, options: object) -> None:
         merged = {**self._initial_options, **_as_options(options)}
         settings, problems = resolve_settings(merged)
         choice = choose_model(settings, self._folders)
-        before = self.settings
         self.settings = msgspec.structs.replace(settings, model=choice.model)
         if choice.note is not None and choice.note != self._model_note:
             logger.info("%s", choice.note)
@@ -87,11 +107,6 @@ class Session:
                 logger.warning("%s", problem)
         self._problems = problems
         self.status.set_enabled(self.settings.enabled)
-        self.cache.clear()
-        self.ahead.end()
-        if self.settings != before:
-            self.projects.forget_all()
-        self._open_index()
 
     def open_index(self, *, has_file_events: bool) -> None:
         """Have the opened folders indexed, now and after each change of settings and folders."""
@@ -113,6 +128,8 @@ class Session:
 
     def change_document(self, params: types.DidChangeTextDocumentParams) -> None:
         """Take a change of a document, and note the edited lines."""
+        from intarsia.lsp.project.recent_edits import edited_lines
+
         uri = params.text_document.uri
         before = self.documents.current(uri)
         self.documents.change(params)

@@ -3,14 +3,12 @@
 They are the one argument of the command ``intarsia.edit`` and the ``data`` of a code action.
 """
 
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any
 
 import msgspec
 from lsprotocol import types
 
-EDIT_COMMAND = "intarsia.edit"
-
-EditKind: TypeAlias = Literal["fill", "fillAll", "rewrite"]
+from intarsia.lsp.protocol_extensions import EditKind
 
 _Unsigned = Annotated[int, msgspec.Meta(ge=0, le=2**31 - 1)]
 

@@ -15,13 +15,9 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.may_suggest import ineligibility
-from intarsia.lsp.edits.edit_arguments import (
-    EDIT_COMMAND,
-    EditKind,
-    edit_arguments,
-    read_edit_arguments,
-)
+from intarsia.lsp.edits.edit_arguments import edit_arguments, read_edit_arguments
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
+from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, EditKind
 from intarsia.lsp.requests.prefetch import prefetch
 
 if TYPE_CHECKING:
@@ -29,14 +25,6 @@ if TYPE_CHECKING:
     from intarsia.lsp.session import Session
 
 logger = logging.getLogger(__name__)
-
-_KIND = "refactor.rewrite.intarsia"
-KINDS: dict[EditKind, str] = {
-    "fill": f"{_KIND}.fill",
-    "fillAll": f"{_KIND}.fillAll",
-    "rewrite": f"{_KIND}.rewrite",
-}
-OPTIONS = types.CodeActionOptions(code_action_kinds=list(KINDS.values()), resolve_provider=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +47,7 @@ def code_action(
         # A light bulb at every position would be noise, but the position itself is news.
         prefetch(session, params.text_document.uri, params.range.start)
         return None
-    requested = [kind for kind, name in KINDS.items() if _is_requested(name, context.only)]
+    requested = [kind for kind, name in EDIT_KINDS.items() if _is_requested(name, context.only)]
     document = session.documents.current(params.text_document.uri)
     if document is None or not requested:
         return None
@@ -132,7 +120,7 @@ def _action(
     can_resolve = _can_resolve(client)
     return types.CodeAction(
         title=title,
-        kind=KINDS[offer.kind],
+        kind=EDIT_KINDS[offer.kind],
         data=arguments if can_resolve else None,
         command=None if can_resolve else command,
         tags=[types.CodeActionTag.LlmGenerated] if _shows_tag(client) else None,

@@ -10,9 +10,8 @@ from pygls.uris import to_fs_path
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.documents.snapshot import take_snapshot
+from intarsia.lsp.protocol_extensions import CONTEXT_COMMAND
 from intarsia.lsp.server import IntarsiaServer
-
-CONTEXT_COMMAND = "intarsia.context"
 
 
 class _Position(msgspec.Struct, frozen=True):

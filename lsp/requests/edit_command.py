@@ -10,8 +10,9 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from intarsia.lsp.edits.edit_arguments import EDIT_COMMAND, EditArguments, read_edit_arguments
+from intarsia.lsp.edits.edit_arguments import EditArguments, read_edit_arguments
 from intarsia.lsp.edits.make_edit import EditResult, make_edit, show_reason
+from intarsia.lsp.protocol_extensions import EDIT_COMMAND
 from intarsia.lsp.server import IntarsiaServer
 
 

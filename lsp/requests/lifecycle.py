@@ -11,13 +11,20 @@ from lsprotocol import types
 
 from intarsia.lsp.engine.repository_tuning import opened_folders
 from intarsia.lsp.protocol_extensions import requested_extensions
-from intarsia.lsp.requests.completion import completion
-from intarsia.lsp.requests.configuration import load_configuration
-from intarsia.lsp.requests.workspace_files import watch_files
+from intarsia.lsp.requests.import_later import awaited
 from intarsia.lsp.server import IntarsiaServer
 
-WARM_UP = ("intarsia.lsp.requests.plan", "intarsia.lsp.edits.compute_edit", "psutil")
-"""Modules that are slow to import: imported after ``initialized``, before the first request."""
+WARM_UP = (
+    "intarsia.lsp.requests.inline_completion",
+    "intarsia.lsp.requests.completion",
+    "intarsia.lsp.requests.plan",
+    "intarsia.lsp.project.project_contexts",
+    "intarsia.lsp.requests.code_action",
+    "intarsia.lsp.edits.compute_edit",
+    "psutil",
+)
+"""Imported after ``initialized``, before the first request: the answer to ``initialize`` needs
+none of these."""
 
 
 def initialize(ls: IntarsiaServer, params: types.InitializeParams) -> None:
@@ -26,11 +33,16 @@ def initialize(ls: IntarsiaServer, params: types.InitializeParams) -> None:
     ls.session.extensions = requested_extensions(params.capabilities.experimental)
     ls.session.start_with(params.initialization_options, opened_folders(params))
     if not _shows_ghost_text(params.capabilities):
-        ls.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(completion)
+        ls.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions())(
+            awaited("completion", "completion")
+        )
 
 
 async def initialized(ls: IntarsiaServer, _params: types.InitializedParams) -> None:
     """Load the settings, the model and the grammars, so that the first request is quick."""
+    from intarsia.lsp.requests.configuration import load_configuration
+    from intarsia.lsp.requests.workspace_files import watch_files
+
     await load_configuration(ls)
     if ls.session.extensions.status:
         ls.session.status.start()

@@ -1,12 +1,14 @@
 """Decides how long a request waits for a pause in typing; the next key cancels it.
 
-A single key does not wait. Among keys in quick succession, only the last is worth a request.
+A key waits only where the next one will probably come within the wait: after keys in quick
+succession. For any other, waiting would take time from the answer and save the engine nothing.
 """
 
 import time
 from collections.abc import Callable
 
-QUICK_SUCCESSION_S = 0.3
+QUICK_SUCCESSION = 2.0
+"""Requests follow each other quickly if they are at most this many waits apart."""
 
 
 class Debounce:
@@ -20,5 +22,8 @@ class Debounce:
         """Record a request for this document; return how long it waits."""
         now, last = self._clock(), self._last
         self._last = (uri, now)
-        is_single = last is None or last[0] != uri or now - last[1] > QUICK_SUCCESSION_S
-        return 0.0 if is_single else debounce_ms / 1000
+        wait_s = debounce_ms / 1000
+        is_quick = (
+            last is not None and last[0] == uri and now - last[1] <= QUICK_SUCCESSION * wait_s
+        )
+        return wait_s if is_quick else 0.0

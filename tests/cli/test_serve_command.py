@@ -38,6 +38,11 @@ def test_a_port_that_is_none_is_refused(word: str):
     assert "has no port" in result.stderr
 
 
+def frame(message: dict[str, object]) -> bytes:
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+
+
 def test_a_client_that_takes_its_leave_is_served_without_fault():
     leave = [
         {"id": 1, "method": "initialize", "params": {"capabilities": {}}},
@@ -45,10 +50,7 @@ def test_a_client_that_takes_its_leave_is_served_without_fault():
         {"id": 2, "method": "shutdown"},
         {"method": "exit"},
     ]
-    frames = b""
-    for message in leave:
-        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-        frames += b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
+    frames = b"".join(map(frame, leave))
     program = "import intarsia.lsp.session as s; s.Session.preload = lambda self: None;"
     program += "from intarsia.cli.main import main; main()"
     command = [sys.executable, "-P", "-c", program, "serve"]
@@ -56,11 +58,72 @@ def test_a_client_that_takes_its_leave_is_served_without_fault():
     assert (done.returncode, done.stderr) == (ExitCode.OK, b"")
 
 
-def test_the_server_loads_neither_rich_nor_the_grammars_before_it_answers():
+# An editor waits for the answer to `initialize`: each module costs about a millisecond there.
+LOADED_BY_INITIALIZE = {
+    "intarsia.cli": {"errors", "main", "serve", "switches"},
+    "intarsia.engine": {"errors", "ipc", "ipc.errors", "ipc.messages", "ipc.throttle"},
+    "intarsia.infill": {
+        "confidence", "filling", "filling.cost", "suggestion", "syntax", "syntax.lines",
+    },
+    "intarsia.lsp.documents": {"documents", "notebooks", "positions", "snapshot", "windows"},
+    "intarsia.lsp.engine": {"connection", "repository_tuning", "user_messages"},
+    "intarsia.lsp.requests": {"import_later", "lifecycle"},
+    "intarsia.lsp.status": {"ahead_count", "draft_notifications", "reporter", "status"},
+    "intarsia.lsp.suggestions": {
+        "ahead_chain", "debounce", "ghost_text", "latest_request", "power", "request_outcome",
+        "suggestion_cache",
+    },
+    "intarsia.lsp": {
+        "client_log", "documents", "engine", "features", "protocol", "protocol_extensions",
+        "requests", "server", "session", "settings", "status", "suggestions",
+    },
+    "intarsia": {"cli", "engine", "infill", "lsp", "research", "research.errors"},
+}  # fmt: skip
+PACKAGES = {
+    "attr", "attrs", "cattrs", "click", "intarsia", "lsprotocol", "msgspec", "pygls",
+    "typing_extensions",
+}  # fmt: skip
+SLOW = {"importlib.metadata", "sqlite3", "platformdirs", "multiprocessing"}
+
+
+def modules_loaded_by(params: object) -> set[str]:
+    """Return what a server has imported once it has answered ``initialize`` and its client left."""
     program = (
-        "import sys; import intarsia.cli.main, intarsia.cli.serve, intarsia.lsp.features;"
-        "sys.exit(str({'rich', 'tree_sitter', 'torch', 'numpy'} & set(sys.modules)"
-        " or '') or 0)"
+        "import atexit, os, sys; known = set(sys.modules);"
+        "atexit.register(lambda: os.write(2, ' '.join(set(sys.modules) - known).encode()));"
+        "from intarsia.cli.main import main; main()"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program, "serve"],
+        input=frame({"id": 1, "method": "initialize", "params": params}),
+        capture_output=True,
+        timeout=60,
+    )
+    assert b'"serverInfo"' in done.stdout, done.stderr
+    return set(done.stderr.decode().split())
+
+
+@pytest.mark.parametrize(
+    "text_document", [{}, {"inlineCompletion": {}}], ids=["completion", "inlineCompletion"]
+)
+def test_initialize_is_answered_with_few_modules(text_document: object):
+    loaded = modules_loaded_by(
+        {
+            "processId": None,
+            "rootUri": None,
+            "workspaceFolders": [{"uri": "file:///bench", "name": "bench"}],
+            "capabilities": {
+                "textDocument": text_document,
+                "experimental": {"intarsia": {"status": True, "drafts": True}},
+            },
+            "initializationOptions": {"maxPrefixTokens": 700, "exclude": ["*.min.js"]},
+        }
+    )
+    expected = {
+        f"{package}.{name}" for package, names in LOADED_BY_INITIALIZE.items() for name in names
+    }
+    own = {name for name in loaded if name.startswith("intarsia.")}
+    assert own - expected == set(), "import these after `initialized`, or add them here"
+    of_others = {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names
+    assert {name for name in of_others if not name.startswith("_")} <= PACKAGES
+    assert loaded & SLOW == set()

@@ -30,7 +30,15 @@ def test_a_lone_key_waits_for_nothing() -> None:
 
 
 def test_keys_in_quick_succession_wait() -> None:
-    assert waits(0.1, 0.29) == [0, 0.075, 0.075]
+    assert waits(0.1, 0.14) == [0, 0.075, 0.075]
+
+
+def test_a_steady_typist_waits_for_nothing() -> None:
+    assert waits(0.2, 0.16, 0.2) == [0, 0, 0, 0]
+
+
+def test_a_longer_wait_is_for_slower_typists() -> None:
+    assert waits(0.5, 0.7, debounce_ms=300) == [0, 0.3, 0]
 
 
 def test_the_first_key_after_a_pause_waits_for_nothing_again() -> None:
