@@ -14,7 +14,6 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.edits.edit_arguments import (
     EDIT_COMMAND,
     EditKind,
@@ -63,7 +62,7 @@ def code_action(
     document = session.documents.current(params.text_document.uri)
     if document is None or not requested:
         return None
-    if refusal := ineligibility(session.settings, document):
+    if refusal := session.refusal(document):
         logger.info("no edits: %s", refusal.reason)
         return None
     offers = _offers(session, document, params.range, is_cursor=is_cursor)
@@ -96,7 +95,7 @@ def _offers(
     from intarsia.infill.holes.find_holes import holes_within
     from intarsia.lsp.edits.compute_edit import holes_of
 
-    holes = holes_of(session.settings, document)
+    holes = holes_of(session.settings_of(document), document)
     start, end = document.offset_at(where.start), document.offset_at(where.end)
     if not is_cursor:
         yield _Offer("Fill the selection", "fill", "fill", where)

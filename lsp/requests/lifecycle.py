@@ -9,7 +9,7 @@ import importlib
 
 from lsprotocol import types
 
-from intarsia.lsp.engine.repository_tuning import opened_folders
+from intarsia.lsp.documents.folders import opened_folders
 from intarsia.lsp.protocol_extensions import requested_extensions
 from intarsia.lsp.requests.completion import completion
 from intarsia.lsp.requests.configuration import load_configuration
