@@ -183,11 +183,7 @@ class _Sample:
 
 
 def _figures(rows: Sequence[Row], first: Mapping[CaseKey, Row]) -> Figures:
-    sample = _Sample(
-        rows=rows,
-        first=[first.get(key_of(row)) for row in rows],
-        resampling=Resampling([group_of(row) for row in rows]),
-    )
+    sample = _sample_of(rows, first)
     languages = list(_divided(rows, lambda row: row.language).values())
     ms, engine_ms = sample.percentiles(_waited_ms), sample.percentiles(lambda row: row.engine_ms)
     decode_ms = sample.percentiles(_decode_ms)
@@ -222,6 +218,14 @@ def _figures(rows: Sequence[Row], first: Mapping[CaseKey, Row]) -> Figures:
         exact_by_language=_by_language(languages, _is_exact),
         pass_at_1_by_language=_by_language(languages, _has_passed),
         similarity_by_language=_by_language(languages, _similarity),
+    )
+
+
+def _sample_of(rows: Sequence[Row], first: Mapping[CaseKey, Row]) -> _Sample:
+    return _Sample(
+        rows=rows,
+        first=[first.get(key_of(row)) for row in rows],
+        resampling=Resampling([group_of(row) for row in rows]),
     )
 
 
