@@ -138,6 +138,8 @@ def test_where_nothing_is_kept_that_is_told(tmp_path: Path, asked: str):
         (("--repo", ".", "--show", "--remove"), "give --show or --remove, not both"),
         (("--repo",), "missing argument"),
         (("adapter", "--corpus", ".", "--out", "x"), "give --minutes or --tokens"),
+        (("tuning", "--corpus", ".", "--out", "x", "--window", "250"), "'250' is no window"),
+        (("tuning", "--corpus", ".", "--out", "x", "--window", "0+9"), "'0+9' is no window"),
         (("boat",), "no such command 'boat'"),
     ],
 )

@@ -1,6 +1,8 @@
 """``intarsia train tuning`` with a DiffusionGemma: from a corpus to a tuning that loads."""
 
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from corpus_files import corpus_file, functions
@@ -67,6 +69,15 @@ def test_the_family_of_the_model_says_what_is_trained(folder: Path, tmp_path: Pa
 def test_there_is_no_adapter_for_a_diffusion_gemma(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="takes no adapter: train a tuning"):
         run_training(order(tmp_path, folder, "adapter"), tmp_path, lambda stage, share: None)
+
+
+@pytest.mark.parametrize("change", [{"project_share": 0.5}, {"window": (250, 100)}])
+def test_options_of_causal_models_are_refused(
+    folder: Path, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    options = replace(order(tmp_path, folder), **change)
+    with pytest.raises(ModelError, match="leave out --project-share and --window"):
+        run_training(options, tmp_path, lambda stage, share: None)
 
 
 @pytest.mark.parametrize("suffix", ["", ")\n", ")\n" + functions("rest")])

@@ -86,9 +86,11 @@ def test_a_case_before_it_does_not_stay_cut(projects: CutProjects, tmp_path: Pat
     assert any("def unusual_total_weight(parcels, unit)" in chunk.text for chunk in chunks)
 
 
-def test_a_file_of_its_own_has_no_chunks(projects: CutProjects) -> None:
-    alone = case(BEFORE, TRUTH, AFTER)
-    assert projects.chunks(alone, plan_of(alone), OPTIONS, ChunkOptions()) == ()
+async def test_a_file_of_its_own_has_no_context() -> None:
+    alone, contexts = case(BEFORE, TRUTH, AFTER), CaseContexts()
+    options = ContextOptions(chunks=ChunkOptions())
+    assert await contexts.context_for(alone, plan_of(alone), OPTIONS, options, Scores()) is None
+    contexts.close()
 
 
 def test_nothing_is_left_of_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
