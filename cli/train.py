@@ -22,6 +22,17 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 _WEIGHTS_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 _NUMBER = click.IntRange(min=1)
+
+
+def _window(_: click.Context, __: click.Parameter, text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    numbers = [int(part) if part.isascii() and part.isdigit() else 0 for part in text.split("+")]
+    if len(numbers) != 2 or 0 in numbers:
+        raise click.BadParameter(f"{text!r} is no window: give tokens, such as 250+100")
+    return numbers[0], numbers[1]
+
+
 _OPTIONS = (
     click.option(
         "--corpus",
@@ -70,6 +81,26 @@ _OPTIONS = (
         help="Holes drawn from a file.",
     ),
     click.option(
+        "--max-holes",
+        metavar="N",
+        type=_NUMBER,
+        help="Draw about N holes, in files drawn at random.  [default: in all files]",
+    ),
+    click.option(
+        "--project-share",
+        type=click.FloatRange(min=0, max=1),
+        default=0.0,
+        show_default=True,
+        help="How often a hole reads code of other files, as a fill in an opened folder does; "
+        "where there is none the hole has none.",
+    ),
+    click.option(
+        "--window",
+        metavar="BEFORE+AFTER",
+        callback=_window,
+        help="Tokens of the file around a hole.  [default: 144+64]",
+    ),
+    click.option(
         "--seed", type=int, default=0, show_default=True, help="Seed of the random choices."
     ),
     debug_option,
@@ -96,7 +127,7 @@ def adapter(tuning: Path | None, **options: Any) -> ExitCode:
     type=click.FloatRange(min=0, max=1, min_open=True),
     default=1.0,
     show_default=True,
-    help="The share of the changes to write; run the command again to write another share.",
+    help="The share to write of what the run changes; run the command again to write another.",
 )
 @_corpus_options
 def tuning(**options: Any) -> ExitCode:

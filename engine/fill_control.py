@@ -15,9 +15,10 @@ def no_preemption() -> None:
 class FillControl:
     """What a running fill obeys.
 
-    ``checkpoint`` is the preemption point. The fill calls it before every forward pass and before
-    every chunk of a prefill, and nowhere else. It may run fills of other clients before it
-    returns, within ``Filler.suspended``. It raises Cancelled if this fill is to end.
+    ``checkpoint`` is the preemption point. The fill calls it before every forward pass, before
+    every chunk of a prefill, between two parts of a context from disk, and nowhere else. It may run
+    fills of other clients before it returns, within ``Filler.suspended``. It raises Cancelled if
+    this fill is to end.
     """
 
     received_at: float = field(default_factory=time.monotonic)  # time.monotonic() of the request

@@ -2,23 +2,25 @@
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from lsprotocol import types
 
-from intarsia.lsp.documents.documents import Documents
+from intarsia.lsp.documents.documents import Document, Documents
+from intarsia.lsp.documents.folders import Folder, folder_of
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.engine.repository_tuning import choose_model
 from intarsia.lsp.engine.user_messages import EngineNotifier
 from intarsia.lsp.protocol_extensions import Extensions
-from intarsia.lsp.settings import Settings, resolve_settings
+from intarsia.lsp.settings import Settings, resolve_folder_settings, resolve_settings
 from intarsia.lsp.status.ahead_count import AheadCount
 from intarsia.lsp.status.draft_notifications import Drafts
 from intarsia.lsp.status.reporter import StatusReporter
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
 
     from intarsia.engine.ipc.launch import LaunchOptions
     from intarsia.engine.ipc.messages import ProjectContext
+    from intarsia.infill.suggestion import NoSuggestion
     from intarsia.lsp.project.index_connection import IndexConnection
     from intarsia.lsp.project.project_contexts import ProjectContexts
 
@@ -44,7 +47,7 @@ class Session:
     """Documents, settings, cached suggestions, running requests, engine and index."""
 
     def __init__(self, server: "LanguageServer", launch: "LaunchOptions | None") -> None:
-        self.settings = Settings()
+        self.settings = Settings()  # of the window; ``settings_of`` tells a document's
         self.extensions = Extensions()  # that the client requested
         self.documents = Documents()
         self.windows = Windows()  # read whole, as the settings allow
@@ -59,7 +62,9 @@ class Session:
         self.engine = EngineConnection(EngineNotifier(server), self.status, launch)
         self._problems: tuple[str, ...] = ()  # with the current options; each is logged once
         self._initial_options: Mapping[str, object] = {}
-        self._folders: Sequence[Path] = ()
+        self.folders: Sequence[Folder] = ()  # that the client has opened
+        self._folder_options: Mapping[str, object] = {}  # by the folder's URI
+        self._folder_settings: Mapping[str, Settings] = {}  # by the same
         self._has_file_events: bool | None = None  # None: the index is not to be opened yet
         self._model_note: str | None = None
         self._background: set[asyncio.Task[None]] = set()
@@ -78,49 +83,106 @@ class Session:
 
         return ProjectContexts(self.documents, self.engine, self.index)
 
-    def start_with(self, options: object, folders: Sequence[Path]) -> None:
+    def start_with(self, options: object, folders: Sequence[Folder]) -> None:
         """Take the options and opened folders of ``initialize``; later options override these."""
-        self._folders = folders
+        self.folders = folders
         self._initial_options = _as_options(options)
         self._resolve({})
 
-    def configure(self, options: object) -> None:
-        """Resolve new options, and forget the suggestions made under the old ones."""
-        before = self.settings
+    def configure(
+        self, options: object, of_folders: Mapping[str, object] = MappingProxyType({})
+    ) -> None:
+        """Resolve new options, the window's and those of folders by URI.
+
+        What was suggested under other settings is forgotten; other folders' suggestions stay.
+        """
+        window = self.settings
+        before = {document: self.settings_of(document) for document in self.documents.opened()}
+        self._folder_options = {**self._folder_options, **of_folders}
         self._resolve(options)
-        self.cache.clear()
-        self.ahead.end()
-        if self.settings != before:
-            self.projects.forget_all()
+        if self.settings != window:
+            self._forget_suggestions()
+        else:
+            same = {it.uri for it, settings in before.items() if settings == self.settings_of(it)}
+            self.cache.keep_only(same)
+            for uri in {it.uri for it in before} - same:
+                self.ahead.document_closed(uri)
+                self.projects.forget_chosen(uri)
         self._open_index()
 
     def _resolve(self, options: object) -> None:
         merged = {**self._initial_options, **_as_options(options)}
         settings, problems = resolve_settings(merged)
-        choice = choose_model(settings, self._folders)
+        choice = choose_model(settings, self._paths())
         self.settings = msgspec.structs.replace(settings, model=choice.model)
         if choice.note is not None and choice.note != self._model_note:
             logger.info("%s", choice.note)
         self._model_note = choice.note
+        problems += self._resolve_folders()
         for problem in problems:
             if problem not in self._problems:
                 logger.warning("%s", problem)
         self._problems = problems
-        self.status.set_enabled(self.settings.enabled)
+        self.status.set_enabled(self.is_enabled)
+
+    def _resolve_folders(self) -> tuple[str, ...]:
+        """Resolve the options of the opened folders; return what is wrong with these."""
+        opened = {folder.uri for folder in self.folders}
+        self._folder_options = {
+            uri: options for uri, options in self._folder_options.items() if uri in opened
+        }
+        found = {
+            uri: resolve_folder_settings(self.settings, _as_options(options))
+            for uri, options in self._folder_options.items()
+        }
+        self._folder_settings = {uri: settings for uri, (settings, _) in found.items()}
+        return tuple(f"{uri}: {line}" for uri, (_, problems) in found.items() for line in problems)
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether suggestions are made in the window, or in one of its folders at least."""
+        return any(it.enabled for it in (self.settings, *self._folder_settings.values()))
+
+    @property
+    def shows_project(self) -> bool:
+        """Whether code of other files is shown in the window, or in one of its folders."""
+        return any(it.project_context for it in (self.settings, *self._folder_settings.values()))
+
+    def settings_of(self, document: Document) -> Settings:
+        """Return a document's settings: those of its folder, else the window's.
+
+        A document that is not a file on disk leaves nothing there.
+        """
+        folder = folder_of(document.file_uri, self.folders)
+        settings = self.settings
+        if folder is not None:
+            settings = self._folder_settings.get(folder.uri, settings)
+        if document.disk_path is None:
+            return msgspec.structs.replace(settings, keep_contexts=False)
+        return settings
+
+    def refusal(self, document: Document) -> "NoSuggestion | None":
+        """Return why a document gets no suggestions, None where it gets them."""
+        from intarsia.lsp.documents.may_suggest import ineligibility  # not for `initialize`
+
+        return ineligibility(self.settings_of(document), document, self.folders)
 
     def open_index(self, *, has_file_events: bool) -> None:
         """Have the opened folders indexed, now and after each change of settings and folders."""
         self._has_file_events = has_file_events
         self._open_index()
 
-    def change_folders(self, *, added: Sequence[Path], removed: Sequence[Path]) -> None:
+    def change_folders(self, *, added: Sequence[Folder], removed: Sequence[Folder]) -> None:
         """Take the folders that the client has opened and closed."""
-        kept = [folder for folder in self._folders if folder not in removed]
-        self._folders = (*kept, *(folder for folder in added if folder not in kept))
+        kept = [folder for folder in self.folders if folder not in removed]
+        self.folders = (*kept, *(folder for folder in added if folder not in kept))
+        self._forget_suggestions()
+        self._open_index()
+
+    def _forget_suggestions(self) -> None:
         self.cache.clear()
         self.ahead.end()
         self.projects.forget_all()
-        self._open_index()
 
     def project_of(self, snapshot: Snapshot) -> "ProjectContext | None":
         """Return the code of other files for a cursor, None if none has been chosen yet."""
@@ -162,15 +224,28 @@ class Session:
         self.projects.forget(uri)
 
     def _open_index(self) -> None:
-        if self._has_file_events is not None:
-            self.index.open(self._folders, self.settings, has_file_events=self._has_file_events)
+        if self._has_file_events is None:
+            return
+        roots = {
+            folder.path: self._folder_settings.get(folder.uri, self.settings)
+            for folder in self.folders
+            if folder.path is not None
+        }
+        self.index.open(roots, has_file_events=self._has_file_events)
+
+    def _paths(self) -> Sequence[Path]:
+        return [folder.path for folder in self.folders if folder.path is not None]
 
     def preload(self) -> None:
         """Have the model loaded in the background, if the settings say so."""
-        if self.settings.enabled and self.settings.preload:
-            task = asyncio.create_task(self.engine.preload(self.settings.model))
-            self._background.add(task)
-            task.add_done_callback(self._background.discard)
+        if self.is_enabled and self.settings.preload:
+            self.start(self.engine.preload(self.settings.model))
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Have something done until ``close``."""
+        task = asyncio.create_task(work)
+        self._background.add(task)
+        task.add_done_callback(self._background.discard)
 
     def report(self, uri: str, outcome: RequestOutcome) -> None:
         """Put a request's outcome into the status, and log why nothing was suggested."""
@@ -191,7 +266,7 @@ class Session:
         self.ahead.end()
         for task in self._background:
             task.cancel()
-        self._folders = ()  # an answer of the client may come late, and opens no index
+        self.folders = ()  # an answer of the client may come late, and opens no index
         await self.index.close()
         await self.engine.close()
 

@@ -6,7 +6,7 @@ VS Code's manifest repeat what is written here: see settings_table.py.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias, get_args
 
 import msgspec
 from msgspec import Meta
@@ -38,6 +38,13 @@ _Milliseconds = Meta(ge=1, le=60_000)
 _Candidates = Meta(ge=1, le=10)
 _NotEmpty = Annotated[str, Meta(min_length=1)]
 
+PER_FOLDER = Meta(extra_json_schema={"scope": "resource"})
+"""A setting that depends on the code: each of several opened folders may have its own value. All
+others depend on the user or the machine, and hold for the whole window."""
+
+PER_MACHINE = Meta(extra_json_schema={"scope": "machine-overridable"})
+"""A setting that names what runs: a workspace sets it only where the user trusts the workspace."""
+
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What the server goes by, and what is in force where the client sent nothing.
@@ -45,7 +52,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     Tokens are estimated from characters, as the infill package does.
     """
 
-    enabled: Annotated[bool, Meta(description="Suggest at all.")] = True
+    enabled: Annotated[bool, PER_FOLDER, Meta(description="Suggest at all.")] = True
     preload: Annotated[
         bool,
         Meta(
@@ -55,6 +62,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ] = True
     model: Annotated[
         _NotEmpty | None,
+        PER_MACHINE,
         Meta(
             description="The model: a name of the catalog, a GGUF file or a folder. Empty: the "
             "engine's default."
@@ -70,6 +78,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ] = msgspec.field(default=True, name="readAhead")
     project_context: Annotated[
         bool,
+        PER_FOLDER,
         Meta(
             description="Show the model code from other files of the same opened folder: "
             "signatures of imported names, recent edits, similar code. An index of the folder is "
@@ -85,6 +94,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ] = "onPower"
     keep_contexts: Annotated[
         bool,
+        PER_FOLDER,
         Meta(
             description="Keep what the model has read of your files on disk, in your cache folder "
             "and for you alone, so that it need not be read again after a restart. "
@@ -143,14 +153,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ] = 128
     disabled_languages: Annotated[
         tuple[str, ...],
+        PER_FOLDER,
         Meta(description="Language identifiers without suggestions, for example `markdown`."),
     ] = ()
     exclude: Annotated[
         tuple[str, ...],
+        PER_FOLDER,
         Meta(description="Files that are never read, as patterns like `**/generated/**`."),
     ] = ()
     exclude_secrets: Annotated[
         bool,
+        PER_FOLDER,
         Meta(description="Never read files that look like secrets (`.env`, keys, credentials)."),
     ] = True
     drafts: Annotated[
@@ -173,6 +186,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ] = True
     hole_marks: Annotated[
         tuple[_NotEmpty, ...],
+        PER_FOLDER,
         Meta(
             description="Your own marks of a hole, to fill all holes at once, besides the "
             "languages' (`...`, `todo!()`, …)."
@@ -200,6 +214,11 @@ OPTIONS: Mapping[str, msgspec.structs.FieldInfo] = {
 }
 """The settings by the key that clients send."""
 
+FOLDER_OPTIONS = frozenset(
+    key for key, option in OPTIONS.items() if PER_FOLDER in get_args(option.type)
+)
+"""The settings that a folder may have for itself."""
+
 _OLD_DECODINGS = {"verified": "speculative", "left_to_right": "autoregressive"}
 
 
@@ -208,9 +227,29 @@ def resolve_settings(options: Mapping[str, object]) -> tuple[Settings, tuple[str
 
     An option that is None keeps its default.
     """
-    fields: dict[str, Any] = {}
     problems: list[str] = []
-    for key, value in _with_current_names(options, problems).items():
+    fields = _usable(_with_current_names(options, problems), problems, kept="its default")
+    return Settings(**fields), tuple(problems)
+
+
+def resolve_folder_settings(
+    window: Settings, options: Mapping[str, object]
+) -> tuple[Settings, tuple[str, ...]]:
+    """Return a folder's settings, and one line for each option that is unusable.
+
+    The window's settings hold in the folder where its options say nothing, and always for what is
+    not among ``FOLDER_OPTIONS``: no folder chooses the model.
+    """
+    problems: list[str] = []
+    own = {key: value for key, value in options.items() if key in FOLDER_OPTIONS}
+    fields = _usable(own, problems, kept="the window's value")
+    return msgspec.structs.replace(window, **fields), tuple(problems)
+
+
+def _usable(options: Mapping[str, object], problems: list[str], *, kept: str) -> dict[str, Any]:
+    """Return the values that are given and valid, by field."""
+    fields: dict[str, Any] = {}
+    for key, value in options.items():
         if key not in OPTIONS:
             problems.append(f"unknown option {key!r}; known are: {', '.join(OPTIONS)}")
         elif value is not None:
@@ -218,8 +257,8 @@ def resolve_settings(options: Mapping[str, object]) -> tuple[Settings, tuple[str
             try:
                 fields[option.name] = msgspec.convert(value, option.type)
             except msgspec.ValidationError as error:
-                problems.append(f"option {key!r} keeps its default: {error}")
-    return Settings(**fields), tuple(problems)
+                problems.append(f"option {key!r} keeps {kept}: {error}")
+    return fields
 
 
 def _with_current_names(options: Mapping[str, object], problems: list[str]) -> Mapping[str, object]:

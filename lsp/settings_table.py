@@ -23,6 +23,13 @@ other editors as the section `intarsia` of the server's configuration or as init
 ([editors.md](editors.md) has an example for each). A setting that cannot be used is reported in the
 log and keeps its default.
 
+**Several folders in one window.** A setting *per folder* may have another value in each opened
+folder, and holds for that folder's documents. All others hold for the whole window: no folder
+chooses the model. VS Code reads a folder's values from its `.vscode/settings.json`; those that name
+models or files to read only in a workspace that you trust. Other clients answer
+`workspace/configuration` for each folder's URI (`scopeUri`). [editors.md](editors.md) tells which
+editors do.
+
 This page is generated from [`lsp/settings.py`](../lsp/settings.py):
 `python -m intarsia.lsp.settings_table > docs/settings.md`.
 """
@@ -53,7 +60,10 @@ def _markdown_section(key: str) -> str:
         lines += [f"- `{name}`: {text}" for name, text in CHOICES[key].items()]
     else:
         lines.append(f"- Type: {type_in_words(setting)}")
-    lines += [f"- Default: `{_as_json(setting['default'])}`", ""]
+    lines.append(f"- Default: `{_as_json(setting['default'])}`")
+    if setting.get("scope") == "resource":
+        lines.append("- Per folder")
+    lines.append("")
     return "\n".join(lines)
 
 
@@ -65,6 +75,8 @@ def _vim_section(key: str) -> str:
         about += f" Default: {_as_json(setting['default'])}."
     else:
         about += f"({type_in_words(setting)}; default: {_as_json(setting['default'])})"
+    if setting.get("scope") == "resource":
+        about += " Per folder."
     indent = " " * 8
     body = textwrap.fill(
         about, _VIM_WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False

@@ -17,7 +17,9 @@ from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.execute import Sandbox, find_sandbox
 from intarsia.research.evaluation.sets.builtin import builtin_cases
+from intarsia.research.evaluation.sets.commits import CommitSource, commit_cases
 from intarsia.research.evaluation.sets.humaneval import read_humaneval
+from intarsia.research.evaluation.sets.members import member_cases
 from intarsia.research.evaluation.sets.project import project_cases
 from intarsia.research.evaluation.sets.project_packages import PackageSource
 from intarsia.research.evaluation.sets.repository import repository_cases
@@ -115,18 +117,21 @@ _CHECKOUT_FOLDER = Path(__file__).parents[2] / "tests" / "data" / "human-eval-in
 
 def read_cases(request: EvalRequest) -> list[Case]:
     """Return the cases of all requested sets. Raise CliError or EvaluationFault."""
-    names = request.sets or ([] if request.repositories else ["builtin"])
+    names = request.sets or ([] if request.repositories or request.clones else ["builtin"])
     cases = [case for name in names for case in _set_cases(name, request)]
     if request.repositories:
         cases += _repository_cases(request)
+    for clone in request.clones:
+        cases += _commit_cases(clone, request)
     if not cases:
         raise CliError("no hole of these languages and kinds in these sets: choose others")
     return cases
 
 
 def _set_cases(name: str, request: EvalRequest) -> Sequence[Case]:
-    if name == "project":
-        return project_cases(
+    if name in ("project", "members"):
+        cases_of = project_cases if name == "project" else member_cases
+        return cases_of(
             PackageSource(cache=cache_folder() / "evaluation"),
             languages=request.languages or None,
             kinds=request.kinds or None,
@@ -161,11 +166,25 @@ def _repository_cases(request: EvalRequest) -> list[Case]:
     )
 
 
+def _commit_cases(clone: str, request: EvalRequest) -> list[Case]:
+    path, at, revision = clone.rpartition("@")
+    if not at or Path(clone).exists():
+        path, revision = clone, "HEAD"
+    if not Path(path).is_dir():
+        raise CliError(f"{path} is no folder: give a git repository, such as ~/src/mine@HEAD")
+    return commit_cases(
+        CommitSource(repository=Path(path), cache=cache_folder() / "evaluation", revision=revision),
+        languages=request.languages or None,
+        limit=request.limit or REPOSITORY_LIMIT,
+        seed=request.seed,
+    )
+
+
 def _humaneval_file(name: str, folder: Path | None) -> Path:
     if name not in HUMANEVAL_FILES:
         path = Path(name)
         if not path.is_file():
-            known = ", ".join(("builtin", "project", *HUMANEVAL_FILES))
+            known = ", ".join(("builtin", "project", "members", *HUMANEVAL_FILES))
             raise CliError(f"no set and no file {name}: give one of {known}, or the path of a file")
         return path
     file = (folder or _CHECKOUT_FOLDER) / HUMANEVAL_FILES[name]

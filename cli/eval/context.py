@@ -11,8 +11,8 @@ from intarsia.research.evaluation.systems.project_context import ContextOptions
 from intarsia.workspace.context.chunk import ChunkKind
 from intarsia.workspace.context.options import ChunkOptions
 
-KINDS: tuple[ChunkKind, ...] = ("signatures", "members", "similar", "sibling")
-"""Not the user's last edits: a tree of files has none."""
+KINDS: tuple[ChunkKind, ...] = ("signatures", "members", "recent_edit", "similar", "sibling")
+"""Only holes of commits (``--commits``) have recent edits."""
 
 CHOICES = ("none", "all", *KINDS, *(f"no-{kind}" for kind in KINDS))
 

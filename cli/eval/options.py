@@ -35,6 +35,7 @@ class EvalRequest:
 
     sets: Sequence[str]
     repositories: Sequence[Path]
+    clones: Sequence[str]
     languages: Sequence[str]
     kinds: Sequence[CaseKind]
     limit: int | None
@@ -57,6 +58,7 @@ class EvalRequest:
         settings = {
             "set": list(self.sets),
             "repo": [str(path) for path in self.repositories],
+            "commits": list(self.clones),
             "lang": list(self.languages),
             "kind": list(self.kinds),
             "limit": self.limit,
@@ -99,8 +101,8 @@ _OPTIONS = (
         metavar="NAME",
         multiple=True,
         callback=each_once,
-        help="builtin, project, single-line, random-span-light, or a FILE.jsonl.gz of HumanEval "
-        "Infilling; repeatable.  [default: builtin, without --repo]",
+        help="builtin, project, members, single-line, random-span-light, or a FILE.jsonl.gz of "
+        "HumanEval Infilling; repeatable.  [default: builtin, without --repo and --commits]",
     ),
     click.option(
         "--repo",
@@ -110,6 +112,15 @@ _OPTIONS = (
         callback=each_once,
         type=click.Path(path_type=Path, exists=True),
         help="Cut holes into this source file, or into those below this folder; repeatable.",
+    ),
+    click.option(
+        "--commits",
+        "clones",
+        metavar="CLONE[@REVISION]",
+        multiple=True,
+        callback=each_once,
+        help="Cut holes into lines that the newest commits of this git repository added; what they "
+        "changed in other files are the user's last edits; repeatable.",
     ),
     click.option(
         "--lang",
@@ -131,7 +142,7 @@ _OPTIONS = (
         "--limit",
         metavar="N",
         type=click.IntRange(min=1),
-        help="At most N holes of each set.  [default: all; with --repo, 300]",
+        help="At most N holes of each set.  [default: all; with --repo and --commits, 300]",
     ),
     click.option(
         "--seed",

@@ -11,6 +11,7 @@ from intarsia.infill.canvas.stop_rules import max_open, min_indent, stop_texts
 from intarsia.infill.canvas.window import Window, prefix_start, suffix_end, window_of
 from intarsia.infill.holes.hole import Hole, HoleKind
 from intarsia.infill.languages import Language
+from intarsia.infill.syntax.embedded_code import code_at
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
 from intarsia.infill.syntax.parse import parse
 
@@ -57,22 +58,25 @@ def build_canvas(
     """Return the canvas of one hole.
 
     ``earlier`` are windows of the same text or an older version of it, the newest first: the
-    canvas keeps their edges where it can.
+    canvas keeps their edges where it can. The rules that end the hole are those of the code that it
+    is in; what is shown around it is the document, also around a fence of Markdown.
     """
     syntax = parse(text, language)
-    num_open = max_open(text, hole, language, syntax)
+    code = code_at(text, hole.start, hole.end, language)
+    code_syntax = parse(code.text, code.language)
+    num_open = max_open(code.text, hole, code.language, code_syntax)
     first = prefix_start(text, hole.given_start, budget.prefix_tokens, syntax, earlier)
     last = suffix_end(text, hole.end, budget.suffix_tokens, syntax, earlier)
     return Canvas(
         prefix=_shown(text[first : hole.given_start]),
         given=_shown(text[hole.given_start : hole.start]),
         suffix=_shown(text[hole.end : last]),
-        stop=stop_texts(text, hole),
+        stop=stop_texts(code.text, hole, code.closing_line),
         max_open=num_open,
-        min_indent=min_indent(text, hole, language, syntax),
+        min_indent=min_indent(code.text, hole, code.language, code_syntax),
         max_tokens=_max_tokens(hole, num_open, budget),
         kind=hole.kind,
-        language=language.id,
+        language=code.language.id,
         window=window_of(text, first, hole.given_start, text[hole.end : last]),
     )
 

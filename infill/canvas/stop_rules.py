@@ -26,11 +26,15 @@ _CLOSING_ONLY = re.compile(r"[\s)\]};,:'\"`]*(?:(?:end|fi|done|esac)[\s)\]};,:'\
 _ENDS_STATEMENT = tuple(":;{,")
 
 
-def stop_texts(text: str, hole: Hole) -> tuple[str, ...]:
-    """Return the stop texts: the fill ends where the first one appears."""
+def stop_texts(text: str, hole: Hole, closing_line: str | None = None) -> tuple[str, ...]:
+    """Return the stop texts: the fill ends where the first one appears.
+
+    ``closing_line`` ends the code that the hole is in, such as a fence of Markdown.
+    """
     if hole.kind == "line":
         return ("\n",)
     stops = [_closing_line(hole.header), _first_line_after(text, hole)]
+    stops.append(closing_line and f"\n{closing_line}")
     return tuple(stop for stop in stops if stop)
 
 

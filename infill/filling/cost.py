@@ -19,7 +19,7 @@ class EngineCost:
     num_forwards: int = 0
     num_read: int = 0  # context tokens
     num_reused: int = 0  # context tokens that the engine still had in its cache
-    num_project: int = 0  # context tokens of other files, of the fill that had most of them
+    num_project: int = 0  # context tokens of other files, in the fill that had the most
     num_written: int = 0  # tokens of all answers
     nats: float = 0.0  # the entropy of all written tokens, summed
 

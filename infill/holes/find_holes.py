@@ -1,17 +1,23 @@
 """Finds the holes of a text: unwritten bodies, placeholders, and marks that the user chose.
 
-The places are in file order and neither overlap nor touch. Broken code is searched like any other.
-In a text beyond the parser's limits only marks are found.
+The places are in file order and neither overlap nor touch. Broken code is searched like any other,
+and so is code in the fences of a Markdown document. In a text beyond the parser's limits only marks
+are found.
 """
 
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.holes.placeholders import placeholder_holes
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.parse import parse
+from intarsia.infill.syntax.embedded_code import find_fences
+from intarsia.infill.syntax.parse import parse, parse_afresh
+
+MAX_FENCES = 200
+"""Code in later fences of a document is not searched."""
 
 
 def find_holes(
@@ -19,13 +25,30 @@ def find_holes(
 ) -> tuple[MarkedHole, ...]:
     """Return every place to fill. In a file of declarations (``is_stub``) only marks count."""
     marked = [MarkedHole(start=start, end=end) for start, end in _marked(text, marks)]
-    syntax = None if is_stub else parse(text, language)
-    return _apart([*marked, *(placeholder_holes(syntax) if syntax else ())])
+    found = () if is_stub else _placeholders(text, language)
+    return _apart([*marked, *found])
 
 
 def holes_within(holes: Sequence[MarkedHole], start: int, end: int) -> tuple[MarkedHole, ...]:
     """Return the holes that are wholly inside ``text[start:end]``."""
     return tuple(hole for hole in holes if start <= hole.start and hole.end <= end)
+
+
+def _placeholders(text: str, language: Language) -> Iterator[MarkedHole]:
+    if language.id == "markdown":
+        yield from _placeholders_in_fences(text)
+    elif syntax := parse(text, language):
+        yield from placeholder_holes(syntax)
+
+
+def _placeholders_in_fences(text: str) -> Iterator[MarkedHole]:
+    for fence in find_fences(text)[:MAX_FENCES]:
+        if fence.is_quoted:  # a body of several lines would need its marks
+            continue
+        if syntax := parse_afresh(text[fence.start : fence.end], fence.language):
+            for hole in placeholder_holes(syntax):
+                start, end = fence.start + hole.start, fence.start + hole.end
+                yield replace(hole, start=start, end=end)
 
 
 def _marked(text: str, marks: Sequence[str]) -> Iterator[tuple[int, int]]:

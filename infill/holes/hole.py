@@ -12,6 +12,7 @@ from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.blocks import Header, opened_block
+from intarsia.infill.syntax.embedded_code import code_at
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, line_end, line_start, splits_line_end
 from intarsia.infill.syntax.parse import MAX_LINE_CHARS, parse
 
@@ -56,7 +57,8 @@ def find_hole(text: str, offset: int, language: Language) -> Hole | NoSuggestion
     if refusal is not None:
         return NoSuggestion(reason=refusal)
     start = _snap(text, offset)
-    header = opened_block(text, start, language, parse(text, language))
+    code = code_at(text, start, start, language)
+    header = opened_block(code.text, start, code.language, parse(code.text, code.language))
     return Hole(
         start=start,
         end=start,

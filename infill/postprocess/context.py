@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from intarsia.infill.canvas.canvas import Canvas
 from intarsia.infill.holes.hole import Hole
 from intarsia.infill.languages import Language
+from intarsia.infill.syntax.embedded_code import code_at
 from intarsia.infill.syntax.lines import (
     BYTE_ORDER_MARK,
     line_end,
@@ -23,7 +24,7 @@ MAX_CHARS_AROUND = 4_000
 class CleaningContext:
     """A hole in its file. All texts but ``text`` have LF line ends."""
 
-    text: str  # the whole file, with its own line ends
+    text: str  # the whole file, with its own line ends; of a document, the code around the hole
     hole: Hole
     canvas: Canvas
     language: Language
@@ -36,7 +37,9 @@ class CleaningContext:
 
 
 def cleaning_context(text: str, hole: Hole, canvas: Canvas, language: Language) -> CleaningContext:
-    """Return the context of a hole."""
+    """Return the context of a hole. In a Markdown fence only its code is looked at."""
+    code = code_at(text, hole.start, hole.end, language)
+    text, language = code.text, code.language
     syntax = parse(text, language)
     before = text[max(0, hole.start - MAX_CHARS_AROUND) : hole.start]
     next_start = next_line_start(text, hole.end)

@@ -4,8 +4,8 @@ import re
 
 from intarsia.infill.postprocess.context import CleaningContext
 
-_OPENING = re.compile(r"\s*```[\w+#-]*\n")
-_FENCE = re.compile(r"^\s*```", re.MULTILINE)
+_OPENING = re.compile(r"\s*(?:```|~~~)[\w+#-]*\n")
+_FENCE = re.compile(r"^\s*(?:```|~~~)", re.MULTILINE)
 
 
 def drop_code_fence(fill: str, context: CleaningContext) -> str:

@@ -6,6 +6,7 @@ The rules are those that most editors share. They look at one line only.
 import re
 
 from intarsia.infill.languages import Language
+from intarsia.infill.syntax.embedded_code import code_at
 from intarsia.infill.syntax.indentation import indent_unit
 from intarsia.infill.syntax.lines import leading_blank, line_end, line_start, newline_of
 
@@ -18,7 +19,8 @@ def end_and_next_line(text: str, offset: int, language: Language) -> tuple[int, 
     """Return the end of the line at ``offset``, and what Enter inserts there."""
     end = line_end(text, offset)
     line = text[line_start(text, offset) : end]
-    return end, newline_of(text) + _indentation_below(line, text, language)
+    code = code_at(text, offset, offset, language)
+    return end, newline_of(text) + _indentation_below(line, code.text, code.language)
 
 
 def _indentation_below(line: str, text: str, language: Language) -> str:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from lsprotocol import types
 
+from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.notebooks import CellText, Notebooks, TextAround
 from intarsia.lsp.documents.positions import PositionEncoding, line_starts, offset_at, position_at
 
@@ -34,6 +35,11 @@ class Document:
         """The URI of the file on disk."""
         return self.notebook_uri or self.uri
 
+    @property
+    def disk_path(self) -> str | None:
+        """The path of the file on disk, with forward slashes; None for any other document."""
+        return disk_path(self.file_uri)
+
     def offset_at(self, position: types.Position) -> int:
         return offset_at(self.text, self.line_starts, position, self.encoding)
 
@@ -54,6 +60,10 @@ class Documents:
 
     def current(self, uri: str) -> Document | None:
         return self._open.get(uri)
+
+    def opened(self) -> Sequence[Document]:
+        """Return every open document, the cells of notebooks too."""
+        return tuple(self._open.values())
 
     def edited_files(self) -> Sequence[Document]:
         """Return the open files that were edited; cells of notebooks are not files."""

@@ -23,7 +23,6 @@ from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.edits.edit_arguments import EditArguments
 from intarsia.lsp.fill_options import language_of, options_of
 from intarsia.lsp.session import Session
@@ -82,7 +81,7 @@ def _holes(
 def _refusal(session: Session, document: Document, arguments: EditArguments) -> NoSuggestion | None:
     if arguments.text_document.version not in (None, document.version):
         return STALE
-    return ineligibility(session.settings, document)
+    return session.refusal(document)
 
 
 async def _fill(
@@ -91,7 +90,7 @@ async def _fill(
     arguments: EditArguments,
     on_progress: OnFillProgress,
 ) -> Sequence[FilledPlace]:
-    settings, language = session.settings, language_of(document)
+    settings, language = session.settings_of(document), language_of(document)
     options = options_of(settings, settings.invoked_deadline_ms, seed=arguments.seed)
     options = replace(options, is_background=True)  # a suggestion while typing goes first
     ask = _ask_while_current(session, document)

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
-from lsprotocol import types
-from pygls.uris import to_fs_path
 
 from intarsia.lsp.settings import Settings
 
@@ -98,15 +96,6 @@ class ModelChoice:
 
     model: str | None
     note: str | None = None
-
-
-def opened_folders(params: types.InitializeParams) -> tuple[Path, ...]:
-    """Return the folders that the client has opened, in its order."""
-    uris = [folder.uri for folder in params.workspace_folders or ()]
-    if not uris and params.root_uri:
-        uris = [params.root_uri]
-    paths = [to_fs_path(uri) for uri in uris]
-    return tuple(Path(path) for path in paths if path)
 
 
 def choose_model(settings: Settings, folders: Sequence[Path]) -> ModelChoice:

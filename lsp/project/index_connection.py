@@ -5,7 +5,7 @@ never mentioned to it. Starts the process only if the settings want context from
 """
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -38,18 +38,16 @@ class IndexConnection:
         """Whether chunks can be asked for, now or once the process has started."""
         return self._client is not None and bool(self._roots) and not self._client.fault
 
-    def open(
-        self, folders: Sequence[Path], settings: Settings, *, has_file_events: bool = False
-    ) -> None:
-        """Index these folders under these settings; none at all if context is switched off."""
-        is_wanted = settings.enabled and settings.project_context
+    def open(self, folders: Mapping[Path, Settings], *, has_file_events: bool = False) -> None:
+        """Index these folders, each under its settings; not those that switch context off."""
         roots = tuple(
             RootSettings(
                 path=folder.as_posix(),
                 exclude=settings.exclude,
                 exclude_secrets=settings.exclude_secrets,
             )
-            for folder in (folders if is_wanted else ())
+            for folder, settings in folders.items()
+            if settings.enabled and settings.project_context
         )
         if (roots, has_file_events) == (self._roots, self._has_file_events):
             return

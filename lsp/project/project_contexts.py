@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeAlias
 
-from pygls.uris import to_fs_path
-
 from intarsia.lsp.documents.documents import Document, Documents
+from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.project.document_context import DocumentContext, ScoredChunk
@@ -50,6 +49,9 @@ class OpenHole:
 
 FindHole: TypeAlias = Callable[[], OpenHole | None]
 """Returns the hole of a request, None if the document has changed or has no hole there now."""
+
+SettingsOf: TypeAlias = Callable[[Document], Settings]
+"""Returns the settings of a document: those of its folder."""
 
 
 @dataclass(kw_only=True, slots=True, eq=False)
@@ -88,12 +90,13 @@ class ProjectContexts:
         """Whether code of other files can be chosen."""
         return self._index.has_folders and settings.project_context
 
-    def refresh(self, uri: str, hole: FindHole, settings: Settings) -> None:
-        """Choose, score and read the context of a hole in idle time.
+    def refresh(self, document: Document, hole: FindHole, settings_of: SettingsOf) -> None:
+        """Choose, score and read the context of a hole of this document in idle time.
 
         The newest call counts, but what is begun for a document is ended before it is begun again.
         """
-        if not self.is_on(settings):
+        uri = document.uri
+        if not self.is_on(settings_of(document)):
             return
         running = self._refreshing
         if running is not None and not running.task.done():
@@ -101,7 +104,7 @@ class ProjectContexts:
                 return
             running.task.cancel()
         refresh = _Refresh(uri=uri)
-        refresh.task = asyncio.create_task(self._refresh(refresh, hole, settings))
+        refresh.task = asyncio.create_task(self._refresh(refresh, hole, settings_of))
         self._refreshing = refresh
 
     async def refreshed(self, uri: str) -> None:
@@ -112,13 +115,17 @@ class ProjectContexts:
 
     def forget(self, uri: str) -> None:
         """Drop what is known of a document, because it is closed."""
+        self.forget_chosen(uri)
+        self.recent_edits.forget(uri)
+
+    def forget_chosen(self, uri: str) -> None:
+        """Drop what was chosen for a document, and its text: by other settings less may be read."""
         if self._refreshing is not None and self._refreshing.uri == uri:
             self._refreshing.task.cancel()
         self._of.pop(uri, None)
         self._messages.pop(uri, None)
-        self.recent_edits.forget(uri)
-        if path := to_fs_path(uri):
-            self._index.close_text(PurePath(path).as_posix())
+        if path := disk_path(uri):
+            self._index.close_text(path)
 
     def forget_all(self) -> None:
         """Drop all that was chosen: by other settings or folders, less may be read."""
@@ -132,12 +139,14 @@ class ProjectContexts:
         if self._refreshing is not None:
             self._refreshing.task.cancel()
 
-    async def _refresh(self, refresh: "_Refresh", find_hole: FindHole, settings: Settings) -> None:
+    async def _refresh(
+        self, refresh: "_Refresh", find_hole: FindHole, settings_of: SettingsOf
+    ) -> None:
         try:
             await asyncio.sleep(PAUSE_S)
             refresh.has_begun = True
             while (hole := find_hole()) is not None and self._index.has_folders:
-                await self._choose(hole, settings)
+                await self._choose(hole, settings_of)
                 if project := self.of(refresh.uri):
                     self._engine.prefetch_hole(hole.fill, project)
                 refresh.is_chosen.set()
@@ -149,14 +158,14 @@ class ProjectContexts:
         finally:
             refresh.is_chosen.set()
 
-    async def _choose(self, hole: OpenHole, settings: Settings) -> None:
+    async def _choose(self, hole: OpenHole, settings_of: SettingsOf) -> None:
         from intarsia.engine.ipc.errors import EngineError
 
-        place = self._place(hole.document, hole.plan, settings)
+        place = self._place(hole.document, hole.plan, settings_of)
         root = None if place is None else self._index.root_of(place.path)
         if place is None or root is None:
             return
-        self._tell_open_texts(settings)
+        self._tell_open_texts(settings_of)
         chunks = await self._index.choose(place, await self._engine.context_budget())
         uri = hole.document.uri
         former = self._of.get(uri)
@@ -192,25 +201,27 @@ class ProjectContexts:
             for chunk in chunks
         )
 
-    def _place(self, document: Document, plan: "FillPlan", settings: Settings) -> "Place | None":
+    def _place(
+        self, document: Document, plan: "FillPlan", settings_of: SettingsOf
+    ) -> "Place | None":
         from intarsia.workspace.context.place import Place
 
-        path = to_fs_path(document.file_uri)
+        path = document.disk_path
         if path is None:
             return None
         window_start, window_end = plan.window
         return Place(
-            path=PurePath(path).as_posix(),
+            path=path,
             text=plan.text,
             language=plan.language,
             offset=plan.hole.start,
             window_start=window_start,
             window_end=window_end,
-            recent_edits=tuple(self._recent_edits_elsewhere(document, settings)),
+            recent_edits=tuple(self._recent_edits_elsewhere(document, settings_of)),
         )
 
     def _recent_edits_elsewhere(
-        self, document: Document, settings: Settings
+        self, document: Document, settings_of: SettingsOf
     ) -> "Sequence[RecentEdit]":
         """Return the newest edits in other documents of the same folder that may be read."""
         from intarsia.workspace.context.place import RecentEdit
@@ -218,13 +229,14 @@ class ProjectContexts:
         root = self._root_of(document.file_uri)
 
         def edit(region: Region) -> "RecentEdit | None":
-            other, path = self._documents.current(region.uri), to_fs_path(region.uri)
-            if other is None or other.notebook_uri is not None or path is None:
+            other = self._documents.current(region.uri)
+            path = None if other is None or other.notebook_uri is not None else other.disk_path
+            if other is None or path is None or self._root_of(region.uri) != root:
                 return None
-            if self._root_of(region.uri) != root or ineligibility(settings, other) is not None:
+            if ineligibility(settings_of(other), other) is not None:
                 return None
             return RecentEdit(
-                path=PurePath(path).as_posix(),
+                path=path,
                 text=other.text,
                 start_line=region.start_line,
                 end_line=region.end_line,
@@ -234,14 +246,14 @@ class ProjectContexts:
         return [found for region in elsewhere if (found := edit(region))][:MAX_RECENT_EDITS]
 
     def _root_of(self, uri: str) -> str | None:
-        path = to_fs_path(uri)
-        return None if path is None else self._index.root_of(PurePath(path).as_posix())
+        path = disk_path(uri)
+        return None if path is None else self._index.root_of(path)
 
-    def _tell_open_texts(self, settings: Settings) -> None:
+    def _tell_open_texts(self, settings_of: SettingsOf) -> None:
         for document in self._documents.edited_files():
-            path = to_fs_path(document.uri)
-            if path is not None and ineligibility(settings, document) is None:
-                self._index.update_text(PurePath(path).as_posix(), document)
+            path = document.disk_path
+            if path is not None and ineligibility(settings_of(document), document) is None:
+                self._index.update_text(path, document)
 
 
 def _same(former: DocumentContext, chunks: "Sequence[Chunk]") -> bool:

@@ -14,7 +14,6 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from intarsia.lsp.documents.documents import Document
-from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.edits.edit_arguments import edit_arguments, read_edit_arguments
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, EditKind
@@ -51,7 +50,7 @@ def code_action(
     document = session.documents.current(params.text_document.uri)
     if document is None or not requested:
         return None
-    if refusal := ineligibility(session.settings, document):
+    if refusal := session.refusal(document):
         logger.info("no edits: %s", refusal.reason)
         return None
     offers = _offers(session, document, params.range, is_cursor=is_cursor)
@@ -84,7 +83,7 @@ def _offers(
     from intarsia.infill.holes.find_holes import holes_within
     from intarsia.lsp.edits.compute_edit import holes_of
 
-    holes = holes_of(session.settings, document)
+    holes = holes_of(session.settings_of(document), document)
     start, end = document.offset_at(where.start), document.offset_at(where.end)
     if not is_cursor:
         yield _Offer("Fill the selection", "fill", "fill", where)

@@ -1,11 +1,15 @@
-"""Gets the client's settings: by ``workspace/configuration`` where supported, else as sent."""
+"""Gets the client's settings: by ``workspace/configuration`` where supported, else as sent.
+
+They are requested for the window, and for each opened folder by its URI.
+"""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from intarsia.lsp.documents.folders import Folder
 from intarsia.lsp.server import IntarsiaServer
 
 SECTION = "intarsia"
@@ -21,33 +25,60 @@ async def load_configuration(ls: IntarsiaServer) -> None:
     changes = workspace.did_change_configuration
     if changes is not None and changes.dynamic_registration:
         await _register_for_changes(ls)
-    if workspace.configuration:
-        await _pull(ls)
+    await _pull(ls, ls.session.folders)
 
 
 async def did_change_configuration(
     ls: IntarsiaServer, params: types.DidChangeConfigurationParams
 ) -> None:
     """Take the new settings; load the model at once if they name another."""
-    before = ls.session.settings
-    workspace = ls.client_capabilities.workspace
-    if workspace is not None and workspace.configuration:
-        await _pull(ls)
+    session = ls.session
+    before = (session.settings.model, session.is_enabled)
+    if _can_pull(ls):
+        await _pull(ls, session.folders)
     else:
-        ls.session.configure(_own_section(params.settings))
-    after = ls.session.settings
-    if (after.model, after.enabled) != (before.model, before.enabled):
-        ls.session.preload()
+        session.configure(_own_section(params.settings))
+    if (session.settings.model, session.is_enabled) != before:
+        session.preload()
 
 
-async def _pull(ls: IntarsiaServer) -> None:
-    item = types.ConfigurationItem(section=SECTION)
+async def add_folders(ls: IntarsiaServer, added: Sequence[Folder]) -> None:
+    """Take folders that the client has opened since, with their settings."""
+    answer = await _requested(ls, added)
+    ls.session.change_folders(added=added, removed=[])
+    if answer is not None:
+        ls.session.configure(*answer)
+
+
+async def _pull(ls: IntarsiaServer, folders: Sequence[Folder]) -> None:
+    answer = await _requested(ls, folders)
+    if answer is not None:
+        ls.session.configure(*answer)
+
+
+async def _requested(
+    ls: IntarsiaServer, folders: Sequence[Folder]
+) -> tuple[object, Mapping[str, object]] | None:
+    """Return the window's options and those of each folder; None where there is no answer.
+
+    A client that does not know folders answers for each as for the window, or with less items.
+    """
+    if not _can_pull(ls):
+        return None
+    uris = [folder.uri for folder in folders]
+    items = [types.ConfigurationItem(scope_uri=uri, section=SECTION) for uri in (None, *uris)]
     try:
-        answer = await ls.workspace_configuration_async(types.ConfigurationParams([item]))
+        answer = await ls.workspace_configuration_async(types.ConfigurationParams(items))
     except JsonRpcException as error:
         logger.warning("the client did not send its settings: %s", error)
-        return
-    ls.session.configure(answer[0] if answer else None)
+        return None
+    window, *of_folders = answer or (None,)
+    return window, dict(zip(uris, of_folders, strict=False))
+
+
+def _can_pull(ls: IntarsiaServer) -> bool:
+    workspace = ls.client_capabilities.workspace
+    return workspace is not None and bool(workspace.configuration)
 
 
 async def _register_for_changes(ls: IntarsiaServer) -> None:

@@ -8,7 +8,6 @@ from pygls.exceptions import JsonRpcInvalidParams
 from pygls.uris import to_fs_path
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.documents.snapshot import take_snapshot
 from intarsia.lsp.protocol_extensions import CONTEXT_COMMAND
 from intarsia.lsp.server import IntarsiaServer
@@ -44,7 +43,7 @@ async def _text(ls: IntarsiaServer, arguments: _Arguments) -> str:
     snapshot = take_snapshot(session.documents, uri, types.Position(place.line, place.character))
     if isinstance(snapshot, NoSuggestion):
         return f"the model sees nothing: {snapshot.reason}\n"
-    if refusal := ineligibility(session.settings, snapshot.document):
+    if refusal := session.refusal(snapshot.document):
         return f"the model sees nothing: {refusal.reason}\n"
     plan = plan_ahead(session, snapshot)
     if isinstance(plan, NoSuggestion):

@@ -9,7 +9,7 @@ import importlib
 
 from lsprotocol import types
 
-from intarsia.lsp.engine.repository_tuning import opened_folders
+from intarsia.lsp.documents.folders import opened_folders
 from intarsia.lsp.protocol_extensions import requested_extensions
 from intarsia.lsp.requests.import_later import awaited
 from intarsia.lsp.server import IntarsiaServer

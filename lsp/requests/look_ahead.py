@@ -41,7 +41,7 @@ def look_ahead(
     try:
         if outcome.ghosts or outcome.cost is not None:
             session.projects.refresh(
-                snapshot.document.uri, partial(_hole_of, session, snapshot), session.settings
+                snapshot.document, partial(_hole_of, session, snapshot), session.settings_of
             )
         if _may_look_ahead(session, snapshot, outcome):
             places = [it for it in _places(snapshot, outcome) if not session.cache.has(it)]
@@ -58,7 +58,8 @@ def _hole_of(session: Session, snapshot: Snapshot) -> OpenHole | None:
     plan = plan_whole(session, snapshot)
     if isinstance(plan, NoSuggestion) or not snapshot.is_current(session.documents):
         return None
-    fill = request_for(plan, session.settings, session.settings.deadline_ms)
+    settings = session.settings_of(snapshot.document)
+    fill = request_for(plan, settings, settings.deadline_ms)
     return OpenHole(document=snapshot.document, plan=plan, fill=fill)
 
 
@@ -159,7 +160,7 @@ async def _attempt(
     request = partial(
         ahead_request_for,
         plan,
-        session.settings,
+        session.settings_of(place.document),
         project=session.project_of(place),
         project_use="always" if is_revision else "if_cached",
     )

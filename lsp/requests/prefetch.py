@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.documents.snapshot import take_snapshot
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
     document = session.documents.current(uri)
     if document is None or not document.is_edited or not session.settings.prefetch:
         return
-    if ineligibility(session.settings, document):
+    if session.refusal(document):
         return
     snapshot = take_snapshot(session.documents, uri, position)
     if isinstance(snapshot, NoSuggestion):
@@ -43,7 +42,8 @@ def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
     plan = plan_ahead(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return
-    fill = request_for(plan, session.settings, session.settings.deadline_ms)
+    settings = session.settings_of(document)
+    fill = request_for(plan, settings, settings.deadline_ms)
     session.engine.prefetch(
         Prefetch(
             prefix=fill.prefix,

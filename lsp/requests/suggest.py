@@ -11,7 +11,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.ghost_text import GhostText
@@ -49,7 +48,7 @@ async def suggest(session: Session, snapshot: Snapshot, options: SuggestOptions)
 
 async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
     wait_s = session.debounce.seconds_to_wait(snapshot.document.uri, options.debounce_ms)
-    if refusal := ineligibility(session.settings, snapshot.document):
+    if refusal := session.refusal(snapshot.document):
         return RequestOutcome(reason=refusal.reason)
     cached = session.cache.lookup(snapshot)
     if cached.ahead_s is not None:
@@ -75,7 +74,7 @@ async def _ask_engine(
     plan = plan_suggestion(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return RequestOutcome(reason=plan.reason)
-    project = session.project_of(snapshot)
+    project, settings = session.project_of(snapshot), session.settings_of(snapshot.document)
     ends_at = time.monotonic() + options.deadline_ms / 1000
 
     async def fill(alternative: int) -> "Filled | NoSuggestion | None":
@@ -85,7 +84,7 @@ async def _ask_engine(
         shows_draft = options.shows_draft and plan.is_at_cursor and alternative == 0
         request = request_for(
             plan,
-            session.settings,
+            settings,
             left_ms,
             alternative=alternative,
             is_watched=shows_draft,
@@ -103,7 +102,7 @@ async def _ask_engine(
         known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
         session.cache.store(snapshot, known)
     is_short = is_first(session, snapshot, plan)
-    may_have_project = project is not None or session.projects.is_on(session.settings)
+    may_have_project = project is not None or session.projects.is_on(settings)
     return _outcome(attempts, is_short=is_short, may_have_project=may_have_project)
 
 

@@ -7,12 +7,12 @@ by itself, now and then.
 import asyncio
 import logging
 from collections.abc import Iterable
-from pathlib import Path, PurePath
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from pygls.uris import to_fs_path
 
+from intarsia.lsp.documents.folders import Folder, disk_path
+from intarsia.lsp.requests.configuration import add_folders
 from intarsia.lsp.server import IntarsiaServer
 
 logger = logging.getLogger(__name__)
@@ -24,7 +24,7 @@ _EVENTS_A_TURN = 100
 
 async def watch_files(ls: IntarsiaServer) -> None:
     """Open the index, and ask the client to tell of changed files where it can."""
-    is_asked = _can_watch(ls.client_capabilities) and ls.session.settings.project_context
+    is_asked = _can_watch(ls.client_capabilities) and ls.session.shows_project
     has_file_events = is_asked and await _register(ls)
     ls.session.open_index(has_file_events=has_file_events)
 
@@ -47,12 +47,13 @@ def did_save(ls: IntarsiaServer, params: types.DidSaveTextDocumentParams) -> Non
 def did_change_workspace_folders(
     ls: IntarsiaServer, params: types.DidChangeWorkspaceFoldersParams
 ) -> None:
-    """Index the folders that are open now."""
-    event = params.event
-    ls.session.change_folders(
-        added=[Path(path) for path in _paths(folder.uri for folder in event.added)],
-        removed=[Path(path) for path in _paths(folder.uri for folder in event.removed)],
-    )
+    """Index the folders that are open now; the settings of new ones are requested before."""
+    added = [Folder(uri=folder.uri) for folder in params.event.added]
+    removed = [Folder(uri=folder.uri) for folder in params.event.removed]
+    if removed:
+        ls.session.change_folders(added=[], removed=removed)
+    if added:
+        ls.session.start(add_folders(ls, added))
 
 
 def _can_watch(capabilities: types.ClientCapabilities) -> bool:
@@ -85,5 +86,4 @@ async def _register(ls: IntarsiaServer) -> bool:
 
 def _paths(uris: Iterable[str]) -> list[str]:
     """Return the paths of files on disk, with forward slashes."""
-    paths = [to_fs_path(uri) for uri in uris if uri.startswith("file:")]
-    return [PurePath(path).as_posix() for path in paths if path]
+    return [path for uri in uris if (path := disk_path(uri))]

@@ -5,6 +5,7 @@ longer matches. The entry used last is tried first, so that the shown suggestion
 """
 
 from collections import OrderedDict
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -87,6 +88,11 @@ class SuggestionCache:
 
     def clear(self) -> None:
         self._entries.clear()
+
+    def keep_only(self, uris: Collection[str]) -> None:
+        """Forget the suggestions in all documents but these."""
+        for place in [it for it in self._entries if it.uri not in uris]:
+            del self._entries[place]
 
 
 def _place_of(snapshot: Snapshot) -> _Place:

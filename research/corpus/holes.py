@@ -58,29 +58,32 @@ class TrainingHole:
     language: str  # LSP language id
     package: str
     path: str  # within the package
-
-
-def draw_holes(files: Iterable[CorpusFile], *, seed: int, per_file: int) -> Iterator[TrainingHole]:
-    """Draw ``per_file`` different holes in each file, or all if it has fewer."""
-    for file in files:
-        rng = random.Random(f"{seed}:{file.sha256}")
-        for hole in _drawn(file, rng, per_file):
-            yield _with_context(file, hole)
+    chunks: tuple[tuple[str, str], ...] = ()
+    """Path and text of what is read of the package's other files, in the order of reading."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Cut:
-    """``text[start:end]`` is the hole."""
+class Cut:
+    """``text[start:end]`` of a file is the hole."""
 
     kind: TrainingHoleKind
     start: int
     end: int
 
 
-def _drawn(file: CorpusFile, rng: random.Random, num_holes: int) -> Iterator[_Cut]:
+def draw_holes(files: Iterable[CorpusFile], *, seed: int, per_file: int) -> Iterator[TrainingHole]:
+    """Draw ``per_file`` different holes in each file, or all if it has fewer."""
+    for file in files:
+        rng = random.Random(f"{seed}:{file.sha256}")
+        for hole in draw_cuts(file, rng, per_file):
+            yield training_hole(file, hole)
+
+
+def draw_cuts(file: CorpusFile, rng: random.Random, num_holes: int) -> Iterator[Cut]:
+    """Draw different holes of a file, fewer if it has not as many or some are too long."""
     by_kind = cut_holes(file.text, language_for_id(file.language))
-    left: dict[TrainingHoleKind, list[_Cut]] = {
-        kind: [_Cut(kind=kind, start=hole.start, end=hole.end) for hole in holes]
+    left: dict[TrainingHoleKind, list[Cut]] = {
+        kind: [Cut(kind=kind, start=hole.start, end=hole.end) for hole in holes]
         for kind, holes in by_kind.items()
     }
     left["span"] = _spans(file.text, by_kind, rng, num_holes)
@@ -99,12 +102,26 @@ def _drawn(file: CorpusFile, rng: random.Random, num_holes: int) -> Iterator[_Cu
             yield hole
 
 
+def training_hole(file: CorpusFile, hole: Cut) -> TrainingHole:
+    """Return a hole of a file with the text around it."""
+    text = file.text
+    return TrainingHole(
+        prefix=_from_line_start(text, hole.start),
+        hole=text[hole.start : hole.end],
+        suffix=_to_line_end(text, hole.end),
+        kind=hole.kind,
+        language=file.language,
+        package=file.package_name,
+        path=file.path,
+    )
+
+
 def _spans(
     text: str,
     by_kind: Mapping[CutHoleKind, Sequence[CutHole]],
     rng: random.Random,
     num_spans: int,
-) -> list[_Cut]:
+) -> list[Cut]:
     """Draw different spans. They begin and end at line edges, as a selection does, or where other
     holes begin, which may be within a word."""
     within = sorted({hole.start for kind in _ENDS_WITH_LINE for hole in by_kind[kind]})
@@ -122,10 +139,10 @@ def _spans(
         last = rng.choice(beyond) if beyond else first
         if text[first:last].strip():
             spans.add((first, last))
-    return [_Cut(kind="span", start=start, end=end) for start, end in sorted(spans)]
+    return [Cut(kind="span", start=start, end=end) for start, end in sorted(spans)]
 
 
-def _extended(text: str, hole: _Cut, num_lines: int) -> _Cut:
+def _extended(text: str, hole: Cut, num_lines: int) -> Cut:
     """Extend a hole over the lines below that are indented as its own line, or deeper."""
     own_columns = columns(line_at(text, hole.start))
     end = hole.end
@@ -136,19 +153,6 @@ def _extended(text: str, hole: _Cut, num_lines: int) -> _Cut:
             break
         end = start + len(line.rstrip())
     return replace(hole, end=end)
-
-
-def _with_context(file: CorpusFile, hole: _Cut) -> TrainingHole:
-    text = file.text
-    return TrainingHole(
-        prefix=_from_line_start(text, hole.start),
-        hole=text[hole.start : hole.end],
-        suffix=_to_line_end(text, hole.end),
-        kind=hole.kind,
-        language=file.language,
-        package=file.package_name,
-        path=file.path,
-    )
 
 
 def _from_line_start(text: str, end: int) -> str:

@@ -1,8 +1,11 @@
 """A case of an evaluation: a hole with known text, independent of how it is filled or judged."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
+
+from intarsia.workspace.context.place import RecentEdit
 
 CaseKind: TypeAlias = Literal[
     "line",  # a whole line, after its indentation
@@ -36,6 +39,7 @@ class Case:
     test: str | None = None  # Python that, after a correct file, runs without an error
     root: Path | None = None
     name: str | None = None  # of another file of the project; the truth begins with it
+    recent_edits: Sequence[RecentEdit] = ()  # of the user, in other files, newest first
 
     @property
     def is_range(self) -> bool:

@@ -76,6 +76,11 @@ class Package:
         }
         self._modules: dict[str, Module] = {}
 
+    @property
+    def paths(self) -> Collection[str]:
+        """The paths of the files that can be read."""
+        return self._texts.keys()
+
     def uses(self, path: str) -> FileUses:
         """Return the uses in one file; none if it cannot be parsed or has a syntax error."""
         language = language_for_path(path)

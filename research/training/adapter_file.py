@@ -20,14 +20,23 @@ def save_tensors(tensors: Mapping[str, Tensor], path: Path, *, metadata: Mapping
 
 
 def save_tuning(
-    tensors: Mapping[str, Tensor], path: Path, *, metadata: Mapping[str, str], strength: float
+    tensors: Mapping[str, Tensor],
+    path: Path,
+    *,
+    metadata: Mapping[str, str],
+    strength: float,
+    start: Mapping[str, Tensor] | None = None,
 ) -> None:
-    """Write low-rank pairs ``A.…``, ``B.…``; ``strength`` scales their change to the weights.
+    """Write low-rank pairs ``A.…``, ``B.…`` with the share ``strength`` of what was learnt.
 
-    Below 1 the result keeps more of the plain backbone (weight-space ensembles, arXiv 2109.01903).
+    Below 1 the result keeps more of what training began with: of the tuning ``start``, else of the
+    plain backbone (weight-space ensembles, arXiv 2109.01903). Between two tunings each matrix is
+    interpolated, so the file keeps its rank.
     """
+    if start is None:
+        start = {name: tensor * 0 for name, tensor in tensors.items() if name.startswith("B.")}
     scaled = {
-        name: tensor * strength if name.startswith("B.") else tensor
+        name: torch.lerp(start[name], tensor, strength) if name in start else tensor
         for name, tensor in tensors.items()
     }
     save_tensors(scaled, path, metadata={**metadata, "strength": str(strength)})

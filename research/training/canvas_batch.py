@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
-from intarsia.research.training.packed_holes import HoleIds
+from intarsia.research.training.holes.lay_out import LaidOut, Shown, lay_out
+from intarsia.research.training.holes.packed_holes import HoleIds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,24 +66,16 @@ def draw_batch(
     holes: Sequence[HoleIds], mix: CanvasMix, fim: FimIds, rng: random.Random
 ) -> CanvasBatch:
     """Draw the canvases of these holes."""
-    texts = [_lay_out(hole, mix, fim) for hole in holes]
+    shown = Shown(prefix=mix.max_prefix, suffix=mix.max_suffix, middle=mix.max_middle)
+    texts = [lay_out(hole, fim, shown) for hole in holes]
     rows = [_draw_rows(text, mix, fim, rng) for text in texts]
     return _stack([text.ids for text in texts], rows, fim)
 
 
+_LEAST_BEFORE = 7  # tokens of the file before a canvas in its prefix
 _DEPTH_WEIGHT = 0.85  # a draft's token only counts if all before it are accepted
 _BEYOND_END_WEIGHT = 0.05  # rows after the hole's end should predict the end, too
 _END_WEIGHT = 1.5  # where a hole ends matters more than any other token
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Text:
-    """A hole in the backbone's fill-in-the-middle order, and where its parts end."""
-
-    ids: list[int]
-    prefix_end: int  # with the mark before the prefix
-    context_end: int  # with the suffix and its marks
-    given_end: int
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,24 +103,11 @@ class _Row:
     has_teacher: bool
 
 
-def _lay_out(hole: HoleIds, mix: CanvasMix, fim: FimIds) -> _Text:
-    middle = list(hole.middle[: mix.max_middle])
-    is_whole = len(middle) == len(hole.middle)
-    prefix = list(hole.prefix[-mix.max_prefix :])
-    suffix = list(hole.suffix[: mix.max_suffix])
-    context = [fim.before_prefix, *prefix, fim.before_suffix, *suffix, fim.before_middle]
-    return _Text(
-        ids=[*context, *hole.given, *middle, *([fim.end] if is_whole else [])],
-        prefix_end=len(prefix) + 1,
-        context_end=len(context),
-        given_end=len(context) + len(hole.given),
-    )
-
-
-def _draw_rows(text: _Text, mix: CanvasMix, fim: FimIds, rng: random.Random) -> list[_Row]:
+def _draw_rows(text: LaidOut, mix: CanvasMix, fim: FimIds, rng: random.Random) -> list[_Row]:
     in_hole = list(range(text.given_end + 1, len(text.ids)))
     in_given = list(range(text.context_end + 1, text.given_end + 1))
-    in_prefix = list(range(min(8, text.prefix_end), text.prefix_end - mix.max_draft - 1))
+    first = min(text.prefix_start + _LEAST_BEFORE, text.prefix_end)
+    in_prefix = list(range(first, text.prefix_end - mix.max_draft - 1))
     for positions in (in_hole, in_given, in_prefix):
         rng.shuffle(positions)
     starts = [*in_hole, *in_given, *in_prefix][: mix.num_canvases]

@@ -17,7 +17,7 @@ from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
 from intarsia.research.training.adapter_file import load_tensors, save_tensors
 from intarsia.research.training.batched_backbone import BatchedBackbone, Prefilled
 from intarsia.research.training.canvas_batch import CanvasBatch, CanvasMix, draw_batch
-from intarsia.research.training.packed_holes import HoleIds
+from intarsia.research.training.holes.packed_holes import HoleIds
 from intarsia.research.training.task import PassLoss
 from intarsia.research.training.trainable_adapter import TrainableAdapter
 from intarsia.research.training.vocabulary import UsedVocabulary

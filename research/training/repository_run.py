@@ -20,9 +20,9 @@ from intarsia.research.corpus.corpus_file import digest_of
 from intarsia.research.corpus.holes import draw_holes
 from intarsia.research.corpus.repository import RepositoryFiles
 from intarsia.research.training.budget import Budget
-from intarsia.research.training.encode_holes import LAYOUT, encode_holes
+from intarsia.research.training.holes.encode_holes import LAYOUT, encode_holes
+from intarsia.research.training.holes.packed_holes import PackedHoles, pack, read_packed
 from intarsia.research.training.load_backbone import load_backbone
-from intarsia.research.training.packed_holes import PackedHoles, pack, read_packed
 from intarsia.research.training.progress import ReportProgress
 from intarsia.research.training.repository_options import RepositoryOptions
 from intarsia.research.training.run_folder import RunFolder, RunState

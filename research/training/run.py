@@ -1,7 +1,7 @@
 """Runs one training on a corpus: draw holes, encode and pack them, train, draw the curves."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -11,14 +11,15 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.model_store.family import Family
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
-from intarsia.research.corpus.corpus_file import read_corpus
-from intarsia.research.corpus.holes import TrainingHole, draw_holes
+from intarsia.research.corpus.holes import TrainingHole
 from intarsia.research.training.budget import Budget
+from intarsia.research.training.canvas_batch import CanvasMix
 from intarsia.research.training.canvas_task import CanvasTask, CanvasTaskOptions
 from intarsia.research.training.curves import draw_curves
-from intarsia.research.training.encode_holes import LAYOUT, encode_holes
+from intarsia.research.training.holes.draw import HoleDraw, draw_from_corpus
+from intarsia.research.training.holes.encode_holes import LAYOUT, encode_holes
+from intarsia.research.training.holes.packed_holes import HoleIds, PackedHoles, pack, read_packed
 from intarsia.research.training.load_backbone import load_backbone
-from intarsia.research.training.packed_holes import HoleIds, PackedHoles, pack, read_packed
 from intarsia.research.training.progress import ReportProgress
 from intarsia.research.training.run_folder import RunFolder
 from intarsia.research.training.task import TrainingTask
@@ -28,7 +29,7 @@ from intarsia.research.training.train_loop import (
     TrainingProgress,
     train,
 )
-from intarsia.research.training.tuning_task import TuningTask, TuningTaskOptions
+from intarsia.research.training.tuning_task import TuningMix, TuningTask, TuningTaskOptions
 from intarsia.research.training.vocabulary import UsedVocabulary
 
 _RATES = {"adapter": 5e-4, "tuning": 2e-4}
@@ -37,8 +38,12 @@ _RANKS = {"adapter": 32, "tuning": 16}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainingOptions:
-    """What to train, on what, for how long. ``rank`` and ``rate``: None is the default of the
-    kind of weights."""
+    """What to train, on what, for how long.
+
+    ``rank`` and ``rate``: None is the default of the kind of weights. ``max_holes``: None draws in
+    all files. ``project_share``: how often a hole reads code of other files, if there is some.
+    ``window``: tokens of the file before and after the hole; None is the family's default.
+    """
 
     what: Literal["adapter", "tuning"]
     corpus: Path
@@ -54,6 +59,9 @@ class TrainingOptions:
     holes_per_file: int
     seed: int
     strength: float
+    max_holes: int | None = None
+    project_share: float = 0.0
+    window: tuple[int, int] | None = None
 
 
 def run_training(
@@ -108,6 +116,9 @@ def _plan(options: TrainingOptions, model: str) -> TrainingPlan:
             "tuning": options.tuning and options.tuning.name,
             "rank": options.rank,
             "holes_per_file": options.holes_per_file,
+            "max_holes": options.max_holes,
+            "project_share": options.project_share,
+            "window": options.window and list(options.window),
             "layout": LAYOUT,
         },
         metadata={"kind": options.what, "backbone": model, "seed": str(options.seed)},
@@ -125,8 +136,13 @@ def _packed_holes(
     if path.exists():
         return read_packed(path)
     on_progress("drawing holes from the corpus", None)
-    files = read_corpus(options.corpus)
-    holes = draw_holes(files, seed=options.seed, per_file=options.holes_per_file)
+    draw = HoleDraw(
+        seed=options.seed,
+        per_file=options.holes_per_file,
+        max_holes=options.max_holes,
+        project_share=options.project_share,
+    )
+    holes = draw_from_corpus(options.corpus, draw, on_progress)
     return pack(model.encode(holes), path, metadata={"corpus": options.corpus.name})
 
 
@@ -135,16 +151,22 @@ def _load_causal(
 ) -> _TrainableModel:
     model = load_backbone(options.model, on_progress, tuning=options.tuning)
     fim, rank = model.tokenizer.mark_ids(), options.rank or _RANKS[options.what]
+    window = options.window
+    shown = {} if window is None else {"max_prefix": window[0], "max_suffix": window[1]}
 
     def task_for(holes: PackedHoles) -> _StartableTask:
         used = torch.cat([holes.used_ids(), torch.tensor([fim.end])])
         vocabulary = UsedVocabulary(model.backbone, used)
         if options.what == "tuning":
             tuning_options = TuningTaskOptions(
-                rank=rank, seed=options.seed, strength=options.strength
+                rank=rank,
+                seed=options.seed,
+                strength=options.strength,
+                mix=replace(TuningMix(), **shown),
             )
             return TuningTask(model.backbone, fim, vocabulary, tuning_options)
-        canvas_options = CanvasTaskOptions(rank=rank, seed=options.seed)
+        mix = replace(CanvasMix(), **shown)
+        canvas_options = CanvasTaskOptions(rank=rank, seed=options.seed, mix=mix)
         return CanvasTask(model.backbone, fim, vocabulary, canvas_options)
 
     return _TrainableModel(
@@ -159,8 +181,13 @@ def _load_uniform(
 ) -> _TrainableModel:
     if options.what == "adapter":
         raise ModelError(f"{located.name} takes no adapter: train a tuning of it")
+    if options.project_share or options.window:
+        raise ModelError(
+            f"{located.name} is trained without code of other files and with a window of its own: "
+            "leave out --project-share and --window"
+        )
     # importing transformers takes seconds: only this family needs it
-    from intarsia.research.training.encode_gemma_holes import encode_gemma_holes
+    from intarsia.research.training.holes.encode_gemma_holes import encode_gemma_holes
     from intarsia.research.training.load_uniform import load_uniform
     from intarsia.research.training.uniform_canvas import UniformMix
     from intarsia.research.training.uniform_task import UniformTask

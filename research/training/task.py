@@ -9,9 +9,9 @@ from typing import Protocol
 from torch import Tensor, nn
 
 from intarsia.research.training.adapter_file import load_tensors, save_tuning
+from intarsia.research.training.holes.packed_holes import HoleIds
 from intarsia.research.training.low_rank_modules import LowRankModules
 from intarsia.research.training.low_rank_pairs import LowRankPairs
-from intarsia.research.training.packed_holes import HoleIds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -44,17 +44,23 @@ class TrainingTask(Protocol):
 
 
 class LowRankTask:
-    """The file of a tuning that a task trains. ``strength`` is the share that is written."""
+    """The file of a tuning that a task trains.
+
+    ``strength``: the share that is written of what the run changes.
+    """
 
     def __init__(self, module: LowRankPairs | LowRankModules, strength: float) -> None:
         self._changes = module
         self._strength = strength
+        self._start: dict[str, Tensor] | None = None
 
     def start_from(self, path: Path) -> None:
         """Load a tuning's file. Raises ModelError."""
-        load_tensors(self._changes.named_tensors(), path)
+        tensors = self._changes.named_tensors()
+        load_tensors(tensors, path)
+        self._start = {name: tensor.detach().clone() for name, tensor in tensors.items()}
 
     def save(self, path: Path, *, metadata: dict[str, str]) -> None:
         """Write the tuning."""
         tensors = self._changes.named_tensors()
-        save_tuning(tensors, path, metadata=metadata, strength=self._strength)
+        save_tuning(tensors, path, metadata=metadata, strength=self._strength, start=self._start)

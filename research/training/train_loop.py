@@ -16,7 +16,7 @@ import torch
 
 from intarsia.engine.errors import ModelError
 from intarsia.research.training.budget import Budget, Clock
-from intarsia.research.training.packed_holes import HoleIds, PackedHoles
+from intarsia.research.training.holes.packed_holes import HoleIds, PackedHoles
 from intarsia.research.training.run_folder import RunFolder, RunState
 from intarsia.research.training.task import TrainingTask
 
@@ -135,7 +135,8 @@ class _Run:
         """Evaluate on held-out holes, write weights and state, and return the figures."""
         rng = random.Random(self._options.seed)
         num_batches = self._options.held_out_passes
-        batches = [self._draw(self._held_out, rng) for _ in range(num_batches)]
+        size = self._options.holes_per_pass
+        batches = [self._draw(self._held_out, rng, size) for _ in range(num_batches)]
         with torch.no_grad():
             figures = self._task.evaluate(batches, rng)
         self._folder.append_log(**self._position(), held_out=figures)
@@ -154,8 +155,12 @@ class _Run:
         """Accumulate the gradients of a step; return its mean loss."""
         options = self._options
         rng, loss = random.Random(f"{options.seed}/{self._step}"), 0.0
-        for _ in range(options.passes_per_step):
-            computed = self._task.compute_loss(self._draw(self._training, rng), rng)
+        size, num_passes = options.holes_per_pass, options.passes_per_step
+        # Holes of like lengths share a pass: less padding.
+        holes = sorted(self._draw(self._training, rng, size * num_passes), key=len)
+        for number in range(num_passes):
+            batch = holes[number * size : (number + 1) * size]
+            computed = self._task.compute_loss(batch, rng)
             share = computed.loss / options.passes_per_step
             share.backward()  # type: ignore[no-untyped-call]
             loss += share.item()
@@ -169,8 +174,8 @@ class _Run:
             "seconds": self._clock.spent_s,
         }
 
-    def _draw(self, indexes: Sequence[int], rng: random.Random) -> list[HoleIds]:
-        drawn = rng.choices(indexes, k=self._options.holes_per_pass)
+    def _draw(self, indexes: Sequence[int], rng: random.Random, number: int) -> list[HoleIds]:
+        drawn = rng.choices(indexes, k=number)
         return [self._holes[index] for index in drawn]
 
 

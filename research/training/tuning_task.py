@@ -6,23 +6,24 @@ that never saw an editor's holes writes past their end.
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
+from intarsia.engine.families.masked_causal.fim_tokenizer import NO_PROJECT, FimIds
 from intarsia.research.training.batched_backbone import BatchedBackbone
+from intarsia.research.training.holes.lay_out import Shown, lay_out
+from intarsia.research.training.holes.packed_holes import HoleIds
 from intarsia.research.training.low_rank_pairs import LowRankPairs
-from intarsia.research.training.packed_holes import HoleIds
 from intarsia.research.training.task import LowRankTask, PassLoss
 from intarsia.research.training.vocabulary import UsedVocabulary
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TuningMix:
-    """How much of a hole and its context is shown, in tokens."""
+    """How much of a hole and its file is shown, in tokens; code of other files is shown whole."""
 
     max_prefix: int = 144
     max_suffix: int = 64
@@ -68,19 +69,27 @@ class TuningTask(LowRankTask):
         self, batches: Sequence[Sequence[HoleIds]], rng: random.Random
     ) -> dict[str, float]:
         """Return the mean loss a token, the accuracy of all tokens and of ends, and ``whole``: the
-        share of holes with no wrong token. Each token is predicted after the true ones."""
-        predictions = [self._predict(holes) for holes in batches]
-        losses = torch.cat([each.losses for each in predictions])
-        is_hit = torch.cat([each.is_hit for each in predictions])
-        is_end = torch.cat([each.is_end for each in predictions])
-        wrong = [set(each.holes[~each.is_hit].tolist()) for each in predictions]
-        num_holes = sum(len(holes) for holes in batches)
-        return {
-            "loss": float(losses.mean()),
-            "accuracy": float(is_hit.float().mean()),
-            "end_accuracy": float(is_hit[is_end].float().mean()),
-            "whole": 1 - sum(map(len, wrong)) / num_holes,
-        }
+        share of holes with no wrong token. Each token is predicted after the true ones.
+
+        If some holes read code of other files, they are figures of their own (``project_…``), as
+        are those holes without that code (``project_unread_…``) and all others (``alone_…``).
+        """
+        size = max(map(len, batches))
+        holes = sorted((hole for batch in batches for hole in batch), key=len)
+        alone = [hole for hole in holes if not hole.project]
+        reading = [hole for hole in holes if hole.project]
+        unread = [replace(hole, project=NO_PROJECT) for hole in reading]
+        parts = {"alone": alone, "project": reading, "project_unread": unread}
+        predicted = {name: self._predict_all(part, size) for name, part in parts.items()}
+        figures = _figures([*predicted["alone"], *predicted["project"]])
+        if reading:
+            for name, predictions in predicted.items():
+                named = _figures(predictions) if predictions else {}
+                figures |= {f"{name}_{key}": value for key, value in named.items()}
+        return figures
+
+    def _predict_all(self, holes: Sequence[HoleIds], size: int) -> "list[_Predictions]":
+        return [self._predict(holes[at : at + size]) for at in range(0, len(holes), size)]
 
     def _predict(self, holes: Sequence[HoleIds]) -> "_Predictions":
         ids, is_scored = self._lay_out(holes)
@@ -94,28 +103,19 @@ class TuningTask(LowRankTask):
             is_hit=logits.argmax(-1) == targets,
             is_end=tokens == self._fim.end,
             holes=indexes[is_scored],
+            num_holes=len(holes),
         )
 
     def _lay_out(self, holes: Sequence[HoleIds]) -> tuple[Tensor, Tensor]:
         """Return the ids (holes, length), and which positions predict a token of the hole or its
         end (holes, length - 1)."""
-        mix, fim = self._mix, self._fim
-        texts, spans = [], []
-        for hole in holes:
-            context = [
-                fim.before_prefix,
-                *hole.prefix[-mix.max_prefix :],
-                fim.before_suffix,
-                *hole.suffix[: mix.max_suffix],
-                fim.before_middle,
-                *hole.given,
-            ]
-            is_whole = len(hole.middle) <= mix.max_middle
-            middle = [*hole.middle[: mix.max_middle], *([fim.end] if is_whole else [])]
-            texts.append([*context, *middle])
-            spans.append((len(context) - 1, len(texts[-1]) - 1))
+        mix = self._mix
+        shown = Shown(prefix=mix.max_prefix, suffix=mix.max_suffix, middle=mix.max_middle)
+        laid_out = [lay_out(hole, self._fim, shown) for hole in holes]
+        texts = [one.ids for one in laid_out]
+        spans = [(one.given_end - 1, len(one.ids) - 1) for one in laid_out]
         length = max(map(len, texts))
-        ids = torch.tensor([[*text, *[fim.end] * (length - len(text))] for text in texts])
+        ids = torch.tensor([[*text, *[self._fim.end] * (length - len(text))] for text in texts])
         positions = torch.arange(length - 1)
         is_scored = torch.stack([(positions >= start) & (positions < end) for start, end in spans])
         return ids.to(self._backbone.device), is_scored.to(self._backbone.device)
@@ -129,3 +129,17 @@ class _Predictions:
     is_hit: Tensor
     is_end: Tensor
     holes: Tensor  # the hole's index in its batch
+    num_holes: int
+
+
+def _figures(predictions: "Sequence[_Predictions]") -> dict[str, float]:
+    losses = torch.cat([each.losses for each in predictions])
+    is_hit = torch.cat([each.is_hit for each in predictions])
+    is_end = torch.cat([each.is_end for each in predictions])
+    num_wrong = sum(len(set(each.holes[~each.is_hit].tolist())) for each in predictions)
+    return {
+        "loss": float(losses.mean()),
+        "accuracy": float(is_hit.float().mean()),
+        "end_accuracy": float(is_hit[is_end].float().mean()),
+        "whole": 1 - num_wrong / sum(each.num_holes for each in predictions),
+    }

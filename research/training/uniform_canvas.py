@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from intarsia.engine.diffusion.length import candidate_lengths
 from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, HoleLayout, lay_out
-from intarsia.research.training.packed_holes import HoleIds
+from intarsia.research.training.holes.packed_holes import HoleIds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,8 +17,8 @@ from torch import Tensor
 from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes
 from intarsia.engine.families.diffusion_gemma.tokenizer import SpecialIds
 from intarsia.engine.families.diffusion_gemma.tuning import tunable_layers
+from intarsia.research.training.holes.packed_holes import HoleIds
 from intarsia.research.training.low_rank_modules import LowRankModules
-from intarsia.research.training.packed_holes import HoleIds
 from intarsia.research.training.task import LowRankTask, PassLoss
 from intarsia.research.training.uniform_backbone import UniformBackbone
 from intarsia.research.training.uniform_batch import UniformBatch, batch_of

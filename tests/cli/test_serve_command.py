@@ -65,7 +65,9 @@ LOADED_BY_INITIALIZE = {
     "intarsia.infill": {
         "confidence", "filling", "filling.cost", "suggestion", "syntax", "syntax.lines",
     },
-    "intarsia.lsp.documents": {"documents", "notebooks", "positions", "snapshot", "windows"},
+    "intarsia.lsp.documents": {
+        "documents", "folders", "notebooks", "positions", "snapshot", "windows",
+    },
     "intarsia.lsp.engine": {"connection", "repository_tuning", "user_messages"},
     "intarsia.lsp.requests": {"import_later", "lifecycle"},
     "intarsia.lsp.status": {"ahead_count", "draft_notifications", "reporter", "status"},

@@ -48,6 +48,7 @@ def test_a_setting_is_the_same_in_vscode(key: str) -> None:
     assert {name: theirs.get(name) for name in RANGE} == {name: ours.get(name) for name in RANGE}
     assert theirs.get("minLength") == kind.get("minLength")
     assert theirs.get("items") == kind.get("items")
+    assert theirs.get("scope") == ours.get("scope")
     assert theirs.get("markdownDescription", theirs.get("description")) == ours["description"]
 
 

@@ -10,6 +10,7 @@ PIECES = [
     *("def f(x):", "class A {", "if x then", "end", "} else {", "return x", "for (;;) {", "do |a|"),
     *("<div>", "</div>", "/*", "*/", '"""', "<?php", "${", "#{", "<<EOF", "x = 1", "foo(bar)"),
     *("switch x {", "case 1:", "fi", "done", "<|endoftext|>", "```\n", "    foo()\n", "}\n"),
+    *("```python\n", "````js\n", "~~~\n", "> ", "- "),
     *("...", "pass", "# TODO", "// TODO\n", "todo!()", "fn f() {}", 'throw new Error("TODO");'),
 ]
 texts = st.lists(st.sampled_from(PIECES), max_size=25).map("".join) | st.text(max_size=40)

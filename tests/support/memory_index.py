@@ -58,7 +58,7 @@ class MemoryIndex:
     def root_of(self, path: str) -> str | None:
         return next((root for root in self._roots if path.startswith(root + "/")), None)
 
-    def similar(self, words: Sequence[str], *, limit: int) -> Sequence[SimilarPassage]:
+    def similar(self, words: Sequence[str], *, path: str, limit: int) -> Sequence[SimilarPassage]:
         """BM25 with its usual constants, over passages of equal length."""
         scores: defaultdict[int, float] = defaultdict(float)
         for word in words:
@@ -67,8 +67,12 @@ class MemoryIndex:
             for number in holders:
                 count = self._passages[number][2][word]
                 scores[number] += idf * count * 2.2 / (count + 1.2)
-        best = sorted(scores, key=lambda number: (-scores[number], number))[:limit]
-        return [self._similar(number, scores[number]) for number in best]
+        best = sorted(scores, key=lambda number: (-scores[number], number))
+        found = (self._similar(number, scores[number]) for number in best)
+        return [it for it in found if self._is_other(it.path, path)][:limit]
+
+    def _is_other(self, path: str, place: str) -> bool:
+        return path != place and self.root_of(path) == self.root_of(place)
 
     def read(self, path: str) -> str | None:
         return self._texts.get(path)

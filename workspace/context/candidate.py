@@ -16,7 +16,7 @@ from intarsia.workspace.context.imported_files import ImportedFiles
 from intarsia.workspace.context.neighbourhood import Neighbourhood, neighbourhood_of
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.passage import KnownLines, known_lines
-from intarsia.workspace.context.place import Place
+from intarsia.workspace.context.place import Place, in_own_language
 from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
 from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.symbols.extract import extract_symbols
@@ -122,6 +122,7 @@ def _is_secret(path: str) -> bool:
 
 def surroundings_of(index: IndexReader, place: Place, options: ChunkOptions) -> Surroundings:
     """Read the file with the hole, and nothing else yet."""
+    place = in_own_language(place)
     return Surroundings(
         index=index,
         place=place,
@@ -129,6 +130,6 @@ def surroundings_of(index: IndexReader, place: Place, options: ChunkOptions) -> 
         neighbourhood=neighbourhood_of(place),
         symbols=symbols_of_text(place.text, place.language),
         known=known_lines(place.text),
-        imported_files=ImportedFiles(index, place.path),
+        imported_files=ImportedFiles(index, place.path, place.language),
         names=Counter(identifiers(place.text)),
     )

@@ -6,7 +6,8 @@ The rules ask about files; the index answers, so that no folder is read while co
 import posixpath
 from collections.abc import Mapping, Sequence
 
-from intarsia.infill.languages import language_for_path
+from intarsia.infill.languages import Language, language_for_path
+from intarsia.workspace.context.place import extensions_of
 from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.modules.files import Files
 from intarsia.workspace.modules.resolve import resolve_import
@@ -23,9 +24,10 @@ _FOLDER_NAMES = ("__init__", "index", "mod")
 class ImportedFiles:
     """Resolves imports of files of one index. Answers are kept: make a new one for each choice."""
 
-    def __init__(self, index: IndexReader, path: str) -> None:
-        """``path``: of the file that context is chosen for."""
+    def __init__(self, index: IndexReader, path: str, language: Language) -> None:
+        """``path``: of the file that context is chosen for; ``language``: of the code in it."""
         self._index = index
+        self._place, self._language = path, language
         self._named: dict[str, Mapping[str, None]] = {}
         self._found: dict[tuple[str, Import], Sequence[str]] = {}
         self._files = Files(
@@ -43,22 +45,22 @@ class ImportedFiles:
         return self._found[key]
 
     def _resolve(self, path: str, imported: Import) -> Sequence[str]:
-        language = language_for_path(path)
+        language = self._language if path == self._place else language_for_path(path)
         found = resolve_import(imported, path=path, language=language, files=self._files)
-        return (found or self._by_end(path, imported.module))[:MAX_FILES]
+        return (found or self._by_end(path, imported.module, language))[:MAX_FILES]
 
-    def _by_end(self, path: str, module: str) -> Sequence[str]:
+    def _by_end(self, path: str, module: str, language: Language) -> Sequence[str]:
         """Return the file with the longest path that ends with a module's: of an opened package."""
         parts = [part for part in module.replace("::", "/").replace(".", "/").split("/") if part]
         if module.startswith(".") or len(parts) < MIN_PARTS:
             return ()
-        extension = posixpath.splitext(path)[1]
+        endings = extensions_of(path, language)
         stems = ["/".join(parts), *("/".join((*parts, name)) for name in _FOLDER_NAMES)]
         return [
             file
             for stem in stems
             for file in self._with_stem(posixpath.basename(stem))
-            if posixpath.splitext(file)[0].endswith("/" + stem) and file.endswith(extension)
+            if posixpath.splitext(file)[0].endswith("/" + stem) and file.endswith(endings)
         ]
 
     def _exists(self, path: str) -> bool:

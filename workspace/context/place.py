@@ -1,9 +1,11 @@
 """Where context is chosen for: a hole in a file, and what else the user has edited."""
 
+import posixpath
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from intarsia.infill.languages import Language
+from intarsia.infill.languages import Language, language_for_path
+from intarsia.infill.syntax.embedded_code import code_of_language
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,3 +29,22 @@ class Place:
     window_start: int
     window_end: int
     recent_edits: Sequence[RecentEdit] = ()  # newest first, in other files
+
+
+def in_own_language(place: Place) -> Place:
+    """Return a hole of a Markdown document among the document's code in the hole's language.
+
+    Its imports are then found and followed as in a source file. Text is no code: its words would
+    ask for passages of other documents.
+    """
+    code = code_of_language(place.text, place.offset, place.language)
+    return replace(place, text=code.text, language=code.language)
+
+
+def extensions_of(path: str, language: Language) -> tuple[str, ...]:
+    """Return how names of files end that code in a file may mean: as the file's own name does.
+
+    Of code in a document, as its language's files do.
+    """
+    is_embedded = language.extensions and language_for_path(path).id != language.id
+    return language.extensions if is_embedded else (posixpath.splitext(path)[1],)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from intarsia.workspace.context.candidate import Surroundings
 from intarsia.workspace.context.imported import TYPES, last_part, members_of
+from intarsia.workspace.context.place import extensions_of
 from intarsia.workspace.context.ranked import Reached
 from intarsia.workspace.symbols.symbols import Definition
 
@@ -46,12 +47,12 @@ def named_definition(around: Surroundings, name: str) -> tuple[str, Definition] 
     if place.language.id not in LANGUAGES:
         return None
     packages = {last_part(one.module) for one in around.symbols.imports}
-    folder, extension = posixpath.dirname(place.path), posixpath.splitext(place.path)[1]
+    folder, endings = posixpath.dirname(place.path), extensions_of(place.path, place.language)
     found = [
         one
         for one in around.index.definitions_named(name, limit=MAX_FOUND)
         if not one.definition.container
-        and posixpath.splitext(one.path)[1] == extension
+        and posixpath.splitext(one.path)[1] in endings
         and around.may_show(one.path)
         and _is_in_reach(one.path, folder, packages, place.language.id)
     ]

@@ -51,7 +51,8 @@ def _query(around: Surroundings) -> dict[str, float]:
 def _candidates(around: Surroundings, weights: dict[str, float]) -> list[_Scored]:
     found = []
     total = sum(weights.values())
-    for passage in around.index.similar(tuple(weights), limit=NUM_CANDIDATES):
+    similar = around.index.similar(tuple(weights), path=around.place.path, limit=NUM_CANDIDATES)
+    for passage in similar:
         text = around.text_of(passage.path)
         if text is None:
             continue

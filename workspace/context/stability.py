@@ -16,7 +16,7 @@ from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.neighbourhood import neighbourhood_of
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.passage import split_lines
-from intarsia.workspace.context.place import Place
+from intarsia.workspace.context.place import Place, in_own_language
 from intarsia.workspace.context.recent_edit import MAX_EDITS
 from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.symbols.symbols import FileSymbols
@@ -47,6 +47,7 @@ class ChosenContext:
 
 def needs_of(place: Place) -> Needs:
     """Return what the hole needs, from the text alone."""
+    place = in_own_language(place)
     imports = _imports(symbols_of_text(place.text, place.language))
     names = {name for _, name in imports}
     neighbourhood = neighbourhood_of(place)

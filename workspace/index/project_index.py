@@ -42,7 +42,7 @@ class ProjectIndex:
         self._roots: list[RootIndex] = []  # innermost first
         self._texts: dict[str, str] = {}
         self._word_counts: dict[tuple[str, str], int] = {}
-        self._num_counted = 0
+        self._num_counted: dict[str, int] = {}  # passages of each folder when words were counted
         forget_unused(self._folder)
 
     def close(self) -> None:
@@ -135,7 +135,7 @@ class ProjectIndex:
         return root.ask(lambda it: it.symbols(root.inside(path)), None)
 
     def definitions_named(self, name: str, *, limit: int) -> Sequence[FoundDefinition]:
-        """Return definitions of this name, in any file."""
+        """Return definitions of this name, at most ``limit`` of each folder."""
         found: list[FoundDefinition] = []
         for root in self._roots:
             none: list[tuple[str, Definition]] = []
@@ -145,7 +145,7 @@ class ProjectIndex:
                 for inside, definition in here
                 if root.rules.why_not_secret(root.absolute(inside)) is None
             ]
-        return found[:limit]
+        return found
 
     def files_named(self, name: str) -> Sequence[str]:
         """Return the paths of files with this name without its extension, in any folder."""
@@ -171,19 +171,24 @@ class ProjectIndex:
         root = self._root(as_posix(path))
         return None if root is None else root.rules.root
 
-    def similar(self, words: Sequence[str], *, limit: int) -> Sequence[SimilarPassage]:
-        """Return passages with these words, most similar first."""
-        found = [
+    def similar(self, words: Sequence[str], *, path: str, limit: int) -> Sequence[SimilarPassage]:
+        """Return passages of other files of a file's folder with these words, best first.
+
+        Other folders are not asked: their scores would not compare, and theirs may be shown to no
+        file of this one.
+        """
+        root = self._root(as_posix(path))
+        if root is None:
+            return []
+        return [
             SimilarPassage(
                 path=root.absolute(it.path),
                 start_line=it.start_line,
                 end_line=it.end_line,
                 score=it.score,
             )
-            for root in self._roots
-            for it in self._similar(root, words, limit)
+            for it in self._similar(root, words, root.inside(as_posix(path)), limit)
         ]
-        return sorted(found, key=lambda it: -it.score)[:limit]
 
     def may_read(self, path: str) -> bool:
         """Whether a file is in an opened folder, and no rule excludes it."""
@@ -197,15 +202,21 @@ class ProjectIndex:
         root = self._root(path)
         return None if root is None else root.read(path)
 
-    def _similar(self, root: RootIndex, words: Sequence[str], limit: int) -> list[FoundPassage]:
+    def _similar(
+        self, root: RootIndex, words: Sequence[str], inside: str, limit: int
+    ) -> list[FoundPassage]:
         def find(store: Store) -> list[FoundPassage]:
             query = passage_query(words, num_passages, lambda it: self._count(root, store, it))
-            return store.matching(query, limit) if query else []
+            return store.matching(query, limit, not_in=inside) if query else []
 
         num_passages = root.ask(Store.num_passages, 0)
-        if abs(num_passages - self._num_counted) > _COUNTS_HOLD * self._num_counted:
-            self._word_counts.clear()
-            self._num_counted = num_passages
+        folder = root.rules.root
+        num_counted = self._num_counted.get(folder, 0)
+        if abs(num_passages - num_counted) > _COUNTS_HOLD * num_counted:
+            self._word_counts = {
+                key: count for key, count in self._word_counts.items() if key[0] != folder
+            }
+            self._num_counted[folder] = num_passages
         none: list[FoundPassage] = []
         return root.ask(find, none)
 

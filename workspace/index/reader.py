@@ -36,7 +36,7 @@ class IndexReader(Protocol):
         ...
 
     def definitions_named(self, name: str, *, limit: int) -> Sequence[FoundDefinition]:
-        """Return definitions of this name, in any file."""
+        """Return definitions of this name, at most ``limit`` of each opened folder."""
         ...
 
     def files_named(self, name: str) -> Sequence[str]:
@@ -51,8 +51,11 @@ class IndexReader(Protocol):
         """Return the opened folder that a file is in, None if it is in none."""
         ...
 
-    def similar(self, words: Sequence[str], *, limit: int) -> Sequence[SimilarPassage]:
-        """Return passages with these words, most similar first."""
+    def similar(self, words: Sequence[str], *, path: str, limit: int) -> Sequence[SimilarPassage]:
+        """Return passages with these words, most similar first.
+
+        They are of the other files of the opened folder that ``path`` is in.
+        """
         ...
 
     def read(self, path: str) -> str | None:

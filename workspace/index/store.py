@@ -248,19 +248,25 @@ class Store:
         )
         return [path for (path,) in rows]
 
-    def matching(self, query: str, limit: int) -> list[FoundPassage]:
-        """Return the passages that match a query of FTS5, by BM25."""
+    def matching(self, query: str, limit: int, *, not_in: str) -> list[FoundPassage]:
+        """Return the passages of all files but one that match a query of FTS5, by BM25."""
+        known = self.file(not_in)
+        own = None if known is None else known.content
+        (num_own,) = self._database.execute(
+            "SELECT count(*) FROM passages WHERE content = ?", (own,)
+        ).fetchone()
         rows = self._database.execute(
             "SELECT passages.content, passages.start_line, passages.end_line, found.rank FROM"
             " (SELECT rowid, rank FROM passage_words WHERE passage_words MATCH ?"
             "  ORDER BY rank LIMIT ?) AS found"
             " JOIN passages ON passages.id = found.rowid ORDER BY found.rank",
-            (query, 3 * limit + 10),
+            (query, 3 * limit + 10 + num_own),
         ).fetchall()
         found = [
             FoundPassage(path, start, end, -rank)
             for content, start, end, rank in rows
             for path in self._paths_of(content)
+            if path != not_in
         ]
         return found[:limit]
 

@@ -32,7 +32,7 @@ class Found:
     @property
     def names(self) -> tuple[str, ...]:
         """Return the name, or all names of a declaration such as ``int x, y``."""
-        return tuple(text.strip(_QUOTES) or text for text in self.texts("name"))
+        return tuple(_without_quotes(text) for text in self.texts("name"))
 
     @property
     def is_container(self) -> bool:
@@ -56,6 +56,12 @@ class Found:
         """Return the different texts of a capture, without those that broken code lacks."""
         nodes = self.captures.get(name, ())
         return tuple(dict.fromkeys(text for node in nodes if (text := node_text(node, self.data))))
+
+
+def _without_quotes(name: str) -> str:
+    name = name.strip()
+    is_quoted = name[:1] == name[-1:] and name[:1] in _QUOTES
+    return name.strip(_QUOTES) or name if is_quoted else name
 
 
 def node_text(node: tree_sitter.Node, data: bytes) -> str:

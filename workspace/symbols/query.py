@@ -1,8 +1,8 @@
 """Runs the tree-sitter query of a language on a text, and returns its matches.
 
 The query of a language is ``queries/<language id>.scm``. Where the first line is
-``; inherits: NAME``, the query of that name comes first. HTML and JSON have no query: other files
-use none of their names.
+``; inherits: NAME``, the query of that name comes first. HTML, JSON, TOML and YAML have no query:
+other files use none of their names.
 
 Each match describes a definition (``@definition.KIND``), a scope, an import, or a decorator. The
 captures:

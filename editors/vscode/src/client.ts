@@ -1,6 +1,6 @@
 // The language client for one server. Only this side of the extension loads vscode-languageclient.
 
-import { type LogOutputChannel, workspace } from "vscode";
+import { type LogOutputChannel, Uri, workspace } from "vscode";
 import {
   CloseAction,
   ErrorAction,
@@ -14,6 +14,7 @@ import type { GhostText } from "./ghostText";
 import { DRAFT, STATUS, type Status } from "./protocol";
 import { Restarts } from "./restarts";
 import { serverOptions } from "./serverOptions";
+import { documentSchemes } from "./documentSchemes";
 import { argsOf, type ServerProgram } from "./serverProgram";
 
 export interface ClientParts {
@@ -29,7 +30,7 @@ export interface ClientParts {
 
 export function createClient(parts: ClientParts): LanguageClient {
   const options: LanguageClientOptions = {
-    documentSelector: [{ scheme: "file" }, { scheme: "untitled" }, { notebook: "*" }],
+    documentSelector: [...documentSchemes().map((scheme) => ({ scheme })), { notebook: "*" }],
     outputChannel: parts.log,
     errorHandler: restarting(parts.onEnded, () => client.isRunning()),
     initializationFailedHandler: () => false,
@@ -39,10 +40,7 @@ export function createClient(parts: ClientParts): LanguageClient {
         withCommands(client, await next(document, range, context, token)),
       resolveCodeAction: (action) => action, // the action's command does that
       workspace: {
-        configuration: ({ items }) =>
-          items.map(() =>
-            serverOptions(workspace.getConfiguration().get("intarsia"), isSet("decoding")),
-          ),
+        configuration: ({ items }) => items.map(({ scopeUri }) => optionsOf(scopeUri)),
       },
     },
   };
@@ -56,6 +54,16 @@ export function createClient(parts: ClientParts): LanguageClient {
   client.onNotification(DRAFT, parts.ghostText.draw);
   client.onNotification(STATUS, parts.onStatus);
   return client;
+}
+
+/** The settings of an opened folder; those of the window where there is no URI. */
+function optionsOf(scopeUri: string | undefined): Record<string, unknown> {
+  // Without a scope, VS Code would take the folder of the active editor.
+  const scope = scopeUri === undefined ? null : Uri.parse(scopeUri);
+  return serverOptions(
+    workspace.getConfiguration(undefined, scope).get("intarsia"),
+    isSet("decoding"),
+  );
 }
 
 /** Whether the user or an opened folder sets this setting, rather than its default. */

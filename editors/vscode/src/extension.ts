@@ -106,6 +106,7 @@ export function activate(context: ExtensionContext): void {
     seenContext,
     { dispose: () => clearInterval(clock) },
     workspace.onDidGrantWorkspaceTrust(() => session.reconsider()),
+    workspace.onDidChangeWorkspaceFolders(() => session.foldersChanged()),
     workspace.onDidChangeConfiguration((event) => {
       if (event.affectsConfiguration("intarsia.serverCommand")) {
         void session.reconsider();

@@ -1,25 +1,40 @@
-// Turns suggestions off or on for the language of the active editor, in the user's settings.
+// Turns suggestions off or on for the language of the active editor.
 
-import { ConfigurationTarget, window, workspace } from "vscode";
+import { ConfigurationTarget, type Uri, window, workspace } from "vscode";
 
+const NAME = "disabledLanguages";
+
+/** Change the value that counts here: the folder's or the workspace's where there is one. */
 export async function toggleLanguage(): Promise<void> {
-  const language = window.activeTextEditor?.document.languageId;
-  if (language === undefined) {
+  const document = window.activeTextEditor?.document;
+  if (document === undefined) {
     void window.showInformationMessage("Intarsia: open a file in that language first.");
     return;
   }
-  const disabled = disabledLanguages();
+  const language = document.languageId;
+  const disabled = disabledLanguages(document.uri);
   const isOff = disabled.includes(language);
   await workspace
-    .getConfiguration("intarsia")
+    .getConfiguration("intarsia", document.uri)
     .update(
-      "disabledLanguages",
+      NAME,
       isOff ? disabled.filter((id) => id !== language) : [...disabled, language],
-      ConfigurationTarget.Global,
+      targetOf(document.uri),
     );
   window.setStatusBarMessage(`Intarsia is ${isOff ? "on" : "off"} for ${language}`, 4000);
 }
 
-export function disabledLanguages(): readonly string[] {
-  return workspace.getConfiguration("intarsia").get<string[]>("disabledLanguages", []);
+/** Return the languages without suggestions, in the folder of a document. */
+export function disabledLanguages(document: Uri): readonly string[] {
+  return workspace.getConfiguration("intarsia", document).get<string[]>(NAME, []);
+}
+
+function targetOf(document: Uri): ConfigurationTarget {
+  const found = workspace.getConfiguration("intarsia", document).inspect<string[]>(NAME);
+  if (found?.workspaceFolderValue !== undefined) {
+    return ConfigurationTarget.WorkspaceFolder;
+  }
+  return found?.workspaceValue !== undefined
+    ? ConfigurationTarget.Workspace
+    : ConfigurationTarget.Global;
 }

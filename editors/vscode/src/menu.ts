@@ -1,6 +1,6 @@
 // The menu that a click on the status item opens.
 
-import { commands, type QuickPickItem, QuickPickItemKind, window } from "vscode";
+import { commands, type QuickPickItem, QuickPickItemKind, type TextDocument, window } from "vscode";
 import { disabledLanguages } from "./language";
 import type { SessionState } from "./sessionState";
 import { statusText } from "./statusText";
@@ -36,8 +36,8 @@ export async function showMenu({ session, pausedMinutes }: MenuState): Promise<v
 }
 
 function suggestionChoices(pausedMinutes: number): Choice[] {
-  const language = window.activeTextEditor?.document.languageId;
-  const toggle = language === undefined ? [] : [toggleChoice(language)];
+  const document = window.activeTextEditor?.document;
+  const toggle = document === undefined ? [] : [toggleChoice(document)];
   const pause =
     pausedMinutes > 0
       ? choice("debug-start", "Resume", "resume", `paused for ${pausedMinutes} more min`)
@@ -50,10 +50,10 @@ function suggestionChoices(pausedMinutes: number): Choice[] {
   ];
 }
 
-function toggleChoice(language: string): Choice {
-  return disabledLanguages().includes(language)
-    ? choice("circle-large-outline", `Turn on for ${language}`, "toggleLanguage")
-    : choice("circle-slash", `Turn off for ${language}`, "toggleLanguage");
+function toggleChoice({ languageId, uri }: TextDocument): Choice {
+  return disabledLanguages(uri).includes(languageId)
+    ? choice("circle-large-outline", `Turn on for ${languageId}`, "toggleLanguage")
+    : choice("circle-slash", `Turn off for ${languageId}`, "toggleLanguage");
 }
 
 function choice(icon: string, label: string, command: string, description?: string): Choice {

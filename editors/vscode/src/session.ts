@@ -9,6 +9,7 @@ import {
 } from "vscode";
 import type { LanguageClient } from "vscode-languageclient/node";
 import { activePython } from "./activePython";
+import { documentSchemes } from "./documentSchemes";
 import { DraftView } from "./draftView";
 import { findServer } from "./findServer";
 import type { GhostText } from "./ghostText";
@@ -29,6 +30,7 @@ export class Session implements Disposable {
   ghostText: GhostText | null = null;
   private readonly drafts = new DraftView();
   private readonly bundle;
+  private schemes: readonly string[] = []; // of the documents that the client sends
   private current: SessionState = { kind: "searching" };
   private turn: Promise<void> = Promise.resolve();
 
@@ -72,6 +74,13 @@ export class Session implements Disposable {
   async reconsider(): Promise<void> {
     const program = await this.find();
     if (JSON.stringify(program) !== JSON.stringify(this.program)) {
+      await this.restart();
+    }
+  }
+
+  /** Restart the server if the opened folders hold documents that it does not get yet. */
+  async foldersChanged(): Promise<void> {
+    if (this.client !== null && documentSchemes().some((it) => !this.schemes.includes(it))) {
       await this.restart();
     }
   }
@@ -146,6 +155,7 @@ export class Session implements Disposable {
     await workspace.fs.createDirectory(this.context.globalStorageUri);
     const ghostText = new GhostText(() => client, this.pause, this.drafts, setHasSuggestion);
     const { origin } = program;
+    this.schemes = documentSchemes();
     const client: LanguageClient = createClient({
       program,
       cwd: this.folder,

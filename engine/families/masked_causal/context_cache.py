@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.context_store.store import ContextStore
 from intarsia.engine.families.protocol import common_prefix_length
-from intarsia.engine.fill_control import FillControl
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 _MIN_KEPT_SHARE = 0.5  # of a held context that the new one must keep to take it over
 _MAX_LOST = 32  # tokens of it: a suffix that is requested again must not be read again
@@ -57,16 +57,24 @@ class ContextCache:
         held = max((common_prefix_length(cache.ids, context) for cache in self._held), default=0)
         return max(held, self._num_to_restore(context, held)) if may_be_stored else held
 
-    def open(self, context: Sequence[int], *, may_be_stored: bool = False) -> tuple[KvCache, int]:
+    def open(
+        self,
+        context: Sequence[int],
+        control: FillControl = NO_CONTROL,
+        *,
+        may_be_stored: bool = False,
+    ) -> tuple[KvCache, int]:
         """Return a cache that holds a beginning of this context, and the length of that.
 
-        It is written to disk, or read from there, only if it ``may_be_stored``.
+        It is written to disk, or read from there, only if it ``may_be_stored``. Raises Cancelled
+        while it is read from there.
         """
+        cache = self._restored(context, control) if may_be_stored else None
+        # Only now: while a context is restored, other fills may open theirs.
         shared = [common_prefix_length(cache.ids, context) for cache in self._held]
         # Among equal shares the shortest context wins: it may be taken over.
         best = max(range(len(shared)), key=lambda i: (shared[i], -len(self._held[i])), default=None)
         num_shared = 0 if best is None else shared[best]
-        cache = self._restored(context, num_shared) if may_be_stored else None
         if cache is None and best is not None and self._may_take_over(self._held[best], num_shared):
             cache = self._held.pop(best)
             cache.crop(num_shared)
@@ -104,12 +112,13 @@ class ContextCache:
         finally:
             self._suspended.pop()
 
-    def _restored(self, context: Sequence[int], num_held: int) -> KvCache | None:
+    def _restored(self, context: Sequence[int], control: FillControl) -> KvCache | None:
         """Return a beginning of the context from disk if it is clearly longer than the held one."""
+        num_held = self.num_held(context)
         if self._store is None or not self._num_to_restore(context, num_held):
             return None
         cache = self._new_cache()
-        return cache if self._store.restore(context, cache) > num_held else None
+        return cache if self._store.restore(context, cache, control) > num_held else None
 
     def _num_to_restore(self, context: Sequence[int], num_held: int) -> int:
         """Return how many tokens to restore, 0 if that is not worth it."""

@@ -72,14 +72,14 @@ class OpenContext:
         None takes the fastest size. After a suspension the chunks are short, as other fills are
         running. ``hole_ids`` probably follow the context: those that are held stay held.
         ``may_be_stored`` allows disk for this context (None: if the open one is allowed to). Raises
-        Cancelled between two chunks.
+        Cancelled between two chunks, and between two blocks that are read from disk.
         """
         if may_be_stored is None:
             may_be_stored = self.cache.may_be_stored
         whole = [*context, *hole_ids]
         # Of the last hole only the tokens that are now in the context, or follow it, are useful.
         self.cache.crop(max(self.length, common_prefix_length(self.cache.ids, whole)))
-        self.cache, num_held = self._earlier.open(whole, may_be_stored=may_be_stored)
+        self.cache, num_held = self._earlier.open(whole, control, may_be_stored=may_be_stored)
         self.length = len(context)
         num_reused = min(num_held, len(context))
         if num_reused == len(context) and not self._is_end_known(num_reused):

@@ -6,7 +6,7 @@ A hole is the rest of a line, from the name on. Something precedes it on the lin
 import random
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -21,7 +21,7 @@ from intarsia.research.evaluation.sets.source_files import (
 )
 from intarsia.research.holes.code_map import STRING, map_code
 from intarsia.research.holes.cut_holes import CutHole, cut_holes
-from intarsia.research.holes.imported_uses import FileUses, Package
+from intarsia.research.holes.imported_uses import Package
 
 SET_NAME = "project"
 
@@ -54,7 +54,42 @@ def project_holes(
     First comes one hole of each file, then a second one, and so on. ``root`` is the package's
     folder; the cases are named by ``name`` and by the path within it.
     """
-    package = Package(_texts(root))
+    package = Package(texts_of(root))
+
+    def holes_of(source: PackageFile) -> Iterator[ProjectHole]:
+        found = package.uses(source.path)
+        if found.uses:
+            names = {use.start: use.name for use in found.uses}
+            yield from file_holes(source, names, found.imports)
+
+    yield from holes_in_rounds(name, root, language, holes_of, chance)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PackageFile:
+    """One file of a package."""
+
+    name: str  # of the package
+    root: Path
+    path: str
+    text: str
+    language: Language
+
+    def case(self, hole: CutHole, used: str, set_name: str) -> Case:
+        """Return the case of a hole that begins with the name ``used``."""
+        path = f"{self.name}/{self.path}"
+        case = cut_case(self.text, hole, path=path, language=self.language, set_name=set_name)
+        return replace(case, path=self.path, root=self.root, name=used)
+
+
+def holes_in_rounds(
+    name: str,
+    root: Path,
+    language: str,
+    holes_of: Callable[[PackageFile], Iterator[ProjectHole]],
+    chance: random.Random,
+) -> Iterator[ProjectHole]:
+    """Yield one hole of each file in random order, then a second one, and so on."""
     files = [
         file
         for file in find_source_files([root])
@@ -62,7 +97,17 @@ def project_holes(
         and not _TEST.search(file.name)
     ]
     chance.shuffle(files)
-    waiting = deque(_holes_of(file, name, root, package, chance) for file in files)
+
+    def of_file(file: CodeFile) -> Iterator[ProjectHole]:
+        text = read_source_file(file)
+        if text is not None:
+            source = PackageFile(
+                name=name, root=root, path=file.name, text=text, language=file.language
+            )
+            holes = list(holes_of(source))
+            yield from chance.sample(holes, len(holes))
+
+    waiting = deque(map(of_file, files))
     while waiting:
         holes = waiting.popleft()
         hole = next(holes, None)
@@ -71,51 +116,29 @@ def project_holes(
             yield hole
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Source:
-    """One file of a package."""
-
-    name: str
-    root: Path
-    path: str
-    text: str
-
-    def case(self, hole: CutHole, language: Language, used: str) -> Case:
-        path = f"{self.name}/{self.path}"
-        case = cut_case(self.text, hole, path=path, language=language, set_name=SET_NAME)
-        return replace(case, path=self.path, root=self.root, name=used)
-
-
-def _holes_of(
-    file: CodeFile, name: str, root: Path, package: Package, chance: random.Random
+def file_holes(
+    source: PackageFile,
+    names: Mapping[int, str],
+    imports: Sequence[tuple[int, int]],
+    set_name: str = SET_NAME,
 ) -> Iterator[ProjectHole]:
-    """Yield the holes of a file in random order. It is read when the first one is asked for."""
-    text = read_source_file(file)
-    if text is not None:
-        source = _Source(name=name, root=root, path=file.name, text=text)
-        holes = list(_file_holes(source, file.language, package.uses(file.name)))
-        yield from chance.sample(holes, len(holes))
-
-
-def _file_holes(source: _Source, language: Language, found: FileUses) -> Iterator[ProjectHole]:
-    if not found.uses:
-        return
-    text = source.text
+    """Yield the holes of a file that begin at one of these offsets with the name there."""
+    text, language = source.text, source.language
     syntax = parse_afresh(text, language)
     codes = map_code(syntax) if syntax else bytearray(len(text))
     holes = {
         hole.start: hole for hole in cut_holes(text, language, ["rest_of_line"])["rest_of_line"]
     }
-    for use in found.uses:
-        hole = holes.get(use.start)
-        if hole is None or len(use.name) < FEWEST_NAME_CHARS:
+    for start, name in names.items():
+        hole = holes.get(start)
+        if hole is None or len(name) < FEWEST_NAME_CHARS:
             continue
         is_prose = codes.count(STRING, hole.start, hole.end) > MAX_STRING_CHARS
         if is_prose or hole.end - hole.start > MAX_TRUTH_CHARS:
             continue
-        num_known = _num_known(text, use.name, hole, found.imports)
+        num_known = _num_known(text, name, hole, imports)
         if num_known <= MAX_KNOWN_USES:
-            case = source.case(hole, language, use.name)
+            case = source.case(hole, name, set_name)
             yield ProjectHole(case=case, is_new=not num_known)
 
 
@@ -130,7 +153,7 @@ def _num_known(text: str, name: str, hole: CutHole, imports: Sequence[tuple[int,
     )
 
 
-def _texts(root: Path) -> dict[str, str]:
+def texts_of(root: Path) -> dict[str, str]:
     """Return the texts of all files, by path; one that is no text is left out."""
     texts: dict[str, str] = {}
     for file in sorted(root.rglob("*")):

@@ -18,7 +18,7 @@ from intarsia.research.corpus.fetch import NotThere, ReadPage, fetch_archive, re
 from intarsia.research.corpus.members import BadArchive, Member, read_members
 from intarsia.research.corpus.release import ArchiveLink
 from intarsia.research.errors import CorpusFault, EvaluationFault
-from intarsia.research.evaluation.sets.copies import is_copy, lines_of
+from intarsia.research.holes.copies import is_copy, lines_of
 
 TABLE = Path(__file__).with_name("project_packages.toml")
 

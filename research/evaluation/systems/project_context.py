@@ -11,7 +11,7 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.filling.project import to_project_context
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.systems.cut_project import CutProjects
+from intarsia.research.holes.cut_project import CutProjects
 from intarsia.workspace.context.options import ChunkOptions
 
 
@@ -48,9 +48,13 @@ class CaseContexts:
         """
         if case != self._case:
             self._case, self._gains = case, {}
-        chunks = self._projects.chunks(case, plan, fill_options, options.chunks)
+        if case.root is None:
+            return None
+        chunks = self._projects.chunks(
+            case.root, case.path, plan, options.chunks, case.recent_edits
+        )
         texts = [(chunk.path, chunk.text) for chunk in chunks]
-        repository = case.root.resolve().name if case.root else ""
+        repository = case.root.resolve().name
         project = to_project_context(texts, repository, case.path)
         if project is None or options.gate is None:
             return project

@@ -254,6 +254,6 @@ def test_windows_and_contexts_are_systems_of_one_run(start_engine, tmp_path: Pat
     ]
     details = told["systems"][1]["details"]
     assert details["prefix_tokens"] == "200" and details["suffix_tokens"] == "50"
-    assert details["context"] == "members, sibling, signatures, similar"
+    assert details["context"] == "members, recent_edit, sibling, signatures, similar"
     assert told["settings"]["window"] == ["200+50", "500+150"]
     assert told["settings"]["context"] == ["none", "all"]

@@ -38,6 +38,11 @@ def test_things_that_do_not_go_together_are_refused(kept: Path, tmp_path: Path):
     assert not new.exists()
 
 
+def test_commits_need_a_git_repository(tmp_path: Path):
+    check("--commits", tmp_path / "gone", said="is no folder: give a git repository")
+    check("--commits", f"{tmp_path}@HEAD", said="has no such commits")
+
+
 @pytest.mark.parametrize(
     ("data", "said"),
     [(b"hello", "no run"), (b"{}", "no run"), (b"[]", "no run"), (b"\xff", "no run")],
@@ -72,7 +77,7 @@ def test_a_file_that_is_not_there_is_told(tmp_path: Path, kept: Path):
 
 
 def test_a_set_that_is_none_is_told(tmp_path: Path):
-    check("--set", "nonesuch", said="builtin, project, single-line")
+    check("--set", "nonesuch", said="builtin, project, members, single-line")
     check("--set", tmp_path, said="no set and no file")
     (tmp_path / "words.jsonl").write_text("hello\n")
     check("--set", tmp_path / "words.jsonl", said="line 1 of")
@@ -131,7 +136,7 @@ def test_a_window_that_is_none_is_told(window: str) -> None:
     assert "such as 500+150" in " ".join(result.stderr.split())
 
 
-@pytest.mark.parametrize("context", ["some", "recent_edit", "none:0.1", "all:", "all:x", "all:nan"])
+@pytest.mark.parametrize("context", ["some", "edits", "none:0.1", "all:", "all:x", "all:nan"])
 def test_a_context_that_is_none_is_told(context: str) -> None:
     result = run("eval", "--context", context, "--direct")
     assert result.exit_code == ExitCode.BAD_INPUT

@@ -136,3 +136,23 @@ def test_places_are_in_order_apart_and_inside_any_text(text, language, marks):
             kept = found.shown[: found.start] + text[found.start : found.end]
             assert kept + found.shown[found.start + len(hole.before + hole.after) :] == text
             assert found.hole.start == found.hole.end
+
+
+def test_placeholders_in_the_fences_of_a_document():
+    text = (
+        "# T\n\n...\n\n```python\ndef f():\n    ...\n```\n\n"
+        "- ```rust\n  fn g() { todo!() }\n  ```\n"
+        "\n```\ndef h(): ...\n```\n\n> ```python\n> def f(): ...\n> ```\n"
+    )
+    holes = find_holes(text, language_for_id("markdown"))
+    assert [text[hole.start : hole.end].strip() for hole in holes] == ["...", "todo!()"]
+    assert holes[0].start == text.index("    ...") + 4
+
+
+def test_a_placeholder_in_a_fence_gets_lines_of_its_own():
+    text = "- ```js\n  function f() {}\n  ```\n"
+    (hole,) = find_holes(text, language_for_id("markdown"))
+    assert (hole.before, hole.after) == ("\n    ", "\n  ")
+    opened = open_marked(text, hole, language_for_id("markdown"))
+    assert isinstance(opened, OpenHole)
+    assert opened.hole.kind == "block"

@@ -26,6 +26,9 @@ from intarsia.infill.syntax.next_line import end_and_next_line
         ("ruby", "def f|", "\n    "),
         ("typescript", "const a = [|", "\n    "),
         ("plaintext", "  some words|", "\n  "),
+        ("markdown", "A word:|", "\n"),
+        ("markdown", "```python\ndef f():|\n```\n", "\n    "),
+        ("markdown", "```python|\nx\n```\n", "\n"),
     ],
 )
 def test_what_enter_inserts(language: str, text: str, typed: str) -> None:

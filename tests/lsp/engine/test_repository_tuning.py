@@ -7,7 +7,6 @@ import pytest
 from editor_clients import ask_inline, editing, inline_items, log_of, neovim, open_document
 from engine_watch import engine_once, status_of
 from kept_tunings import keep_some
-from lsprotocol import types
 from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
@@ -16,7 +15,6 @@ from intarsia.lsp.engine.repository_tuning import (
     ModelChoice,
     choose_model,
     key_of,
-    opened_folders,
     tuning_folder,
 )
 from intarsia.lsp.settings import Settings
@@ -106,15 +104,6 @@ def test_new_weights_are_a_new_file_and_the_former_ones_go(root: Path, weights: 
     assert path != former
     assert {it.name for it in path.parent.iterdir()} == {path.name, ABOUT_NAME}
     assert path.read_bytes() == b"other numbers"
-
-
-def test_opened_folders_are_read_from_what_clients_say(root: Path) -> None:
-    who = neovim()
-    assert opened_folders(who) == ()
-    who.root_uri = root.as_uri()
-    assert opened_folders(who) == (root,)
-    who.workspace_folders = [types.WorkspaceFolder(root.parent.as_uri(), "own")]
-    assert opened_folders(who) == (root.parent,)
 
 
 async def test_requests_carry_the_tuning_of_the_opened_folder_and_no_others(

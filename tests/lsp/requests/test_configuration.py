@@ -1,6 +1,17 @@
 """Settings from initialize, on request and as they change."""
 
-from editor_clients import ask_inline, editing, inline_items, log_of, neovim, open_document, vscode
+from pathlib import Path
+
+from editor_clients import (
+    ask_inline,
+    connected,
+    editing,
+    inline_items,
+    log_of,
+    neovim,
+    open_document,
+    vscode,
+)
 from engine_watch import engine_once, until
 from lsprotocol import types
 from pytest_lsp import LanguageClient
@@ -99,3 +110,50 @@ async def test_another_model_is_loaded_at_once(runtime: Address) -> None:
         await engine_once(runtime, lambda status: status.state == "ready")
         client.workspace_did_change_configuration(changed({"model": "other"}))
         await engine_once(runtime, lambda status: status.model == "other")
+
+
+async def test_each_folder_has_its_own_settings(runtime: Address, tmp_path: Path) -> None:
+    one, two, three = (folder(tmp_path / name) for name in ("one", "two", "three"))
+    who = vscode()
+    who.workspace_folders = [one, two]
+    async with connected(runtime, rule_server_command(**COMMAND)) as client:
+        client.set_configuration({"debounceMs": 0}, section="intarsia")
+        off = {"debounceMs": 0, "disabledLanguages": ["python"]}
+        for scope in (one, three):
+            client.set_configuration(off, section="intarsia", scope_uri=scope.uri)
+        await client.initialize_session(who)
+        in_one, in_two, in_three, outside = (
+            open_document(client, f"{uri}/a.py", "y = ")
+            for uri in (one.uri, two.uri, three.uri, tmp_path.as_uri())
+        )
+        await until_num_invoked(client, in_one, 0)
+        for uri in (in_two, in_three, outside):
+            assert await num_invoked(client, uri) == 3
+        client.set_configuration({"debounceMs": 0}, section="intarsia", scope_uri=one.uri)
+        client.workspace_did_change_configuration(changed(None))
+        await until_num_invoked(client, in_one, 3)
+        event = types.WorkspaceFoldersChangeEvent(added=[three], removed=[])
+        client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
+        await until_num_invoked(client, in_three, 0)
+        assert await num_invoked(client, in_one) == 3
+        await client.shutdown_session()
+
+
+async def test_a_client_that_answers_for_the_window_alone_is_taken_at_its_word(
+    runtime: Address, tmp_path: Path
+) -> None:
+    who = vscode()
+    who.workspace_folders = [folder(tmp_path)]
+    async with connected(runtime, rule_server_command(**COMMAND)) as client:
+        client.get_configuration = lambda *, section=None, scope_uri=None: (  # type: ignore[method-assign]
+            None if scope_uri else {"debounceMs": 0, "maxCandidates": 2}
+        )
+        await client.initialize_session(who)
+        uri = open_document(client, f"{tmp_path.as_uri()}/a.py", "y = ")
+        await until_num_invoked(client, uri, 2)
+        await client.shutdown_session()
+
+
+def folder(path: Path) -> types.WorkspaceFolder:
+    path.mkdir(exist_ok=True)
+    return types.WorkspaceFolder(path.as_uri(), path.name)

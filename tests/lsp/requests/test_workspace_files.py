@@ -5,6 +5,7 @@ from pathlib import Path
 
 from lsprotocol import types
 
+from intarsia.lsp.documents.folders import folder_at
 from intarsia.lsp.features import build_server
 from intarsia.lsp.requests.workspace_files import did_change_watched_files
 
@@ -32,7 +33,7 @@ async def test_a_flood_of_changed_files_holds_up_no_other_request() -> None:
 
 async def test_no_index_is_opened_after_the_end(tmp_path: Path) -> None:
     server = build_server()
-    server.session.start_with(None, [tmp_path])
+    server.session.start_with(None, [folder_at(tmp_path)])
     await server.session.close()
     server.session.open_index(has_file_events=True)  # the client's answer came late
     await asyncio.sleep(0.2)

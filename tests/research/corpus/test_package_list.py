@@ -1,5 +1,6 @@
 """The list of packages, and of those that must not be read."""
 
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,30 @@ def test_our_own_list_holds_nothing_that_is_held_out():
 
 def test_our_own_list_pins_every_package():
     assert [row.line() for row in read_packages(DEFAULT_LIST) if row.sha256 is None] == []
+
+
+NEVER_READ = (
+    *("pypi:flask", "pypi:rich", "pypi:typer", "npm:hono", "npm:execa", "npm:date-fns"),
+    *("debian:golang-github-go-chi-chi", "debian:golang-go.uber-zap"),
+    *("debian:golang-github-charmbracelet-bubbletea", "debian:rust-fd-find", "debian:rust-axum"),
+    *("debian:commons-csv", "debian:libretrofit-java", "debian:google-auto-common-java"),
+)
+"""Packages that edits and whole repositories are measured on."""
+
+
+@pytest.mark.parametrize("name", NEVER_READ)
+def test_a_package_that_is_measured_on_is_held_out(name: str):
+    assert held_out_name(name) in read_held_out(HELD_OUT_LIST)
+
+
+def test_every_package_of_the_project_set_is_held_out():
+    table = HELD_OUT_LIST.parents[1] / "evaluation/sets/project_packages.toml"
+    packages = tomllib.loads(table.read_text(encoding="utf-8"))["package"]
+    held_out = read_held_out(HELD_OUT_LIST)
+    missing = [
+        one["name"]
+        for one in packages
+        if held_out_name(f"{one['ecosystem']}:{one['name']}") not in held_out
+    ]
+    assert packages
+    assert missing == []

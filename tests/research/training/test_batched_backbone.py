@@ -12,7 +12,7 @@ from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
 from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
 from intarsia.research.training.adapter_file import save_tensors
 from intarsia.research.training.canvas_batch import CanvasBatch, draw_batch
-from intarsia.research.training.packed_holes import HoleIds
+from intarsia.research.training.holes.packed_holes import HoleIds
 from intarsia.research.training.trainable_adapter import TrainableAdapter
 
 _HOLES = [

@@ -15,7 +15,7 @@ from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.load_filler import load_filler
 from intarsia.research.corpus.corpus_file import write_files
 from intarsia.research.corpus.holes import TrainingHole
-from intarsia.research.training.encode_gemma_holes import encode_gemma_holes
+from intarsia.research.training.holes.encode_gemma_holes import encode_gemma_holes
 from intarsia.research.training.run import TrainingOptions, run_training
 
 # transformers' own import of a torch module warns.

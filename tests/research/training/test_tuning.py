@@ -1,5 +1,7 @@
 """A tuned backbone fills as it was taught, at no cost a pass."""
 
+import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,10 @@ from toy_training import toy_batched, toy_holes, toy_lines, toy_tuning_task, tra
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.tuning import tune
+from intarsia.engine.families.masked_causal.fim_tokenizer import NO_PROJECT, ProjectIds
 from intarsia.engine.service.load_filler import load_filler
-from intarsia.research.training.packed_holes import HoleIds, PackedHoles
+from intarsia.research.training.adapter_file import load_tensors
+from intarsia.research.training.holes.packed_holes import HoleIds, PackedHoles
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +59,7 @@ def test_a_weaker_tuning_changes_the_weights_by_its_share(
     toy: Path, holes: PackedHoles, tuning: Path, tmp_path: Path
 ) -> None:
     task = toy_tuning_task(toy, holes, strength=0.25)
-    task.start_from(tuning)
+    load_tensors(task.module.named_tensors(), tuning)  # as a run without a start learns it
     task.save(tmp_path / "weaker.safetensors", metadata={})
     plain = toy_batched(toy).weights
 
@@ -66,6 +70,22 @@ def test_a_weaker_tuning_changes_the_weights_by_its_share(
     whole, quarter = change(tuning), change(tmp_path / "weaker.safetensors")
     assert whole.abs().max() > 0.01
     torch.testing.assert_close(quarter, whole / 4, atol=1e-4, rtol=2e-2)
+
+
+def test_a_weaker_tuning_is_between_its_start_and_what_was_learnt(
+    toy: Path, holes: PackedHoles, tuning: Path, tmp_path: Path
+) -> None:
+    task = toy_tuning_task(toy, holes, strength=0.25)
+    task.start_from(tuning)
+    with torch.no_grad():
+        for tensor in task.module.parameters():
+            tensor.add_(1)
+    task.save(tmp_path / "weaker.safetensors", metadata={})
+    start, weaker = load_file(tuning), load_file(tmp_path / "weaker.safetensors")
+    assert start.keys() == weaker.keys()
+    for name, tensor in start.items():
+        expected = tensor.float() + 0.25
+        torch.testing.assert_close(weaker[name].float(), expected, atol=1e-3, rtol=1e-2)
 
 
 @pytest.mark.parametrize("steps_per_save", [1, 100])
@@ -106,3 +126,26 @@ def test_a_tuning_that_is_not_there_is_told(toy: Path) -> None:
     model = f"{toy}+/nowhere/tuning.safetensors"
     with pytest.raises(ModelError, match=r"tuning\.safetensors"):
         load_filler(EngineConfig(model=model, device="cpu"), model, lambda stage, share: None)
+
+
+def test_holes_with_code_of_other_files_are_figures_of_their_own(
+    toy: Path, holes: PackedHoles
+) -> None:
+    task = toy_tuning_task(toy, holes)
+    alone = [holes[index] for index in range(6)]
+    project = ProjectIds(before_mark=[*alone[0].prefix, *alone[1].prefix], in_prefix=[1])
+    reading = [replace(holes[index], project=project) for index in range(6, 10)]
+    unread = [replace(hole, project=NO_PROJECT) for hole in reading]
+
+    def figures(*batches: list[HoleIds]) -> dict[str, float]:
+        with torch.no_grad():
+            return task.evaluate(batches, random.Random(0))
+
+    mixed = figures([*alone[:2], *reading[:2]], [*alone[2:4], *reading[2:]], alone[4:])
+    assert mixed["alone_loss"] == pytest.approx(figures(alone)["loss"], abs=1e-4)
+    assert mixed["project_unread_loss"] == pytest.approx(figures(unread)["loss"], abs=1e-4)
+    assert mixed["project_loss"] == pytest.approx(figures(reading)["project_loss"], abs=1e-4)
+    assert abs(mixed["project_loss"] - mixed["project_unread_loss"]) > 1e-4
+    parts = sorted([mixed["alone_loss"], mixed["project_loss"]])
+    assert parts[0] <= mixed["loss"] <= parts[1]
+    assert not [name for name in figures(alone) if "project" in name]

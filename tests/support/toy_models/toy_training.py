@@ -16,7 +16,7 @@ from intarsia.research.training.batched_backbone import BatchedBackbone
 from intarsia.research.training.budget import Budget
 from intarsia.research.training.canvas_batch import CanvasMix
 from intarsia.research.training.canvas_task import CanvasTask, CanvasTaskOptions
-from intarsia.research.training.packed_holes import HoleIds, PackedHoles, pack
+from intarsia.research.training.holes.packed_holes import HoleIds, PackedHoles, pack
 from intarsia.research.training.run_folder import RunFolder
 from intarsia.research.training.task import TrainingTask
 from intarsia.research.training.train_loop import LoopOptions, TrainingPlan, train

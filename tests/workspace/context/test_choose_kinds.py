@@ -303,3 +303,26 @@ def test_a_switched_off_kind_is_not_chosen():
     files = {"app/session.py": SESSION, "main.py": main}
     assert {one.kind for one in chosen(files, "main.py", "members")} == {"members"}
     assert chosen(files, "main.py", "recent_edit") == ()
+
+
+def test_code_in_a_document_sees_what_it_imports():
+    files = {
+        "shop/session.py": SESSION,
+        "README.md": "# Use\n\n```python\nfrom shop.session import Session\n```\n\nThen:\n\n"
+        f"```python\nsession = Session(user)\nsession.renew({HOLE})\n```\n",
+        "texts/Session.md": "# Session\n\nOf one user.\n",
+    }
+    chunks = chosen(files, "README.md", "signatures", "members")
+    assert [one.path for one in chunks] == ["shop/session.py"]
+    assert "def renew(self, by_s: float) -> float" in chunks[0].text
+
+
+def test_a_heading_is_no_definition_of_code_in_a_document():
+    files = {
+        "cart/cart.go": "package cart\n\ntype Cart struct {\n\tTotal int\n}\n",
+        "texts/cart.md": "# Cart\n\nHolds things.\n",
+        "README.md": f"# Use\n\n```go\npackage cart\n\nvar c Cart = {HOLE}\n```\n",
+        "cart/README.md": f"# Use\n\n```go\npackage cart\n\nvar c Cart = {HOLE}\n```\n",
+    }
+    assert chosen(files, "README.md", "signatures") == ()
+    assert [one.path for one in chosen(files, "cart/README.md", "signatures")] == ["cart/cart.go"]

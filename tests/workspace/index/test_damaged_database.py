@@ -88,7 +88,7 @@ def test_bytes_that_were_overwritten_never_fail_a_caller(
     for number in range(40):
         own.index.symbols_of(str(root / f"m{number}.py"))
         own.index.definitions_named(f"f_{number}", limit=3)
-        own.index.similar(["argument"], limit=3)
+        own.index.similar(["argument"], path=str(root / "_.py"), limit=3)
         (root / f"m{number}.py").write_text(f"def g_{number}(other): pass\n")
         own.index.changed(str(root / f"m{number}.py"))
     own.update()

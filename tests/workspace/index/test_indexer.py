@@ -157,6 +157,6 @@ def test_a_workspace_of_ten_thousand_files_is_indexed(tmp_path: Path):
         own.index.changed(str(root / "part5" / "module_500.py"))
         assert own.update(max_s=60)
         assert len(own.index.definitions_named("changed", limit=2)) == 1
-        assert own.index.similar([in_letters(1234)], limit=3) != []
+        assert own.index.similar([in_letters(1234)], path=str(root / "_.py"), limit=3) != []
     finally:
         own.close()

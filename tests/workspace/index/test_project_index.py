@@ -45,7 +45,7 @@ def test_definitions_symbols_names_and_passages_are_found(root: Path, open_roots
     assert index.files_named("session") == [session, (root / "docs/session.js").as_posix()]
     assert index.root_of(session) == root.as_posix()
     assert index.root_of("/elsewhere/a.py") is None
-    passage, *_ = index.similar(["parseHeaders", "value"], limit=3)
+    passage, *_ = index.similar(["parseHeaders", "value"], path=session, limit=3)
     assert passage.path == (root / "app/http.py").as_posix()
     assert (passage.start_line, passage.end_line) == (0, 4)
     assert passage.score > 0
@@ -60,7 +60,8 @@ def test_what_is_not_indexed_is_unknown(root: Path, open_roots: Opened):
         assert index.symbols_of(path) is None
         assert index.read(path) is None
     assert index.definitions_named("nothing", limit=3) == []
-    assert index.similar(["nothing", "", "\0", '"', "AND OR NOT"], limit=3) == []
+    path = (root / "a.py").as_posix()
+    assert index.similar(["nothing", "", "\0", '"', "AND OR NOT"], path=path, limit=3) == []
 
 
 def test_the_more_similar_passage_comes_first(root: Path, open_roots: Opened):
@@ -68,9 +69,36 @@ def test_the_more_similar_passage_comes_first(root: Path, open_roots: Opened):
     written(root, {**filler, "one.py": "def load_cat(fish): pass\n"})
     written(root, {"two.py": "def load_cat(fish):\n    return eat_fish(purr_loud)\n"})
     index = open_roots(root).index
-    found = index.similar(["eatFish", "purr_loud", "load_cat"], limit=5)
+    words = ["eatFish", "purr_loud", "load_cat"]
+    found = index.similar(words, path=str(root / "m1.py"), limit=5)
     assert [Path(it.path).name for it in found] == ["two.py", "one.py"]
     assert found[0].score > found[1].score
+
+
+def test_passages_of_other_folders_push_out_none_of_this_one(tmp_path: Path, open_roots: Opened):
+    """Nor do those of the file itself."""
+    here, other = tmp_path / "here", tmp_path / "other"
+    good = "def load_cat(fish):\n    return eat_fish(purr_loud)\n"
+    written(here, {"own.py": good * 200, "one.py": "def load_cat(fish): pass\n"})
+    written(other, {f"m{n}.py": f"{good}x = {n}\n" for n in range(30)})
+    index = open_roots(here, other).index
+    words = ["eat_fish", "purr_loud", "load_cat"]
+    found = index.similar(words, path=(here / "own.py").as_posix(), limit=3)
+    assert [it.path for it in found] == [(here / "one.py").as_posix()]
+    elsewhere = index.similar(words, path=str(other / "new.py"), limit=3)
+    assert {Path(it.path).parent for it in elsewhere} == {other}
+    assert len(elsewhere) == 3
+    assert index.similar(words, path="/no/opened/folder.py", limit=3) == []
+
+
+def test_definitions_in_other_folders_push_out_none(tmp_path: Path, open_roots: Opened):
+    here, other = tmp_path / "a", tmp_path / "longer"
+    written(here, {"one.py": "def f(): pass\n"})
+    written(other, {f"m{n}.py": f"def f(x={n}): pass\n" for n in range(5)})
+    own = open_roots(here, other)
+    found = [Path(it.path).name for it in own.index.definitions_named("f", limit=3)]
+    assert len(found) == 4
+    assert "one.py" in found
 
 
 def test_changed_new_and_deleted_files_are_noticed_by_events(root: Path, open_roots: Opened):

@@ -171,7 +171,9 @@ def answered_marks(workspace: Workspace) -> set[str]:
     for number in range(1, workspace.num_marks + 1):
         mark = "abcdefghij"[number % 10] * (number // 10 + 1)
         name = f"zebrafish{mark}quagga"
-        if index.definitions_named(name, limit=5) or index.similar([name], limit=5):
+        if index.definitions_named(name, limit=5) or index.similar(
+            [name], path=str(workspace.root / "_"), limit=5
+        ):
             answers.append(name)
     return marks_of(answers)
 

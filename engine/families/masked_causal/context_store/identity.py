@@ -1,15 +1,19 @@
-"""For which engine kept keys and values are valid: model, tunings, number format and kernels.
+"""For which engine kept keys and values are valid: model, tunings, number format and arithmetic.
 
-The adapter is not part of it, as it changes no row of a context. Nor is the tokenizer: contexts are
-kept as token ids.
+Arithmetic is what the kernels compute, what compiles them, and for which processor: another
+compiler or other instructions may round differently. The adapter is not part of it, as it changes
+no row of a context. Nor is the tokenizer: contexts are kept as token ids.
 """
 
 import hashlib
 import os
+import platform
 from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 
 import torch
+from llvmlite import binding
 
 from intarsia.engine.cache.digest import sha256_of
 from intarsia.engine.model_store.locate import ModelFolder
@@ -27,7 +31,9 @@ def context_identity(folder: ModelFolder, format_name: str) -> str:
     Weights take too long to be read in full: each file counts with its size, its time and samples
     of its content.
     """
-    digest = hashlib.sha256(f"{_LAYOUT}\n{format_name}\n{torch.__version__}\n".encode())
+    digest = hashlib.sha256(f"{_LAYOUT}\n{format_name}\n".encode())
+    for line in (*_compilers(), *_processor()):
+        digest.update(f"{line}\n".encode())
     for path in folder.weights:
         _add_weights(digest, path)
     for part in (folder.path / "config.json", *folder.tunings):
@@ -35,6 +41,21 @@ def context_identity(folder: ModelFolder, format_name: str) -> str:
     for source in _sources_of_passes():
         digest.update(f"{source.name}\n".encode() + source.read_bytes())
     return digest.hexdigest()[:32]
+
+
+def _compilers() -> Iterable[str]:
+    """Return the versions of the libraries that compute a pass, or compile what does."""
+    yield f"torch {torch.__version__}"
+    for name in ("numba", "llvmlite"):
+        yield f"{name} {metadata.version(name)}"
+
+
+def _processor() -> Iterable[str]:
+    """Return what the compilers know of this processor, and choose instructions by."""
+    yield f"{platform.machine()} {binding.get_host_cpu_name()}"
+    yield torch.backends.cpu.get_cpu_capability()
+    features = binding.get_host_cpu_features()
+    yield " ".join(sorted(name for name, is_there in features.items() if is_there))
 
 
 def _add_weights(digest: "hashlib._Hash", path: Path) -> None:

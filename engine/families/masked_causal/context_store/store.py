@@ -23,7 +23,7 @@ from intarsia.engine.families.masked_causal.context_store.tensor_file import (
     from_file,
     to_file,
 )
-from intarsia.engine.fill_control import FillControl
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 BLOCK_TOKENS = 64
 MIN_NEW_TOKENS = 32
@@ -77,8 +77,13 @@ class ContextStore:
         ids = np.asarray(context, np.int32)
         return max((_num_shared(ids, record.ids) for record in self._records), default=0)
 
-    def restore(self, context: Sequence[int], cache: KvCache) -> int:
-        """Fill an empty cache with the longest kept beginning of a context; return its length."""
+    def restore(
+        self, context: Sequence[int], cache: KvCache, control: FillControl = NO_CONTROL
+    ) -> int:
+        """Fill an empty cache with the longest kept beginning of a context; return its length.
+
+        Raises Cancelled between two blocks. Other fills may run there, and change this store.
+        """
         ids = np.asarray(context, np.int32)
         best = max(self._records, key=lambda record: _num_shared(ids, record.ids), default=None)
         if best is None:
@@ -88,6 +93,8 @@ class ContextStore:
         cache.reserve(num_shared)
         try:
             for i in range(num_blocks):
+                if i:
+                    control.checkpoint()
                 self._restore_block(best, i, num_shared, cache)
             if num_shared == len(best.ids):
                 self._restore_end(best, cache)
@@ -96,8 +103,9 @@ class ContextStore:
             self._written.discard(best.name)
             self._drop([best])
         else:
-            self._records.remove(best)
-            self._records.append(best)
+            if best in self._records:
+                self._records.remove(best)
+                self._records.append(best)
             self._touch(best, num_blocks)
         return len(cache)
 

@@ -6,11 +6,13 @@ import random
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 import torch
 from cancel_when import cancelling
+from llvmlite import binding
 from safetensors.torch import save
 from toy_causal import toy_backbone, toy_fill, toy_text
 from toy_causal_fill import run_fill
@@ -30,7 +32,7 @@ from intarsia.engine.families.masked_causal.context_store.tensor_file import (
 )
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
-from intarsia.engine.fill_control import NO_CONTROL
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import Prefetch
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
@@ -287,6 +289,43 @@ class TestFiles:
         assert computed[-3:] == [0, 0, 0]
         assert computed[0] == 100
 
+    def test_restoring_can_be_cancelled_between_two_blocks(
+        self, root: Path, backbone: CausalBackbone
+    ) -> None:
+        ids = tokens(4 * BLOCK_TOKENS)
+        read_and_store(started(root, backbone), ids)
+        store, cache = open_store(root), backbone.new_cache()
+        with pytest.raises(Cancelled):
+            store.restore(ids, cache, cancelling(lambda: len(cache) >= 2 * BLOCK_TOKENS))
+        assert len(cache) == 2 * BLOCK_TOKENS
+        context = started(root, backbone)
+        with pytest.raises(Cancelled):
+            context.prefill(ids, cancelling(lambda: True), may_be_stored=True)
+        assert context.cached_tokens() == 0, "a part of a context is not taken for the whole"
+        assert context.prefill(ids, may_be_stored=True).num_computed == 0
+
+    def test_other_fills_may_run_while_a_context_is_restored(
+        self, root: Path, backbone: CausalBackbone
+    ) -> None:
+        """The one in between is of the same file, puts the kept one out, and all are right."""
+        ids, other = tokens(3 * BLOCK_TOKENS), tokens(100, 1)
+        read_and_store(started(root, backbone), ids)
+        context, ran = started(root, backbone, cache_tokens=512), []
+
+        def run_another() -> None:
+            if not ran:
+                ran.append(True)
+                with context.suspended():
+                    for seed in range(2, 6):
+                        read_and_store(context, [*ids[:-40], *tokens(60, seed)])
+                    context.prefill(other)
+
+        context.prefill(ids, FillControl(checkpoint=run_another), may_be_stored=True)
+        assert ran and context.cache.ids[: context.length] == ids
+        cold = started(root.parent / "none", backbone)
+        cold.prefill(ids)
+        torch.testing.assert_close(context.next_logits(), cold.next_logits(), atol=1e-4, rtol=1e-4)
+
     def test_it_can_be_cancelled_and_goes_on(self, root: Path, backbone: CausalBackbone) -> None:
         context, asked = started(root, backbone), iter([False, True])
         context.prefill(tokens(192), may_be_stored=True)
@@ -511,15 +550,40 @@ class TestIdentity:
         changed.write_text("# another pass\n")
         monkeypatch.setattr(identity, "_sources_of_passes", lambda: [changed])
         found.append(identity_of(folder))
+        for library in ("numba", "llvmlite"):
+            use_version(monkeypatch, library, "0.1")
+            found.append(identity_of(folder))
+        monkeypatch.setattr(torch, "__version__", "0.1")
+        found.append(identity_of(folder))
+        features = dict(binding.get_host_cpu_features())
+        monkeypatch.setattr(binding, "get_host_cpu_features", lambda: {**features, "new": True})
+        found.append(identity_of(folder))
+        monkeypatch.setattr(binding, "get_host_cpu_name", lambda: "another")
+        found.append(identity_of(folder))
         monkeypatch.setattr(identity, "_LAYOUT", 99)
         found.append(identity_of(folder))
         assert len(set(found)) == len(found)
+
+    def test_a_feature_that_the_processor_lacks_does_not_count(
+        self, folder: ModelFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = identity_of(folder)
+        features = dict(binding.get_host_cpu_features())
+        monkeypatch.setattr(binding, "get_host_cpu_features", lambda: {"new": False, **features})
+        assert identity_of(folder) == before
 
     def test_contexts_of_another_identity_are_not_found(
         self, root: Path, backbone: CausalBackbone
     ) -> None:
         read_and_store(started(root, backbone), tokens(100))
         assert open_store(root, "another").num_kept(tokens(100)) == 0
+
+
+def use_version(monkeypatch: pytest.MonkeyPatch, library: str, version: str) -> None:
+    real = metadata.version
+    monkeypatch.setattr(
+        metadata, "version", lambda name: version if name == library else real(name)
+    )
 
 
 def identity_of(folder: ModelFolder) -> str:

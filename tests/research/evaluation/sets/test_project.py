@@ -1,20 +1,17 @@
 """The set of holes that use names of other files, made from tiny packages."""
 
-import hashlib
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
+from project_archives import Archives
 from small_packages import tar_bytes, zip_bytes
 
 from intarsia.research.corpus.members import MAX_MEMBER_BYTES
 from intarsia.research.errors import CorpusFault, EvaluationFault
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.sets.project import NUM_HOLES, project_cases
+from intarsia.research.evaluation.sets.project import NUM_HOLES
 from intarsia.research.evaluation.sets.project_packages import (
-    PackageSource,
     read_table,
     without_copies,
 )
@@ -41,37 +38,6 @@ TYPESCRIPT = {
     "package/src/view.ts": "import { twice } from './twice.js';\n\n"
     "export function area(side: number) {\n  const double = twice(side);\n  return double;\n}\n",
 }
-
-
-class Archives:
-    """Two packages in archives; ``read`` gives them, and counts."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.pages: dict[str, bytes] = {}
-        self.rows: list[str] = []
-        self.num_read = 0
-
-    def add(self, name: str, language: str, data: bytes, *, folders: str = "[]") -> None:
-        url = f"https://files.invalid/{name}.tgz"
-        self.pages[url] = data
-        self.rows.append(
-            f'[[package]]\nname = "{name}"\necosystem = "npm"\nversion = "1"\n'
-            f'language = "{language}"\nlicence = "MIT"\nfirst_released = "2025"\nurl = "{url}"\n'
-            f'sha256 = "{hashlib.sha256(data).hexdigest()}"\nfolders = {folders}\n'
-        )
-
-    def read(self, url: str) -> bytes:
-        self.num_read += 1
-        return self.pages[url]
-
-    def cases(self, cache: str = "cache", **changed: Any) -> list[Case]:
-        table = self.folder / "table.toml"
-        table.write_text("\n".join(self.rows))
-        read = changed.pop("read", self.read)
-        source = PackageSource(cache=self.folder / cache, read=read, table=table)
-        asked = {"languages": None, "kinds": None, "limit": None, "seed": 7}
-        return project_cases(source, **(asked | changed))
 
 
 @pytest.fixture

@@ -10,18 +10,21 @@ from intarsia.engine.families.masked_causal.context_boundary import (
     boundary_offset,
 )
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.project_layout import lay_out_project
 from intarsia.engine.families.masked_causal.read_request import split_after_context
 from intarsia.engine.families.protocol import common_prefix_length
+from intarsia.infill.filling.project import to_project_context
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.infill.syntax.lines import with_plain_newlines
 from intarsia.research.corpus.holes import TrainingHole
-from intarsia.research.training.packed_holes import HoleIds
+from intarsia.research.training.holes.packed_holes import HoleIds
 
 LAYOUT = "anchored"
 """The name of the layout of holes: a run that started with another layout is not resumed."""
 
 _PREFIX_CHARS = 1_200  # more than the tokens that a training canvas sees
 _SUFFIX_CHARS = 700
+_MAX_PROJECT = 1_024  # tokens: more than the chunks of any budget have
 _MIN_TOKENS = 2
 _MAX_GIVEN = 192  # tokens: one hole with many would make its whole batch as long
 _BOUNDARY_WEIGHTS = {0: 0.2, 1: 0.6, 2: 0.2}
@@ -50,13 +53,20 @@ def encode_holes(
         if len(ids) - num_given < _MIN_TOKENS or num_given > _MAX_GIVEN:
             continue
         source = hole.path if grouped_by == "file" else hole.package
+        project = to_project_context(hole.chunks, _repository(hole.package), hole.path)
         yield HoleIds(
             prefix=tokenizer.encode(before[:boundary]),
             given=ids[:num_given],
             middle=ids[num_given:],
             suffix=tokenizer.encode(suffix),
             group=zlib.crc32(source.encode()) & 0x7FFFFFFF,
+            project=lay_out_project(tokenizer, project, max_tokens=_MAX_PROJECT),
         )
+
+
+def _repository(package: str) -> str:
+    """Return the name that a package's folder has: without ecosystem and scope."""
+    return package.rpartition(":")[2].rpartition("/")[2]
 
 
 def _draw_boundary(prefix: str) -> int:

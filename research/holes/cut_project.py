@@ -1,27 +1,26 @@
-"""The project of a case, indexed as it is while the hole is open: without the hole's text.
+"""A project indexed as it is while one of its files has an open hole: without the hole's text.
 
 The file is in the index as an editor would have it, with the hole cut out. Copies of it elsewhere
 in the project give no chunk.
 """
 
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.sets.copies import is_copy, lines_of
+from intarsia.research.holes.copies import is_copy, lines_of
+from intarsia.research.holes.package_index import bring_up_to_date
 from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.options import ChunkOptions
-from intarsia.workspace.context.place import Place
+from intarsia.workspace.context.place import Place, RecentEdit
 from intarsia.workspace.files.root_settings import RootSettings
-from intarsia.workspace.index.parsed_file import parse_text
 from intarsia.workspace.index.project_index import ProjectIndex
 
 
 class CutProjects:
-    """Chooses chunks for one case after another. The databases are in a temporary folder."""
+    """Chooses chunks for one hole after another. The databases are in a temporary folder."""
 
     def __init__(self) -> None:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -30,13 +29,20 @@ class CutProjects:
         self._open: str | None = None
 
     def chunks(
-        self, case: Case, plan: FillPlan, fill_options: FillOptions, options: ChunkOptions
+        self,
+        root: Path,
+        path: str,
+        plan: FillPlan,
+        options: ChunkOptions,
+        recent_edits: Sequence[RecentEdit] = (),
     ) -> tuple[Chunk, ...]:
-        """Return the chunks in the order of reading; none if the case has no project."""
-        if case.root is None:
-            return ()
-        root = case.root.resolve()
-        path = (root / case.path).as_posix()
+        """Return the chunks for a planned hole in the order of reading.
+
+        ``root`` is the project's folder, ``path`` that of the file in it. The text of the plan is
+        the file's text without the hole. ``recent_edits`` are the user's in other files.
+        """
+        root = root.resolve()
+        path = (root / path).as_posix()
         index = self._opened(root, path, plan.text)
         start, end = plan.window
         place = Place(
@@ -46,12 +52,21 @@ class CutProjects:
             offset=plan.hole.start,
             window_start=start,
             window_end=end,
+            recent_edits=recent_edits,
         )
         return tuple(
             chunk
             for chunk in choose_chunks(index, place, options)
             if not _is_from_copy(index, (root / chunk.path).as_posix(), place)
         )
+
+    def defining_files(self, root: Path, name: str, *, limit: int) -> list[str]:
+        """Return the paths in ``root`` of files that define a name, at most ``limit``."""
+        root = root.resolve()
+        index = self._at(root)
+        bring_up_to_date(index)
+        found = index.definitions_named(name, limit=limit)
+        return [PurePosixPath(one.path).relative_to(root.as_posix()).as_posix() for one in found]
 
     def close(self) -> None:
         """Remove the databases."""
@@ -63,28 +78,26 @@ class CutProjects:
 
     def _opened(self, root: Path, path: str, text: str) -> ProjectIndex:
         """Return the up-to-date index of one folder, with the text of the one open file."""
+        index = self._at(root)
+        if self._open not in (None, path):
+            index.open_text(str(self._open), None)
+        self._open = path
+        index.open_text(path, text)
+        bring_up_to_date(index)
+        return index
+
+    def _at(self, root: Path) -> ProjectIndex:
+        """Return the index of one folder; it may not be up to date."""
         if self._index is None:
             self._folder = tempfile.TemporaryDirectory(prefix="intarsia-index-")
             self._index = ProjectIndex(Path(self._folder.name))
-        if self._open not in (None, path):
-            self._index.open_text(str(self._open), None)
         if self._root != root:
+            if self._open is not None:
+                self._index.open_text(self._open, None)
+                self._open = None
             self._index.open_roots([RootSettings(path=root.as_posix(), exclude_secrets=False)])
-        self._root, self._open = root, path
-        self._index.open_text(path, text)
-        _update(self._index)
+            self._root = root
         return self._index
-
-
-def _update(index: ProjectIndex) -> None:
-    """Index all that has changed, in this process: a slow parser process would hold up a run."""
-    while index.is_walking or index.num_queued:
-        while index.walk_step():
-            pass
-        job = index.next_job()
-        if job is not None:
-            job.root.finished(job, parse_text(job.text, job.language), "")
-    index.settle(is_idle=True)
 
 
 def _is_from_copy(index: ProjectIndex, path: str, place: Place) -> bool:

@@ -3,7 +3,7 @@
 Knows neither the text nor how a hole is trained on.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.fim_tokenizer import NO_PROJECT, ProjectIds
 
 _FORMAT = "intarsia packed holes 1"
 
@@ -23,6 +24,7 @@ class HoleIds:
     """One hole. Held-out holes share no ``group`` (a package or a file) with those trained on.
 
     ``given`` is known text between prefix and middle that the model reads after the suffix.
+    ``project`` is code of other files, which it reads first.
     """
 
     prefix: Sequence[int]
@@ -30,16 +32,23 @@ class HoleIds:
     suffix: Sequence[int]
     group: int
     given: Sequence[int] = ()
+    project: ProjectIds = NO_PROJECT
+
+    def __len__(self) -> int:
+        """Return the number of all ids, without the marks between the parts."""
+        parts = (self.prefix, self.given, self.middle, self.suffix)
+        return len(self.project) + sum(map(len, parts))
 
 
 class PackedHoles:
     """All holes of a file, by index."""
 
-    def __init__(self, tokens: Tensor, ends: Tensor, groups: Tensor, num_given: Tensor) -> None:
-        self._tokens = tokens  # (all,) int32: each hole's prefix, given, middle, suffix
-        self._ends = ends  # (holes, 3) int64: where given, middle and suffix end
-        self._num_given = num_given  # (holes,) int32
-        self.groups = groups  # (holes,) int32
+    def __init__(self, tensors: Mapping[str, Tensor]) -> None:
+        self._tokens = tensors["tokens"]  # (all,) int32: each hole's parts, project first
+        self._ends = tensors["ends"]  # (holes, 3) int64: where given, middle and suffix end
+        self._num_given = tensors["num_given"]  # (holes,) int32
+        self._num_project = tensors["num_project"]  # (holes, 2) int32: before the mark, in prefix
+        self.groups = tensors["groups"]  # (holes,) int32
 
     def __len__(self) -> int:
         return len(self._ends)
@@ -50,17 +59,30 @@ class PackedHoles:
         start = int(self._ends[index - 1, 2]) if index else 0
         given, middle, suffix = self._ends[index].tolist()
         prefix = given - int(self._num_given[index])
+        num_before, num_in_prefix = self._num_project[index].tolist()
+        mark, project = start + num_before, start + num_before + num_in_prefix
         return HoleIds(
-            prefix=self._tokens[start:prefix].tolist(),
+            prefix=self._tokens[project:prefix].tolist(),
             middle=self._tokens[given:middle].tolist(),
             suffix=self._tokens[middle:suffix].tolist(),
             group=int(self.groups[index]),
             given=self._tokens[prefix:given].tolist(),
+            project=ProjectIds(
+                before_mark=self._tokens[start:mark].tolist(),
+                in_prefix=self._tokens[mark:project].tolist(),
+            )
+            if project > start
+            else NO_PROJECT,
         )
 
     @property
     def num_tokens(self) -> int:
         return len(self._tokens)
+
+    @property
+    def num_with_project(self) -> int:
+        """The number of holes that read code of other files."""
+        return int((self._num_project.sum(1) > 0).sum())
 
     def used_ids(self) -> Tensor:
         """Return the ids that occur, ascending, (used,) int64."""
@@ -74,16 +96,19 @@ def pack(holes: Iterable[HoleIds], path: Path, *, metadata: dict[str, str]) -> P
     ends: list[tuple[int, int, int]] = []
     groups: list[int] = []
     num_given: list[int] = []
+    num_project: list[tuple[int, int]] = []
     end = 0
     for hole in holes:
-        parts = (hole.prefix, hole.given, hole.middle, hole.suffix)
+        project = (hole.project.before_mark, hole.project.in_prefix)
+        parts = (*project, hole.prefix, hole.given, hole.middle, hole.suffix)
         tokens += [np.array(part, dtype=np.int32) for part in parts]
-        given = end + len(hole.prefix) + len(hole.given)
+        given = end + len(hole.project) + len(hole.prefix) + len(hole.given)
         middle = given + len(hole.middle)
         end = middle + len(hole.suffix)
         ends.append((given, middle, end))
         groups.append(hole.group)
         num_given.append(len(hole.given))
+        num_project.append((len(project[0]), len(project[1])))
     if not ends:
         raise ModelError("there is no hole to train on: give a corpus with more files")
     tensors = {
@@ -91,11 +116,12 @@ def pack(holes: Iterable[HoleIds], path: Path, *, metadata: dict[str, str]) -> P
         "ends": torch.tensor(ends, dtype=torch.int64),
         "groups": torch.tensor(groups, dtype=torch.int32),
         "num_given": torch.tensor(num_given, dtype=torch.int32),
+        "num_project": torch.tensor(num_project, dtype=torch.int32),
     }
     partial = path.with_name(f"{path.name}.partial")
     save_file(tensors, partial, metadata={**metadata, "format": _FORMAT})
     partial.replace(path)
-    return PackedHoles(tensors["tokens"], tensors["ends"], tensors["groups"], tensors["num_given"])
+    return PackedHoles(tensors)
 
 
 def read_packed(path: Path) -> PackedHoles:
@@ -104,9 +130,12 @@ def read_packed(path: Path) -> PackedHoles:
         with safe_open(path, framework="pt") as file:
             if (file.metadata() or {}).get("format") != _FORMAT:
                 raise ModelError(f"{path} has no packed holes: delete it and train again")
-            tokens, ends, groups = map(file.get_tensor, ("tokens", "ends", "groups"))
-            has_given = "num_given" in file.keys()  # noqa: SIM118
-            num_given = file.get_tensor("num_given") if has_given else torch.zeros_like(groups)
-    except (OSError, SafetensorError) as error:
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            num_holes = len(tensors["groups"])
+    except (OSError, SafetensorError, KeyError) as error:
         raise ModelError(f"{path} cannot be read ({error}): delete it and train again") from error
-    return PackedHoles(tokens, ends, groups, num_given)
+    none = {  # of a file from before holes had these parts
+        "num_given": torch.zeros(num_holes, dtype=torch.int32),
+        "num_project": torch.zeros(num_holes, 2, dtype=torch.int32),
+    }
+    return PackedHoles({**none, **tensors})

@@ -13,8 +13,8 @@ from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.holes.token_healing import given_start
 from intarsia.research.corpus.holes import TrainingHole, draw_holes
-from intarsia.research.training.encode_holes import encode_holes
-from intarsia.research.training.packed_holes import HoleIds
+from intarsia.research.training.holes.encode_holes import encode_holes
+from intarsia.research.training.holes.packed_holes import HoleIds
 
 
 @pytest.fixture(scope="module")

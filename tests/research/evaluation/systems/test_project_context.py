@@ -12,8 +12,8 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.systems.client import plan_case
-from intarsia.research.evaluation.systems.cut_project import CutProjects
 from intarsia.research.evaluation.systems.project_context import CaseContexts, ContextOptions
+from intarsia.research.holes.cut_project import CutProjects
 from intarsia.workspace.context.options import ChunkOptions
 
 HELPERS = '''"""Helpers."""
@@ -72,17 +72,17 @@ def projects():
 @pytest.mark.parametrize("copies", [(), ("lib/python/shop/totals.py", "old/totals.py")])
 def test_no_chunk_has_the_text_of_the_hole(projects: CutProjects, tmp_path: Path, copies) -> None:
     hole = make_shop(tmp_path / "shop-1.0", *copies)
-    chunks = projects.chunks(hole, plan_of(hole), OPTIONS, ChunkOptions(min_similarity=0.0))
+    chunks = projects.chunks(hole.root, hole.path, plan_of(hole), ChunkOptions(min_similarity=0.0))
     assert any("def weigh(parcel, unit, rounding)" in chunk.text for chunk in chunks)
     assert not [chunk for chunk in chunks if "unusual" in chunk.text]
 
 
 def test_a_case_before_it_does_not_stay_cut(projects: CutProjects, tmp_path: Path) -> None:
     hole = make_shop(tmp_path / "shop-1.0")
-    projects.chunks(hole, plan_of(hole), OPTIONS, ChunkOptions())
+    projects.chunks(hole.root, hole.path, plan_of(hole), ChunkOptions())
     text = "from shop.totals import unusual_total_weight\n\nx = "
     user = replace(case(text, "unusual_total_weight([], 1)", path="shop/user.py"), root=hole.root)
-    chunks = projects.chunks(user, plan_of(user), OPTIONS, ChunkOptions())
+    chunks = projects.chunks(user.root, user.path, plan_of(user), ChunkOptions())
     assert any("def unusual_total_weight(parcels, unit)" in chunk.text for chunk in chunks)
 
 
@@ -96,7 +96,7 @@ def test_nothing_is_left_of_the_index(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "t").mkdir()
     projects = CutProjects()
     hole = make_shop(tmp_path / "shop-1.0")
-    projects.chunks(hole, plan_of(hole), OPTIONS, ChunkOptions())
+    projects.chunks(hole.root, hole.path, plan_of(hole), ChunkOptions())
     assert list((tmp_path / "t").iterdir())
     projects.close()
     assert not list((tmp_path / "t").iterdir())

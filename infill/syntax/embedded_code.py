@@ -1,0 +1,224 @@
+"""Finds the code at a place of a text: in a Markdown document, the fenced block around the place.
+
+Code in a fence is written and checked by the rules of its own language. For that, everything else
+is replaced by blanks: the code keeps its lines, columns and offsets. Only the rules look at it.
+The model is still shown the document as it is, because a README's text tells what its code means,
+and its earlier blocks often define what a later one uses.
+
+Fences are found as CommonMark describes them (https://spec.commonmark.org/0.31.2/#fenced-code-blocks)
+with two exceptions, for documents that are being written. Any indentation may lead to a fence. And
+a fence that names a language ends an open one, which the writer has not closed yet.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from intarsia.infill.languages import (
+    PLAIN_TEXT,
+    Language,
+    language_for_id,
+    language_for_path,
+)
+from intarsia.infill.syntax.lines import line_end, line_start, next_line_start
+
+MAX_NESTED = 4
+"""Markdown in a fence of Markdown, and so on; deeper code follows the rules of Markdown."""
+MAX_CHARS = 1_000_000
+"""A longer document is not searched: its code would not be parsed."""
+
+_FENCE = re.compile(
+    r"(?<![^\r\n])(?P<lead>(?:[ \t>*+-]|\d{1,9}[.)](?=[ \t]))*)"
+    r"(?P<marker>`{3,}|~{3,})(?P<info>[^\r\n]*)"
+)
+_QUOTE_ENDS = re.compile(r"(?<![^\r\n])(?![ \t]*>)")
+_NOT_LINE_END = re.compile(r"[^\r\n]+")
+_NAME = re.compile(r"\{?\s*\.?([\w#+.-]+)")
+_VERSION = re.compile(r"\d+(?:\.\d+)*$")
+_OTHER_NAMES = {"golang": "go", "ipython": "python", "node": "javascript", "shell": "shellscript"}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Code:
+    """Code in a text, with blanks for the rest of the text, so that offsets are the same."""
+
+    text: str
+    language: Language
+    closing_line: str | None = None  # the line of the text that ends the code
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fence:
+    """A fenced block: its code is ``text[start:end]``, without the lines of the fence."""
+
+    start: int
+    end: int
+    info: str
+    is_quoted: bool
+    is_followed: bool  # by another line, which closes it in most documents
+    closing_line: str
+
+    @property
+    def language(self) -> Language:
+        """The language that the info string names, else plain text."""
+        return language_of_info(self.info)
+
+    def holds(self, start: int, end: int) -> bool:
+        """Whether a range is inside the code, and not on a line of the fence."""
+        is_before_end = start < self.end or not self.is_followed
+        return self.start <= start <= end <= self.end and is_before_end
+
+
+def code_at(text: str, start: int, end: int, language: Language) -> Code:
+    """Return the code around ``text[start:end]``: a part of a Markdown document, or the whole text.
+
+    Code in a language without a row, or without a name, follows the rules of Markdown.
+    """
+    code = Code(text=text, language=language)
+    for _ in range(MAX_NESTED):
+        if code.language.id != "markdown" or len(text) > MAX_CHARS:
+            break
+        inner = _code_in_fence(code.text, start, end)
+        if inner is None:
+            break
+        code = inner
+    return code
+
+
+def code_of_language(text: str, offset: int, language: Language) -> Code:
+    """Return the code at a place with all other code of a document that is in the same language.
+
+    Blocks of a document build on each other: what one has imported, the next one uses.
+    """
+    here = code_at(text, offset, offset, language)
+    if here.language.id == language.id:
+        return here
+    same = [fence for fence in find_fences(text) if fence.language.id == here.language.id]
+    if not any(fence.holds(offset, offset) for fence in same):  # in a fence of Markdown
+        return here
+    return replace(here, text=_only(text, [(fence.start, fence.end) for fence in same]))
+
+
+@lru_cache(maxsize=8)  # the rules ask about one text several times in a row
+def find_fences(text: str) -> tuple[Fence, ...]:
+    """Return the fenced blocks of a Markdown text, in order; an open one ends with the text."""
+    return tuple(_find_fences(text))
+
+
+def language_of_info(info: str) -> Language:
+    """Return the language that an info string names, such as ``python title="a.py"``.
+
+    Also ``{.python}`` of Pandoc, ``rust,no_run`` of rustdoc, an extension, or a version at the end.
+    Plain text if the name is unknown or missing.
+    """
+    match = _NAME.match(info.strip())
+    if match is None:
+        return PLAIN_TEXT
+    name = match[1].lower()
+    for known in (name, _OTHER_NAMES.get(name, ""), _VERSION.sub("", name)):
+        language = language_for_id(known)
+        if language is PLAIN_TEXT and known:
+            language = language_for_path(f"x.{known}")
+        if language is not PLAIN_TEXT:
+            return language
+    return PLAIN_TEXT
+
+
+def _find_fences(text: str) -> Iterator[Fence]:
+    opener: re.Match[str] | None = None
+    latest_end = len(text)  # of the open fence
+    quote_end = 0
+    for match in _FENCE.finditer(text):
+        if opener is not None:
+            if match.start() < latest_end:
+                if _is_closing(opener, match):
+                    yield _fence(text, opener, match.start(), closing=match)
+                    opener = None
+                    continue
+                if not _opens_another(opener, match):
+                    continue
+            yield _fence(text, opener, min(latest_end, match.start()))
+        opener = match if _may_open(match) else None
+        latest_end = len(text)
+        if ">" in match["lead"]:
+            if match.start() >= quote_end:
+                quote_end = _end_of_quote(text, match)
+            latest_end = quote_end
+    if opener is not None and next_line_start(text, opener.end()) > opener.end():
+        yield _fence(text, opener, latest_end)
+
+
+def _may_open(match: re.Match[str]) -> bool:
+    """Whether this is a fence, and not code in a line of text such as ```` ```a``` ````."""
+    return not (match["marker"][0] == "`" and "`" in match["info"])
+
+
+def _is_closing(opener: re.Match[str], match: re.Match[str]) -> bool:
+    is_long_enough = match["marker"].startswith(opener["marker"])
+    return is_long_enough and not match["info"].strip() and not match["lead"].strip(" \t>")
+
+
+def _opens_another(opener: re.Match[str], match: re.Match[str]) -> bool:
+    names_language = match["info"].strip() != "" and _may_open(match)
+    return names_language and match["marker"].startswith(opener["marker"])
+
+
+def _end_of_quote(text: str, opener: re.Match[str]) -> int:
+    """Return where the quote ends that a fence is in."""
+    end = _QUOTE_ENDS.search(text, next_line_start(text, opener.end()))
+    return len(text) if end is None else end.start()
+
+
+def _fence(
+    text: str, opener: re.Match[str], end: int, *, closing: re.Match[str] | None = None
+) -> Fence:
+    start = next_line_start(text, opener.end())
+    indent = re.sub(r"[^ \t>]", " ", opener["lead"])
+    closing_line = indent + opener["marker"] if closing is None else closing.group().rstrip()
+    return Fence(
+        start=start,
+        end=max(start, end),
+        info=opener["info"],
+        is_quoted=">" in opener["lead"],
+        is_followed=end < len(text),
+        closing_line=closing_line,
+    )
+
+
+def _code_in_fence(text: str, start: int, end: int) -> Code | None:
+    fence = next((fence for fence in find_fences(text) if fence.holds(start, end)), None)
+    if fence is None or fence.language is PLAIN_TEXT:
+        return None
+    shown = _only(text, [(fence.start, fence.end)])
+    if not fence.is_quoted:
+        return Code(text=shown, language=fence.language, closing_line=fence.closing_line)
+    if _is_of_many_lines(text, start, end):
+        return None
+    # Each line of a quote begins with a mark that no rule of the code's language knows, so only
+    # the rest of a line is filled.
+    one_line = replace(fence.language, block_style="none")
+    return Code(text=_without_marks(shown), language=one_line, closing_line=fence.closing_line)
+
+
+def _is_of_many_lines(text: str, start: int, end: int) -> bool:
+    return line_start(text, end) > start or line_end(text, start) < end
+
+
+@lru_cache(maxsize=4)
+def _blanked(text: str) -> str:
+    return _NOT_LINE_END.sub(lambda line: " " * len(line[0]), text)
+
+
+def _only(text: str, ranges: list[tuple[int, int]]) -> str:
+    """Return the text with blanks outside of these ranges, which are in order."""
+    blanks = _blanked(text)
+    parts, at = [], 0
+    for start, end in ranges:
+        parts += [blanks[at:start], text[start:end]]
+        at = end
+    return "".join([*parts, blanks[at:]])
+
+
+def _without_marks(code: str) -> str:
+    return re.sub(r"(?<![^\r\n])[ \t>]*", lambda lead: lead[0].replace(">", " "), code)

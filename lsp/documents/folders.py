@@ -1,0 +1,64 @@
+"""The folders that the client has opened, and which of these a document is in.
+
+A folder may be in a virtual file system, such as a repository that an editor shows without a clone:
+its documents have text, but no file on this machine.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+from urllib.parse import unquote, urlsplit
+
+from lsprotocol import types
+from pygls.uris import from_fs_path, to_fs_path
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Folder:
+    """An opened folder, by the URI that the client has for it."""
+
+    uri: str
+
+    @property
+    def path(self) -> Path | None:
+        """The folder on this machine, None where it is in a virtual file system."""
+        path = to_fs_path(self.uri)
+        return Path(path) if path else None
+
+    def holds(self, uri: str) -> bool:
+        """Whether a document is in the folder, at any depth."""
+        return _place(uri) == _place(self.uri) and _path(uri).is_relative_to(_path(self.uri))
+
+
+def folder_at(path: Path) -> Folder:
+    """Return the folder at this path."""
+    return Folder(uri=from_fs_path(str(path)) or path.as_uri())
+
+
+def opened_folders(params: types.InitializeParams) -> tuple[Folder, ...]:
+    """Return the folders that the client has opened, in its order."""
+    uris = [folder.uri for folder in params.workspace_folders or ()]
+    if not uris and params.root_uri:
+        uris = [params.root_uri]
+    return tuple(Folder(uri=uri) for uri in uris)
+
+
+def folder_of(uri: str, folders: Iterable[Folder]) -> Folder | None:
+    """Return the innermost folder that a document is in, None if it is in none."""
+    holding = [folder for folder in folders if folder.holds(uri)]
+    return max(holding, key=lambda folder: len(_path(folder.uri).parts), default=None)
+
+
+def disk_path(uri: str) -> str | None:
+    """Return the path of a file on disk, with forward slashes; None for any other document."""
+    path = to_fs_path(uri)
+    return PurePath(path).as_posix() if path else None
+
+
+def _place(uri: str) -> tuple[str, str]:
+    parts = urlsplit(uri)
+    return parts.scheme, parts.netloc
+
+
+def _path(uri: str) -> PurePath:
+    return PurePath(to_fs_path(uri) or unquote(urlsplit(uri).path))

@@ -1,0 +1,34 @@
+"""The index of a package, made in this process: a slow parser process would hold up a run."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.index.parsed_file import parse_text
+from intarsia.workspace.index.project_index import ProjectIndex
+
+
+@contextmanager
+def indexed_package(root: Path) -> Iterator[ProjectIndex]:
+    """Yield the index of a folder. Its database is in a temporary folder."""
+    with tempfile.TemporaryDirectory(prefix="intarsia-index-") as folder:
+        index = ProjectIndex(Path(folder))
+        try:
+            index.open_roots([RootSettings(path=root.as_posix(), exclude_secrets=False)])
+            bring_up_to_date(index)
+            yield index
+        finally:
+            index.close()
+
+
+def bring_up_to_date(index: ProjectIndex) -> None:
+    """Index all that has changed."""
+    while index.is_walking or index.num_queued:
+        while index.walk_step():
+            pass
+        job = index.next_job()
+        if job is not None:
+            job.root.finished(job, parse_text(job.text, job.language), "")
+    index.settle(is_idle=True)

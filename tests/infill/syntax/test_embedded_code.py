@@ -1,0 +1,160 @@
+"""Code in the fences of Markdown: which language a place has, and what of the text is its code."""
+
+import time
+from itertools import pairwise
+
+import pytest
+from code_like_text import texts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from intarsia.infill.languages import PLAIN_TEXT, language_for_id
+from intarsia.infill.syntax.embedded_code import (
+    code_at,
+    code_of_language,
+    find_fences,
+    language_of_info,
+)
+
+MARKDOWN = language_for_id("markdown")
+
+
+def at_mark(marked: str):
+    offset = marked.index("║")
+    return code_at(marked.replace("║", ""), offset, offset, MARKDOWN)
+
+
+@pytest.mark.parametrize(
+    ("marked", "language", "code"),
+    [
+        ("Text\n```python\nx = ║1\n```\nmore", "python", "x = 1"),
+        ("```python\n║\n```\n", "python", ""),
+        ("Text║\n```python\nx\n```\n", "markdown", None),
+        ("```pyth║on\nx\n```\n", "markdown", None),
+        ("```python║", "markdown", None),
+        ("```python\n║", "python", ""),
+        ("```python\nx\n║```\n", "markdown", None),
+        ("```python\nx\n``║`\n", "markdown", None),
+        ("```python\n║```\n", "markdown", None),
+        ("```python\nx\n```\n║", "markdown", None),
+        ("```\nx║\n```\n", "markdown", None),
+        ("```mermaid\nx║\n```\n", "markdown", None),
+        ("~~~ js\na║\n```\nb\n~~~\n", "javascript", "a\n```\nb"),
+        ("````python\n```\nx║\n```\n````\n", "python", "```\nx\n```"),
+        ("```python\nx║\n````\n", "python", "x"),
+        ("````python\nx║\n```\ny\n", "python", "x\n```\ny"),
+        ("```python\r\nx║\r\n```\r\ny", "python", "x"),
+        ("```python\rx║\r```\ry", "python", "x"),
+        ("1. one\n   ```rust\n   fn f() {║}\n   ```\n", "rust", "fn f() {}"),
+        ("- one\n\n      ```go\n      x║\n      ```\n", "go", "x"),
+        ("- ```go\n  x║\n  ```\n", "go", "x"),
+        ("> ```python\n> x = ║1\n> y\n> ```\n> z\n", "python", "x = 1\n  y"),
+        ("> ```python\n> x║\nText\n```js\ny\n```\n", "python", "x"),
+        ("> ```python\n> x\n\n```js\ny║\n```\n", "javascript", "y"),
+        ("```python\nx║\n\nText\n\n```js\ny\n```\n", "python", "x\n\nText"),
+        ("```python\nx\n\nText\n\n```js\ny║\n```\n", "javascript", "y"),
+        ("```python\nx║\n\nText", "python", "x\n\nText"),
+        ("```a``` inline\nx║\n```\n", "markdown", None),
+        ("````markdown\n# T\n```python\nx║\n```\n````\n", "python", "x"),
+        ("````markdown\n# T║\n```python\nx\n```\n````\n", "markdown", "# T\n```python\nx\n```"),
+    ],
+)
+def test_the_code_at_a_place(marked, language, code):
+    found = at_mark(marked)
+    assert found.language.id == language
+    assert len(found.text) == len(marked) - 1
+    if code is None:
+        assert found.text == marked.replace("║", "")
+    else:
+        lines = found.text.replace("\r\n", "\n").replace("\r", "\n")
+        assert lines.strip() == code
+        offset = marked.index("║")
+        text = marked.replace("║", "")
+        assert found.text[max(0, offset - 1) : offset] in (text[max(0, offset - 1) : offset], " ")
+
+
+@pytest.mark.parametrize(
+    ("info", "language"),
+    [
+        ("python", "python"),
+        ('Python title="a.py"', "python"),
+        ("python3", "python"),
+        ("py", "python"),
+        ("rust,no_run", "rust"),
+        ("{.python .numberLines}", "python"),
+        ("{python}", "python"),
+        ("python:src/a.py", "python"),
+        ("c++", "cpp"),
+        ("C#", "csharp"),
+        ("yml", "yaml"),
+        ("golang", "go"),
+        ("shell", "shellscript"),
+        ("tsx", "typescriptreact"),
+        ("mermaid", "plaintext"),
+        ("", "plaintext"),
+        ("{}", "plaintext"),
+    ],
+)
+def test_the_language_that_an_info_string_names(info, language):
+    assert language_of_info(info).id == language
+
+
+def test_a_quoted_fence_fills_no_blocks_and_no_selection_of_several_lines():
+    text = "> ```python\n> def f():\n> x\n> ```\n"
+    offset = text.index("f():") + 4
+    assert code_at(text, offset, offset, MARKDOWN).language.block_style == "none"
+    assert code_at(text, offset, text.index("x"), MARKDOWN).language is MARKDOWN
+
+
+def test_a_selection_across_a_fence_follows_the_rules_of_the_document():
+    text = "Text\n```python\nx = 1\n```\nmore"
+    start, end = text.index("x ="), text.index("1") + 2
+    assert code_at(text, start, end, MARKDOWN).language.id == "python"
+    assert code_at(text, start, end + 1, MARKDOWN).language is MARKDOWN
+    assert code_at(text, 0, end, MARKDOWN).language is MARKDOWN
+
+
+def test_other_languages_are_left_as_they_are():
+    python = language_for_id("python")
+    assert code_at("'''\n```js\nx\n```\n'''", 10, 10, python).language is python
+    assert code_at("```js\nx\n```", 6, 6, PLAIN_TEXT).language is PLAIN_TEXT
+
+
+def test_all_blocks_of_one_language_are_one_program():
+    text = "A\n```py\nimport a\n```\nB\n```js\nb\n```\n```python\na.\n```\n"
+    code = code_of_language(text, text.index("a.") + 2, MARKDOWN)
+    assert code.language.id == "python"
+    assert code.text.split() == ["import", "a", "a."]
+    assert len(code.text) == len(text)
+    assert code_of_language(text, 0, MARKDOWN).text == text
+
+
+PARTS = ["```", "````", "~~~", "python", " js", "\n", "\r\n", "\r", "> ", "- ", "1. ", "    ", "\t"]
+documents = st.lists(st.sampled_from(PARTS), max_size=30).map("".join) | texts
+
+
+@settings(max_examples=500, deadline=None)
+@given(documents, st.data())
+def test_code_is_a_part_of_the_text_in_its_place(text, data):
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    code = code_at(text, start, end, MARKDOWN)
+    assert len(code.text) == len(text)
+    for shown, original in zip(code.text, text, strict=True):
+        assert shown == original or (shown == " " and original not in "\r\n")
+    quoted = any(fence.is_quoted for fence in find_fences(text))
+    if not quoted:
+        assert code.text[start:end] == text[start:end]
+    fences = find_fences(text)
+    assert all(one.start <= one.end for one in fences)
+    assert all(one.end <= other.start for one, other in pairwise(fences))
+
+
+@pytest.mark.parametrize(
+    "piece", ["> ", "- ", "1. ", "```", "```\n", "> ```a\n", "> ```a\n\n", "```a\n~~~b\n", "> \n"]
+)
+def test_no_text_takes_long(piece):
+    text = piece * (200_000 // len(piece))
+    begun = time.thread_time()
+    find_fences(text)
+    assert time.thread_time() - begun < 2.0

@@ -1,0 +1,150 @@
+"""Several opened folders: the settings that a document has, and what a change of these reaches."""
+
+from collections.abc import Mapping
+
+import pytest
+from lsprotocol import types
+from pygls.lsp.server import LanguageServer
+from scripted_engine import ScriptedEngine
+
+from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents.folders import Folder
+from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.requests.suggest import SuggestOptions, suggest
+from intarsia.lsp.session import Session
+
+ONE, TWO, VIRTUAL = "file:///work/one", "file:///work/two", "memfs:/three"
+OPTIONS = SuggestOptions(num_candidates=1, debounce_ms=0, deadline_ms=1000)
+START = types.Position(0, 6)
+
+
+def opened(options: object, of_folders: Mapping[str, object]) -> Session:
+    """Return a session with three folders and these options."""
+    session = Session(LanguageServer("test", "1"), None)
+    session.start_with(None, [Folder(uri=uri) for uri in (ONE, TWO, VIRTUAL)])
+    session.configure(options, of_folders)
+    return session
+
+
+def document(session: Session, uri: str) -> Document:
+    session.documents.open(types.TextDocumentItem(uri, "python", 1, "one = \n"))
+    found = session.documents.current(uri)
+    assert found is not None
+    return found
+
+
+async def answers(session: Session, uri: str) -> bool:
+    """Request a suggestion; return whether the engine was asked for it."""
+    engine = ScriptedEngine(lambda _: "1")
+    session.engine = engine  # type: ignore[assignment]
+    if session.documents.current(uri) is None:
+        document(session, uri)
+    snapshot = take_snapshot(session.documents, uri, START)
+    assert isinstance(snapshot, Snapshot)
+    outcome = await suggest(session, snapshot, OPTIONS)
+    assert outcome.ghosts
+    return bool(engine.requests)
+
+
+def test_a_folder_overrides_the_window_for_its_own_documents_alone() -> None:
+    session = opened({"holeMarks": ["W"]}, {ONE: {"holeMarks": ["1"]}, TWO: {"holeMarks": None}})
+    marks = {
+        uri: session.settings_of(document(session, uri)).hole_marks
+        for uri in (f"{ONE}/deep/a.py", f"{TWO}/a.py", "file:///work/a.py", "untitled:Untitled-1")
+    }
+    assert list(marks.values()) == [("1",), ("W",), ("W",), ("W",)]
+
+
+def test_no_folder_chooses_the_model_or_anything_else_of_the_window() -> None:
+    own = {"model": "evil", "maxCandidates": 9, "decoding": "entropy", "repositoryTuning": True}
+    session = opened({"model": "good"}, {ONE: own})
+    assert session.settings_of(document(session, f"{ONE}/a.py")) == session.settings
+    assert session.settings.model == "good"
+
+
+def test_an_unusable_option_of_a_folder_keeps_the_windows_value(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    session = opened({"exclude": ["*.sql"]}, {ONE: {"exclude": 3}})
+    assert session.settings_of(document(session, f"{ONE}/a.py")).exclude == ("*.sql",)
+    assert f"{ONE}: option 'exclude' keeps the window's value" in caplog.text
+
+
+def test_a_cell_has_the_settings_of_its_notebooks_folder() -> None:
+    session = opened({}, {ONE: {"disabledLanguages": ["python"]}})
+    cell = types.TextDocumentItem("vscode-notebook-cell:/work/one/a.ipynb#W0", "python", 1, "a = ")
+    cells = [types.NotebookCell(types.NotebookCellKind.Code, cell.uri)]
+    notebook = types.NotebookDocument(f"{ONE}/a.ipynb", "jupyter-notebook", 1, cells)
+    session.documents.open_notebook(types.DidOpenNotebookDocumentParams(notebook, [cell]))
+    opened_cell = session.documents.current(cell.uri)
+    assert opened_cell is not None
+    refusal = session.refusal(opened_cell)
+    assert refusal is not None and "disabledLanguages" in refusal.reason
+
+
+async def test_a_change_of_one_folder_leaves_the_suggestions_of_the_others() -> None:
+    session = opened({}, {ONE: {}, TWO: {}})
+    one, two, outside = f"{ONE}/a.py", f"{TWO}/a.py", "file:///work/a.py"
+    for uri in (one, two, outside):
+        assert await answers(session, uri)
+        assert not await answers(session, uri)  # it is known
+    session.configure({}, {ONE: {"exclude": ["**/*.sql"]}})
+    assert await answers(session, one)
+    assert not await answers(session, two)
+    assert not await answers(session, outside)
+    session.configure({}, {ONE: {"exclude": ["**/*.sql"]}, TWO: {}})  # nothing has changed
+    assert not await answers(session, one)
+    session.configure({"maxHoleTokens": 9}, {})
+    for uri in (one, two, outside):
+        assert await answers(session, uri)
+
+
+async def test_what_was_suggested_in_a_closed_document_is_not_shown_under_other_settings() -> None:
+    session = opened({}, {ONE: {}})
+    uri = f"{ONE}/a.py"
+    assert await answers(session, uri)
+    session.documents.close(uri)
+    session.configure({}, {ONE: {"exclude": ["**/*.sql"]}})
+    assert await answers(session, uri)
+
+
+@pytest.mark.parametrize(
+    ("window", "folder", "expected"),
+    [(True, False, True), (False, True, True), (False, False, False)],
+)
+def test_it_is_on_if_it_is_on_anywhere(window: bool, folder: bool, expected: bool) -> None:
+    assert opened({"enabled": window}, {ONE: {"enabled": folder}}).is_enabled is expected
+
+
+@pytest.mark.parametrize(
+    ("uri", "reason"),
+    [
+        (f"{VIRTUAL}/a.py", None),
+        (f"{VIRTUAL}/deep/.env", "excluded by the pattern"),
+        (f"{VIRTUAL}/own/a.py", "excluded by the pattern"),
+        ("memfs:/elsewhere/a.py", "not a file on disk"),
+        ("git:/work/one/a.py", "not a file on disk"),
+    ],
+)
+def test_documents_of_a_virtual_folder_get_suggestions(uri: str, reason: str | None) -> None:
+    session = opened({}, {VIRTUAL: {"exclude": ["**/own/**"]}})
+    refusal = session.refusal(document(session, uri))
+    assert refusal is None if reason is None else refusal and reason in refusal.reason
+
+
+@pytest.mark.parametrize(
+    ("uri", "keeps"),
+    [
+        (f"{ONE}/a.py", True),
+        ("untitled:Untitled-1", False),
+        ("untitled:/work/one/new.py", False),
+        ("file://", False),  # a buffer without a name
+        (f"{VIRTUAL}/a.py", False),
+    ],
+)
+async def test_only_of_files_on_disk_is_anything_kept(uri: str, keeps: bool) -> None:
+    session = opened({}, {})
+    assert await answers(session, uri)
+    assert isinstance(session.engine, ScriptedEngine)
+    assert [it.keeps_context for it in session.engine.requests] == [keeps]
+    assert [it.project for it in session.engine.requests] == [None]

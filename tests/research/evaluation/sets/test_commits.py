@@ -1,0 +1,126 @@
+"""Holes of commits, in a repository made for each test."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from intarsia.infill.canvas.canvas import Budget
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import FillPlan
+from intarsia.research.errors import EvaluationFault
+from intarsia.research.evaluation.case import Case
+from intarsia.research.evaluation.sets.commits import CommitSource, commit_cases
+from intarsia.research.evaluation.sets.git_history import GitHistory
+from intarsia.research.evaluation.systems.client import plan_case
+from intarsia.research.holes.cut_project import CutProjects
+from intarsia.workspace.context.options import ChunkOptions
+
+SHOP = "class Shop:\n    def __init__(self):\n        self.name = 'x'\n"
+DISCOUNT = "\n    def discount_for(self, customer):\n        return customer.years * 2\n"
+TILL = "from shop import Shop\n\n\ndef pay(shop, customer, price):\n    return price\n"
+PAY = "    return price - shop.discount_for(customer)\n"
+
+
+class Clone:
+    """A repository in a folder, and its commits."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        folder.mkdir()
+        self.git("init", "-q", "-b", "main")
+
+    def git(self, *words: str) -> str:
+        author = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in NAMES}
+        env = os.environ | author | {"GIT_CONFIG_GLOBAL": os.devnull}
+        return subprocess.run(
+            ["git", *words], cwd=self.folder, env=env, capture_output=True, text=True, check=True
+        ).stdout.strip()
+
+    def commit(self, **texts: str) -> str:
+        for name, text in texts.items():
+            (self.folder / f"{name}.py").write_text(text)
+        self.git("add", "-A")
+        self.git("commit", "-q", "-m", "change")
+        return self.git("rev-parse", "HEAD")
+
+
+NAMES = ("NAME", "EMAIL")
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Clone:
+    """A repository whose newest commit adds a method in one file and calls it in another."""
+    clone = Clone(tmp_path / "clone")
+    clone.commit(shop=SHOP, till=TILL, other="x = 1\n")
+    clone.commit(shop=SHOP + DISCOUNT, till=TILL.replace("    return price\n", PAY))
+    return clone
+
+
+def cases_of(clone: Clone, revision: str = "HEAD", limit: int = 9) -> list[Case]:
+    source = CommitSource(
+        repository=clone.folder, cache=clone.folder.parent / "cache", revision=revision
+    )
+    return commit_cases(source, languages=None, limit=limit, seed=7)
+
+
+def test_a_hole_begins_with_a_name_that_the_commit_wrote_in_another_file_too(clone: Clone) -> None:
+    at_call = next(case for case in cases_of(clone) if case.path == "till.py")
+    assert at_call.name == "discount_for"
+    assert at_call.truth == "discount_for(customer)"
+    assert at_call.filled(at_call.truth) == TILL.replace("    return price\n", PAY)
+    (edit,) = at_call.recent_edits
+    assert Path(edit.path).name == "shop.py"
+    lines = edit.text.split("\n")[edit.start_line : edit.end_line]
+    assert "\n".join(lines).strip("\n") == DISCOUNT.strip("\n")
+
+
+def test_the_same_clone_and_seed_give_the_same_holes(clone: Clone) -> None:
+    assert cases_of(clone) == cases_of(clone)
+    assert cases_of(clone, limit=1) == cases_of(clone)[:1]
+
+
+def test_the_last_edits_of_a_commit_are_read_as_a_chunk(clone: Clone) -> None:
+    case = next(case for case in cases_of(clone) if case.path == "till.py")
+    options = FillOptions(budget=Budget(prefix_tokens=500, suffix_tokens=150))
+    plan = plan_case(case, options)
+    assert isinstance(plan, FillPlan) and case.root is not None
+    projects = CutProjects()
+    try:
+        edits = ChunkOptions(kinds=frozenset({"recent_edit"}))
+        (chunk,) = projects.chunks(case.root, case.path, plan, edits, case.recent_edits)
+        assert chunk.kind == "recent_edit" and "def discount_for(self, customer)" in chunk.text
+        assert not projects.chunks(case.root, case.path, plan, edits)
+    finally:
+        projects.close()
+
+
+def test_the_tree_has_no_links_and_no_other_files(clone: Clone, tmp_path: Path) -> None:
+    (clone.folder / "secret.py").symlink_to("/etc/passwd")
+    (clone.folder / "picture.png").write_bytes(b"\x89PNG")
+    (clone.folder / "latin.py").write_bytes(b"x = '\xe9'\n")
+    (clone.folder / ".gitignore").write_text("build/\n")
+    commit = clone.commit(more="y = 1\n")
+    GitHistory(clone.folder).write_sources(commit, tmp_path / "tree")
+    written = sorted(file.name for file in (tmp_path / "tree").rglob("*") if file.is_file())
+    assert written == [".gitignore", "more.py", "other.py", "shop.py", "till.py"]
+
+
+def test_commits_of_one_file_rewrites_and_merges_have_no_holes(clone: Clone) -> None:
+    start = clone.git("rev-parse", "HEAD~1")
+    only_one = clone.commit(shop=SHOP + DISCOUNT + "\n    def one(self): ...\n")
+    assert [case.id for case in cases_of(clone, only_one)] == [case.id for case in cases_of(clone)]
+    with pytest.raises(EvaluationFault, match="has no commit with such a hole"):
+        cases_of(clone, start)
+    many = "".join(f"value_{number} = {number}\n" for number in range(200))
+    rewritten = clone.commit(shop=many, other="print(value_7)\n")
+    assert all(rewritten[:12] not in case.id for case in cases_of(clone, rewritten))
+
+
+def test_what_is_no_repository_is_said_so(tmp_path: Path, clone: Clone) -> None:
+    (tmp_path / "plain").mkdir()
+    with pytest.raises(EvaluationFault, match="has no such commits"):
+        list(GitHistory(tmp_path / "plain").newest_commits(5, "HEAD"))
+    with pytest.raises(EvaluationFault, match="has no such commits"):
+        list(GitHistory(clone.folder).newest_commits(5, "--output=/tmp/x"))
