@@ -1,4 +1,4 @@
-"""Where a hole's text ends by the rules of its request: stop texts, indentation, open brackets."""
+"""Where a hole's text ends: by its request's stop texts, indentation and brackets, or in a loop."""
 
 import re
 from collections.abc import Sequence
@@ -9,6 +9,16 @@ _TOKEN = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\\n
 """A quoted string that ends on its line, or a bracket."""
 
 
+LOOP_ROUNDS = 8
+"""A text that ends with the same characters this many times in a row is given up.
+
+These are more rounds than the cleaning of a text takes for a repetition. It keeps the first one.
+"""
+
+_LOOP_CHARS = range(4, 80)  # of one round
+_HAS_WORD = re.compile(r"[^\W\d_]{2}")
+
+
 def find_text_end(
     text: str, *, stop: Sequence[str], min_indent: int, max_open: int | None = None
 ) -> int | None:
@@ -16,11 +26,13 @@ def find_text_end(
 
     That is where the first stop text begins, or at the line break before a line indented by fewer
     than ``min_indent`` columns. Stop texts do not count while more than ``max_open`` brackets are
-    open (None: they always count).
+    open (None: they always count). A text that repeats itself over and over ends where it is:
+    a model goes on with that until it has no more room.
     """
     ends = [_first_end(text, mark, max_open) for mark in stop if mark]
     ends += _outdents(text, min_indent) if min_indent > 0 else []
-    return min((end for end in ends if end is not None), default=None)
+    found = min((end for end in ends if end is not None), default=None)
+    return len(text) if found is None and _is_loop(text) else found
 
 
 def may_end_here(text: str, *, max_open: int | None) -> bool:
@@ -36,6 +48,20 @@ def _first_end(text: str, mark: str, max_open: int | None) -> int | None:
     while at >= 0 and not may_end_here(text[:at], max_open=max_open):
         at = text.find(mark, at + 1)
     return at if at >= 0 else None
+
+
+def _is_loop(text: str) -> bool:
+    """Whether the text ends with ``LOOP_ROUNDS`` rounds of the same characters, words among them.
+
+    Rows of signs and tables of numbers are no loops.
+    """
+    for num_chars in _LOOP_CHARS:
+        loop = text[-LOOP_ROUNDS * num_chars :]
+        if len(loop) < LOOP_ROUNDS * num_chars:
+            return False
+        if loop[num_chars:] == loop[:-num_chars]:
+            return _HAS_WORD.search(loop[: 2 * num_chars]) is not None
+    return False
 
 
 def _num_open(text: str) -> int:

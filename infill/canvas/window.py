@@ -92,20 +92,30 @@ def kept_start(text: str, end: int, num_tokens: int, earlier: Sequence[Window]) 
     return None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unread:
+    """About how many characters of a window follow what was read of an earlier one."""
+
+    prefix_chars: int
+    suffix_chars: int
+
+
 def unread_chars(
     text: str, end: int, suffix: str, num_tokens: int, earlier: Sequence[Window]
-) -> int | None:
-    """Return about how much of a window follows what was read of an earlier one.
+) -> Unread | None:
+    """Return what a window adds to an earlier one, None if it keeps no earlier start.
 
-    None if the window keeps no earlier start. A suffix is read again where the prefix before it
-    has become longer or shorter by more than a few lines.
+    A suffix is read again where the prefix before it has become longer or shorter by more than a
+    few lines.
     """
     for window in earlier:
         start = kept_start(text, end, num_tokens, [window])
         if start is not None:
             num_new = end - (window.hole + start - window.start)
             is_suffix_read = suffix == window.suffix and abs(num_new) <= FEW_LINES_CHARS
-            return max(0, num_new) + (0 if is_suffix_read else len(suffix))
+            return Unread(
+                prefix_chars=max(0, num_new), suffix_chars=0 if is_suffix_read else len(suffix)
+            )
     return None
 
 

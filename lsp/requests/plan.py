@@ -9,7 +9,7 @@ import msgspec
 
 from intarsia.engine.ipc.messages import Fill, Filled, ProjectContext, ProjectUse
 from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.canvas.window import MOST_KEPT, budget_chars, unread_chars
+from intarsia.infill.canvas.window import MOST_KEPT, Unread, budget_chars, unread_chars
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.postprocess.align_tokens import align
@@ -36,7 +36,7 @@ def plan_suggestion(session: Session, snapshot: Snapshot) -> FillPlan | NoSugges
     if is_nearly_read(session, uri, whole):
         session.windows.remember(uri, whole.canvas.window)
         return whole
-    first = _plan_first(session, snapshot)
+    first = _plan_first(session, snapshot, whole)
     if not isinstance(first, NoSuggestion):
         session.first_windows.remember(uri, first.canvas.window)
     return first
@@ -47,7 +47,7 @@ def plan_ahead(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
     whole = plan_whole(session, snapshot)
     if isinstance(whole, NoSuggestion) or is_nearly_read(session, snapshot.document.uri, whole):
         return whole
-    return _plan_first(session, snapshot)
+    return _plan_first(session, snapshot, whole)
 
 
 def plan_whole(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
@@ -78,26 +78,38 @@ def is_nearly_read(session: Session, uri: str, whole: FillPlan) -> bool:
         canvas.suffix
     ) <= MOST_KEPT * budget_chars(first.suffix_tokens):
         return True
-    num_unread = unread_chars(
+    unread = _unread(session, uri, whole)
+    if unread is None or unread.suffix_chars > MOST_KEPT * budget_chars(first.suffix_tokens):
+        return False
+    most = budget_chars(first.prefix_tokens + first.suffix_tokens)
+    return unread.prefix_chars + unread.suffix_chars <= most
+
+
+def _unread(session: Session, uri: str, whole: FillPlan) -> Unread | None:
+    return unread_chars(
         whole.text,
         whole.hole.given_start,
-        canvas.window.suffix,
+        whole.canvas.window.suffix,
         session.settings.max_prefix_tokens,
         session.windows.of(uri),
     )
-    most = budget_chars(first.prefix_tokens + first.suffix_tokens)
-    return num_unread is not None and num_unread <= most
 
 
-def _plan_first(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
+def _plan_first(session: Session, snapshot: Snapshot, whole: FillPlan) -> FillPlan | NoSuggestion:
+    """Plan a fill that reads little: all of the prefix only if nearly all of that is read."""
     options = options_of(session.settings, session.settings.deadline_ms)
-    document = snapshot.document
+    uri, budget = snapshot.document.uri, _first_budget(options.budget)
+    earlier = session.first_windows.of(uri)
+    unread = _unread(session, uri, whole)
+    if unread is not None and unread.prefix_chars <= budget_chars(budget.prefix_tokens):
+        budget = replace(budget, prefix_tokens=options.budget.prefix_tokens)
+        earlier = (*session.windows.of(uri), *earlier)
     return plan_at_cursor(
         snapshot.text,
         snapshot.offset,
-        language_of(document),
-        replace(options, budget=_first_budget(options.budget)),
-        session.first_windows.of(document.uri),
+        language_of(snapshot.document),
+        replace(options, budget=budget),
+        earlier,
     )
 
 

@@ -1,7 +1,8 @@
 """Has the engine read the context at the resting cursor in idle time, for a later suggestion.
 
 LSP has no message for the cursor, but editors with a light bulb request code actions wherever it
-rests. Only edited documents are read ahead, so that reading code costs nothing.
+rests. Only edited documents are read ahead, so that reading code costs nothing. What is read is
+what a request there would send: at a new place the window of a first answer.
 """
 
 import logging
@@ -28,7 +29,7 @@ def prefetch(session: "Session", uri: str, position: types.Position) -> None:
 
 def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
     from intarsia.engine.ipc.messages import Prefetch
-    from intarsia.lsp.requests.plan import plan_whole, request_for
+    from intarsia.lsp.requests.plan import plan_ahead, request_for
 
     document = session.documents.current(uri)
     if document is None or not document.is_edited or not session.settings.prefetch:
@@ -38,7 +39,7 @@ def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
     snapshot = take_snapshot(session.documents, uri, position)
     if isinstance(snapshot, NoSuggestion):
         return
-    plan = plan_whole(session, snapshot)
+    plan = plan_ahead(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return
     settings = session.settings_of(document)

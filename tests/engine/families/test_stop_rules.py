@@ -2,7 +2,7 @@
 
 import pytest
 
-from intarsia.engine.families.stop_rules import find_text_end, may_end_here
+from intarsia.engine.families.stop_rules import LOOP_ROUNDS, find_text_end, may_end_here
 
 
 def check(
@@ -89,3 +89,16 @@ def test_a_model_may_end_where_its_brackets_are_closed(
     text: str, max_open: int | None, may_end: bool
 ) -> None:
     assert may_end_here(text, max_open=max_open) is may_end
+
+
+@pytest.mark.parametrize("unit", ["name, ", "self.call(one, two) + ", "go()\nback()\n"])
+def test_a_text_that_repeats_itself_ends(unit: str) -> None:
+    check(f"f({unit * LOOP_ROUNDS}¶", stop=("\n\n",), max_open=0)
+    check(f"f({unit * LOOP_ROUNDS + unit[:2]}¶")
+    check(f"f({unit * (LOOP_ROUNDS - 1)}")
+    check(f"f({unit * LOOP_ROUNDS}) and on")
+
+
+@pytest.mark.parametrize("row", ["0x00, " * 40, "-" * 90, "| --- " * 20, " " * 80, "x" * 31])
+def test_a_row_of_signs_is_no_repetition(row: str) -> None:
+    check(f"row: {row}")

@@ -4,11 +4,13 @@ import msgspec
 import pytest
 from lsprotocol import types
 
+from intarsia.engine.ipc.messages import Prefetch
 from intarsia.infill.canvas.window import budget_chars
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.requests.plan import FIRST_BUDGET, is_first, plan_suggestion, plan_whole
+from intarsia.lsp.requests.prefetch import prefetch
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 
@@ -59,13 +61,26 @@ def test_until_more_is_read_the_same_window_stays(session: Session) -> None:
     assert other.canvas.prefix.startswith(one.canvas.prefix)
 
 
-@pytest.mark.parametrize("line", [330, 390, 400, 401, 410])
-def test_once_all_is_read_it_is_used_nearby(session: Session, line: int) -> None:
+def test_once_all_is_read_it_is_used(session: Session) -> None:
+    planned(session, 400)
+    read_whole(session, 400)
+    plan, is_short = planned(session, 400)
+    assert not is_short
+    assert len(plan.canvas.prefix) > FIRST_CHARS
+
+
+@pytest.mark.parametrize("line", [330, 390, 401, 410])
+def test_nearby_the_prefix_that_is_read_is_used(session: Session, line: int) -> None:
+    """The suffix would have to be read again: the first answer is written from less of it."""
     planned(session, 400)
     read_whole(session, 400)
     plan, is_short = planned(session, line)
-    assert not is_short
+    assert is_short
     assert len(plan.canvas.prefix) > FIRST_CHARS
+    assert len(plan.canvas.suffix) <= budget_chars(FIRST_BUDGET["suffix_tokens"])
+    assert planned(session, line)[0].canvas == plan.canvas
+    read_whole(session, line)
+    assert not planned(session, line)[1]
 
 
 @pytest.mark.parametrize("line", [100, 300, 470, 700])
@@ -93,3 +108,18 @@ def test_a_short_file_is_read_whole(session: Session) -> None:
     plan, is_short = planned(session, 20)
     assert not is_short
     assert len(plan.canvas.prefix) + len(plan.canvas.suffix) > len(text) - 40
+
+
+def test_a_resting_cursor_has_that_read_which_a_request_there_sends(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places: list[Prefetch] = []
+    monkeypatch.setattr(session.engine, "prefetch", places.append)
+    start = types.Range(types.Position(0, 0), types.Position(0, 0))
+    change = types.TextDocumentContentChangePartial(start, "# edited\n")
+    document = types.VersionedTextDocumentIdentifier(2, URI)
+    session.change_document(types.DidChangeTextDocumentParams(document, [change]))
+    prefetch(session, URI, types.Position(400, 12))
+    plan, is_short = planned(session, 400)
+    assert is_short
+    assert [(it.prefix, it.suffix) for it in places] == [(plan.canvas.prefix, plan.canvas.suffix)]

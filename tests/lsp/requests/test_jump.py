@@ -4,14 +4,17 @@ from pathlib import Path
 
 import pytest
 from lsprotocol import types
+from pytest import MonkeyPatch
 from toy_causal import save_toy, toy_causal_model, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.ipc.messages import Filled
+from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.lsp.documents.snapshot import take_snapshot
-from intarsia.lsp.requests.plan import plan_suggestion, request_for
+from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.requests import plan as plan_module
+from intarsia.lsp.requests.plan import plan_suggestion, plan_whole, request_for
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 
@@ -40,12 +43,16 @@ def session() -> Session:
     return session
 
 
-def fill_at(session: Session, filler: MaskedCausalFiller, line: int) -> tuple[Filled, str, str]:
-    """Fill at the end of a line; return the answer with the prefix and suffix that were sent."""
+def at(session: Session, line: int) -> Snapshot:
     where = types.Position(line, len(LINES[line]) - 2)
     snapshot = take_snapshot(session.documents, URI, where)
     assert not isinstance(snapshot, NoSuggestion)
-    plan = plan_suggestion(session, snapshot)
+    return snapshot
+
+
+def fill_at(session: Session, filler: MaskedCausalFiller, line: int) -> tuple[Filled, str, str]:
+    """Fill at the end of a line; return the answer with the prefix and suffix that were sent."""
+    plan = plan_suggestion(session, at(session, line))
     assert not isinstance(plan, NoSuggestion)
     request = request_for(plan, session.settings, 10_000)
     return run_fill(filler, request), request.prefix, request.suffix
@@ -89,3 +96,25 @@ def test_going_back_after_a_jump_reads_next_to_nothing(
     fill_at(session, filler, 110)
     back, _, _ = fill_at(session, filler, 60)
     assert back.num_prefilled <= 1
+
+
+@pytest.mark.parametrize("line", [55, 59, 61, 64])
+def test_nearby_the_whole_suffix_is_not_read_before_an_answer(
+    session: Session, filler: MaskedCausalFiller, toy: Path, line: int, monkeypatch: MonkeyPatch
+) -> None:
+    monkeypatch.setitem(plan_module.FIRST_BUDGET, "prefix_tokens", 20)
+    monkeypatch.setitem(plan_module.FIRST_BUDGET, "suffix_tokens", 6)
+    session.start_with({**WINDOW, "maxSuffixTokens": 40, "fillAhead": "always"}, [])
+    whole = plan_whole(session, at(session, 60))
+    assert isinstance(whole, FillPlan)
+    read = run_fill(filler, request_for(whole, session.settings, 10_000))
+    session.windows.remember(URI, whole.canvas.window)
+    near, prefix, suffix = fill_at(session, filler, line)
+    common = min(len(prefix), len(whole.canvas.prefix))
+    assert prefix[:common] == whole.canvas.prefix[:common], "the prefix is the one that was read"
+    new = num_tokens(toy, prefix[common:]) + num_tokens(toy, suffix)
+    assert (
+        near.num_prefilled <= new + NEAR < num_tokens(toy, whole.canvas.suffix) < read.num_prefilled
+    )
+    again, _, _ = fill_at(session, filler, line)
+    assert again.num_prefilled <= 1

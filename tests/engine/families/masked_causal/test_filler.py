@@ -12,6 +12,7 @@ from toy_causal_fill import run_fill
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.stop_rules import LOOP_ROUNDS
 from intarsia.engine.ipc.messages import Decoding, Filled, Step
 
 
@@ -113,6 +114,24 @@ def test_min_indent_ends_at_a_line_too_far_left(tmp_path: Path, is_first: bool) 
     filled = run_fill(filler, request)
     assert run_fill(filler, toy_fill(given="y", max_tokens=9)).text.startswith("\nx\nx")
     assert filled.text == ("\nx\nx\nx\nx" if is_first else "")
+
+
+def test_a_loop_takes_no_further_passes(tmp_path: Path) -> None:
+    """A toy that writes x, y, x, y … whatever the prefix is."""
+    model = toy_causal_model("llama", is_tied=False)
+    folder = save_toy(tmp_path, model)
+    x, y = (toy_text(folder).encode(sign)[0] for sign in "xy")
+    for layer in model.model.layers:  # no layer says anything: the last token alone decides
+        layer.self_attn.o_proj.weight.data.zero_()
+        layer.mlp.down_proj.weight.data.zero_()
+    embed, output = model.model.embed_tokens.weight.data, model.lm_head.weight.data
+    output.zero_()
+    output[x], output[y] = embed[y], embed[x]
+    filler = toy_filler(save_toy(tmp_path, model))
+    filled = run_fill(filler, toy_fill(given="y", max_tokens=120))
+    assert filled.text == "xy" * (2 * LOOP_ROUNDS)
+    assert filled.finish_reason == "end_of_hole"
+    assert filled.num_forwards <= len(filled.tokens)
 
 
 # -- where a fill starts -------------------------------------------------------------------------
