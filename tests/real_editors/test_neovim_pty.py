@@ -28,6 +28,12 @@ LOOP = (
     "    words = []\n"
     "    for number in range(1, count + 1):\n\n"
 )
+WORDS = (
+    "def word_counts(text):\n"
+    '    """Return how often each word is in the text, in small letters, without stops."""\n'
+    "    counts = {}\n"
+    "    for word in text.split():\n\n"
+)
 SEARCH = (
     "def index_of(items, wanted):\n"
     '    """Return the position of wanted in items, or -1 when it is not there."""\n\n'
@@ -140,7 +146,8 @@ def test_next_goes_round_and_counts(
 def test_a_draft_is_seen_settling(
     open_terminal: OpenTerminal, real_engine_runtime: Address
 ) -> None:
-    terminal = open_terminal(real_engine_runtime, LOOP)
+    # A text of its own: what the engine has written before comes without a draft.
+    terminal = open_terminal(real_engine_runtime, WORDS)
     terminal.keys("GA")
     terminal.ghost_text()
     assert terminal.has_shown("··")

@@ -1,0 +1,102 @@
+"""New documents in VS Code: suggestions before there is a file, and after it is saved."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from code_server import CodeServer, code_server
+from conftest import PATIENT
+from extension_log import ExtensionLog
+from installation import packaged_extension
+from playwright.sync_api import Browser, expect
+from sources import SUM
+from temporary_address import temporary_address
+from test_vscode_context import OTHERS
+from windows import Windows
+
+from intarsia.engine.cache.folder import cache_folder
+
+SETTINGS: dict[str, object] = {
+    "editor.autoClosingBrackets": "never",
+    "editor.autoClosingQuotes": "never",
+    "editor.autoIndent": "none",
+}
+TYPED = SUM[: SUM.index("║")]
+KEPT_AFTER_MS = 8_000
+"""The engine writes what it keeps after three seconds without a request."""
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """The folder that an engine of this test's own keeps contexts in."""
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+    for name in ("models", "converted", "kernels"):
+        (cache / name).symlink_to(cache_folder() / name)
+    return cache / "contexts"
+
+
+@pytest.fixture
+def keeping_vscode(kept: Path, tmp_path: Path) -> Iterator[CodeServer]:
+    """A VS Code whose engine keeps contexts in that folder."""
+    with (
+        temporary_address() as address,
+        code_server(
+            tmp_path / "vscode",
+            {**os.environ, **address.as_environment(), "INTARSIA_CACHE_DIR": str(kept.parent)},
+            extensions=[packaged_extension()],
+            settings={**PATIENT, **SETTINGS},
+        ) as server,
+    ):
+        yield server
+
+
+def num_files(folder: Path) -> int:
+    """Return how many files are in a folder, at any depth."""
+    return sum(path.is_file() for path in folder.rglob("*"))
+
+
+def test_a_new_document_gets_suggestions_and_leaves_nothing_on_disk_until_it_is_saved(
+    keeping_vscode: CodeServer, browser: Browser, kept: Path, tmp_path: Path
+) -> None:
+    log = ExtensionLog(server=keeping_vscode)
+    workspaces = tmp_path / "workspaces"
+    workspaces.mkdir()
+    with Windows(server=keeping_vscode, browser=browser, folder=workspaces) as windows:
+        window = windows.open("║", "empty.py", others=OTHERS)
+        window.command("File: New Untitled Text File")
+        expect(window.page.locator(".tab.active")).to_contain_text("Untitled-1")
+        window.command("Change Language Mode")
+        window.page.keyboard.type("Python")
+        window.choose("Python")
+        window.type(f"{TYPED} ")
+        window.expect_ghost_text("left + right")
+        window.press("Tab")
+        window.page.wait_for_timeout(KEPT_AFTER_MS)
+        assert num_files(kept) == 0
+        seen = window.expect_the_model_sees("def add(left, right)")
+        assert str(workspaces) not in seen and "ledger" not in seen
+        window.page.get_by_role("tab", name="What the Model Sees").click(button="middle")
+
+        saved = window.file.with_name("saved.py")
+        window.press("Control+s")
+        field = window.page.locator(".quick-input-widget input[type=text]")
+        expect(field).to_be_focused()
+        expect(field).to_have_value(re.compile("def add"))  # VS Code's proposal comes late
+        field.fill(str(saved))
+        window.page.wait_for_timeout(1000)
+        window.press("Enter")
+        expect(window.page.locator(".tab.active")).to_contain_text("saved.py")
+        assert saved.read_text() == f"{TYPED} left + right"
+        window.press("Enter", "Enter")
+        window.type('def sub(left, right):\n    """Return left minus right."""\n    return ')
+        window.expect_ghost_text("left - right")
+        windows.take_pictures(tmp_path / "untitled")
+        for _ in range(6):
+            if num_files(kept):
+                break
+            window.page.wait_for_timeout(KEPT_AFTER_MS / 2)
+        assert num_files(kept) > 0  # so a file's are kept, and it was the setting above
+    assert log.problems() == []
