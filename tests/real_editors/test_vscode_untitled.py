@@ -10,13 +10,12 @@ from code_server import CodeServer, code_server
 from conftest import PATIENT
 from extension_log import ExtensionLog
 from installation import packaged_extension
+from kept_contexts import KEPT_AFTER_S, num_kept, private_cache
 from playwright.sync_api import Browser, expect
 from sources import SUM
 from temporary_address import temporary_address
 from test_vscode_context import OTHERS
 from windows import Windows
-
-from intarsia.engine.cache.folder import cache_folder
 
 SETTINGS: dict[str, object] = {
     "editor.autoClosingBrackets": "never",
@@ -24,28 +23,22 @@ SETTINGS: dict[str, object] = {
     "editor.autoIndent": "none",
 }
 TYPED = SUM[: SUM.index("║")]
-KEPT_AFTER_MS = 8_000
-"""The engine writes what it keeps after three seconds without a request."""
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Path:
-    """The folder that an engine of this test's own keeps contexts in."""
-    cache = tmp_path / "cache"
-    cache.mkdir(mode=0o700)
-    for name in ("models", "converted", "kernels"):
-        (cache / name).symlink_to(cache_folder() / name)
-    return cache / "contexts"
+def cache(tmp_path: Path) -> Path:
+    """The cache folder of an engine of this test's own."""
+    return private_cache(tmp_path / "cache")
 
 
 @pytest.fixture
-def keeping_vscode(kept: Path, tmp_path: Path) -> Iterator[CodeServer]:
-    """A VS Code whose engine keeps contexts in that folder."""
+def keeping_vscode(cache: Path, tmp_path: Path) -> Iterator[CodeServer]:
+    """A VS Code whose engine keeps contexts there."""
     with (
         temporary_address() as address,
         code_server(
             tmp_path / "vscode",
-            {**os.environ, **address.as_environment(), "INTARSIA_CACHE_DIR": str(kept.parent)},
+            {**os.environ, **address.as_environment(), "INTARSIA_CACHE_DIR": str(cache)},
             extensions=[packaged_extension()],
             settings={**PATIENT, **SETTINGS},
         ) as server,
@@ -53,13 +46,8 @@ def keeping_vscode(kept: Path, tmp_path: Path) -> Iterator[CodeServer]:
         yield server
 
 
-def num_files(folder: Path) -> int:
-    """Return how many files are in a folder, at any depth."""
-    return sum(path.is_file() for path in folder.rglob("*"))
-
-
 def test_a_new_document_gets_suggestions_and_leaves_nothing_on_disk_until_it_is_saved(
-    keeping_vscode: CodeServer, browser: Browser, kept: Path, tmp_path: Path
+    keeping_vscode: CodeServer, browser: Browser, cache: Path, tmp_path: Path
 ) -> None:
     log = ExtensionLog(server=keeping_vscode)
     workspaces = tmp_path / "workspaces"
@@ -74,8 +62,8 @@ def test_a_new_document_gets_suggestions_and_leaves_nothing_on_disk_until_it_is_
         window.type(f"{TYPED} ")
         window.expect_ghost_text("left + right")
         window.press("Tab")
-        window.page.wait_for_timeout(KEPT_AFTER_MS)
-        assert num_files(kept) == 0
+        window.page.wait_for_timeout(1000 * KEPT_AFTER_S)
+        assert num_kept(cache) == 0
         seen = window.expect_the_model_sees("def add(left, right)")
         assert str(workspaces) not in seen and "ledger" not in seen
         window.page.get_by_role("tab", name="What the Model Sees").click(button="middle")
@@ -95,8 +83,8 @@ def test_a_new_document_gets_suggestions_and_leaves_nothing_on_disk_until_it_is_
         window.expect_ghost_text("left - right")
         windows.take_pictures(tmp_path / "untitled")
         for _ in range(6):
-            if num_files(kept):
+            if num_kept(cache):
                 break
-            window.page.wait_for_timeout(KEPT_AFTER_MS / 2)
-        assert num_files(kept) > 0  # so a file's are kept, and it was the setting above
+            window.page.wait_for_timeout(500 * KEPT_AFTER_S)
+        assert num_kept(cache) > 0  # so a file's are kept, and it was the setting above
     assert log.problems() == []
