@@ -75,7 +75,7 @@ class Session:
         """Take the options and opened folders of ``initialize``; later options override these."""
         self.folders = folders
         self._initial_options = _as_options(options)
-        self.configure({})
+        self._resolve({})
 
     def configure(
         self, options: object, of_folders: Mapping[str, object] = MappingProxyType({})
