@@ -80,7 +80,6 @@ def test_a_virtual_folder_gets_suggestions_from_the_document_alone(
         secret.press("End")
         secret.type("1")
         secret.expect_status_tells("is excluded by the pattern")
-        windows.take_pictures(tmp_path / "virtual")
         host = virtual_vscode.extension_host(using=real_engine_runtime.directory)
         running = [" ".join(child.cmdline()) for child in host.children(recursive=True)]
         assert any("intarsia" in command and "serve" in command for command in running)

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, expect
 from sources import SUM
 from temporary_address import temporary_address
 from test_vscode_context import OTHERS
+from vscode_window import VSCodeWindow
 from windows import Windows
 
 SETTINGS: dict[str, object] = {
@@ -33,7 +34,7 @@ def cache(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def keeping_vscode(cache: Path, tmp_path: Path) -> Iterator[CodeServer]:
-    """A VS Code whose engine keeps contexts there."""
+    """A VS Code with an engine that keeps contexts there."""
     with (
         temporary_address() as address,
         code_server(
@@ -44,6 +45,17 @@ def keeping_vscode(cache: Path, tmp_path: Path) -> Iterator[CodeServer]:
         ) as server,
     ):
         yield server
+
+
+def save_as(window: VSCodeWindow, file: Path) -> None:
+    """Save the new document that is shown under this path."""
+    window.press("Control+s")
+    field = window.page.locator(".quick-input-widget input[type=text]")
+    expect(field).to_be_focused()
+    expect(field).to_have_value(re.compile("def add"))  # VS Code's proposal comes late
+    field.fill(str(file))
+    window.page.wait_for_timeout(1000)
+    window.press("Enter")
 
 
 def test_a_new_document_gets_suggestions_and_leaves_nothing_on_disk_until_it_is_saved(
@@ -69,19 +81,12 @@ def test_a_new_document_gets_suggestions_and_leaves_nothing_on_disk_until_it_is_
         window.page.get_by_role("tab", name="What the Model Sees").click(button="middle")
 
         saved = window.file.with_name("saved.py")
-        window.press("Control+s")
-        field = window.page.locator(".quick-input-widget input[type=text]")
-        expect(field).to_be_focused()
-        expect(field).to_have_value(re.compile("def add"))  # VS Code's proposal comes late
-        field.fill(str(saved))
-        window.page.wait_for_timeout(1000)
-        window.press("Enter")
+        save_as(window, saved)
         expect(window.page.locator(".tab.active")).to_contain_text("saved.py")
         assert saved.read_text() == f"{TYPED} left + right"
         window.press("Enter", "Enter")
         window.type('def sub(left, right):\n    """Return left minus right."""\n    return ')
         window.expect_ghost_text("left - right")
-        windows.take_pictures(tmp_path / "untitled")
         for _ in range(6):
             if num_kept(cache):
                 break
