@@ -6,11 +6,14 @@ its documents have text, but no file on this machine.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path, PurePath
 from urllib.parse import unquote, urlsplit
 
 from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
+
+_remembered = lru_cache(maxsize=512)  # each key asks for the same few URIs, several times
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,16 +52,19 @@ def folder_of(uri: str, folders: Iterable[Folder]) -> Folder | None:
     return max(holding, key=lambda folder: len(_path(folder.uri).parts), default=None)
 
 
+@_remembered
 def disk_path(uri: str) -> str | None:
     """Return the path of a file on disk, with forward slashes; None for any other document."""
     path = to_fs_path(uri)
     return PurePath(path).as_posix() if path else None
 
 
+@_remembered
 def _place(uri: str) -> tuple[str, str]:
     parts = urlsplit(uri)
     return parts.scheme, parts.netloc
 
 
+@_remembered
 def _path(uri: str) -> PurePath:
     return PurePath(to_fs_path(uri) or unquote(urlsplit(uri).path))

@@ -1,6 +1,7 @@
 """Several opened folders: the settings that a document has, and what a change of these reaches."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import pytest
 from lsprotocol import types
@@ -12,6 +13,7 @@ from intarsia.lsp.documents.folders import Folder
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.session import Session
+from intarsia.lsp.settings import Settings
 
 ONE, TWO, VIRTUAL = "file:///work/one", "file:///work/two", "memfs:/three"
 OPTIONS = SuggestOptions(num_candidates=1, debounce_ms=0, deadline_ms=1000)
@@ -148,3 +150,17 @@ async def test_only_of_files_on_disk_is_anything_kept(uri: str, keeps: bool) -> 
     assert isinstance(session.engine, ScriptedEngine)
     assert [it.keeps_context for it in session.engine.requests] == [keeps]
     assert [it.project for it in session.engine.requests] == [None]
+
+
+def test_each_folder_on_disk_is_indexed_under_its_own_settings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = opened({}, {ONE: {"exclude": ["*.sql"]}, TWO: {"projectContext": False}})
+    told: list[Mapping[Path, Settings]] = []
+    monkeypatch.setattr(session.index, "open", lambda roots, **_: told.append(roots))
+    session.open_index(has_file_events=False)
+    (roots,) = told
+    assert {path.as_posix(): (it.exclude, it.project_context) for path, it in roots.items()} == {
+        "/work/one": (("*.sql",), True),
+        "/work/two": ((), False),
+    }

@@ -69,7 +69,7 @@ class Ours:
 
 
 def _floor(address: Address, browser: Browser, folder: Path, rounds: int) -> list[float]:
-    extension = write_floor_extension(folder / "floor.vsix")
+    extension = write_floor_extension(folder)
     with (
         vscode(address, extension, AT_ONCE) as server,
         Windows(server=server, browser=browser, folder=folder) as windows,

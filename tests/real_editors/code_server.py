@@ -1,17 +1,19 @@
 """VS Code as a server (code-server) with our extension in it, and nothing of the user's."""
 
+import contextlib
 import json
 import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlencode
 
+import psutil
 from installation import code_server_program, path_with_node
 
 QUIET: Mapping[str, object] = {
@@ -53,10 +55,25 @@ class CodeServer:
         query = {kind: str(workspace)}
         if place is not None:
             file, line, column = place
-            shown = f"vscode-remote://127.0.0.1:{self.port}{file}:{line}:{column}"
+            shown = f"{self.remote}{file}:{line}:{column}"
             payload = [["openFile", shown], ["gotoLineMode", "true"]]
             query["payload"] = json.dumps(payload)
         return f"http://127.0.0.1:{self.port}/?{urlencode(query)}"
+
+    @property
+    def remote(self) -> str:
+        """The URI of the root folder as the window has it: it reaches the files from elsewhere."""
+        return f"vscode-remote://127.0.0.1:{self.port}"
+
+    def extension_host(self, using: Path) -> psutil.Process:
+        """Return the newest process that runs extensions; it uses an engine in this folder."""
+        hosts = [
+            process
+            for process in psutil.process_iter()
+            if "--type=extensionHost" in _command_line(process)
+            and process.environ().get("INTARSIA_RUNTIME_DIR") == str(using)
+        ]
+        return max(hosts, key=lambda host: host.create_time())
 
     def logs(self) -> list[Path]:
         """Return what our extension has logged, one file or more for each window."""
@@ -68,17 +85,17 @@ def code_server(
     folder: Path,
     environment: Mapping[str, str],
     *,
-    extension: Path | None,
+    extensions: Sequence[Path],
     settings: Mapping[str, object],
     trusts_workspaces: bool = True,
 ) -> Iterator[CodeServer]:
     """Run a server that keeps all of its files in the folder.
 
-    The environment is all that it gets; the extension is a .vsix; the settings are the user's.
+    The environment is all that it gets; an extension is a .vsix; the settings are the user's.
     """
     _write_settings(folder, settings)
     everywhere = {**environment, "PATH": path_with_node(environment["PATH"])}
-    if extension is not None:
+    for extension in extensions:
         install = [*_command(folder), "--install-extension", extension]
         subprocess.run(install, env=everywhere, check=True, capture_output=True, timeout=120)
     port = _free_port()
@@ -98,6 +115,12 @@ def code_server(
         finally:
             process.terminate()
             process.wait(30)
+
+
+def _command_line(process: psutil.Process) -> list[str]:
+    with contextlib.suppress(psutil.Error):
+        return process.cmdline()
+    return []
 
 
 def _command(folder: Path) -> list[str]:

@@ -42,7 +42,7 @@ def vscode(
     with code_server(
         tmp_path_factory.mktemp("vscode"),
         {**os.environ, **real_engine_runtime.as_environment()},
-        extension=packaged_extension(),
+        extensions=[packaged_extension()],
         settings=PATIENT,
     ) as server:
         yield server

@@ -69,7 +69,7 @@ def _first_suggestion(home: Path, picture: Path | None) -> dict[str, float]:
     with (
         chromium() as browser,
         code_server(
-            home / "vscode", _bare_environment(home), extension=packaged_extension(), settings={}
+            home / "vscode", _bare_environment(home), extensions=[packaged_extension()], settings={}
         ) as server,
         Windows(server=server, browser=browser, folder=home / "workspaces") as windows,
     ):

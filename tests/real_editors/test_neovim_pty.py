@@ -2,6 +2,7 @@
 
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -10,6 +11,7 @@ import psutil
 import pytest
 from engine_counts import engine_status
 from headless_nvim import ATTACHED, GHOST_TEXT
+from kept_contexts import KEPT_AFTER_S, num_kept, private_cache
 from neovim_terminal import NeovimTerminal, neovim_terminal
 from rule_server import rule_server_command
 
@@ -27,6 +29,12 @@ LOOP = (
     '    """Return "fizz", "buzz", "fizzbuzz" or the number itself, for 1 to count."""\n'
     "    words = []\n"
     "    for number in range(1, count + 1):\n\n"
+)
+WORDS = (
+    "def word_counts(text):\n"
+    '    """Return how often each word is in the text, in small letters, without stops."""\n'
+    "    counts = {}\n"
+    "    for word in text.split():\n\n"
 )
 SEARCH = (
     "def index_of(items, wanted):\n"
@@ -140,7 +148,8 @@ def test_next_goes_round_and_counts(
 def test_a_draft_is_seen_settling(
     open_terminal: OpenTerminal, real_engine_runtime: Address
 ) -> None:
-    terminal = open_terminal(real_engine_runtime, LOOP)
+    # A text of its own: what the engine has written before comes without a draft.
+    terminal = open_terminal(real_engine_runtime, WORDS)
     terminal.keys("GA")
     terminal.ghost_text()
     assert terminal.has_shown("··")
@@ -268,3 +277,23 @@ def test_an_edit_that_runs_is_marked_and_ctrl_c_ends_it(
     terminal.shows("cancelled, nothing was replaced")
     terminal.until(lambda: not any("filling" in line for line in terminal.lines()))
     terminal.nvim.holds("x = something")
+
+
+def test_a_buffer_without_a_name_leaves_nothing_on_disk_until_it_is_saved(
+    open_terminal: OpenTerminal, runtime: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = private_cache(tmp_path / "cache")
+    monkeypatch.setenv("INTARSIA_CACHE_DIR", str(cache))
+    terminal = open_terminal(runtime, "", name="empty.py")
+    terminal.keys(":enew | set filetype=python noautoindent indentexpr=\r")
+    terminal.nvim.until(ATTACHED)
+    terminal.keys("i" + SUM.rstrip("\n").replace("\n", "\r") + " ")
+    terminal.suggests("left + right")
+    terminal.keys("\x1bl")
+    time.sleep(KEPT_AFTER_S)
+    assert num_kept(cache) == 0
+    terminal.keys(f"\x1b:write {tmp_path / 'saved.py'}\r")
+    terminal.nvim.until("not vim.bo.modified")
+    terminal.keys("o\r\rdef sub(left, right):\r    return ")
+    terminal.suggests("left - right")
+    terminal.until(lambda: num_kept(cache) > 0)  # so a file's are kept

@@ -23,7 +23,7 @@ def careful_vscode(real_engine_runtime: Address, tmp_path: Path) -> Iterator[Cod
     with code_server(
         tmp_path / "vscode",
         {**os.environ, **real_engine_runtime.as_environment()},
-        extension=packaged_extension(),
+        extensions=[packaged_extension()],
         settings={**PATIENT, **settings},
         trusts_workspaces=False,
     ) as server:

@@ -50,7 +50,7 @@ def vscode(
         code_server(
             Path(folder),
             {**os.environ, **address.as_environment()},
-            extension=extension,
+            extensions=[] if extension is None else [extension],
             settings={"intarsia.serverCommand": list(SERVER), **settings},
         ) as server,
     ):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Self
+from urllib.parse import urlencode
 
 from code_server import CodeServer
 from marked_text import read_marked
@@ -91,6 +92,16 @@ class Windows:
         window = VSCodeWindow(page=self._new_page(), file=folder / file)
         window.page.goto(self.server.url(workspace, (window.file, 1, 1)))
         window.expect_cursor(1, 1)
+        window.expect_ready()
+        return window
+
+    def open_virtual(self, workspace: Path, uri: str) -> VSCodeWindow:
+        """Show a file of a virtual folder, in a window on this ``.code-workspace`` file."""
+        name = uri.rpartition("/")[2]
+        window = VSCodeWindow(page=self._new_page(), file=Path(name))
+        payload = json.dumps([["openFile", uri]])
+        window.page.goto(f"{self.server.url(workspace)}&{urlencode({'payload': payload})}")
+        expect(window.page.locator(".tab.active")).to_contain_text(name)
         window.expect_ready()
         return window
 

@@ -24,6 +24,10 @@ return {
     ["intarsia/status"] = function(_, status)
       require("intarsia.status").receive(status)
     end,
+    ["workspace/configuration"] = function(error, params, context)
+      local answer = vim.lsp.handlers["workspace/configuration"](error, params, context)
+      return require("intarsia.options").of_folders(params.items, answer)
+    end,
     ["window/logMessage"] = function(error, message, context)
       require("intarsia.log").keep(message)
       return vim.lsp.handlers["window/logMessage"](error, message, context)

@@ -2,11 +2,40 @@
 
 local M = {}
 
+---Attach again once a buffer without a name is saved under one: Neovim then drops all autocommands
+---of the buffer, its own for language servers too.
+---@param client vim.lsp.Client
+---@param buffer integer
+local function follow_to_file(client, buffer)
+  local group = vim.api.nvim_create_augroup("intarsia.unnamed." .. buffer, {})
+  vim.api.nvim_create_autocmd("BufWipeout", {
+    group = group,
+    buffer = buffer,
+    callback = function()
+      vim.lsp.buf_detach_client(buffer, client.id) -- while it still has the URI that is open
+    end,
+  })
+  vim.api.nvim_create_autocmd("BufWritePost", {
+    group = group,
+    callback = function(event)
+      local current = require("intarsia.server").client()
+      if event.buf ~= buffer or not current then
+        return false
+      end
+      vim.lsp.buf_attach_client(buffer, current.id)
+      return true
+    end,
+  })
+end
+
 ---Show the server's suggestions in this buffer, as the options demand.
 ---@param client vim.lsp.Client
 ---@param buffer integer
 function M.attach(client, buffer)
   require("intarsia.server").add_project(client, buffer)
+  if vim.api.nvim_buf_get_name(buffer) == "" then
+    follow_to_file(client, buffer)
+  end
   require("intarsia.status").announce()
   require("intarsia.cursor_hold").attach(buffer)
   local options = require("intarsia.options").current

@@ -52,7 +52,7 @@ end
 ---@param typed string
 ---@return [string, string][]
 function M.runs(candidate, typed)
-  local settings = require("intarsia.options").current.settings
+  local settings = require("intarsia.options").settings()
   local limit = settings.sureConfidence or SURE_CONFIDENCE
   local runs, num_typed = {}, #typed
   for _, token in ipairs(candidate.tokens) do

@@ -11,9 +11,11 @@ end
 ---Set options, all of them optional, and start the server for every file.
 ---@param options? intarsia.Options
 function M.setup(options)
-  local current = require("intarsia.options").set(options or {})
+  require("intarsia.options").set(options or {})
   vim.cmd.runtime("plugin/intarsia.lua") -- for plugin managers that add this folder late
-  vim.lsp.config("intarsia", { settings = { intarsia = current.settings } })
+  vim.lsp.config("intarsia", {
+    settings = { intarsia = require("intarsia.options").settings() },
+  })
   vim.lsp.enable("intarsia")
 end
 

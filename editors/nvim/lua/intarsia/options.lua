@@ -39,9 +39,11 @@ local M = {}
 ---@field rewriteNoise? number
 ---@field repositoryTuning? boolean
 
+---@alias intarsia.SettingsOf fun(folder?: string): intarsia.ServerSettings?
+
 ---@class intarsia.Options
 ---@field cmd? string[] command of the server; by default it is searched for
----@field settings? intarsia.ServerSettings settings of the server
+---@field settings? intarsia.ServerSettings|intarsia.SettingsOf settings of the server
 ---@field keys? intarsia.Keys|false false: no key is mapped
 ---@field drafts? boolean show a suggestion while it settles
 ---@field completion? boolean items in the completion menu instead of ghost text
@@ -66,7 +68,7 @@ local defaults = {
 
 local kinds = {
   cmd = { "table" },
-  settings = { "table" },
+  settings = { "table", "function" },
   keys = { "table", "boolean" },
   drafts = { "boolean" },
   completion = { "boolean" },
@@ -145,6 +147,37 @@ function M.set(given)
   end
   M.current = vim.tbl_deep_extend("force", defaults, usable)
   return M.current
+end
+
+---Return the server's settings in an opened folder; those of all else without one.
+---@param folder? string
+---@return intarsia.ServerSettings
+function M.settings(folder)
+  local given = M.current.settings
+  local found = given
+  if type(given) == "function" then
+    found = given(folder)
+  end
+  if found ~= nil and type(found) ~= "table" then
+    vim.notify_once("intarsia: the function `settings` must return a table", vim.log.levels.ERROR)
+    found = nil
+  end
+  return found or vim.empty_dict()
+end
+
+---Put the settings of folders into Neovim's answer to workspace/configuration.
+---@param items lsp.ConfigurationItem[]
+---@param answer any[]
+---@return any[]
+function M.of_folders(items, answer)
+  if type(M.current.settings) == "function" then
+    for index, item in ipairs(items) do
+      if item.section == "intarsia" and item.scopeUri then
+        answer[index] = M.settings(vim.uri_to_fname(item.scopeUri))
+      end
+    end
+  end
+  return answer
 end
 
 return M

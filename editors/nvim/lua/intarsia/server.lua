@@ -58,11 +58,48 @@ function M.client(buffer)
   return vim.lsp.get_clients({ name = "intarsia", bufnr = buffer })[1]
 end
 
----Return the folder of a buffer's project: its repository's, else Neovim's own.
----@param buffer integer
+-- A repository goes before a part of it with a manifest of its own.
+local MARKERS = {
+  { ".git", ".hg", ".jj", ".svn" },
+  { "pyproject.toml", "package.json", "Cargo.toml", "go.mod", "pom.xml", "CMakeLists.txt" },
+}
+
+---Return a path without links, ending in a slash.
+---@param path string
 ---@return string
+local function plain(path)
+  local found = vim.fs.normalize(vim.uv.fs_realpath(path) or path)
+  return vim.endswith(found, "/") and found or found .. "/"
+end
+
+---Whether a folder holds the user's home: who opens one file there does not mean all of it.
+---@param folder string
+---@return boolean
+local function is_too_wide(folder)
+  return vim.startswith(plain(vim.uv.os_homedir() or "~"), plain(folder))
+end
+
+---Return the folder of a buffer's project, whose files the server indexes.
+---
+---It is the repository, else the folder of a manifest, else the file's own folder if that is below
+---the user's home or Neovim's folder. Never a folder that holds the home.
+---@param buffer integer
+---@return string? # nil: the buffer has no file, or is alone
 function M.root(buffer)
-  return vim.fs.root(buffer, ".git") or vim.fn.getcwd()
+  local name = vim.api.nvim_buf_get_name(buffer)
+  if name == "" or name:find("^%a[%w+.-]+://") then
+    return nil
+  end
+  for _, markers in ipairs(MARKERS) do
+    local found = vim.fs.root(name, markers)
+    if found and not is_too_wide(found) then
+      return found
+    end
+  end
+  local own = vim.fs.dirname(name)
+  local is_users = vim.startswith(plain(own), plain(vim.uv.os_homedir() or "~"))
+    or vim.startswith(plain(own), plain(vim.fn.getcwd()))
+  return is_users and not is_too_wide(own) and own or nil
 end
 
 ---Tell the server of a buffer's project, unless it knows it: one server serves all projects.
@@ -70,6 +107,9 @@ end
 ---@param buffer integer
 function M.add_project(client, buffer)
   local root = M.root(buffer)
+  if not root then
+    return
+  end
   local uri = vim.uri_from_fname(root)
   local folders = client.workspace_folders or {}
   local is_known = vim.iter(folders):any(function(folder)

@@ -1,0 +1,59 @@
+"""Several folders in one VS Code window: each has settings of its own."""
+
+import json
+
+from sources import SUM
+from windows import Windows
+
+OFF = json.dumps({"intarsia.disabledLanguages": ["python"]})
+SETTINGS = ".vscode/settings.json"
+QUIET_MS = 3_000
+"""An answer of the engine has come by then, if it was asked."""
+
+
+def test_a_language_is_off_in_one_folder_and_a_change_reaches_that_folder(windows: Windows) -> None:
+    source = SUM.replace("║", "")
+    roots = {"on": {"sum.py": source}, "off": {"quiet.py": source, SETTINGS: OFF}}
+    window = windows.open_roots(roots, "on/sum.py")
+    folder = window.file.parents[1]
+    window.press("ArrowDown", "ArrowDown", "End")
+    window.type(" ")
+    window.expect_ghost_text("left + right")
+    quiet = window.open_file(folder / "off" / "quiet.py")
+    quiet.press("Control+Home", "ArrowDown", "ArrowDown", "End")
+    quiet.type(" ")
+    assert quiet.ghost_text_within(QUIET_MS) == ""
+    quiet.expect_status_tells("python is among disabledLanguages")
+    (folder / "off" / SETTINGS).write_text("{}")
+    (folder / "on" / SETTINGS).parent.mkdir()
+    (folder / "on" / SETTINGS).write_text(OFF)
+    quiet.press("Backspace", "Space")
+    for _ in range(10):  # until VS Code has read the settings
+        if quiet.ghost_text_within(QUIET_MS):
+            break
+        quiet.press("Backspace", "Space")
+    quiet.expect_ghost_text("left + right")
+    again = quiet.open_file(folder / "on" / "sum.py")
+    again.press("Backspace", "Space")
+    assert again.ghost_text_within(QUIET_MS) == ""
+    again.expect_status_tells("python is among disabledLanguages")
+
+
+def test_code_of_other_files_is_off_in_one_folder(windows: Windows) -> None:
+    ledger = "class Ledger:\n    def charge_category(self, cents: int) -> None: ...\n"
+    use = "from ledger import Ledger\n\nledger = Ledger()\nledger\n"
+    without = json.dumps({"intarsia.projectContext": False})
+    roots = {
+        "one": {"one.py": use, "ledger.py": ledger},
+        "two": {"two.py": use, "ledger.py": ledger, SETTINGS: without},
+    }
+    window = windows.open_roots(roots, "one/one.py")
+    for name, is_shown in (("one", True), ("two", False)):
+        shown = window.open_file(window.file.parents[1] / name / f"{name}.py")
+        shown.press("Control+Home", "ArrowDown", "ArrowDown", "ArrowDown", "End")
+        shown.type(".")
+        assert shown.ghost_text()
+        words = "def charge_category" if is_shown else "No code of other files"
+        seen = shown.expect_the_model_sees(words)
+        assert ("def charge_category" in seen) is is_shown
+        shown.page.get_by_role("tab", name="What the Model Sees").click(button="middle")

@@ -1,0 +1,95 @@
+"""New documents in VS Code: suggestions before there is a file, and after it is saved."""
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from code_server import CodeServer, code_server
+from conftest import PATIENT
+from extension_log import ExtensionLog
+from installation import packaged_extension
+from kept_contexts import KEPT_AFTER_S, num_kept, private_cache
+from playwright.sync_api import Browser, expect
+from sources import SUM
+from temporary_address import temporary_address
+from test_vscode_context import OTHERS
+from vscode_window import VSCodeWindow
+from windows import Windows
+
+SETTINGS: dict[str, object] = {
+    "editor.autoClosingBrackets": "never",
+    "editor.autoClosingQuotes": "never",
+    "editor.autoIndent": "none",
+}
+TYPED = SUM[: SUM.index("║")]
+
+
+@pytest.fixture
+def cache(tmp_path: Path) -> Path:
+    """The cache folder of an engine of this test's own."""
+    return private_cache(tmp_path / "cache")
+
+
+@pytest.fixture
+def keeping_vscode(cache: Path, tmp_path: Path) -> Iterator[CodeServer]:
+    """A VS Code with an engine that keeps contexts there."""
+    with (
+        temporary_address() as address,
+        code_server(
+            tmp_path / "vscode",
+            {**os.environ, **address.as_environment(), "INTARSIA_CACHE_DIR": str(cache)},
+            extensions=[packaged_extension()],
+            settings={**PATIENT, **SETTINGS},
+        ) as server,
+    ):
+        yield server
+
+
+def save_as(window: VSCodeWindow, file: Path) -> None:
+    """Save the new document that is shown under this path."""
+    window.press("Control+s")
+    field = window.page.locator(".quick-input-widget input[type=text]")
+    expect(field).to_be_focused()
+    expect(field).to_have_value(re.compile("def add"))  # VS Code's proposal comes late
+    field.fill(str(file))
+    window.page.wait_for_timeout(1000)
+    window.press("Enter")
+
+
+def test_a_new_document_gets_suggestions_and_leaves_nothing_on_disk_until_it_is_saved(
+    keeping_vscode: CodeServer, browser: Browser, cache: Path, tmp_path: Path
+) -> None:
+    log = ExtensionLog(server=keeping_vscode)
+    workspaces = tmp_path / "workspaces"
+    workspaces.mkdir()
+    with Windows(server=keeping_vscode, browser=browser, folder=workspaces) as windows:
+        window = windows.open("║", "empty.py", others=OTHERS)
+        window.command("File: New Untitled Text File")
+        expect(window.page.locator(".tab.active")).to_contain_text("Untitled-1")
+        window.command("Change Language Mode")
+        window.page.keyboard.type("Python")
+        window.choose("Python")
+        window.type(f"{TYPED} ")
+        window.expect_ghost_text("left + right")
+        window.press("Tab")
+        window.page.wait_for_timeout(1000 * KEPT_AFTER_S)
+        assert num_kept(cache) == 0
+        seen = window.expect_the_model_sees("def add(left, right)")
+        assert str(workspaces) not in seen and "ledger" not in seen
+        window.page.get_by_role("tab", name="What the Model Sees").click(button="middle")
+
+        saved = window.file.with_name("saved.py")
+        save_as(window, saved)
+        expect(window.page.locator(".tab.active")).to_contain_text("saved.py")
+        assert saved.read_text() == f"{TYPED} left + right"
+        window.press("Enter", "Enter")
+        window.type('def sub(left, right):\n    """Return left minus right."""\n    return ')
+        window.expect_ghost_text("left - right")
+        for _ in range(6):
+            if num_kept(cache):
+                break
+            window.page.wait_for_timeout(500 * KEPT_AFTER_S)
+        assert num_kept(cache) > 0  # so a file's are kept, and it was the setting above
+    assert log.problems() == []
