@@ -9,67 +9,84 @@ import numpy as np
 from numba import njit
 
 from intarsia.engine.kernels import microkernels
-from intarsia.engine.kernels.block_tile import BLOCK_ROWS, block_panels, multiply_block
+from intarsia.engine.kernels.block_tile import (
+    BLOCK_ROWS,
+    block_panels,
+    block_tile_2,
+    block_tile_4,
+    block_tile_6,
+)
 from intarsia.engine.kernels.operands import BlockAt, PanelAt, RowsAt, Strided
-from intarsia.engine.kernels.vector_writer import num_lanes
+from intarsia.engine.kernels.vector_writer import CACHE_LINE, num_lanes
 from intarsia.engine.kernels.work_units import claim, done, wait_for
 
 _UNITS_PER_THREAD = 8
-_FEW_ROWS = 64  # up to here, blocks were not faster
+_FEW_ROWS = 16  # up to here, blocks were not faster
 _FIRST_ROW = np.int64(0)  # a bare 0 has a type of its own: numba would compile the callees twice
 
 
 @njit(fastmath=True, error_model="numpy")
 def multiply(phase, product, y):
     """Write a product's rows times its matrix into y (rows and some to spare, padded out)."""
-    num_panels = product.matrix.panels.shape[0]
+    num_panels, together = product.matrix.panels.shape[0], block_panels()
     is_many = product.rows.num_rows > _FEW_ROWS
     size = max(1, num_panels // (_UNITS_PER_THREAD * phase.num_threads))
     if is_many:
-        size = block_panels()
+        size = (size + together - 1) // together * together
     num_units = (num_panels + size - 1) // size
     unit = claim(phase)
     while unit < num_units:
         first, end = unit * size, min((unit + 1) * size, num_panels)
-        if is_many and end - first == size:
-            multiply_many(first, product, phase.num_threads, y)
-        else:
-            multiply_few(first, end, product, y)
+        while is_many and first + together <= end:
+            multiply_many(first, product, y)
+            first += together
+        multiply_few(first, end, product, y)
         done(phase)
         unit = claim(phase)
     wait_for(phase, num_units)
 
 
 @njit(fastmath=True, error_model="numpy")
-def multiply_many(first_panel, product, num_threads, y):
-    """Write the products of all rows and one block, while the next block is fetched."""
+def multiply_many(first_panel, product, y):
+    """Write the products of all rows and one block, while the next block is fetched.
+
+    Each tile fetches its share of that block.
+    """
     rows, matrix, adapter = product.rows, product.matrix, product.adapter
-    lanes, panel_bytes, column = num_lanes(), matrix.panels.shape[1], first_panel * num_lanes()
-    has_adapter = adapter.down.panels.shape[0] > 0
-    num_steps = panel_bytes // (rows.num_groups * lanes * 4)
-    num_plain = rows.num_groups - 1 if has_adapter else rows.num_groups
+    panel_bytes, column = matrix.panels.shape[1], first_panel * num_lanes()
     address = matrix.panels.ctypes.data + first_panel * panel_bytes
-    next_block = address + num_threads * block_panels() * panel_bytes
-    num_tiles = (rows.num_rows + BLOCK_ROWS - 1) // BLOCK_ROWS
-    share = (block_panels() * panel_bytes + num_tiles - 1) // num_tiles
+    has_adapter = adapter.down.panels.shape[0] > 0
+    num_plain = rows.num_groups - 1 if has_adapter else rows.num_groups
+    block_bytes = block_panels() * panel_bytes
+    num_shares = (rows.num_rows + BLOCK_ROWS - 1) // BLOCK_ROWS * num_plain
+    lines_ahead = (block_bytes // CACHE_LINE + num_shares - 1) // num_shares
     for row in range(0, rows.num_rows, BLOCK_ROWS):
         is_adapted = has_adapter and row + BLOCK_ROWS > adapter.num_frozen
-        multiply_block(
-            BlockAt(
-                address,
-                panel_bytes,
-                num_steps,
-                num_plain,
-                1 if is_adapted else 0,
-                matrix.last_scales.ctypes.data + 4 * column,
-                matrix.column_scales.ctypes.data + 4 * column,
-                matrix.biases.ctypes.data + 4 * column,
-                next_block + row // BLOCK_ROWS * share,
-                share * lanes * 4 // panel_bytes,
-            ),
-            rows_from(rows, row),
-            Strided(y.ctypes.data + 4 * (row * y.shape[1] + column), y.shape[1]),
+        share = row // BLOCK_ROWS * num_plain * lines_ahead
+        block = BlockAt(
+            address,
+            panel_bytes,
+            num_plain,
+            1 if is_adapted else 0,
+            matrix.last_scales.ctypes.data + 4 * column,
+            matrix.column_scales.ctypes.data + 4 * column,
+            matrix.biases.ctypes.data + 4 * column,
+            address + block_bytes + share * CACHE_LINE,
+            lines_ahead,
         )
+        target = Strided(y.ctypes.data + 4 * (row * y.shape[1] + column), y.shape[1])
+        multiply_block(block, rows_from(rows, row), rows.num_rows - row, target)
+
+
+@njit(fastmath=True, error_model="numpy")
+def multiply_block(block, x, num_rows, y):
+    """Write the products of up to ``BLOCK_ROWS`` rows and a block; one row more may be written."""
+    if num_rows > 4:
+        block_tile_6(block, x, y)
+    elif num_rows > 2:
+        block_tile_4(block, x, y)
+    else:
+        block_tile_2(block, x, y)
 
 
 @njit(fastmath=True, error_model="numpy")

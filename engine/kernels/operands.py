@@ -214,14 +214,13 @@ class BlockAt(NamedTuple):
 
     address: int
     panel_bytes: int
-    num_steps: int  # of a group; a constant would be unrolled, and registers run out
     num_groups: int  # without the last one, where that has scales of its own
     num_last_groups: int  # 1 or, where the rows have no last group of its own kind, 0
     last_scales: int
     column_scales: int
     biases: int
     ahead: int  # of what to fetch ahead
-    ahead_bytes: int  # to fetch each step
+    lines_ahead: int  # cache lines to fetch with each group
 
 
 class RowsAt(NamedTuple):
