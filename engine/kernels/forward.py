@@ -27,18 +27,26 @@ _FIRST = np.int64(0)  # a bare 0 has a type of its own: numba would compile the 
 
 
 @njit(nogil=True, fastmath=True, error_model="numpy")
-def run_layers(work, model, rows, cache, buffers):
+def run_layers(work, model, cache, whole, wanted):
     """Turn embeddings into hidden states, and write the rows' keys and values into the cache.
 
-    Takes Work, Model, PassRows, KeysValues and Buffers.
+    Takes Work, Model, KeysValues, and RowsAndBuffers of all rows and of the last ones, which need
+    hidden states. Of the others the last layer writes only keys and values.
     """
     layers = model.layers
-    num_layers = layers.attn_norms.shape[0]
-    for layer in range(num_layers):
-        run_attention_block(work, model, rows, cache, buffers, layer)
-        run_feed_forward(work, model, rows, buffers, layer)
+    last = layers.attn_norms.shape[0] - 1
+    for layer in range(last):
+        run_keys_values(work, model, cache, whole, layer)
+        run_attention_block(work, model, cache, whole, layer)
+        run_feed_forward(work, model, whole, layer)
+    run_keys_values(work, model, cache, whole, last)
+    buffers = wanted.buffers
+    if buffers.hidden.shape[0] == 0:
+        return
+    run_attention_block(work, model, cache, wanted, last)
+    run_feed_forward(work, model, wanted, last)
     source = NormSource(buffers.residual, buffers.added, layers.last_norm, model.shape.norm_eps)
-    finish_rows(phase_of(work, num_layers * PHASES_PER_LAYER), source, buffers.hidden)
+    finish_rows(phase_of(work, (last + 1) * PHASES_PER_LAYER), source, buffers.hidden)
 
 
 @njit(nogil=True, fastmath=True, error_model="numpy")
@@ -52,23 +60,32 @@ def run_output(work, output, hidden, rows, logits):
 
 
 @njit(fastmath=True, error_model="numpy")
-def run_attention_block(work, model, rows, cache, buffers, layer):
-    """Run the first half of a layer: norm, qkv, attention and its output matrix."""
+def run_keys_values(work, model, cache, part, layer):
+    """Begin a layer: norm and qkv; keys and values are written into the cache."""
+    rows, buffers = part.rows, part.buffers
     layers, shape, first = model.layers, model.shape, layer * PHASES_PER_LAYER
     source = NormSource(buffers.residual, buffers.added, layers.attn_norms[layer], shape.norm_eps)
     qkv = product_of(layers.qkv, layer, rows.num_frozen, buffers.int8)
     run_product(work, first, source, qkv, buffers.qkv)
     norms = HeadNorms(layers.q_norms[layer], layers.k_norms[layer], shape.norm_eps)
+    write_kv(phase_of(work, first + 2), buffers.qkv, rows, shape, norms, layer_of(cache, layer))
+
+
+@njit(fastmath=True, error_model="numpy")
+def run_attention_block(work, model, cache, part, layer):
+    """Run the attention of a layer over the cache, and its output matrix."""
+    rows, buffers = part.rows, part.buffers
+    layers, shape, first = model.layers, model.shape, layer * PHASES_PER_LAYER
     own = layer_of(cache, layer)
-    write_kv(phase_of(work, first + 2), buffers.qkv, rows, shape, norms, own)
     run_attention(phase_of(work, first + 3), buffers.qkv, rows.visible, shape, own, buffers.mixed)
     o = product_of(layers.o, layer, rows.num_frozen, buffers.int8)
     run_product(work, first + 4, buffers.mixed, o, buffers.added)
 
 
 @njit(fastmath=True, error_model="numpy")
-def run_feed_forward(work, model, rows, buffers, layer):
+def run_feed_forward(work, model, part, layer):
     """Run the second half of a layer: norm, gate and up, and down."""
+    rows, buffers = part.rows, part.buffers
     layers, shape, first = model.layers, model.shape, layer * PHASES_PER_LAYER + 6
     source = NormSource(buffers.residual, buffers.added, layers.mlp_norms[layer], shape.norm_eps)
     gate_up = product_of(layers.gate_up, layer, rows.num_frozen, buffers.int8)

@@ -172,6 +172,13 @@ class Buffers(NamedTuple):
     hidden: Any  # (rows, hidden): the result
 
 
+class RowsAndBuffers(NamedTuple):
+    """All rows of a pass, or the last of these, with their memory."""
+
+    rows: PassRows
+    buffers: Buffers
+
+
 # -- what rows are quantized from (prepare_rows.py) ----------------------------------------------
 
 

@@ -99,17 +99,27 @@ class OpenContext:
             control.checkpoint()
             if self._num_suspensions > num_before:
                 size = min(size, SHORT_CHUNK)
+            part = tokens[start : start + size]
+            start += len(part)
+            is_last = start == len(tokens)
             with watch.lap():
-                hidden = self.read(tokens[start : start + size])
-            start += len(hidden)
-            if start == len(tokens):
+                hidden = self.read(part, num_hidden=int(is_last))
+            if is_last:
                 self.cache.keep_last_hidden(hidden[-1].clone())
         self.reading_speed.add(len(tokens), watch.seconds)
 
     @torch.inference_mode()
-    def read(self, tokens: Sequence[int]) -> Tensor:
-        """Run tokens on the frozen path and hold them; return hidden states (tokens, hidden)."""
-        rows = frozen_rows(tokens, start=len(self.cache), device=self.backbone.device)
+    def read(self, tokens: Sequence[int], *, num_hidden: int | None = None) -> Tensor:
+        """Run tokens on the frozen path and hold them.
+
+        Return the hidden states (tokens, hidden) of the last ``num_hidden``; None: of all.
+        """
+        rows = frozen_rows(
+            tokens,
+            start=len(self.cache),
+            device=self.backbone.device,
+            num_hidden=num_hidden,
+        )
         hidden = self.backbone.forward(rows, self.cache)
         self.cache.commit(list(tokens))
         return hidden

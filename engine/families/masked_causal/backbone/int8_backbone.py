@@ -25,6 +25,7 @@ from intarsia.engine.kernels.operands import (
     KeysValues,
     Model,
     PassRows,
+    RowsAndBuffers,
     Shape,
 )
 from intarsia.engine.kernels.threads import ThreadTeam
@@ -70,22 +71,24 @@ class Int8Backbone(CausalBackbone):
     def forward(self, rows: Rows, cache: KvCache) -> Tensor:
         cache.reserve(len(rows.ids))
         cosine, sine = rotation(rows.positions, self._frequencies, torch.float32)
-        buffers = self._buffers(rows)
+        pass_rows = PassRows(
+            start=len(cache),
+            num_frozen=rows.num_frozen,
+            visible=rows.visible.numpy(),
+            cosine=cosine.numpy(),
+            sine=sine.numpy(),
+        )
+        whole = RowsAndBuffers(pass_rows, self._buffers(rows))
+        wanted = _rows_from(whole, rows.first_hidden)
         self._team.run(
             run_layers,
             self.shape.num_layers * PHASES_PER_LAYER + 1,
             self._model,
-            PassRows(
-                start=len(cache),
-                num_frozen=rows.num_frozen,
-                visible=rows.visible.numpy(),
-                cosine=cosine.numpy(),
-                sine=sine.numpy(),
-            ),
             KeysValues(keys=_bits(cache.keys), values=_bits(cache.values)),
-            buffers,
+            whole,
+            wanted,
         )
-        return torch.from_numpy(buffers.hidden)
+        return torch.from_numpy(wanted.buffers.hidden)
 
     def logits(self, hidden: Tensor) -> Tensor:
         products = multiply_rows(self._weights.output, hidden.contiguous().numpy(), self._team)
@@ -107,6 +110,31 @@ class Int8Backbone(CausalBackbone):
             gate_up=products(layers.gate_up),
             hidden=np.empty((num_rows, shape.hidden), np.float32),
         )
+
+
+def _rows_from(whole: RowsAndBuffers, first: int) -> RowsAndBuffers:
+    """Return the rows from ``first`` on, in the same memory.
+
+    ``start`` still counts the tokens before all rows, and int8 rows are written from the first on.
+    """
+    rows, buffers = whole
+    return RowsAndBuffers(
+        rows._replace(
+            num_frozen=max(0, rows.num_frozen - first),
+            visible=rows.visible[first:],
+            cosine=rows.cosine[first:],
+            sine=rows.sine[first:],
+        ),
+        Buffers(
+            residual=buffers.residual[first:],
+            added=buffers.added[first:],
+            int8=buffers.int8._replace(num_rows=buffers.int8.num_rows - first),
+            qkv=buffers.qkv[first:],
+            mixed=buffers.mixed[first:],
+            gate_up=buffers.gate_up[first:],
+            hidden=buffers.hidden[first:],
+        ),
+    )
 
 
 def _bits(tensor: Tensor) -> object:

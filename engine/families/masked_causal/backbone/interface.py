@@ -26,6 +26,12 @@ class Rows:
     positions: Tensor  # (rows,) long
     num_frozen: int  # the first rows are frozen, the others are the canvas
     visible: Tensor  # (rows, context + rows) bool: what each row attends to
+    num_hidden: int | None = None  # how many of the last rows need hidden states; None: all
+
+    @property
+    def first_hidden(self) -> int:
+        """The number of rows before those that need hidden states."""
+        return 0 if self.num_hidden is None else len(self.ids) - self.num_hidden
 
 
 class CausalBackbone(ABC):
@@ -65,7 +71,7 @@ class CausalBackbone(ABC):
 
     @abstractmethod
     def forward(self, rows: Rows, cache: KvCache) -> Tensor:
-        """Run one pass; return hidden states (rows, hidden).
+        """Run one pass; return hidden states (rows, hidden) of the rows where they are wanted.
 
         The rows' keys and values are written after the context; ``cache.commit`` keeps those of
         the first rows.

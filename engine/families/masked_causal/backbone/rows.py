@@ -10,14 +10,19 @@ import torch
 from intarsia.engine.families.masked_causal.backbone.interface import Rows
 
 
-def frozen_rows(tokens: Sequence[int], *, start: int, device: torch.device) -> Rows:
-    """Return causal rows of known tokens."""
+def frozen_rows(
+    tokens: Sequence[int], *, start: int, device: torch.device, num_hidden: int | None = None
+) -> Rows:
+    """Return causal rows of known tokens; the hidden states of the last ``num_hidden`` are wanted
+    (None: of all).
+    """
     num = len(tokens)
     return Rows(
         ids=torch.tensor(tokens, dtype=torch.long, device=device),
         positions=torch.arange(start, start + num, device=device),
         num_frozen=num,
         visible=torch.ones(num, start + num, dtype=torch.bool, device=device).tril(start),
+        num_hidden=num_hidden,
     )
 
 

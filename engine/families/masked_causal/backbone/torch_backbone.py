@@ -58,7 +58,7 @@ class TorchBackbone(CausalBackbone):
         for i, layer in enumerate(self._weights.layers):
             x = x + self._attend(x, i, layer, shared)
             x = x + self._feed_forward(x, layer, rows.num_frozen)
-        return self._norm(x, self._weights.norm)
+        return self._norm(x[rows.first_hidden :], self._weights.norm)
 
     def logits(self, hidden: Tensor) -> Tensor:
         return self._weights.output.multiply(hidden)

@@ -8,10 +8,15 @@ import torch
 from toy_causal import KINDS, Kind, toy_backbone, toy_fill, toy_text
 from toy_causal_fill import run_fill
 
+from intarsia.engine.families.masked_causal.backbone.choose_format import Format
 from intarsia.engine.families.masked_causal.backbone.int8_weights import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
-from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows, outcome_rows
+from intarsia.engine.families.masked_causal.backbone.rows import (
+    canvas_rows,
+    frozen_rows,
+    outcome_rows,
+)
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
@@ -74,6 +79,22 @@ def test_a_row_is_the_same_to_the_bit_in_any_chunk(sizes: list[int], toy: Path) 
         if chunk:
             parts.append(read(backbone, cache, chunk))
     assert torch.equal(torch.cat(parts), whole)
+
+
+@pytest.mark.parametrize("num_hidden", [0, 1, 3, 40])
+@pytest.mark.parametrize("matrices", ["plain", "int8"])
+def test_the_last_hidden_states_are_those_of_a_whole_pass(
+    num_hidden: int, matrices: Format, toy: Path, adapter: Path
+) -> None:
+    backbone = toy_backbone(toy, adapter, matrices=matrices)
+    whole, last = backbone.new_cache(), backbone.new_cache()
+    every = backbone.forward(frozen_rows(_IDS[:40], start=0, device=CPU), whole)
+    rows = frozen_rows(_IDS[:40], start=0, device=CPU, num_hidden=num_hidden)
+    found = backbone.forward(rows, last)
+    assert torch.equal(found, every[40 - num_hidden :])
+    for cache in (whole, last):
+        cache.commit(_IDS[:40])
+    assert torch.equal(read(backbone, last, _IDS[40:]), read(backbone, whole, _IDS[40:]))
 
 
 def test_an_outcome_gives_the_same_proposal_alone_or_not(toy: Path, adapter: Path) -> None:
