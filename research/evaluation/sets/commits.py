@@ -26,7 +26,7 @@ from intarsia.workspace.context.place import RecentEdit
 SET_NAME = "commits"
 KIND: CutHoleKind = "rest_of_line"
 NUM_COMMITS = 3_000
-"""Of these newest ones. Most commits change a single file of code."""
+"""How many of the newest commits are searched. Most change a single file of code."""
 
 MAX_FILES = 12
 MAX_CHANGED_LINES = 120  # of one file: more is a rewrite

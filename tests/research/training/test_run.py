@@ -70,7 +70,7 @@ def test_a_run_reads_other_files_and_is_resumed(
     assert 0 < packed.num_with_project < len(packed)
     if what == "tuning":
         assert figures["project_loss"] > 0
-        assert {"alone_loss", "project_unread_loss"} & figures.keys()
+        assert figures["project_unread_loss"] > 0
     run(replace(options, tokens=2 * tokens))
     saved = [line for line in read_log(out) if "held_out" in line]
     first, *_, last = [line["step"] for line in saved]
