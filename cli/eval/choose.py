@@ -175,6 +175,7 @@ def _commit_cases(clone: str, request: EvalRequest) -> list[Case]:
     return commit_cases(
         CommitSource(repository=Path(path), cache=cache_folder() / "evaluation", revision=revision),
         languages=request.languages or None,
+        kinds=request.kinds or None,
         limit=request.limit or REPOSITORY_LIMIT,
         seed=request.seed,
     )

@@ -21,7 +21,9 @@ from intarsia.engine.kernels.vector_writer import CACHE_LINE, num_lanes
 from intarsia.engine.kernels.work_units import claim, done, wait_for
 
 _UNITS_PER_THREAD = 8
-_FEW_ROWS = 16  # up to here, blocks were not faster
+FEW_ROWS = 16
+"""Up to here, blocks were not faster."""
+
 _FIRST_ROW = np.int64(0)  # a bare 0 has a type of its own: numba would compile the callees twice
 
 
@@ -29,7 +31,7 @@ _FIRST_ROW = np.int64(0)  # a bare 0 has a type of its own: numba would compile 
 def multiply(phase, product, y):
     """Write a product's rows times its matrix into y (rows and some to spare, padded out)."""
     num_panels, together = product.matrix.panels.shape[0], block_panels()
-    is_many = product.rows.num_rows > _FEW_ROWS
+    is_many = product.rows.num_rows > FEW_ROWS
     size = max(1, num_panels // (_UNITS_PER_THREAD * phase.num_threads))
     if is_many:
         size = (size + together - 1) // together * together

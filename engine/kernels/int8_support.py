@@ -8,11 +8,15 @@ from intarsia.engine.kernels.compile_cache import run_compiled
 from intarsia.engine.kernels.dot_product import find_dot_product
 from intarsia.engine.kernels.forward import OUTPUT_PHASES, run_output
 from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
+from intarsia.engine.kernels.int8_product import FEW_ROWS
 from intarsia.engine.kernels.microkernels import GROUP, MAX_TILE_ROWS
 from intarsia.engine.kernels.operands import AdaptedInt8, Floats, Int8Rows
 from intarsia.engine.kernels.threads import ThreadTeam
 
 _NUM_OUT, _NUM_IN = 77, 3 * GROUP + 5  # a block of panels, and some more
+_NUM_ROWS = (1, 2, 3, MAX_TILE_ROWS + 1, FEW_ROWS + 4, FEW_ROWS + 6)
+"""Together they take every tile: those for few rows, then blocks of 6 and 2, and of 6 and 4."""
+
 _TOLERANCE = 0.02  # of the largest product, for two roundings to 127 steps
 
 
@@ -57,7 +61,7 @@ def quantize_matrix(weight: Floats) -> AdaptedInt8:
 
 def _is_right(weight: Floats) -> bool:
     part, team = quantize_matrix(weight), ThreadTeam(1)
-    for num_rows in (1, 3, MAX_TILE_ROWS + 1):
+    for num_rows in _NUM_ROWS:
         x = np.cos(np.arange(num_rows * _NUM_IN, dtype=np.float32)).reshape(num_rows, _NUM_IN)
         products, exact = multiply_rows(part, x, team), x @ weight.T
         if not np.allclose(products, exact, atol=_TOLERANCE * float(np.abs(exact).max())):

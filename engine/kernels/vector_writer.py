@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any
 
 from llvmlite import ir
-from numba.core import cgutils
 from numba.extending import overload
 
 from intarsia.engine.kernels.dot_product import DotProduct, find_dot_product
@@ -131,19 +130,3 @@ class VectorWriter:
     def zeros(self, count: int) -> list[Any]:
         """Return vectors of zeros in float32."""
         return [ir.Constant(self.floats, [0.0] * self.lanes)] * count
-
-    def aligned_memory(self, num_vectors: int) -> Any:
-        """Return the address of memory on the stack for float32 vectors, none across two lines."""
-        size = 4 * self.lanes * num_vectors + CACHE_LINE
-        memory = cgutils.alloca_once(self.builder, BYTE, size)
-        address = self.builder.ptrtoint(memory, I64)  # numba's stacks are aligned to 16 bytes only
-        start = self.builder.add(address, self.number(CACHE_LINE - 1))
-        return self.builder.and_(start, self.number(-CACHE_LINE))
-
-    def hidden(self, address: Any) -> Any:
-        """Return the same address, hidden from LLVM, which must then load from and store to it.
-
-        Else it would keep in registers what belongs in memory, and run out of registers.
-        """
-        kind = ir.FunctionType(I64, [I64])
-        return self.builder.asm(kind, "", "=r,0,~{memory}", [address], side_effect=True)

@@ -97,7 +97,12 @@ def code_of_language(text: str, offset: int, language: Language) -> Code:
     same = [fence for fence in find_fences(text) if fence.language.id == here.language.id]
     if not any(fence.holds(offset, offset) for fence in same):  # in a fence of Markdown
         return here
-    return replace(here, text=_only(text, [(fence.start, fence.end) for fence in same]))
+    code = _only(text, [(fence.start, fence.end) for fence in same])
+    for fence in same:
+        if fence.is_quoted:
+            bare = _without_marks(code[fence.start : fence.end])
+            code = code[: fence.start] + bare + code[fence.end :]
+    return replace(here, text=code)
 
 
 @lru_cache(maxsize=8)  # the rules ask about one text several times in a row

@@ -131,19 +131,29 @@ def _packed_holes(
     model: _TrainableModel,
     on_progress: ReportProgress,
 ) -> PackedHoles:
-    """Draw and encode the corpus's holes, or read those of a resumed run."""
-    path = folder.path / "holes.safetensors"
-    if path.exists():
-        return read_packed(path)
-    on_progress("drawing holes from the corpus", None)
+    """Draw and encode the corpus's holes, or read those of a resumed run.
+
+    Raises ModelError if those were drawn with other settings, in a run that saved no state yet.
+    """
     draw = HoleDraw(
         seed=options.seed,
         per_file=options.holes_per_file,
         max_holes=options.max_holes,
         project_share=options.project_share,
     )
+    path = folder.path / "holes.safetensors"
+    metadata = {
+        "corpus": options.corpus.name,
+        "draw": str(draw),
+        "model": model.name,
+        "layout": LAYOUT,
+        "window": str(options.window),
+    }
+    if path.exists():
+        return read_packed(path, metadata=metadata)
+    on_progress("drawing holes from the corpus", None)
     holes = draw_from_corpus(options.corpus, draw, on_progress)
-    return pack(model.encode(holes), path, metadata={"corpus": options.corpus.name})
+    return pack(model.encode(holes), path, metadata=metadata)
 
 
 def _load_causal(
@@ -171,7 +181,7 @@ def _load_causal(
 
     return _TrainableModel(
         name=model.name,
-        encode=lambda holes: encode_holes(holes, model.tokenizer),
+        encode=lambda holes: encode_holes(holes, model.tokenizer, window=window),
         task_for=task_for,
     )
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import platformdirs
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Raise it when tables, symbols or words change: an index of another version is made again."""
 
 KEEP_UNUSED_DAYS = 60

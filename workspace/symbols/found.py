@@ -32,7 +32,7 @@ class Found:
     @property
     def names(self) -> tuple[str, ...]:
         """Return the name, or all names of a declaration such as ``int x, y``."""
-        return tuple(_without_quotes(text) for text in self.texts("name"))
+        return tuple(name for text in self.texts("name") if (name := _without_quotes(text)))
 
     @property
     def is_container(self) -> bool:
@@ -59,9 +59,13 @@ class Found:
 
 
 def _without_quotes(name: str) -> str:
+    """Return a name without quotes around all of it."""
     name = name.strip()
-    is_quoted = name[:1] == name[-1:] and name[:1] in _QUOTES
-    return name.strip(_QUOTES) or name if is_quoted else name
+    quote = name[:1]
+    if quote != name[-1:] or quote not in _QUOTES:
+        return name
+    bare = name.strip(quote)
+    return name if not bare or quote in bare else bare
 
 
 def node_text(node: tree_sitter.Node, data: bytes) -> str:

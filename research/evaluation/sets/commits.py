@@ -15,17 +15,18 @@ from pathlib import Path
 
 from intarsia.infill.languages import language_for_path
 from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.case import Case
+from intarsia.research.evaluation.case import Case, CaseKind
 from intarsia.research.evaluation.sets.cut_case import cut_case
 from intarsia.research.evaluation.sets.git_history import Commit, GitHistory
 from intarsia.research.evaluation.sets.request_kind import language_ids
-from intarsia.research.holes.cut_holes import CutHole, cut_holes
+from intarsia.research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
 from intarsia.research.holes.node_table import hole_nodes
 from intarsia.workspace.context.place import RecentEdit
 
 SET_NAME = "commits"
+KIND: CutHoleKind = "rest_of_line"
 NUM_COMMITS = 3_000
-"""Of these newest ones. Most commits change a single file of code."""
+"""How many of the newest commits are searched. Most change a single file of code."""
 
 MAX_FILES = 12
 MAX_CHANGED_LINES = 120  # of one file: more is a rewrite
@@ -46,15 +47,27 @@ class CommitSource:
     cache: Path
     revision: str = "HEAD"  # the newest commit that is read
 
+    @property
+    def name(self) -> str:
+        """The repository's name, which the model reads."""
+        return self.repository.resolve().name.removesuffix(".git") or "repository"
+
 
 def commit_cases(
-    source: CommitSource, *, languages: Sequence[str] | None, limit: int, seed: int
+    source: CommitSource,
+    *,
+    languages: Sequence[str] | None,
+    kinds: Sequence[CaseKind] | None,
+    limit: int,
+    seed: int,
 ) -> list[Case]:
     """Return at most ``limit`` cases, those of the newest commits first.
 
     Raise EvaluationFault if it is no repository of git, a language is unknown, or there is no such
     hole.
     """
+    if kinds and KIND not in kinds:
+        raise EvaluationFault(f"holes of commits are of the kind {KIND}: choose that, or no kind")
     wanted = language_ids(languages) if languages else None
     history = GitHistory(source.repository)
     cases = list(islice(_cases(history, source, wanted, seed), limit))
@@ -82,7 +95,7 @@ def _cases(
             for hole in _holes(path, changes, chance)
         ]
         if found:
-            root = source.cache / "commits" / commit.id
+            root = source.cache / "commit-trees" / commit.id / source.name
             history.write_sources(commit.id, root)
             chosen = chance.sample(found, min(len(found), MAX_HOLES_A_COMMIT))
             yield from (_case(one, changes, commit, root) for one in chosen)
@@ -151,7 +164,7 @@ def _holes(path: str, changes: Mapping[str, _Change], chance: random.Random) -> 
     if not names:
         return
     starts = _line_starts(change.new)
-    cuts = cut_holes(change.new, language_for_path(path), ["rest_of_line"])["rest_of_line"]
+    cuts = cut_holes(change.new, language_for_path(path), [KIND])[KIND]
     chance.shuffle(cuts)
     for cut in cuts:
         match = _NAME.match(change.new, cut.start)

@@ -1,4 +1,4 @@
-"""Reads a repository's newest commits and their files, by git's plumbing commands.
+"""Reads a repository's newest commits and their files.
 
 Nothing is checked out, so neither hooks nor filters run. A commit's files are written to a folder
 of their own, once.
@@ -6,7 +6,6 @@ of their own, once.
 
 import io
 import re
-import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,11 +18,16 @@ from intarsia.research.errors import EvaluationFault
 MAX_FILE_BYTES = 400_000
 _IGNORE_FILES = (".gitignore", ".intarsiaignore")
 _COMMIT = re.compile(r"[0-9a-f]{40,64}")
+_CHANGED_FILE = re.compile(r"(?<=[\0\n]):100\d{3} 100\d{3} [0-9a-f]+ [0-9a-f]+ M\0([^\0]+)(?=\0)")
+_OF_TEXT = re.compile(rb"[0-9a-f]+ blob (\d+)\n")  # else it is missing, or a submodule
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Commit:
-    """A commit with one parent. ``changed``: the files that both have, with different texts."""
+    """A commit with one parent. ``changed``: the files that both have, with different texts.
+
+    Links and submodules are no files.
+    """
 
     id: str
     parent: str
@@ -46,21 +50,23 @@ class GitHistory:
             "--no-merges",
             "--no-renames",
             "--diff-filter=M",
-            "--name-only",
+            "--raw",
+            "--no-relative",
+            "--no-show-signature",
             "-z",
             "--format=%x01%H %P%x02",
             f"--max-count={num_commits}",
             "--end-of-options",
             until,
+            "--",
         ).decode("utf-8", "replace")
         for row in rows.split("\x01")[1:]:
-            heads, _, names = row.partition("\x02")
+            heads, _, changes = row.partition("\x02")
             ids = heads.split()
             if len(ids) == 2 and all(map(_COMMIT.fullmatch, ids)):
-                changed = tuple(
-                    sorted(name.strip("\n") for name in names.split("\0") if name.strip())
+                yield Commit(
+                    id=ids[0], parent=ids[1], changed=sorted(_CHANGED_FILE.findall(changes))
                 )
-                yield Commit(id=ids[0], parent=ids[1], changed=changed)
 
     def texts(self, commit: str, paths: Sequence[str]) -> Mapping[str, str]:
         """Return the texts of files at a commit; a file that is large or no text is left out."""
@@ -69,10 +75,10 @@ class GitHistory:
         stream = io.BytesIO(self._run("cat-file", "--batch", given=names))
         texts = {}
         for path in known:
-            words = stream.readline().split()
-            if words[-1] == b"missing":
+            found = _OF_TEXT.fullmatch(stream.readline())
+            if found is None:
                 continue
-            data = stream.read(int(words[-1]))
+            data = stream.read(int(found[1]))
             stream.read(1)
             text = _decoded(data)
             if text is not None:
@@ -80,17 +86,20 @@ class GitHistory:
         return texts
 
     def write_sources(self, commit: str, folder: Path) -> None:
-        """Write a commit's source files and ignore files to ``folder``, if it is not there yet."""
+        """Write a commit's source files and ignore files to ``folder``, if it is not there yet.
+
+        Raise EvaluationFault if the disk refuses.
+        """
         if folder.is_dir():
             return
-        folder.parent.mkdir(parents=True, exist_ok=True)
         paths = [path for path in self._paths(commit) if _is_wanted(path)]
-        with tempfile.TemporaryDirectory(dir=folder.parent) as partial:
-            for path, text in self.texts(commit, paths).items():
-                file = Path(partial, "files", path)
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_text(text, encoding="utf-8", newline="")
-            shutil.move(Path(partial, "files"), folder)
+        try:
+            _write(self.texts(commit, paths), folder)
+        except OSError as error:
+            raise EvaluationFault(
+                f"commit {commit} cannot be written to {folder.parent} ({error}): make room there, "
+                "or set INTARSIA_CACHE_DIR to another folder"
+            ) from error
 
     def _paths(self, commit: str) -> Iterator[str]:
         """Yield the paths of a commit's plain files: no links, no submodules."""
@@ -110,6 +119,23 @@ class GitHistory:
             reason = said[-1] if said else f"git ends with {error.returncode}"
             raise EvaluationFault(f"{self.repository} has no such commits: {reason}") from None
         return done.stdout
+
+
+def _write(texts: Mapping[str, str], folder: Path) -> None:
+    """Write a folder that has all files, or none. Another run may write the same one."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as unfinished:
+        files = Path(unfinished, "files")
+        files.mkdir()
+        for path, text in texts.items():
+            file = files / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8", newline="")
+        try:
+            files.rename(folder)  # a move would go inside of a folder that is there by now
+        except OSError:
+            if not folder.is_dir():
+                raise
 
 
 def _decoded(data: bytes) -> str | None:

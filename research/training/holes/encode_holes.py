@@ -22,8 +22,9 @@ from intarsia.research.training.holes.packed_holes import HoleIds
 LAYOUT = "anchored"
 """The name of the layout of holes: a run that started with another layout is not resumed."""
 
-_PREFIX_CHARS = 1_200  # more than the tokens that a training canvas sees
+_PREFIX_CHARS = 1_200  # more than the tokens of the default windows
 _SUFFIX_CHARS = 700
+_CHARS_PER_TOKEN = 4  # of code: few tokens have more
 _MAX_PROJECT = 1_024  # tokens: more than the chunks of any budget have
 _MIN_TOKENS = 2
 _MAX_GIVEN = 192  # tokens: one hole with many would make its whole batch as long
@@ -37,14 +38,21 @@ def encode_holes(
     tokenizer: FimTokenizer,
     *,
     grouped_by: Literal["package", "file"] = "package",
+    window: tuple[int, int] | None = None,
 ) -> Iterator[HoleIds]:
-    """Return the ids of each hole; holes of one package, or of one file, share a group."""
+    """Return the ids of each hole; holes of one package, or of one file, share a group.
+
+    ``window``: tokens of the file before and after a hole that training shows; None is a default.
+    """
+    num_before, num_after = window or (0, 0)
+    prefix_chars = max(_PREFIX_CHARS, _CHARS_PER_TOKEN * num_before)
+    suffix_chars = max(_SUFFIX_CHARS, _CHARS_PER_TOKEN * num_after)
     tokenizer.mark_ids()  # a model without the marks fails before the work
     for hole in holes:
         start = given_start(hole.prefix, len(hole.prefix))
-        before = with_plain_newlines(hole.prefix[:start][-_PREFIX_CHARS:])
+        before = with_plain_newlines(hole.prefix[:start][-prefix_chars:])
         typed = with_plain_newlines(hole.prefix[start:])
-        suffix = with_plain_newlines(hole.suffix[:_SUFFIX_CHARS]) or "\n"
+        suffix = with_plain_newlines(hole.suffix[:suffix_chars]) or "\n"
         boundary = _draw_boundary(before)
         after_boundary = before[boundary:]
         ids = tokenizer.encode(after_boundary + typed + with_plain_newlines(hole.hole))

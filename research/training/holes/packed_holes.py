@@ -124,12 +124,18 @@ def pack(holes: Iterable[HoleIds], path: Path, *, metadata: dict[str, str]) -> P
     return PackedHoles(tensors)
 
 
-def read_packed(path: Path) -> PackedHoles:
-    """Map a file of holes. Raises ModelError if it is not such a file."""
+def read_packed(path: Path, *, metadata: Mapping[str, str] | None = None) -> PackedHoles:
+    """Map a file of holes. Raises ModelError if it is not such a file, or has other ``metadata``.
+
+    What the file's header does not have may be anything.
+    """
     try:
         with safe_open(path, framework="pt") as file:
-            if (file.metadata() or {}).get("format") != _FORMAT:
+            header = file.metadata() or {}
+            if header.get("format") != _FORMAT:
                 raise ModelError(f"{path} has no packed holes: delete it and train again")
+            if any(header.get(name, value) != value for name, value in (metadata or {}).items()):
+                raise ModelError(f"{path} was drawn with other settings: name another folder")
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             num_holes = len(tensors["groups"])
     except (OSError, SafetensorError, KeyError) as error:

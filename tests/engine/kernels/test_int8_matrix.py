@@ -12,9 +12,10 @@ from llvmlite import binding
 
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.kernels import int8_support
-from intarsia.engine.kernels.block_tile import block_panels
+from intarsia.engine.kernels.block_tile import BLOCK_ROWS, block_panels
 from intarsia.engine.kernels.compile_cache import keep_compiled
 from intarsia.engine.kernels.int8_matrix import empty_matrices, write_rows
+from intarsia.engine.kernels.int8_product import FEW_ROWS
 from intarsia.engine.kernels.int8_support import can_multiply_int8, multiply_rows, quantize_matrix
 from intarsia.engine.kernels.microkernels import GROUP
 from intarsia.engine.kernels.operands import AdaptedInt8, Floats
@@ -58,8 +59,21 @@ def test_products_in_blocks_are_those_of_each_row_alone(num_rows: int, num_out: 
         assert np.array_equal(together[i : i + 1], multiply_rows(part, x[i : i + 1], _TEAM))
 
 
-def test_the_check_of_this_processor_multiplies_blocks_too() -> None:
+def test_the_check_of_this_processor_multiplies_blocks_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In tiles of every height."""
+    checked: list[int] = []
+
+    def noted(part: AdaptedInt8, x: Floats, team: ThreadTeam) -> Floats:
+        checked.append(len(x))
+        return multiply_rows(part, x, team)
+
+    monkeypatch.setattr(int8_support, "multiply_rows", noted)
+    can_multiply_int8.__wrapped__()
     assert block_panels() * num_lanes() < int8_support._NUM_OUT
+    remaining = {num_rows % BLOCK_ROWS for num_rows in checked if num_rows > FEW_ROWS}
+    assert {2, 4} <= remaining
 
 
 def test_no_rows_make_no_products() -> None:

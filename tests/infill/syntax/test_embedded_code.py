@@ -129,6 +129,16 @@ def test_all_blocks_of_one_language_are_one_program():
     assert code_of_language(text, 0, MARKDOWN).text == text
 
 
+def test_code_of_a_document_has_no_marks_of_quotes():
+    quoted = "> ```python\n> import b\n> if b:\n>     b.\n> ```\n"
+    text = f"```python\nimport a\n>>> a\n```\n\n{quoted}"
+    for offset in (text.index("import a"), text.index("b.\n")):
+        code = code_of_language(text, offset, MARKDOWN).text
+        assert code.split("\n")[1:3] == ["import a", ">>> a"]
+        assert code.split("\n")[6:9] == ["  import b", "  if b:", "      b."]
+        assert len(code) == len(text)
+
+
 PARTS = ["```", "````", "~~~", "python", " js", "\n", "\r\n", "\r", "> ", "- ", "1. ", "    ", "\t"]
 documents = st.lists(st.sampled_from(PARTS), max_size=30).map("".join) | texts
 

@@ -75,8 +75,9 @@ NEVER_READ = (
     *("debian:golang-github-go-chi-chi", "debian:golang-go.uber-zap"),
     *("debian:golang-github-charmbracelet-bubbletea", "debian:rust-fd-find", "debian:rust-axum"),
     *("debian:commons-csv", "debian:libretrofit-java", "debian:google-auto-common-java"),
+    *("pypi:click", "npm:got"),
 )
-"""Packages that edits and whole repositories are measured on."""
+"""Packages that edits, commits and whole repositories are measured on."""
 
 
 @pytest.mark.parametrize("name", NEVER_READ)

@@ -70,12 +70,39 @@ def test_a_run_reads_other_files_and_is_resumed(
     assert 0 < packed.num_with_project < len(packed)
     if what == "tuning":
         assert figures["project_loss"] > 0
-        assert {"alone_loss", "project_unread_loss"} & figures.keys()
+        assert figures["project_unread_loss"] > 0
     run(replace(options, tokens=2 * tokens))
     saved = [line for line in read_log(out) if "held_out" in line]
     first, *_, last = [line["step"] for line in saved]
     assert [line["step"] for line in saved] == sorted(line["step"] for line in saved)
     assert (first, len(saved)) == (0, 3)
     assert saved[1]["step"] < last
-    with pytest.raises(ModelError, match="other settings"):
-        run(replace(options, window=(41, 20)))
+    for changed in (replace(options, window=(41, 20)), replace(options, rank=5)):
+        with pytest.raises(ModelError, match="other settings"):
+            run(changed)
+
+
+def test_holes_of_other_settings_are_not_taken_from_a_run_without_state(
+    options: TrainingOptions, tmp_path: Path
+) -> None:
+    """The user may have stopped it before its first save."""
+    out = tmp_path / "run"
+    run_training(options, out, lambda text, share: None)
+    (out / "state.json").unlink()
+    run_training(options, out, lambda text, share: None)
+    for changed in (replace(options, project_share=0.0), replace(options, seed=2)):
+        (out / "state.json").unlink(missing_ok=True)
+        with pytest.raises(ModelError, match="drawn with other settings"):
+            run_training(changed, out, lambda text, share: None)
+
+
+def test_a_wide_window_is_shown_whole(options: TrainingOptions, tmp_path: Path) -> None:
+    lines = "".join(f"value_{number} = {number}\n" for number in range(600))
+    files = [corpus_file(lines + functions(name), path="a.py", package=name) for name in NAMES]
+    write_files(options.corpus, sorted(files, key=lambda file: file.package_name))
+    wide = replace(options, window=(1_300, 750), project_share=0.0)
+    run_training(wide, tmp_path / "run", lambda text, share: None)
+    packed = read_packed(tmp_path / "run" / "holes.safetensors")
+    holes = [packed[index] for index in range(len(packed))]
+    assert max(len(hole.prefix) for hole in holes) >= 1_300
+    assert max(len(hole.suffix) for hole in holes) >= 750

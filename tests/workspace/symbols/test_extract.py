@@ -169,6 +169,15 @@ def test_a_declaration_without_its_name_is_no_definition() -> None:
     assert "A" in names and "" not in names
 
 
+@pytest.mark.parametrize(
+    ("heading", "names"),
+    [("`one` and `two`", ["`one` and `two`"]), ("`one`", ["one"]), ("'", ["'"]), ("\u3000", [])],
+)
+def test_a_name_loses_only_quotes_around_all_of_it(heading: str, names: list[str]) -> None:
+    symbols = extract_symbols(f"# {heading}\n\nText.\n", language_for_id("markdown"))
+    assert [one.name for one in symbols.definitions] == names
+
+
 @settings(max_examples=200, deadline=None)
 @given(language=st.sampled_from(LANGUAGES), data=st.data())
 def test_any_text_has_symbols_inside_the_file(language: Language, data: st.DataObject) -> None:
