@@ -3,8 +3,6 @@
 Needs the infill package's grammars, so the server imports it on first use.
 """
 
-from pygls.uris import to_fs_path
-
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.languages import Language, language_for
@@ -32,4 +30,4 @@ def options_of(settings: Settings, deadline_ms: int, *, seed: int = 0) -> FillOp
 
 def language_of(document: Document) -> Language:
     """Return the language by the editor's identifier, else by the file's name."""
-    return language_for(document.language_id, to_fs_path(document.file_uri) or "")
+    return language_for(document.language_id, document.disk_path or "")

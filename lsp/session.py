@@ -21,6 +21,7 @@ from intarsia.lsp.engine.repository_tuning import choose_model
 from intarsia.lsp.engine.user_messages import EngineNotifier
 from intarsia.lsp.protocol_extensions import Extensions
 from intarsia.lsp.settings import Settings, resolve_folder_settings, resolve_settings
+from intarsia.lsp.settings_requests import SettingsRequests
 from intarsia.lsp.status.ahead_count import AheadCount
 from intarsia.lsp.status.draft_notifications import Drafts
 from intarsia.lsp.status.reporter import StatusReporter
@@ -61,7 +62,9 @@ class Session:
         self.status = StatusReporter(server.protocol.notify)
         self.engine = EngineConnection(EngineNotifier(server), self.status, launch)
         self._problems: tuple[str, ...] = ()  # with the current options; each is logged once
+        self.settings_requests = SettingsRequests()
         self._initial_options: Mapping[str, object] = {}
+        self._options: object = None  # of the window; they override the initial ones
         self.folders: Sequence[Folder] = ()  # that the client has opened
         self._folder_options: Mapping[str, object] = {}  # by the folder's URI
         self._folder_settings: Mapping[str, Settings] = {}  # by the same
@@ -87,7 +90,7 @@ class Session:
         """Take the options and opened folders of ``initialize``; later options override these."""
         self.folders = folders
         self._initial_options = _as_options(options)
-        self._resolve({})
+        self._resolve()
 
     def configure(
         self, options: object, of_folders: Mapping[str, object] = MappingProxyType({})
@@ -99,7 +102,8 @@ class Session:
         window = self.settings
         before = {document: self.settings_of(document) for document in self.documents.opened()}
         self._folder_options = {**self._folder_options, **of_folders}
-        self._resolve(options)
+        self._options = options
+        self._resolve()
         if self.settings != window:
             self._forget_suggestions()
         else:
@@ -110,8 +114,8 @@ class Session:
                 self.projects.forget_chosen(uri)
         self._open_index()
 
-    def _resolve(self, options: object) -> None:
-        merged = {**self._initial_options, **_as_options(options)}
+    def _resolve(self) -> None:
+        merged = {**self._initial_options, **_as_options(self._options)}
         settings, problems = resolve_settings(merged)
         choice = choose_model(settings, self._paths())
         self.settings = msgspec.structs.replace(settings, model=choice.model)
@@ -176,7 +180,13 @@ class Session:
         """Take the folders that the client has opened and closed."""
         kept = [folder for folder in self.folders if folder not in removed]
         self.folders = (*kept, *(folder for folder in added if folder not in kept))
+        self._resolve()
         self._forget_suggestions()
+        self._open_index()
+
+    def settings_arrived(self) -> None:
+        """Go by the client's answer to a request for settings, or do without it."""
+        self.settings_requests.end()
         self._open_index()
 
     def _forget_suggestions(self) -> None:
@@ -224,8 +234,8 @@ class Session:
         self.projects.forget(uri)
 
     def _open_index(self) -> None:
-        if self._has_file_events is None:
-            return
+        if self._has_file_events is None or self.settings_requests.is_open:
+            return  # a new folder may exclude files, or want no index at all
         roots = {
             folder.path: self._folder_settings.get(folder.uri, self.settings)
             for folder in self.folders
@@ -279,7 +289,7 @@ class Session:
 
 
 def _as_options(options: object) -> Mapping[str, object]:
-    if options is None:
+    if not options:  # Lua has one empty table: it is sent as a list
         return {}
     if not isinstance(options, Mapping):
         logger.warning("ignored the options: they must be an object, not %r", options)

@@ -26,9 +26,9 @@ log and keeps its default.
 **Several folders in one window.** A setting *per folder* may have another value in each opened
 folder, and holds for that folder's documents. All others hold for the whole window: no folder
 chooses the model. VS Code reads a folder's values from its `.vscode/settings.json`; those that name
-models or files to read only in a workspace that you trust. Other clients answer
-`workspace/configuration` for each folder's URI (`scopeUri`). [editors.md](editors.md) tells which
-editors do.
+models, files to read or what is kept on disk only in a workspace that you trust. Other clients
+answer `workspace/configuration` for each folder's URI (`scopeUri`). [editors.md](editors.md) tells
+which editors do.
 
 This page is generated from [`lsp/settings.py`](../lsp/settings.py):
 `python -m intarsia.lsp.settings_table > docs/settings.md`.

@@ -13,7 +13,7 @@ from dataclasses import replace
 from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.holes.placeholders import placeholder_holes
 from intarsia.infill.languages import Language
-from intarsia.infill.syntax.embedded_code import find_fences
+from intarsia.infill.syntax.embedded_code import MAX_CHARS, find_fences
 from intarsia.infill.syntax.parse import parse, parse_afresh
 
 MAX_FENCES = 200
@@ -42,6 +42,8 @@ def _placeholders(text: str, language: Language) -> Iterator[MarkedHole]:
 
 
 def _placeholders_in_fences(text: str) -> Iterator[MarkedHole]:
+    if len(text) > MAX_CHARS:
+        return
     for fence in find_fences(text)[:MAX_FENCES]:
         if fence.is_quoted:  # a body of several lines would need its marks
             continue

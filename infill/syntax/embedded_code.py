@@ -32,7 +32,7 @@ _FENCE = re.compile(
     r"(?<![^\r\n])(?P<lead>(?:[ \t>*+-]|\d{1,9}[.)](?=[ \t]))*)"
     r"(?P<marker>`{3,}|~{3,})(?P<info>[^\r\n]*)"
 )
-_QUOTE_ENDS = re.compile(r"(?<![^\r\n])(?![ \t]*>)")
+_QUOTE_ENDS = re.compile(r"(?<![^\r\n])(?!(?<=\r)\n|[ \t]*>)")
 _NOT_LINE_END = re.compile(r"[^\r\n]+")
 _NAME = re.compile(r"\{?\s*\.?([\w#+.-]+)")
 _VERSION = re.compile(r"\d+(?:\.\d+)*$")

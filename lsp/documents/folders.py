@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
-from urllib.parse import unquote, urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from lsprotocol import types
 from pygls.uris import from_fs_path, to_fs_path
@@ -25,12 +25,12 @@ class Folder:
     @property
     def path(self) -> Path | None:
         """The folder on this machine, None where it is in a virtual file system."""
-        path = to_fs_path(self.uri)
+        path = disk_path(self.uri)
         return Path(path) if path else None
 
     def holds(self, uri: str) -> bool:
         """Whether a document is in the folder, at any depth."""
-        return _place(uri) == _place(self.uri) and _path(uri).is_relative_to(_path(self.uri))
+        return _place(uri) == _place(self.uri) and uri_path(uri).is_relative_to(uri_path(self.uri))
 
 
 def folder_at(path: Path) -> Folder:
@@ -49,22 +49,39 @@ def opened_folders(params: types.InitializeParams) -> tuple[Folder, ...]:
 def folder_of(uri: str, folders: Iterable[Folder]) -> Folder | None:
     """Return the innermost folder that a document is in, None if it is in none."""
     holding = [folder for folder in folders if folder.holds(uri)]
-    return max(holding, key=lambda folder: len(_path(folder.uri).parts), default=None)
+    return max(holding, key=lambda folder: len(uri_path(folder.uri).parts), default=None)
 
 
 @_remembered
 def disk_path(uri: str) -> str | None:
     """Return the path of a file on disk, with forward slashes; None for any other document."""
-    path = to_fs_path(uri)
+    path = _fs_path(uri)
     return PurePath(path).as_posix() if path else None
 
 
 @_remembered
-def _place(uri: str) -> tuple[str, str]:
-    parts = urlsplit(uri)
-    return parts.scheme, parts.netloc
+def uri_path(uri: str) -> PurePath:
+    """Return the path in a URI, of a file on disk or in another file system."""
+    return PurePath(_fs_path(uri) or unquote(_split(uri).path))
 
 
 @_remembered
-def _path(uri: str) -> PurePath:
-    return PurePath(to_fs_path(uri) or unquote(urlsplit(uri).path))
+def _place(uri: str) -> tuple[str, str]:
+    parts = _split(uri)
+    return parts.scheme, parts.netloc
+
+
+def scheme_of(uri: str) -> str:
+    """Return what a URI begins with, such as "file"; "" where the URI is malformed."""
+    return _split(uri).scheme
+
+
+def _fs_path(uri: str) -> str | None:
+    return to_fs_path(uri) if scheme_of(uri) == "file" else None
+
+
+def _split(uri: str) -> SplitResult:
+    try:
+        return urlsplit(uri)
+    except ValueError:  # brackets that hold no address
+        return SplitResult("", "", uri, "", "")

@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from pygls.uris import to_fs_path
-
 from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.filling.fill_all import OnFillProgress, fill_all
 from intarsia.infill.filling.fill_in_order import fill_selection, rewrite_selection
@@ -23,6 +21,7 @@ from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.edits.edit_arguments import EditArguments
 from intarsia.lsp.fill_options import language_of, options_of
 from intarsia.lsp.session import Session
@@ -45,6 +44,7 @@ async def compute_edit(
     session: Session, arguments: EditArguments, on_progress: OnFillProgress
 ) -> ComputedEdit:
     """Have the model fill the requested holes."""
+    await session.settings_requests.settled()
     document = session.documents.current(arguments.text_document.uri)
     if document is None:
         return ComputedEdit(document=None, reason="the document is not open")
@@ -67,7 +67,7 @@ async def compute_edit(
 
 def holes_of(settings: Settings, document: Document) -> tuple[MarkedHole, ...]:
     """Return the marked holes of a document."""
-    path = to_fs_path(document.uri) or ""
+    path = disk_path(document.uri) or ""
     return _holes(document.text, language_of(document), settings.hole_marks, is_stub(path))
 
 

@@ -39,12 +39,21 @@ class IndexConnection:
         return self._client is not None and bool(self._roots) and not self._client.fault
 
     def open(self, folders: Mapping[Path, Settings], *, has_file_events: bool = False) -> None:
-        """Index these folders, each under its settings; not those that switch context off."""
+        """Index these folders, each under its settings; not those that switch context off.
+
+        Nor are these indexed as a part of a folder that they are in.
+        """
+        off = tuple(
+            folder.as_posix()
+            for folder, settings in folders.items()
+            if not (settings.enabled and settings.project_context)
+        )
         roots = tuple(
             RootSettings(
                 path=folder.as_posix(),
                 exclude=settings.exclude,
                 exclude_secrets=settings.exclude_secrets,
+                excluded_paths=tuple(it for it in off if PurePath(it).is_relative_to(folder)),
             )
             for folder, settings in folders.items()
             if settings.enabled and settings.project_context

@@ -33,6 +33,7 @@ async def completion(
     if isinstance(snapshot, NoSuggestion):
         session.report(uri, RequestOutcome(reason=snapshot.reason))
         return _incomplete_list([])
+    await session.settings_requests.settled()
     settings = session.settings
     options = SuggestOptions(
         num_candidates=1, debounce_ms=settings.debounce_ms, deadline_ms=settings.deadline_ms

@@ -23,9 +23,13 @@ async def load_configuration(ls: IntarsiaServer) -> None:
     if workspace is None:
         return
     changes = workspace.did_change_configuration
-    if changes is not None and changes.dynamic_registration:
-        await _register_for_changes(ls)
-    await _pull(ls, ls.session.folders)
+    ls.session.settings_requests.begin()
+    try:
+        if changes is not None and changes.dynamic_registration:
+            await _register_for_changes(ls)
+        await _pull(ls, ls.session.folders)
+    finally:
+        ls.session.settings_arrived()
 
 
 async def did_change_configuration(
@@ -35,19 +39,33 @@ async def did_change_configuration(
     session = ls.session
     before = (session.settings.model, session.is_enabled)
     if _can_pull(ls):
-        await _pull(ls, session.folders)
+        session.settings_requests.begin()
+        try:
+            await _pull(ls, session.folders)
+        finally:
+            session.settings_arrived()
     else:
         session.configure(_own_section(params.settings))
     if (session.settings.model, session.is_enabled) != before:
         session.preload()
 
 
-async def add_folders(ls: IntarsiaServer, added: Sequence[Folder]) -> None:
-    """Take folders that the client has opened since, with their settings."""
-    answer = await _requested(ls, added)
-    ls.session.change_folders(added=added, removed=[])
-    if answer is not None:
-        ls.session.configure(*answer)
+def add_folders(ls: IntarsiaServer, added: Sequence[Folder]) -> None:
+    """Take folders that the client has opened since; they are not indexed before their settings."""
+    session = ls.session
+    if not _can_pull(ls):
+        session.change_folders(added=added, removed=[])
+        return
+    session.settings_requests.begin()
+    session.change_folders(added=added, removed=[])
+    session.start(_pull_new(ls, added))
+
+
+async def _pull_new(ls: IntarsiaServer, added: Sequence[Folder]) -> None:
+    try:
+        await _pull(ls, added)
+    finally:
+        ls.session.settings_arrived()
 
 
 async def _pull(ls: IntarsiaServer, folders: Sequence[Folder]) -> None:

@@ -5,7 +5,6 @@ from typing import Any
 import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
-from pygls.uris import to_fs_path
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import take_snapshot
@@ -49,7 +48,7 @@ async def _text(ls: IntarsiaServer, arguments: _Arguments) -> str:
     if isinstance(plan, NoSuggestion):
         return f"no suggestion at this place: {plan.reason}\n"
     context = session.projects.chosen(uri)
-    file = context.path if context else (to_fs_path(snapshot.document.file_uri) or uri)
+    file = context.path if context else (snapshot.document.disk_path or uri)
     return seen_text(plan, context, file=file, tokens_per_s=await session.engine.reading_speed())
 
 

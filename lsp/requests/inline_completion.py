@@ -31,6 +31,7 @@ async def inline_completion(
     if isinstance(snapshot, NoSuggestion):
         session.report(uri, RequestOutcome(reason=snapshot.reason))
         return None
+    await session.settings_requests.settled()
     options = _options(session, snapshot, context.trigger_kind)
     outcome = await session.latest.run(uri, suggest(session, snapshot, options))
     if outcome is None:

@@ -34,7 +34,7 @@ def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
     document = session.documents.current(uri)
     if document is None or not document.is_edited or not session.settings.prefetch:
         return
-    if session.refusal(document):
+    if session.settings_requests.is_open or session.refusal(document):
         return
     snapshot = take_snapshot(session.documents, uri, position)
     if isinstance(snapshot, NoSuggestion):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.session import Session
+from intarsia.lsp.settings import Settings
 from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import CachedSuggestions
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _STALE = "the document has changed"
+_OTHER_SETTINGS = "the settings have changed"
 _TOO_LATE = "the deadline passed before the engine was asked"
 
 
@@ -95,8 +97,8 @@ async def _ask_engine(
     attempts = await ask_until_enough_pass(
         fill, partial(read_ghost_text, plan), num_needed=options.num_candidates, known=cached.ghosts
     )
-    if not snapshot.is_current(session.documents):
-        return RequestOutcome(reason=_STALE, cost=attempts.cost)
+    if outdated := _why_outdated(session, snapshot, settings):
+        return RequestOutcome(reason=outdated, cost=attempts.cost)
     if attempts.passed:
         is_complete = options.num_candidates > 1 and attempts.is_complete
         known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
@@ -104,6 +106,14 @@ async def _ask_engine(
     is_short = is_first(session, snapshot, plan)
     may_have_project = project is not None or session.projects.is_on(settings)
     return _outcome(attempts, is_short=is_short, may_have_project=may_have_project)
+
+
+def _why_outdated(session: Session, snapshot: Snapshot, settings: Settings) -> str | None:
+    """Return why an answer is not to be shown or kept, None where it may be."""
+    if not snapshot.is_current(session.documents):
+        return _STALE
+    is_same = session.settings_of(snapshot.document) == settings
+    return None if is_same else _OTHER_SETTINGS
 
 
 def _outcome(

@@ -47,13 +47,13 @@ def did_save(ls: IntarsiaServer, params: types.DidSaveTextDocumentParams) -> Non
 def did_change_workspace_folders(
     ls: IntarsiaServer, params: types.DidChangeWorkspaceFoldersParams
 ) -> None:
-    """Index the folders that are open now; the settings of new ones are requested before."""
+    """Index the folders that are open now, new ones once their settings are known."""
     added = [Folder(uri=folder.uri) for folder in params.event.added]
     removed = [Folder(uri=folder.uri) for folder in params.event.removed]
     if removed:
         ls.session.change_folders(added=[], removed=removed)
     if added:
-        ls.session.start(add_folders(ls, added))
+        add_folders(ls, added)
 
 
 def _can_watch(capabilities: types.ClientCapabilities) -> bool:

@@ -1,5 +1,6 @@
 """Several opened folders: the settings that a document has, and what a change of these reaches."""
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,9 +9,12 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from scripted_engine import ScriptedEngine
 
+from intarsia.lsp import settings_requests
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import Folder
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.features import build_server
+from intarsia.lsp.requests.inline_completion import inline_completion
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
@@ -46,6 +50,13 @@ async def answers(session: Session, uri: str) -> bool:
     outcome = await suggest(session, snapshot, OPTIONS)
     assert outcome.ghosts
     return bool(engine.requests)
+
+
+def invoked(session: Session, uri: str) -> types.InlineCompletionParams:
+    """Return a request in a new document that the user invoked."""
+    document(session, uri)
+    context = types.InlineCompletionContext(types.InlineCompletionTriggerKind.Invoked)
+    return types.InlineCompletionParams(context, types.TextDocumentIdentifier(uri), START)
 
 
 def test_a_folder_overrides_the_window_for_its_own_documents_alone() -> None:
@@ -124,6 +135,9 @@ def test_it_is_on_if_it_is_on_anywhere(window: bool, folder: bool, expected: boo
         (f"{VIRTUAL}/a.py", None),
         (f"{VIRTUAL}/deep/.env", "excluded by the pattern"),
         (f"{VIRTUAL}/own/a.py", "excluded by the pattern"),
+        ("untitled:/work/one/new.py", None),
+        ("untitled:/work/one/.env", "excluded by the pattern"),
+        ("memfs://[three/a.py", "not a file on disk"),
         ("memfs:/elsewhere/a.py", "not a file on disk"),
         ("git:/work/one/a.py", "not a file on disk"),
     ],
@@ -150,6 +164,79 @@ async def test_only_of_files_on_disk_is_anything_kept(uri: str, keeps: bool) -> 
     assert isinstance(session.engine, ScriptedEngine)
     assert [it.keeps_context for it in session.engine.requests] == [keeps]
     assert [it.project for it in session.engine.requests] == [None]
+
+
+async def test_a_request_waits_for_settings_that_are_on_their_way() -> None:
+    server, engine = build_server(), ScriptedEngine(lambda _: "1")
+    session = server.session
+    session.engine = engine  # type: ignore[assignment]
+    session.start_with(None, [Folder(uri=ONE)])
+    session.settings_requests.begin()
+    asked = asyncio.create_task(inline_completion(server, invoked(session, f"{ONE}/a.py")))
+    await asyncio.sleep(0.02)
+    assert not engine.requests
+    session.configure({"maxCandidates": 1}, {ONE: {"keepContexts": False}})
+    session.settings_arrived()
+    assert await asked
+    assert [it.keeps_context for it in engine.requests] == [False]
+
+
+async def test_a_client_that_sends_no_settings_is_not_waited_for_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(settings_requests, "LONGEST_WAIT_S", 0.01)
+    server = build_server()
+    session = server.session
+    session.engine = ScriptedEngine(lambda _: "1")  # type: ignore[assignment]
+    session.settings_requests.begin()
+    assert await inline_completion(server, invoked(session, f"{ONE}/a.py"))
+    assert "the client does not send its settings" in caplog.text
+    monkeypatch.setattr(settings_requests, "LONGEST_WAIT_S", 60)
+    async with asyncio.timeout(5):
+        assert await inline_completion(server, invoked(session, f"{TWO}/a.py"))
+
+
+async def test_what_was_written_under_other_settings_is_not_suggested() -> None:
+    session = opened({}, {})
+    uri = f"{ONE}/a.py"
+    document(session, uri)
+
+    def reconfigured(_: object) -> str:
+        session.configure({}, {ONE: {"projectContext": False}})
+        return "1"
+
+    session.engine = ScriptedEngine(reconfigured)  # type: ignore[assignment]
+    snapshot = take_snapshot(session.documents, uri, START)
+    assert isinstance(snapshot, Snapshot)
+    outcome = await suggest(session, snapshot, OPTIONS)
+    assert (outcome.ghosts, outcome.reason) == ((), "the settings have changed")
+    assert await answers(session, uri)  # nothing was kept
+
+
+def test_a_folder_that_is_closed_leaves_no_settings() -> None:
+    session = opened({"enabled": False}, {ONE: {"enabled": True}})
+    one = Folder(uri=ONE)
+    session.change_folders(added=[], removed=[one])
+    assert not session.is_enabled
+    session.change_folders(added=[one], removed=[])
+    assert not session.settings_of(document(session, f"{ONE}/a.py")).enabled
+
+
+def test_a_new_folder_is_indexed_once_its_settings_are_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = opened({}, {})
+    told: list[Mapping[Path, Settings]] = []
+    monkeypatch.setattr(session.index, "open", lambda roots, **_: told.append(roots))
+    session.open_index(has_file_events=False)
+    told.clear()
+    session.settings_requests.begin()
+    session.change_folders(added=[Folder(uri="file:///work/four")], removed=[])
+    session.configure({}, {"file:///work/four": {"exclude": ["*.sql"]}})
+    assert not told
+    session.settings_arrived()
+    (roots,) = told
+    assert roots[Path("/work/four")].exclude == ("*.sql",)
 
 
 def test_each_folder_on_disk_is_indexed_under_its_own_settings(

@@ -74,7 +74,7 @@ async def editing(
     *,
     command: Sequence[str] = SERVER,
     options: Mapping[str, Any] | None = None,
-    configuration: Mapping[str, Any] | None = None,
+    configuration: object = None,
 ) -> AsyncIterator[LanguageClient]:
     """Run a server for this editor, initialized; shut it down in order at the end."""
     async with connected(address, command) as client:

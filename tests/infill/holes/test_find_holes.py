@@ -14,6 +14,7 @@ from intarsia.infill.holes.find_holes import find_holes, holes_within
 from intarsia.infill.holes.hole_rules import RULES, is_stub
 from intarsia.infill.holes.marked_hole import OpenHole, open_marked
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
+from intarsia.infill.syntax.embedded_code import MAX_CHARS
 from intarsia.infill.syntax.parse import MAX_LINE_CHARS
 
 PYTHON = language_for_id("python")
@@ -80,6 +81,12 @@ def test_a_mark_takes_precedence_over_the_placeholder_around_it():
 def test_a_text_beyond_the_parser_has_only_marks():
     text = "x = '" + "y" * MAX_LINE_CHARS + "'\ndef f(): ...\n@@\n"
     holes = find_holes(text, PYTHON, marks=["@@"])
+    assert [text[hole.start : hole.end] for hole in holes] == ["@@"]
+
+
+def test_a_document_beyond_the_limit_has_only_marks():
+    text = "```python\ndef f(): ...\n```\n@@\n" + "text\n" * (MAX_CHARS // 5)
+    holes = find_holes(text, language_for_id("markdown"), marks=["@@"])
     assert [text[hole.start : hole.end] for hole in holes] == ["@@"]
 
 

@@ -106,6 +106,13 @@ def test_a_quoted_fence_fills_no_blocks_and_no_selection_of_several_lines():
     assert code_at(text, offset, text.index("x"), MARKDOWN).language is MARKDOWN
 
 
+def test_a_quoted_fence_goes_on_after_a_line_that_ends_as_in_windows():
+    text = "> ```python\r\n> a = 1\r\n> b = \r\n> ```\r\n\r\n```js\r\nc\r\n```\r\n"
+    quoted, plain = find_fences(text)
+    assert text[quoted.start : quoted.end] == "> a = 1\r\n> b = \r\n"
+    assert text[plain.start : plain.end] == "c\r\n"
+
+
 def test_a_selection_across_a_fence_follows_the_rules_of_the_document():
     text = "Text\n```python\nx = 1\n```\nmore"
     start, end = text.index("x ="), text.index("1") + 2

@@ -154,6 +154,15 @@ async def test_a_client_that_answers_for_the_window_alone_is_taken_at_its_word(
         await client.shutdown_session()
 
 
+async def test_the_empty_table_of_lua_is_no_bad_setting(runtime: Address) -> None:
+    async with editing(
+        vscode(), runtime, command=rule_server_command(**COMMAND), configuration=[]
+    ) as client:
+        uri = open_document(client, "a.py", "y = ")
+        assert await num_invoked(client, uri) == 3
+        assert "ignored the options" not in log_of(client)
+
+
 def folder(path: Path) -> types.WorkspaceFolder:
     path.mkdir(exist_ok=True)
     return types.WorkspaceFolder(path.as_uri(), path.name)

@@ -1,13 +1,20 @@
 """Changes of files on disk, which may come in floods: after a checkout or an installation."""
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
 from lsprotocol import types
 
-from intarsia.lsp.documents.folders import folder_at
+from intarsia.lsp.documents.folders import Folder, folder_at
 from intarsia.lsp.features import build_server
-from intarsia.lsp.requests.workspace_files import did_change_watched_files
+from intarsia.lsp.requests.workspace_files import (
+    did_change_watched_files,
+    did_change_workspace_folders,
+)
+from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.settings import Settings
 
 NUM_FILES = 3_000
 
@@ -40,3 +47,62 @@ async def test_no_index_is_opened_after_the_end(tmp_path: Path) -> None:
     has_folders = server.session.index.has_folders
     await server.session.close()
     assert not has_folders
+
+
+class SlowClient:
+    """Answers requests for settings, by the folder's URI, once it is told to."""
+
+    def __init__(self, server: IntarsiaServer, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.settings: Mapping[str, object] = {}
+        self.answers = asyncio.Event()
+        self.indexed: list[Mapping[Path, Settings]] = []
+        workspace = types.WorkspaceClientCapabilities(configuration=True)
+        capabilities = types.ClientCapabilities(workspace=workspace)
+        monkeypatch.setattr(IntarsiaServer, "client_capabilities", capabilities)
+        monkeypatch.setattr(server, "workspace_configuration_async", self._answer)
+        monkeypatch.setattr(
+            server.session.index, "open", lambda roots, **_: self.indexed.append(roots)
+        )
+        server.session.open_index(has_file_events=False)
+
+    async def _answer(self, params: types.ConfigurationParams) -> list[object]:
+        await self.answers.wait()
+        return [self.settings.get(item.scope_uri or "") for item in params.items]
+
+
+def change_folders(
+    server: IntarsiaServer, *, added: tuple[Folder, ...] = (), removed: tuple[Folder, ...] = ()
+) -> None:
+    opened, closed = (
+        [types.WorkspaceFolder(it.uri, "name") for it in each] for each in (added, removed)
+    )
+    event = types.WorkspaceFoldersChangeEvent(added=opened, removed=closed)
+    did_change_workspace_folders(server, types.DidChangeWorkspaceFoldersParams(event))
+
+
+async def test_an_added_folder_is_first_indexed_under_its_own_settings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server, folder = build_server(), Folder(uri="file:///work/one")
+    client = SlowClient(server, monkeypatch)
+    client.settings = {folder.uri: {"exclude": ["*.sql"]}}
+    change_folders(server, added=(folder,))
+    await asyncio.sleep(0.01)
+    client.answers.set()
+    await server.session.settings_requests.settled()
+    found = [it.exclude for roots in client.indexed for it in roots.values()]
+    assert found == [("*.sql",)]
+
+
+async def test_a_folder_that_is_closed_before_its_settings_come_stays_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server, folder = build_server(), Folder(uri="file:///work/one")
+    client = SlowClient(server, monkeypatch)
+    change_folders(server, added=(folder,))
+    await asyncio.sleep(0.01)
+    change_folders(server, removed=(folder,))
+    client.answers.set()
+    await server.session.settings_requests.settled()
+    assert not server.session.folders
+    assert not any(client.indexed)
