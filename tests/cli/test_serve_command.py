@@ -77,7 +77,8 @@ LOADED_BY_INITIALIZE = {
     },
     "intarsia.lsp": {
         "client_log", "documents", "engine", "features", "protocol", "protocol_extensions",
-        "requests", "server", "session", "settings", "status", "suggestions",
+        "requests", "server", "session", "settings", "settings_requests", "status",
+        "suggestions",
     },
     "intarsia": {"cli", "engine", "infill", "lsp", "research", "research.errors"},
 }  # fmt: skip
