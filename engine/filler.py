@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, ScoreChunks
+from intarsia.engine.ipc.messages import (
+    Fill,
+    Filled,
+    FindNextEdits,
+    NextEdits,
+    Prefetch,
+    ScoreChunks,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,6 +59,14 @@ class Filler(Protocol):
 
     def score_chunks(self, request: ScoreChunks, control: FillControl) -> tuple[float, ...]:
         """Return the gain of each chunk, in nats per token of the code near the hole.
+
+        Fills may run at its checkpoints, without ``suspended``. Raises Cancelled, MemoryError, and
+        ValueError where this family cannot score.
+        """
+        ...
+
+    def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
+        """Return the lines that no longer fit after an edit, corrected.
 
         Fills may run at its checkpoints, without ``suspended``. Raises Cancelled, MemoryError, and
         ValueError where this family cannot score.

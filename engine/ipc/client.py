@@ -9,7 +9,7 @@ from typing import Self
 import msgspec
 
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.connection import Answer, ConnectionLost, OnLoadProgress, OnStep
+from intarsia.engine.ipc.connection import Answer, Answered, ConnectionLost, OnLoadProgress, OnStep
 from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed, NoEngine
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.link import Link
@@ -18,7 +18,9 @@ from intarsia.engine.ipc.messages import (
     ChunkGains,
     Fill,
     Filled,
+    FindNextEdits,
     GetStatus,
+    NextEdits,
     Prefetch,
     Preload,
     ScoreChunks,
@@ -94,6 +96,16 @@ class EngineClient:
             return answer.gains
         raise _wrong_answer(answer)
 
+    async def find_next_edits(self, request: FindNextEdits) -> NextEdits:
+        """Return what an edit has made unlikely, corrected; ``request.id`` is replaced.
+
+        Raises ``FillFailed`` with the code ``bad_request`` if the model cannot score.
+        """
+        answer = await self._ask(msgspec.structs.replace(request, id=next(self._ids)))
+        if isinstance(answer, NextEdits):
+            return answer
+        raise _wrong_answer(answer)
+
     def report_ahead(self, report: AheadReport) -> None:
         """Send a connected engine what fills ahead of the user have brought. Never fails."""
         connection = self._link.current
@@ -123,7 +135,7 @@ class EngineClient:
 
     async def _ask(
         self,
-        request: Fill | ScoreChunks | GetStatus | Preload,
+        request: Answered,
         on_step: OnStep | None = None,
     ) -> Answer:
         connection = await self._link.connection()

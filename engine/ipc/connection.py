@@ -18,8 +18,10 @@ from intarsia.engine.ipc.messages import (
     Failed,
     Fill,
     Filled,
+    FindNextEdits,
     GetStatus,
     LoadProgress,
+    NextEdits,
     Prefetch,
     Preload,
     ScoreChunks,
@@ -31,7 +33,8 @@ from intarsia.engine.ipc.messages import (
 )
 from intarsia.engine.ipc.transport import ProtocolError, read_message, to_frame
 
-Answer: TypeAlias = Filled | ChunkGains | Status
+Answer: TypeAlias = Filled | ChunkGains | NextEdits | Status
+Answered: TypeAlias = Fill | ScoreChunks | FindNextEdits | GetStatus | Preload
 OnStep: TypeAlias = Callable[[Step], None]
 OnLoadProgress: TypeAlias = Callable[[LoadProgress], None]
 
@@ -72,7 +75,7 @@ class Connection:
 
     async def ask(
         self,
-        request: Fill | ScoreChunks | GetStatus | Preload,
+        request: Answered,
         on_step: OnStep | None = None,
     ) -> Answer:
         """Return the answer. A cancelled await sends ``Cancel`` and does not wait for its effect.
@@ -129,7 +132,7 @@ class Connection:
 
     def _receive(self, message: EngineMessage) -> None:
         match message:
-            case Filled() | ChunkGains() | Status():
+            case Filled() | ChunkGains() | NextEdits() | Status():
                 self._resolve(message.id, lambda answer: answer.set_result(message))
             case Failed(id=None):
                 self._connection_error = message.message

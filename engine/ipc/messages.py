@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 8
+PROTOCOL_VERSION = 9
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -207,6 +207,47 @@ class ScoreChunks(_Message, tag="score_chunks", frozen=True, kw_only=True):
     model: str | None = None
 
 
+class TextPart(msgspec.Struct, frozen=True, kw_only=True):
+    """Whole lines of a window, before and after an edit; both texts are equal where nothing changed.
+
+    Further edits are looked for only where it ``may_change``: not in the edit itself, and not at a
+    place that the user has dismissed.
+    """
+
+    before: str
+    after: str
+    may_change: bool
+
+
+class EditExample(msgspec.Struct, frozen=True, kw_only=True):
+    """The user's edit as whole lines, to be repeated elsewhere.
+
+    An edit that only adds lines has the line above and the line below it in both texts.
+    """
+
+    before: str
+    after: str
+
+
+class FindNextEdits(_Message, tag="find_next_edits", frozen=True, kw_only=True):
+    """Find lines that no longer fit after an edit, and correct them.
+
+    ``parts`` are a window of one file, in order. Lines are looked for ``below`` the first part that
+    changed, or ``above`` it. ``example`` None only reads the text, so that it is known before the
+    next edit. Answered by ``NextEdits`` or ``Failed``.
+
+    It runs in idle time, and foreground fills run within it. ``Cancel`` ends it, as does any other
+    request that a user waits for. A model that cannot score answers ``bad_request``.
+    """
+
+    id: int
+    parts: tuple[TextPart, ...]
+    example: EditExample | None
+    direction: Literal["below", "above"] = "below"
+    max_places: int = 2
+    model: str | None = None
+
+
 class AheadReport(_Message, tag="ahead_report", frozen=True, kw_only=True):
     """What a client's fills ahead of its user have brought since its last report.
 
@@ -309,6 +350,34 @@ class ChunkGains(_Message, tag="chunk_gains", frozen=True, kw_only=True):
     gains: tuple[float, ...]
 
 
+class NextEdit(msgspec.Struct, frozen=True, kw_only=True):
+    """Lines that the edit made unlikely, and what could replace them. Likelihoods are in nats.
+
+    ``drop``: the largest loss of log-probability of one token in these lines. ``gain``: by how much
+    the new lines, and two lines after them, are likelier than the old ones; ``gain_before``: the
+    same with the text before the edit. Their difference is the edit's own share.
+    """
+
+    first_line: int  # of the parts' texts after the edit, joined; from 0
+    num_lines: int  # that ``text`` replaces: 0 inserts before ``first_line``
+    text: str  # whole lines
+    drop: float
+    gain: float
+    gain_before: float
+    log_p: float  # of the new lines as they were written
+    is_agreed: bool  # a second way to write them gave the same text
+
+
+class NextEdits(_Message, tag="next_edits", frozen=True, kw_only=True):
+    """The answer to ``FindNextEdits``: the places with a correction, the largest drop first."""
+
+    id: int
+    edits: tuple[NextEdit, ...]
+    num_prefilled: int  # tokens computed for the scores
+    num_reused: int  # tokens of the window that were held
+    ms: float
+
+
 class Failed(_Message, tag="failed", frozen=True, kw_only=True):
     """No answer. ``message`` is one line: what is wrong and what to do."""
 
@@ -347,10 +416,19 @@ class Status(_Message, tag="status", frozen=True, kw_only=True):
 
 
 ClientMessage: TypeAlias = (
-    Hello | Fill | Cancel | Prefetch | ScoreChunks | AheadReport | GetStatus | Preload | Stop
+    Hello
+    | Fill
+    | Cancel
+    | Prefetch
+    | ScoreChunks
+    | FindNextEdits
+    | AheadReport
+    | GetStatus
+    | Preload
+    | Stop
 )
 EngineMessage: TypeAlias = (
-    Welcome | Refused | Step | Filled | ChunkGains | Failed | LoadProgress | Status
+    Welcome | Refused | Step | Filled | ChunkGains | NextEdits | Failed | LoadProgress | Status
 )
 
 _encoder = msgspec.msgpack.Encoder()

@@ -10,6 +10,8 @@ from intarsia.engine.ipc.messages import (
     Failed,
     Fill,
     Filled,
+    FindNextEdits,
+    NextEdits,
     Preload,
     ScoreChunks,
     Step,
@@ -23,14 +25,17 @@ class Loaded:
     id: int
 
 
-Answer: TypeAlias = Filled | ChunkGains | Failed | Loaded
+Answer: TypeAlias = Filled | ChunkGains | NextEdits | Failed | Loaded
+
+IdleRequest: TypeAlias = ScoreChunks | FindNextEdits
+"""A request that no user waits for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Job:
     """One request. ``deliver`` is called once, ``on_step`` any number of times, on any thread."""
 
-    request: Fill | ScoreChunks | Preload
+    request: Fill | IdleRequest | Preload
     client: Hashable  # the scheduler shares the model between clients
     received_at: float  # time.monotonic()
     deliver: Callable[[Answer], None]
@@ -46,7 +51,7 @@ class Job:
     @property
     def is_for_idle_time(self) -> bool:
         """Whether no user waits for it: every other job and every prefetch goes before it."""
-        return isinstance(self.request, ScoreChunks)
+        return isinstance(self.request, IdleRequest)
 
     def fail_as_cancelled(self, reason: str = "cancelled") -> None:
         """Answer that the request was cancelled."""

@@ -20,6 +20,7 @@ from intarsia.engine.ipc.messages import (
     EngineMessage,
     Failed,
     Fill,
+    FindNextEdits,
     GetStatus,
     Hello,
     LoadProgress,
@@ -33,7 +34,7 @@ from intarsia.engine.ipc.messages import (
     decode_client_message,
 )
 from intarsia.engine.ipc.transport import ProtocolError, read_message
-from intarsia.engine.service.job import Answer, Job, Loaded
+from intarsia.engine.service.job import Answer, IdleRequest, Job, Loaded
 from intarsia.engine.service.outbox import Outbox
 from intarsia.engine.service.worker import Worker
 
@@ -134,7 +135,7 @@ class ClientSession:
 
     def _take(self, message: ClientMessage) -> None:
         match message:
-            case Fill() | ScoreChunks() | Preload():
+            case Fill() | ScoreChunks() | FindNextEdits() | Preload():
                 self._submit(message)
             case Cancel():
                 if job := self._jobs.get(message.id):
@@ -150,7 +151,7 @@ class ClientSession:
             case Hello():
                 raise ProtocolError("a second hello")
 
-    def _submit(self, request: Fill | ScoreChunks | Preload) -> None:
+    def _submit(self, request: Fill | IdleRequest | Preload) -> None:
         if problem := self._problem_with(request.id):
             self.send(Failed(id=request.id, code="bad_request", message=problem))
             return

@@ -170,9 +170,13 @@ class Worker:
             return Loaded(id=job.request.id)
         if job.cancelled.is_set():
             raise Cancelled
+        if isinstance(job.request, Fill):
+            return self._fill(job, job.request, filler)
+        control = self._idle_control_of(job, filler)
         if isinstance(job.request, ScoreChunks):
-            return self._score(job, job.request, filler)
-        return self._fill(job, job.request, filler)
+            gains = filler.score_chunks(job.request, control)
+            return ChunkGains(id=job.request.id, gains=gains)
+        return filler.find_next_edits(job.request, control)
 
     def _fill(self, job: Job, request: Fill, filler: Filler) -> Filled:
         control = FillControl.for_request(
@@ -186,11 +190,11 @@ class Worker:
         self._note_use(filler)
         return filled
 
-    def _score(self, job: Job, request: ScoreChunks, filler: Filler) -> ChunkGains:
-        """Score chunks, in idle time only.
+    def _idle_control_of(self, job: Job, filler: Filler) -> FillControl:
+        """Return the control of a job for idle time only.
 
         Foreground fills and prefetches run at its checkpoints, and a pause must follow. For any
-        other job that a user waits for, the score is given up.
+        other job that a user waits for, it is given up.
         """
 
         def is_over() -> bool:
@@ -203,8 +207,7 @@ class Worker:
             if job.cancelled.is_set() or self._is_waited_for():
                 raise Cancelled
 
-        control = FillControl(received_at=job.received_at, checkpoint=checkpoint)
-        return ChunkGains(id=request.id, gains=filler.score_chunks(request, control))
+        return FillControl(received_at=job.received_at, checkpoint=checkpoint)
 
     def _run_something_better(self, job: Job, filler: Filler) -> bool:
         """Run a waiting foreground fill or a prefetch; return whether there was one."""

@@ -37,7 +37,15 @@ from intarsia.engine.families.validate_request import (
 )
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import ModelInfo
-from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, ScoreChunks, Step
+from intarsia.engine.ipc.messages import (
+    Fill,
+    Filled,
+    FindNextEdits,
+    NextEdits,
+    Prefetch,
+    ScoreChunks,
+    Step,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -137,6 +145,10 @@ class DiffusionGemmaFiller:
     def score_chunks(self, request: ScoreChunks, control: FillControl) -> tuple[float, ...]:
         """Refuse: a canvas gives no log-probability of a text that depends on its context alone."""
         raise ValueError("this model cannot score code of other files: use it without a gate")
+
+    def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
+        """Refuse."""
+        raise ValueError("this model cannot find next edits")
 
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read here; None before the first long one."""

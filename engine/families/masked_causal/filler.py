@@ -25,7 +25,9 @@ from intarsia.engine.ipc.messages import (
     Candidate,
     Fill,
     Filled,
+    FindNextEdits,
     FinishReason,
+    NextEdits,
     Prefetch,
     ScoreChunks,
     Step,
@@ -134,6 +136,10 @@ class MaskedCausalFiller:
     def store_contexts(self, control: FillControl) -> None:
         """Write contexts to disk, for the next start. Raises Cancelled between short steps."""
         self._context.store(control)
+
+    def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
+        """Refuse."""
+        raise ValueError("this model cannot find next edits")
 
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read here; None before the first long one."""
