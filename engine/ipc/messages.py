@@ -208,7 +208,7 @@ class ScoreChunks(_Message, tag="score_chunks", frozen=True, kw_only=True):
 
 
 class TextPart(msgspec.Struct, frozen=True, kw_only=True):
-    """Whole lines of a window, before and after an edit; both texts are equal where nothing changed.
+    """Whole lines of a window, before and after an edit: equal texts where nothing changed.
 
     Further edits are looked for only where it ``may_change``: not in the edit itself, and not at a
     place that the user has dismissed.
