@@ -369,10 +369,15 @@ class NextEdit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NextEdits(_Message, tag="next_edits", frozen=True, kw_only=True):
-    """The answer to ``FindNextEdits``: the places with a correction, the largest drop first."""
+    """The answer to ``FindNextEdits``: the places with a correction, the largest drop first.
+
+    ``line`` has the largest drop of all, corrected or not; None where no line was scored.
+    """
 
     id: int
     edits: tuple[NextEdit, ...]
+    line: int | None  # of the parts' texts after the edit, joined; from 0
+    drop: float  # of that line, in nats; 0 without one
     num_prefilled: int  # tokens computed for the scores
     num_reused: int  # tokens of the window that were held
     ms: float
