@@ -10,7 +10,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.next_edit.prompt import window_above, window_below
+from intarsia.engine.families.masked_causal.next_edit.prompt import (
+    lines_of,
+    window_above,
+    window_below,
+)
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.ipc.messages import FindNextEdits, TextPart
 
@@ -59,7 +63,7 @@ class EditedWindow:
 
 
 def read_window(request: FindNextEdits, text: FimTokenizer) -> EditedWindow:
-    """Return the windows of a request. Raises ValueError for parts that do not end at a line end."""
+    """Return the windows of a request. Raises ValueError if a part but the last ends in a line."""
     _require_whole_lines(request.parts)
     edit = next(
         (i for i, part in enumerate(request.parts) if part.before != part.after),
@@ -110,7 +114,7 @@ def _lines(parts: Sequence[TextPart], *, first_scored: int) -> Sequence[WindowLi
     found: list[WindowLine] = []
     number, start, start_before = 0, 0, 0
     for i, part in enumerate(parts):
-        for line in part.after.splitlines(keepends=True):
+        for line in lines_of(part.after):
             length = len(_as_bytes(line))
             if part.before == part.after and i >= first_scored:
                 found.append(
