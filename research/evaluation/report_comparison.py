@@ -1,17 +1,14 @@
 """Show a comparison as tables for a terminal of 100 columns. Prints nothing itself."""
 
-from collections.abc import Iterator
-
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from intarsia.research.evaluation.compare import Comparison, PairedMean, PairedShare
-from intarsia.research.evaluation.figure_text import number_change, p_value, percent_change
+from intarsia.research.evaluation.compare import Comparison
+from intarsia.research.evaluation.paired_cells import mean_cells, share_cells
 
 MAX_SHOWN = 60
 
 _CHARS_SHOWN = 44
-_SIGNIFICANT = 0.05
 
 
 def comparison_table(comparison: Comparison, first: str, second: str) -> Table:
@@ -35,14 +32,14 @@ def comparison_table(comparison: Comparison, first: str, second: str) -> Table:
         ("pass@1", comparison.pass_at_1),
     ):
         if share is not None:
-            table.add_row(share_name, *_share_cells(share))
+            table.add_row(share_name, *share_cells(share))
     for mean_name, mean, factor in (
         ("similar", comparison.similarity, 100),
         ("forward passes", comparison.num_forwards, None),
         ("ms per hole", comparison.ms, None),
     ):
         if mean is not None:
-            table.add_row(mean_name, *_mean_cells(mean, is_share=factor is not None))
+            table.add_row(mean_name, *mean_cells(mean, is_share=factor is not None))
     return table
 
 
@@ -86,36 +83,6 @@ def _caption(comparison: Comparison) -> str:
         f"{left_out}{changed}\nMcNemar's test assumes independent holes; the intervals resample "
         "whole files (problems). Trust the more cautious of the two."
     )
-
-
-def _share_cells(share: PairedShare) -> Iterator[str]:
-    yield f"{share.of:,}"
-    yield f"{100 * share.first:.1f} %"
-    yield f"{100 * share.second:.1f} %"
-    yield percent_change(share.difference)
-    yield f"{share.only_first} / {share.only_second}"
-    yield p_value(share.p)
-    is_significant = share.p < _SIGNIFICANT and not _contains_zero(
-        share.difference.low, share.difference.high
-    )
-    yield _difference_word(is_significant)
-
-
-def _mean_cells(mean: PairedMean, *, is_share: bool) -> Iterator[str]:
-    yield f"{mean.of:,}"
-    yield from (f"{100 * v:.1f} %" if is_share else f"{v:,.2f}" for v in (mean.first, mean.second))
-    yield percent_change(mean.difference) if is_share else number_change(mean.difference)
-    yield ""
-    yield ""
-    yield _difference_word(not _contains_zero(mean.difference.low, mean.difference.high))
-
-
-def _contains_zero(low: float, high: float) -> bool:
-    return low <= 0 <= high
-
-
-def _difference_word(is_significant: bool) -> str:
-    return "differs" if is_significant else "noise"
 
 
 def _short(text: str) -> str:
