@@ -2,10 +2,31 @@
 
 from collections.abc import Iterator
 
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
 from intarsia.research.evaluation.figure_text import number_change, p_value, percent_change
 from intarsia.research.evaluation.paired import PairedMean, PairedShare
 
 _SIGNIFICANT = 0.05
+
+
+def difference_table(title: str, cases: str, sides: tuple[str, str], caption: str) -> Table:
+    """Return an empty table, with a column for each cell of a share after the figure's name."""
+    table = Table(
+        box=SIMPLE_HEAD,
+        title=title,
+        title_justify="left",
+        caption=caption,
+        caption_justify="left",
+        pad_edge=False,
+    )
+    table.add_column("figure", no_wrap=True)
+    for name in (cases, *sides, "difference\n(95 %)", "correct only\nin either"):
+        table.add_column(name, justify="right")
+    table.add_column("McNemar\np", justify="right", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    return table
 
 
 def share_cells(share: PairedShare) -> Iterator[str]:

@@ -4,7 +4,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from intarsia.research.evaluation.compare import Comparison
-from intarsia.research.evaluation.paired_cells import mean_cells, share_cells
+from intarsia.research.evaluation.paired_cells import difference_table, mean_cells, share_cells
 
 MAX_SHOWN = 60
 
@@ -13,19 +13,9 @@ _CHARS_SHOWN = 44
 
 def comparison_table(comparison: Comparison, first: str, second: str) -> Table:
     """Return the figures of both sides, and their differences."""
-    table = Table(
-        box=SIMPLE_HEAD,
-        title=f"{comparison.pairs:,} holes in common",
-        title_justify="left",
-        caption=_caption(comparison),
-        caption_justify="left",
-        pad_edge=False,
+    table = difference_table(
+        f"{comparison.pairs:,} holes in common", "holes", (first, second), _caption(comparison)
     )
-    table.add_column("figure", no_wrap=True)
-    for name in ("holes", first, second, "difference\n(95 %)", "correct only\nin either"):
-        table.add_column(name, justify="right")
-    table.add_column("McNemar\np", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
     for share_name, share in (
         ("exact", comparison.exact),
         ("named", comparison.named),
@@ -68,7 +58,7 @@ def discordant_table(comparison: Comparison, first: str, second: str) -> Table:
             one.kind,
             one.figure,
             second if one.is_right_in_second else first,
-            f"{_short(one.truth)}\n{_short(wrong) or '(nothing)'}",
+            f"{shortened(one.truth)}\n{shortened(wrong) or '(nothing)'}",
         )
     return table
 
@@ -85,6 +75,7 @@ def _caption(comparison: Comparison) -> str:
     )
 
 
-def _short(text: str) -> str:
+def shortened(text: str) -> str:
+    """Return a text on one line, cut to a cell."""
     plain = " ⏎ ".join(line.strip() for line in text.strip().splitlines())
     return plain if len(plain) <= _CHARS_SHOWN else f"{plain[:_CHARS_SHOWN]}…"

@@ -6,14 +6,10 @@ from collections.abc import Callable, Sequence
 
 from intarsia.research.corpus.edits.changed_tokens import TokenChanges
 from intarsia.research.edits.edit_case import CommitHunk, EditKind
+from intarsia.research.edits.imports import are_imports
 
 MIN_TYPE_SHARE = 0.6
 
-_IMPORT = re.compile(
-    r"\s*(?:import\b|from\s+\S+\s+import|use\s|pub use|extern crate|#\s*include\b|using\s"
-    r"|(?:const|let|var)\s.*require\(|require(?:_relative)?\s|export\s.*\sfrom\s"
-    r"|\"[\w./-]+\"$|\w+\s+\"[\w./-]+\"$)"
-)
 _HEAD = re.compile(
     r"\s*(?:(?:async\s+)?(?:def|func|fn|fun|function)\b|pub\b.*\bfn\b|export\b.*\bfunction\b"
     r"|(?:(?:public|private|protected|static|final|abstract|synchronized|override)\s+)*"
@@ -26,7 +22,7 @@ def edit_kind(hunks: Sequence[CommitHunk], changes: Sequence[TokenChanges]) -> E
     """Return the kind of an edit of two hunks or more. ``changes`` has one entry a hunk."""
     rules: tuple[tuple[EditKind, Callable[[], bool]], ...] = (
         ("rename", lambda: any(changes[0].renames & other.renames for other in changes[1:])),
-        ("import", lambda: any(map(_has_only_imports, hunks))),
+        ("import", lambda: any(are_imports(hunk.old_text + hunk.new_text) for hunk in hunks)),
         ("added", lambda: not any(hunk.old_text for hunk in hunks)),
         ("removed", lambda: not any(hunk.new_text for hunk in hunks)),
         ("signature", lambda: any(map(_changes_a_head, hunks))),
@@ -35,16 +31,6 @@ def edit_kind(hunks: Sequence[CommitHunk], changes: Sequence[TokenChanges]) -> E
         ("added", lambda: 2 * sum(not hunk.old_text for hunk in hunks) >= len(hunks)),
     )
     return next((kind for kind, holds in rules if holds()), "other")
-
-
-def is_import(line: str) -> bool:
-    """Whether a line imports something, in one of the common languages."""
-    return _IMPORT.match(line) is not None
-
-
-def _has_only_imports(hunk: CommitHunk) -> bool:
-    lines = [line for line in (hunk.old_text + hunk.new_text).splitlines() if line.strip()]
-    return bool(lines) and all(map(is_import, lines))
 
 
 def _changes_a_head(hunk: CommitHunk) -> bool:
