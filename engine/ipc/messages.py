@@ -208,7 +208,7 @@ class ScoreChunks(_Message, tag="score_chunks", frozen=True, kw_only=True):
 
 
 class TextPart(msgspec.Struct, frozen=True, kw_only=True):
-    """Whole lines of a window, before and after an edit; both texts are equal where nothing changed.
+    """Whole lines of a window, before and after an edit: equal texts where nothing changed.
 
     Further edits are looked for only where it ``may_change``: not in the edit itself, and not at a
     place that the user has dismissed.
@@ -369,10 +369,15 @@ class NextEdit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NextEdits(_Message, tag="next_edits", frozen=True, kw_only=True):
-    """The answer to ``FindNextEdits``: the places with a correction, the largest drop first."""
+    """The answer to ``FindNextEdits``: the places with a correction, the largest drop first.
+
+    ``line`` has the largest drop of all, corrected or not; None where no line was scored.
+    """
 
     id: int
     edits: tuple[NextEdit, ...]
+    line: int | None  # of the parts' texts after the edit, joined; from 0
+    drop: float  # of that line, in nats; 0 without one
     num_prefilled: int  # tokens computed for the scores
     num_reused: int  # tokens of the window that were held
     ms: float

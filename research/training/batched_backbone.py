@@ -6,19 +6,17 @@ gradients; a test compares the two.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.lora import LowRank
-from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
 from intarsia.engine.families.masked_causal.backbone.lora_layers import LowRankLayer
 from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequencies
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
-from intarsia.research.training.canvas_batch import CanvasBatch
 
 KeysValues: TypeAlias = Sequence[tuple[Tensor, Tensor]]  # per layer, (holes, heads, length, dim)
 
@@ -29,6 +27,34 @@ class Prefilled:
 
     hidden: Tensor  # (holes, length, hidden), after the last norm
     keys_values: KeysValues
+
+
+class AdaptedRows(Protocol):
+    """Rows of a pass that low-rank changes act on, for each hole; some may be padding."""
+
+    @property
+    def ids(self) -> Tensor:
+        """Known text (holes, length), padded at the end."""
+        ...
+
+    @property
+    def row_ids(self) -> Tensor:
+        """Tokens (holes, rows); the mask id where masked."""
+        ...
+
+    @property
+    def row_positions(self) -> Tensor:
+        """Positions (holes, rows)."""
+        ...
+
+    @property
+    def row_num_visible(self) -> Tensor:
+        """How many of ``ids`` each row sees (holes, rows): at least one."""
+        ...
+
+    def sees_row(self) -> Tensor:
+        """Return which rows each row sees (holes, rows, rows) bool."""
+        ...
 
 
 class BatchedBackbone:
@@ -75,17 +101,27 @@ class BatchedBackbone:
                 keys_values.append((k, v))
         return self._norm(x, self.weights.norm)
 
-    def forward_canvases(
-        self, batch: CanvasBatch, prefilled: Prefilled, adapter: GatedAdapter
+    def forward_adapted(
+        self,
+        batch: AdaptedRows,
+        prefilled: Prefilled,
+        layers: Sequence[LowRankLayer],
+        *,
+        mask: Tensor | None = None,
     ) -> Tensor:
-        """Run the canvas rows with the adapter; return hidden states (holes, rows, hidden)."""
+        """Run rows with low-rank changes after known text that was read without these.
+
+        Return hidden states (holes, rows, hidden). ``mask`` (hidden,) is added to the embedding of
+        masked rows.
+        """
         x = F.embedding(batch.row_ids, self.weights.embed)
-        is_mask = (batch.row_ids == self.mask_id)[..., None]
-        x = torch.where(is_mask, x + adapter.mask, x)
+        if mask is not None:
+            is_mask = (batch.row_ids == self.mask_id)[..., None]
+            x = torch.where(is_mask, x + mask, x)
         rotation = self._rotation(batch.row_positions)
         bias = self._bias(batch)
         for layer, context, lora in zip(
-            self.weights.layers, prefilled.keys_values, adapter.layers, strict=True
+            self.weights.layers, prefilled.keys_values, layers, strict=True
         ):
             x = x + self._attend(x, layer, lora, _Visible(*context, bias), rotation)
             x = x + self._feed_forward(x, layer, lora)
@@ -109,16 +145,14 @@ class BatchedBackbone:
         attended = attended.view(num_holes, self.shape.num_heads, num_rows, -1)
         return _linear(_join_heads(attended), layer.o, None, lora.o)
 
-    def _bias(self, batch: CanvasBatch) -> Tensor:
+    def _bias(self, batch: AdaptedRows) -> Tensor:
         """Return the attention bias (holes, 1, groups × rows, length + rows).
 
-        A row sees the text before its canvas, and its canvas. A padding row sees the first token
-        and the other padding: a row that sees nothing would give NaN.
+        A padding row sees at least the first token: a row that sees nothing would give NaN.
         """
         length = batch.ids.shape[1]
         sees_text = torch.arange(length, device=self.device) < batch.row_num_visible[..., None]
-        sees_row = batch.row_canvases[:, :, None] == batch.row_canvases[:, None, :]
-        visible = torch.cat([sees_text, sees_row], dim=-1)
+        visible = torch.cat([sees_text, batch.sees_row()], dim=-1)
         bias = torch.zeros(visible.shape, dtype=self.dtype, device=self.device)
         bias = bias.masked_fill_(~visible, -torch.inf)
         return bias.repeat(1, self.shape.num_groups, 1)[:, None]
@@ -157,7 +191,7 @@ class BatchedBackbone:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Visible:
-    """What canvas rows attend to in one layer besides their own keys and values."""
+    """What adapted rows attend to in one layer besides their own keys and values."""
 
     keys: Tensor  # (holes, heads, length, dim)
     values: Tensor  # (holes, heads, length, dim)

@@ -61,6 +61,10 @@ class CanvasBatch:
     def num_rows(self) -> int:
         return int((self.row_canvases >= 0).sum())
 
+    def sees_row(self) -> Tensor:
+        """Return which rows each row sees (holes, rows, rows) bool: those of its canvas."""
+        return self.row_canvases[:, :, None] == self.row_canvases[:, None, :]
+
 
 def draw_batch(
     holes: Sequence[HoleIds], mix: CanvasMix, fim: FimIds, rng: random.Random

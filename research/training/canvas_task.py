@@ -111,7 +111,7 @@ class CanvasTask:
         backbone, output = self._backbone, self._vocabulary.output
         adapter = self.module.as_adapter(backbone.dtype)
         prefilled = backbone.prefill(batch.ids)
-        hidden = backbone.forward_canvases(batch, prefilled, adapter)
+        hidden = backbone.forward_adapted(batch, prefilled, adapter.layers, mask=adapter.mask)
         is_scored = (batch.targets >= 0) & (batch.weights > 0)
         scored, has_teacher = hidden[is_scored], batch.has_teacher[is_scored]
         own = F.embedding(_own_tokens(batch)[is_scored], backbone.weights.embed)

@@ -87,6 +87,15 @@ class ContextCache:
         self._held.append(cache)
         return cache, len(cache)
 
+    def find_held(self, context: Sequence[int]) -> tuple[KvCache | None, int]:
+        """Return a held cache with the longest beginning of this context, and that length.
+
+        Copy from it at once: the next fill may change it.
+        """
+        shared = [common_prefix_length(cache.ids, context) for cache in self._held]
+        best = max(range(len(shared)), key=shared.__getitem__, default=None)
+        return (None, 0) if best is None else (self._held[best], shared[best])
+
     def store(self, opened: KvCache, length: int, control: FillControl) -> None:
         """Write contexts to disk, the most recently used first; raises Cancelled in between.
 

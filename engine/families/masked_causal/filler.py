@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from intarsia.engine.decoding.tokens import EndReason, HoleTokens, OnRound
 from intarsia.engine.families.masked_causal.chunk_gains import ChunkScorer
 from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
 from intarsia.engine.families.masked_causal.open_context import SHORT_CHUNK, OpenContext
 from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
 from intarsia.engine.families.masked_causal.rerank import Answer, Reranker
@@ -60,6 +61,7 @@ class MaskedCausalFiller:
         self._writer = HoleWriter(context, text)
         self._reranker = Reranker(context, text, self._writer)
         self._scorer = ChunkScorer(context.backbone, text)
+        self._next_edits = NextEditFinder(context.backbone, text, context.find_held)
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole."""
@@ -138,8 +140,11 @@ class MaskedCausalFiller:
         self._context.store(control)
 
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
-        """Refuse."""
-        raise ValueError("this model cannot find next edits")
+        """Return the lines that no longer fit after an edit, corrected.
+
+        Raises Cancelled between two passes over at most ``SHORT_CHUNK`` tokens.
+        """
+        return self._next_edits.find(request, control)
 
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read here; None before the first long one."""

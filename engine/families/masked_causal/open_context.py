@@ -48,6 +48,10 @@ class OpenContext:
         """Return how many tokens of a context a prefill would compute. Changes nothing."""
         return len(context) - self._earlier.num_held(context, may_be_stored=may_be_stored)
 
+    def find_held(self, ids: Sequence[int]) -> tuple[KvCache | None, int]:
+        """Return a context that begins with these ids, and how many of them it holds."""
+        return self._earlier.find_held(ids)
+
     @torch.inference_mode()
     def store(self, control: FillControl) -> None:
         """Write contexts that may be stored to disk. Raises Cancelled between short steps."""

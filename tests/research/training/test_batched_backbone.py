@@ -44,7 +44,7 @@ def test_canvas_rows_predict_the_same_in_training_and_in_a_fill(kind: Kind, tmp_
     backbone, batch = toy_batched(folder), drawn(folder)
     adapter = read_adapter(path, backbone.shape, dtype=backbone.dtype, device=backbone.device)
     prefilled = backbone.prefill(batch.ids)
-    hidden = backbone.forward_canvases(batch, prefilled, adapter)
+    hidden = backbone.forward_adapted(batch, prefilled, adapter.layers, mask=adapter.mask)
     num_compared = 0
     for hole in range(len(batch.ids)):
         for canvas in range(int(batch.row_canvases[hole].max()) + 1):
@@ -110,4 +110,6 @@ def _proposal_hidden(folder: Path, adapter: Path, context: list[int], num: int) 
         is_draft=nothing > 0,
         has_teacher=nothing > 0,
     )
-    return backbone.forward_canvases(batch, backbone.prefill(batch.ids), gated)[0]
+    return backbone.forward_adapted(
+        batch, backbone.prefill(batch.ids), gated.layers, mask=gated.mask
+    )[0]

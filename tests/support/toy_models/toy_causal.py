@@ -17,7 +17,7 @@ from transformers import (
 )
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter, read_adapter
+from intarsia.engine.families.masked_causal.backbone.adapter import AdapterFiles, read_adapters
 from intarsia.engine.families.masked_causal.backbone.choose_format import Format
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
@@ -114,6 +114,7 @@ def toy_backbone(
     folder: Path,
     adapter: Path | None = None,
     *,
+    edit_adapter: Path | None = None,
     matrices: Format = "plain",
 ) -> CausalBackbone:
     """Return the folder's model as we run it, its rows in float32."""
@@ -121,16 +122,16 @@ def toy_backbone(
     weights = read_weights(
         [folder / "model.safetensors"], shape, is_fused=False, dtype=torch.float32, device=CPU
     )
-    gated: GatedAdapter | None = None
-    if adapter is not None:
-        gated = read_adapter(adapter, shape, dtype=torch.float32, device=CPU)
+    files = AdapterFiles(draft=adapter, edit=edit_adapter)
+    adapters = read_adapters(files, shape, dtype=torch.float32, device=CPU)
     mask_id = toy_text(folder).mask_id
     if matrices == "int8":
         from intarsia.engine.families.masked_causal.backbone.int8_backbone import Int8Backbone
         from intarsia.engine.families.masked_causal.backbone.int8_weights import quantize_weights
 
-        return Int8Backbone(shape, quantize_weights(weights, gated), mask_id=mask_id, num_threads=2)
-    return TorchBackbone(shape, torch_weights(weights, gated, matrices), mask_id=mask_id)
+        int8 = quantize_weights(weights, adapters)
+        return Int8Backbone(shape, int8, mask_id=mask_id, num_threads=2)
+    return TorchBackbone(shape, torch_weights(weights, adapters, matrices), mask_id=mask_id)
 
 
 def toy_text(folder: Path) -> FimTokenizer:

@@ -13,7 +13,7 @@ import torch
 
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
+from intarsia.engine.families.masked_causal.backbone.adapter import Adapters
 from intarsia.engine.families.masked_causal.backbone.linear import Linear, can_pack, pack
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
@@ -28,7 +28,7 @@ _WORTHWHILE = 0.9  # of the time: another format costs load time, memory or prec
 def choose_format(
     configured: Dtype,
     shape: BackboneShape,
-    adapter: GatedAdapter | None,
+    adapters: Adapters,
     *,
     dtype: torch.dtype,
     device: torch.device,
@@ -40,7 +40,7 @@ def choose_format(
     Raises ModelError where int8 is configured and cannot run.
     """
     if configured == "int8":
-        reason = _why_not_int8(shape, adapter, device)
+        reason = _why_not_int8(shape, adapters, device)
         if reason is not None:
             raise ModelError(f"int8 cannot run here: {reason}: leave `--dtype` out")
         return "int8"
@@ -48,7 +48,7 @@ def choose_format(
     if device.type == "cpu" and has_room("packed") and can_pack(dtype):
         formats.append("packed")
     may_take_int8 = configured == "auto" and has_room("int8")
-    if may_take_int8 and _why_not_int8(shape, adapter, device) is None:
+    if may_take_int8 and _why_not_int8(shape, adapters, device) is None:
         formats.append("int8")
     return fastest(formats, shape, dtype) if len(formats) > 1 else "plain"
 
@@ -77,16 +77,14 @@ def fastest(formats: list[Format], shape: BackboneShape, dtype: torch.dtype) -> 
     return formats[best]
 
 
-def _why_not_int8(
-    shape: BackboneShape, adapter: GatedAdapter | None, device: torch.device
-) -> str | None:
+def _why_not_int8(shape: BackboneShape, adapters: Adapters, device: torch.device) -> str | None:
     """Return why int8 cannot run, None where it can."""
     if device.type != "cpu":
         return f"it is for the CPU, not for {device}"
     try:
         from intarsia.engine.families.masked_causal.backbone import int8_weights
 
-        if (reason := int8_weights.why_unfit_for_int8(shape, adapter)) is not None:
+        if (reason := int8_weights.why_unfit_for_int8(shape, adapters)) is not None:
             return reason
         is_supported = int8_weights.is_int8_supported()
     except Exception as error:  # noqa: BLE001 - a compiler may fail in any way; torch does not need it

@@ -1,13 +1,16 @@
-"""Load a causal backbone and its adapter in the format that this machine runs fastest."""
+"""Load a causal backbone and its adapters in the format that this machine runs fastest."""
 
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import torch
 
 from intarsia.engine.config import Dtype
 from intarsia.engine.families.device import choose_dtype, free_bytes, require_memory
-from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter, read_adapter
+from intarsia.engine.families.masked_causal.backbone.adapter import (
+    AdapterFiles,
+    Adapters,
+    read_adapters,
+)
 from intarsia.engine.families.masked_causal.backbone.choose_format import Format, choose_format
 from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings, embeddings_of
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
@@ -36,7 +39,7 @@ def load_backbone(
     configured: Dtype,
     device: torch.device,
     *,
-    adapter: Path | None,
+    adapters: AdapterFiles,
     mask_id: int,
 ) -> LoadedBackbone:
     """Read and tune a backbone, in the configured format or the fastest one.
@@ -44,27 +47,27 @@ def load_backbone(
     Raises ModelError where something is missing, misshapen or too large for the memory.
     """
     dtype = choose_dtype(configured, device)
-    gated = None if adapter is None else read_adapter(adapter, shape, dtype=dtype, device=device)
+    read = read_adapters(adapters, shape, dtype=dtype, device=device)
 
     def has_room(format_: Format) -> bool:
         num_bytes = plan_memory(folder, format_, dtype, device).num_bytes
         return num_bytes + _RESERVED_BYTES <= free_bytes(device)
 
-    chosen = choose_format(configured, shape, gated, dtype=dtype, device=device, has_room=has_room)
+    chosen = choose_format(configured, shape, read, dtype=dtype, device=device, has_room=has_room)
     plan = plan_memory(folder, chosen, dtype, device)
     require_memory(plan.num_bytes, device, folder.name)
-    if adapter is not None and plan.dtype != dtype:
-        gated = read_adapter(adapter, shape, dtype=plan.dtype, device=device)
+    if plan.dtype != dtype:
+        read = read_adapters(adapters, shape, dtype=plan.dtype, device=device)
     weights = _read(folder, shape, plan, device)
     for tuning in folder.tunings:
         weights = tune(weights, shape, tuning)
     if plan.format == "plain":
-        backbone = TorchBackbone(shape, torch_weights(weights, gated, "plain"), mask_id=mask_id)
+        backbone = TorchBackbone(shape, torch_weights(weights, read, "plain"), mask_id=mask_id)
         return LoadedBackbone(backbone=backbone, format_name=_name_of(plan.dtype))
     # The copy does not refer to the mapped file. Mapped a second time, only the rows that are
     # looked up come into memory; a tuning does not change the embeddings.
-    read = _read(folder, shape, plan, device) if plan.is_mapped else _copy_embeddings(weights)
-    return _convert(shape, weights, gated, embeddings_of(read, gated), plan, mask_id)
+    source = _read(folder, shape, plan, device) if plan.is_mapped else _copy_embeddings(weights)
+    return _convert(shape, weights, read, embeddings_of(source, read.draft), plan, mask_id)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -107,14 +110,14 @@ def _read(
 def _convert(
     shape: BackboneShape,
     weights: BackboneWeights,
-    adapter: GatedAdapter | None,
+    adapters: Adapters,
     embeddings: Embeddings,
     plan: MemoryPlan,
     mask_id: int,
 ) -> LoadedBackbone:
     """Return a backbone with its matrices copied into another format."""
     if plan.format == "packed":
-        packed = replace(torch_weights(weights, adapter, "packed"), embeddings=embeddings)
+        packed = replace(torch_weights(weights, adapters, "packed"), embeddings=embeddings)
         return LoadedBackbone(
             backbone=TorchBackbone(shape, packed, mask_id=mask_id),
             format_name=f"{_name_of(plan.dtype)}, packed",
@@ -123,7 +126,7 @@ def _convert(
     from intarsia.engine.families.masked_causal.backbone.int8_backbone import Int8Backbone
     from intarsia.engine.families.masked_causal.backbone.int8_weights import quantize_weights
 
-    quantized = replace(quantize_weights(weights, adapter), embeddings=embeddings)
+    quantized = replace(quantize_weights(weights, adapters), embeddings=embeddings)
     num_threads = torch.get_num_threads()
     return LoadedBackbone(
         backbone=Int8Backbone(shape, quantized, mask_id=mask_id, num_threads=num_threads),

@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.lora import SCALE, LowRank
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+
+PartName: TypeAlias = Literal["qkv", "o", "gate_up", "down"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -19,7 +22,7 @@ class LowRankLayer:
     gate_up: LowRank
     down: LowRank
 
-    def parts(self) -> dict[str, LowRank]:
+    def parts(self) -> dict[PartName, LowRank]:
         """Return the pairs by the names of the matrices that they change."""
         return {"qkv": self.qkv, "o": self.o, "gate_up": self.gate_up, "down": self.down}
 

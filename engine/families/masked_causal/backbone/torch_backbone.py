@@ -6,6 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from intarsia.engine.families.masked_causal.backbone.adapter_kind import AdapterKind
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rotary import (
@@ -26,6 +27,7 @@ class _Pass:
     """What all layers of one pass share."""
 
     num_frozen: int
+    adapter: AdapterKind
     cache: KvCache
     bias: Tensor  # (query heads per key-value head · rows, context + rows): -inf where masked
     cosine: Tensor  # (rows, head_dim / 2)
@@ -36,7 +38,12 @@ class TorchBackbone(CausalBackbone):
     """A backbone's weights, and a pass over them in torch."""
 
     def __init__(self, shape: BackboneShape, weights: TorchWeights, *, mask_id: int) -> None:
-        super().__init__(shape, weights.embeddings, mask_id=mask_id)
+        super().__init__(
+            shape,
+            weights.embeddings,
+            mask_id=mask_id,
+            has_edit_adapter=weights.has_edit_adapter,
+        )
         self.dtype = weights.norm.dtype
         self._weights = weights
         self._frequencies = inverse_frequencies(shape).to(self.device)
@@ -54,10 +61,17 @@ class TorchBackbone(CausalBackbone):
         bias = torch.zeros(rows.visible.shape, dtype=self.dtype, device=self.device)
         bias = bias.masked_fill_(~rows.visible, -torch.inf).repeat(self.shape.num_groups, 1)
         cache.reserve(len(rows.ids))
-        shared = _Pass(num_frozen=rows.num_frozen, cache=cache, bias=bias, cosine=cosine, sine=sine)
+        shared = _Pass(
+            num_frozen=rows.num_frozen,
+            adapter=rows.adapter,
+            cache=cache,
+            bias=bias,
+            cosine=cosine,
+            sine=sine,
+        )
         for i, layer in enumerate(self._weights.layers):
             x = x + self._attend(x, i, layer, shared)
-            x = x + self._feed_forward(x, layer, rows.num_frozen)
+            x = x + self._feed_forward(x, layer, shared)
         return self._norm(x[rows.first_hidden :], self._weights.norm)
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -65,8 +79,9 @@ class TorchBackbone(CausalBackbone):
 
     def _attend(self, x: Tensor, i: int, layer: TorchLayer, shared: _Pass) -> Tensor:
         """Return what the attention of layer ``i`` adds to x (rows, hidden)."""
-        shape, num_rows, num_frozen = self.shape, x.shape[0], shared.num_frozen
-        qkv = layer.qkv.multiply(self._norm(x, layer.attn_norm), num_frozen)
+        shape, num_rows = self.shape, x.shape[0]
+        num_frozen, adapter = shared.num_frozen, shared.adapter
+        qkv = layer.qkv.multiply(self._norm(x, layer.attn_norm), num_frozen, adapter)
         heads = qkv.view(num_rows, -1, shape.head_dim).transpose(0, 1)  # (heads, rows, head_dim)
         q, k, v = torch.split(heads, [shape.num_heads, shape.num_kv_heads, shape.num_kv_heads])
         if layer.q_norm is not None and layer.k_norm is not None:
@@ -77,12 +92,13 @@ class TorchBackbone(CausalBackbone):
         q = rotate(q, cosine, sine).reshape(1, shape.num_kv_heads, shape.num_groups * num_rows, -1)
         mixed = F.scaled_dot_product_attention(q, keys[None], values[None], attn_mask=shared.bias)
         mixed = mixed.view(shape.num_heads, num_rows, -1).transpose(0, 1).reshape(num_rows, -1)
-        return layer.o.multiply(mixed, num_frozen)
+        return layer.o.multiply(mixed, num_frozen, adapter)
 
-    def _feed_forward(self, x: Tensor, layer: TorchLayer, num_frozen: int) -> Tensor:
-        both = layer.gate_up.multiply(self._norm(x, layer.mlp_norm), num_frozen)
+    def _feed_forward(self, x: Tensor, layer: TorchLayer, shared: _Pass) -> Tensor:
+        num_frozen, adapter = shared.num_frozen, shared.adapter
+        both = layer.gate_up.multiply(self._norm(x, layer.mlp_norm), num_frozen, adapter)
         gate, up = both.chunk(2, dim=-1)
-        return layer.down.multiply(F.silu(gate) * up, num_frozen)
+        return layer.down.multiply(F.silu(gate) * up, num_frozen, adapter)
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return F.rms_norm(x, (x.shape[-1],), weight, self.shape.norm_eps)

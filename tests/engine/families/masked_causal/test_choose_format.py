@@ -12,7 +12,12 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.lora import LowRank
 from intarsia.engine.families.masked_causal.backbone import choose_format as format_choice
 from intarsia.engine.families.masked_causal.backbone import int8_weights
-from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
+from intarsia.engine.families.masked_causal.backbone.adapter import (
+    NO_ADAPTERS,
+    Adapters,
+    GatedAdapter,
+    read_adapter,
+)
 from intarsia.engine.families.masked_causal.backbone.choose_format import (
     Format,
     choose_format,
@@ -57,7 +62,7 @@ def choose(
     def room(of: Format) -> bool:
         return has_room or of == "int8"
 
-    return choose_format(wanted, shape, None, dtype=dtype, device=device, has_room=room)
+    return choose_format(wanted, shape, NO_ADAPTERS, dtype=dtype, device=device, has_room=room)
 
 
 @in_int8
@@ -97,7 +102,7 @@ def test_nothing_is_copied_where_there_is_no_room(
     shape: BackboneShape, offered: list[list[Format]]
 ) -> None:
     found = choose_format(
-        "auto", shape, None, dtype=torch.float32, device=CPU, has_room=lambda of: False
+        "auto", shape, NO_ADAPTERS, dtype=torch.float32, device=CPU, has_room=lambda of: False
     )
     assert (found, offered) == ("plain", [])
 
@@ -109,9 +114,13 @@ def test_an_adapter_of_several_ranks_is_left_to_torch(shape: BackboneShape, adap
     wider = LowRank(down=torch.cat([first.o.down] * 2), up=torch.cat([first.o.up] * 2, dim=1))
     uneven = replace(gate, layers=(replace(first, o=wider), *gate.layers[1:]))
     even = replace(gate, layers=tuple(replace(it, o=wider) for it in gate.layers))
-    assert int8_weights.why_unfit_for_int8(shape, gate) is None
-    assert int8_weights.why_unfit_for_int8(shape, even) is None
-    assert "differs between layers" in str(int8_weights.why_unfit_for_int8(shape, uneven))
+
+    def why(adapter: GatedAdapter) -> str | None:
+        return int8_weights.why_unfit_for_int8(shape, Adapters(draft=adapter))
+
+    assert why(gate) is None
+    assert why(even) is None
+    assert "differs between layers" in str(why(uneven))
 
 
 @in_int8

@@ -1,0 +1,1 @@
+"""Finds lines that an edit has made unlikely, and writes what could replace them."""

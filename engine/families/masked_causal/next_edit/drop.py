@@ -1,0 +1,105 @@
+"""The drop of a line: how much less likely its unlikeliest token became by an edit.
+
+Most tokens do not care about an edit, and the output matrix costs more than the rest of their rows.
+So only the tokens are scored that a row predicts which the edit has moved most.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.next_edit.edited_window import (
+    EditedWindow,
+    WindowLine,
+)
+from intarsia.engine.families.masked_causal.next_edit.window_reader import ReadWindow
+from intarsia.engine.families.masked_causal.open_context import SHORT_CHUNK
+from intarsia.engine.fill_control import FillControl
+
+_SHARE_SCORED = 0.2  # of the tokens: with fewer, places are missed
+_MIN_SCORED = 48
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LineDrop:
+    """A line, and the largest loss of log-probability of one of its tokens, in nats."""
+
+    line: WindowLine
+    drop: float
+
+
+@torch.inference_mode()
+def line_drops(
+    window: EditedWindow,
+    before: ReadWindow,
+    after: ReadWindow,
+    backbone: CausalBackbone,
+    control: FillControl,
+) -> list[LineDrop]:
+    """Return the lines that may change with a drop above 0, the largest first.
+
+    Raises Cancelled between two products with the output matrix.
+    """
+    pairs = _pairs(window)
+    if not pairs:
+        return []
+    rows_before = before.rows([pair.before - 1 for pair in pairs]).float()
+    rows_after = after.rows([pair.after - 1 for pair in pairs]).float()
+    moved = (rows_after - rows_before).norm(dim=1) / rows_before.norm(dim=1).clamp(min=1e-6)
+    num_scored = min(len(pairs), max(_MIN_SCORED, int(_SHARE_SCORED * len(pairs))))
+    chosen = moved.topk(num_scored).indices.sort().values
+    targets = [after.ids[pairs[i].after] for i in chosen.tolist()]
+    lost = log_probabilities(backbone, rows_before[chosen], targets, control)
+    lost = lost - log_probabilities(backbone, rows_after[chosen], targets, control)
+    drops: dict[int, LineDrop] = {}
+    for i, drop in zip(chosen.tolist(), lost.tolist(), strict=True):
+        line = pairs[i].line
+        if drop > 0 and (line.number not in drops or drop > drops[line.number].drop):
+            drops[line.number] = LineDrop(line=line, drop=drop)
+    return sorted(drops.values(), key=lambda found: -found.drop)
+
+
+@torch.inference_mode()
+def log_probabilities(
+    backbone: CausalBackbone, hidden: Tensor, targets: Sequence[int], control: FillControl
+) -> Tensor:
+    """Return the log-probability (tokens,) of each target, predicted by its row of hidden states
+    (tokens, hidden). Raises Cancelled between two chunks."""
+    found = []
+    for start in range(0, len(targets), SHORT_CHUNK):
+        control.checkpoint()
+        logits = backbone.logits(hidden[start : start + SHORT_CHUNK]).float()
+        ids = torch.tensor(targets[start : start + SHORT_CHUNK], device=logits.device)
+        found.append(logits.gather(-1, ids[:, None])[:, 0] - logits.logsumexp(dim=-1))
+    return torch.cat(found) if found else hidden.new_zeros(0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A token that is in both windows, as indexes of their ids, and its line."""
+
+    before: int
+    after: int
+    line: WindowLine
+
+
+def _pairs(window: EditedWindow) -> list[_Pair]:
+    """Return the tokens of lines that may change, if they are tokens of both windows."""
+    before, after = window.before, window.after
+    at_before = {start: before.num_before + i for i, start in enumerate(before.starts)}
+    pairs = []
+    for line in window.lines:
+        if not line.may_change or not after.text[line.start : line.end].strip():
+            continue
+        first = after.token_at(line.start)
+        if after.start_of(first) < line.start:
+            first += 1  # it begins in the line above
+        for token in range(first, after.token_at(line.end - 1) + 1):
+            own = at_before.get(after.start_of(token) - line.start + line.start_before)
+            is_same = own is not None and before.ids[own] == after.ids[token]
+            if own is not None and is_same and token > window.first_scored:
+                pairs.append(_Pair(own, token, line))
+    return pairs

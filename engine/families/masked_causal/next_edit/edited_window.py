@@ -1,0 +1,150 @@
+"""Reads a request for next edits as two windows of token ids, aligned line by line.
+
+One window is the text before the edit, the other is the text after it. Where nothing changed, a
+token of one has its counterpart in the other. Offsets are in bytes of UTF-8, as tokens are.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.next_edit.prompt import window_above, window_below
+from intarsia.engine.families.protocol import common_prefix_length
+from intarsia.engine.ipc.messages import FindNextEdits, TextPart
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TokenizedWindow:
+    """A window's text and ids. ``starts[i]`` is where token ``ids[num_before + i]`` begins."""
+
+    text: bytes  # in which lines are scored
+    ids: Sequence[int]
+    num_before: int  # ids before the first of ``text``: marks, and an edit that is read first
+    starts: Sequence[int]
+
+    def token_at(self, offset: int) -> int:
+        """Return the index in ``ids`` of the token that holds a byte of the text."""
+        return self.num_before + bisect_right(self.starts, offset) - 1
+
+    def start_of(self, token: int) -> int:
+        """Return the offset at which a token of the text begins."""
+        return self.starts[token - self.num_before]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WindowLine:
+    """A line that did not change: its number in the window after the edit, and its offsets."""
+
+    number: int
+    start: int
+    end: int
+    start_before: int  # in the window before the edit
+    may_change: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EditedWindow:
+    """Both windows. ``lines`` are those that did not change, in order."""
+
+    before: TokenizedWindow
+    after: TokenizedWindow
+    lines: Sequence[WindowLine]
+    first_scored: int  # index of an id in both windows: from here on tokens are scored
+
+    def is_edited(self) -> bool:
+        """Whether the windows differ."""
+        return list(self.before.ids) != list(self.after.ids)
+
+
+def read_window(request: FindNextEdits, text: FimTokenizer) -> EditedWindow:
+    """Return the windows of a request. Raises ValueError for parts that do not end at a line end."""
+    _require_whole_lines(request.parts)
+    edit = next(
+        (i for i, part in enumerate(request.parts) if part.before != part.after),
+        len(request.parts),
+    )
+    if request.direction == "below":
+        before = _below(text, [part.before for part in request.parts])
+        after = _below(text, [part.after for part in request.parts])
+        lines = _lines(request.parts, first_scored=edit if edit < len(request.parts) else 0)
+    else:
+        above, rest = request.parts[:edit], request.parts[edit:]
+        before = _above(text, above, "".join(part.before for part in rest))
+        after = _above(text, above, "".join(part.after for part in rest))
+        lines = _lines(above, first_scored=0)
+    return EditedWindow(
+        before=before,
+        after=after,
+        lines=lines,
+        first_scored=_first_scored(before, after, lines),
+    )
+
+
+def _below(text: FimTokenizer, parts: Sequence[str]) -> TokenizedWindow:
+    window = "".join(parts)
+    return _tokenized(text, window, window_below(text, window), num_before=1)
+
+
+def _above(text: FimTokenizer, above: Sequence[TextPart], rest: str) -> TokenizedWindow:
+    window = "".join(part.after for part in above)
+    ids = window_above(text, window, rest)
+    return _tokenized(text, window, ids, num_before=len(ids) - len(text.encode(window)))
+
+
+def _tokenized(
+    text: FimTokenizer, window: str, ids: Sequence[int], *, num_before: int
+) -> TokenizedWindow:
+    lengths = (len(text.bytes_of(token)) for token in ids[num_before:])
+    return TokenizedWindow(
+        text=_as_bytes(window),
+        ids=ids,
+        num_before=num_before,
+        starts=list(accumulate(lengths, initial=0))[:-1],
+    )
+
+
+def _lines(parts: Sequence[TextPart], *, first_scored: int) -> Sequence[WindowLine]:
+    """Return the lines of the parts that did not change, from part ``first_scored`` on."""
+    found: list[WindowLine] = []
+    number, start, start_before = 0, 0, 0
+    for i, part in enumerate(parts):
+        for line in part.after.splitlines(keepends=True):
+            length = len(_as_bytes(line))
+            if part.before == part.after and i >= first_scored:
+                found.append(
+                    WindowLine(
+                        number=number,
+                        start=start,
+                        end=start + length,
+                        start_before=start_before,
+                        may_change=part.may_change,
+                    )
+                )
+                start_before += length
+            number, start = number + 1, start + length
+        if part.before != part.after or i < first_scored:
+            start_before += len(_as_bytes(part.before))
+    return found
+
+
+def _first_scored(
+    before: TokenizedWindow, after: TokenizedWindow, lines: Sequence[WindowLine]
+) -> int:
+    """Return the index of the first id that differs; without an edit, of the first line's."""
+    shared = common_prefix_length(before.ids, after.ids)
+    if shared < min(len(before.ids), len(after.ids)):
+        return shared
+    first = next((line for line in lines if line.may_change), None)
+    return shared if first is None else max(1, after.token_at(first.start))
+
+
+def _require_whole_lines(parts: Sequence[TextPart]) -> None:
+    for part in parts[:-1]:
+        if any(text and not text.endswith("\n") for text in (part.before, part.after)):
+            raise ValueError("each of `parts` must end at a line end, the last one excepted")
+
+
+def _as_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "replace")

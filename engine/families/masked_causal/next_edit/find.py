@@ -1,0 +1,243 @@
+"""Finds the lines that an edit made unlikely, and corrects them.
+
+The text before and after the edit is read, the lines are ordered by their drop, and those with the
+largest drop are written again after the edit as an example. What is written is returned with the
+numbers that tell whether to show it; the client decides that.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.next_edit.drop import LineDrop, line_drops
+from intarsia.engine.families.masked_causal.next_edit.edited_window import (
+    EditedWindow,
+    WindowLine,
+    read_window,
+)
+from intarsia.engine.families.masked_causal.next_edit.gain import Replacement, gain_of
+from intarsia.engine.families.masked_causal.next_edit.prompt import rewrite_prompt, with_newline
+from intarsia.engine.families.masked_causal.next_edit.region import (
+    LineChange,
+    RegionSize,
+    region_around,
+    smallest_change,
+)
+from intarsia.engine.families.masked_causal.next_edit.rewrite import Rewriter
+from intarsia.engine.families.masked_causal.next_edit.window_reader import (
+    FindHeld,
+    ReadWindow,
+    WindowReader,
+)
+from intarsia.engine.fill_control import FillControl
+from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdit, NextEdits
+
+MIN_DROP = 1.0
+"""Nats: the loss of a line that is worth a correction. Its exact value hardly matters."""
+
+_ADAPTED = RegionSize(above=2, below=3)
+_ONE_LINE = RegionSize(above=0, below=0)
+_LINES_AFTER = 2  # that a gain counts too
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Round:
+    """One request with both windows as they were read."""
+
+    request: FindNextEdits
+    example: EditExample
+    window: EditedWindow
+    before: ReadWindow
+    after: ReadWindow
+    control: FillControl
+
+    def text_of(self, lines: Sequence[WindowLine]) -> str:
+        text = self.window.after.text[lines[0].start : lines[-1].end]
+        return text.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Written:
+    change: LineChange
+    log_p: float
+
+
+class NextEditFinder:
+    """Finds next edits with one backbone; what it reads is held apart from the fills' contexts."""
+
+    def __init__(self, backbone: CausalBackbone, text: FimTokenizer, find_held: FindHeld) -> None:
+        self._backbone = backbone
+        self._text = text
+        self._reader = WindowReader(backbone, find_held)
+        self._rewriter = Rewriter(backbone, text.end_ids)
+
+    def find(self, request: FindNextEdits, control: FillControl) -> NextEdits:
+        """Return the answer. Raises Cancelled between two passes, ValueError for a bad request."""
+        started_at, reader = time.monotonic(), self._reader
+        num_computed, num_reused = reader.num_computed, reader.num_reused
+        window = read_window(request, self._text)
+        first = window.first_scored - 1
+        edits: list[NextEdit] = []
+        drops: Sequence[LineDrop] = []
+        if request.example is None or not window.is_edited():
+            reader.read(window.after.ids, first, control)
+        else:
+            round_ = _Round(
+                request=request,
+                example=request.example,
+                window=window,
+                before=reader.read(window.before.ids, first, control),
+                after=reader.read(window.after.ids, first, control),
+                control=control,
+            )
+            drops = line_drops(window, round_.before, round_.after, self._backbone, control)
+            edits = self._correct(round_, drops)
+        return NextEdits(
+            id=request.id,
+            edits=tuple(edits),
+            line=drops[0].line.number if drops else None,
+            drop=drops[0].drop if drops else 0.0,
+            num_prefilled=reader.num_computed - num_computed,
+            num_reused=reader.num_reused - num_reused,
+            ms=1000 * (time.monotonic() - started_at),
+        )
+
+    def _correct(self, round_: _Round, drops: Sequence[LineDrop]) -> list[NextEdit]:
+        """Return the corrections of the places with the largest drops, each place once."""
+        edits: list[NextEdit] = []
+        tried: set[int] = set()
+        num_tried = 0
+        for found in drops:
+            if found.drop < MIN_DROP or num_tried == round_.request.max_places:
+                break
+            if found.line.number in tried:
+                continue
+            num_tried += 1
+            region = region_around(round_.window.lines, found.line, self._size(round_.example))
+            tried.update(line.number for line in region)
+            edits += self._correct_region(round_, found, region)
+        return edits
+
+    def _size(self, example: EditExample) -> RegionSize:
+        if self._backbone.has_edit_adapter:
+            return _ADAPTED
+        return _ONE_LINE
+
+    def _correct_region(
+        self, round_: _Round, found: LineDrop, region: Sequence[WindowLine]
+    ) -> Iterator[NextEdit]:
+        """Yield the correction of a region, if there is one."""
+        written = self._write(round_, region, found.line)
+        if written is None:
+            return
+        change = written.change
+        replacement = _Lines(round_.window, region, change)
+        gain = self._gain(round_, replacement, is_before=False)
+        gain_before = self._gain(round_, replacement, is_before=True)
+        yield NextEdit(
+            first_line=region[0].number + change.first,
+            num_lines=change.num_lines,
+            text="".join(change.new_lines),
+            drop=found.drop,
+            gain=gain,
+            gain_before=gain_before,
+            log_p=written.log_p,
+            is_agreed=gain > max(0.0, gain_before) and self._is_agreed(round_, region, change),
+        )
+
+    def _write(
+        self, round_: _Round, region: Sequence[WindowLine], place: WindowLine
+    ) -> _Written | None:
+        """Return the change of a region's lines; None if they stay as they are."""
+        is_adapted = self._backbone.has_edit_adapter
+        cache = self._backbone.new_cache()
+        if is_adapted:
+            cache.copy_prefix(round_.after.cache, len(round_.after.ids))
+        old = round_.text_of(region)
+        prompt = rewrite_prompt(self._text, round_.example, old)
+        draft = self._text.encode(with_newline(old))
+        answer = self._rewriter.write(cache, prompt, draft, round_.control, is_adapted=is_adapted)
+        new = "".join(self._text.pieces(answer.ids, num_given=0))
+        if not is_adapted:
+            new = _first_lines(new, _num_answer_lines(round_.example))
+        elif not answer.is_whole:
+            return None
+        change = smallest_change(_lines(old), _lines(new), place=place.number - region[0].number)
+        return None if change is None else _Written(change=change, log_p=answer.log_p)
+
+    def _is_agreed(self, round_: _Round, region: Sequence[WindowLine], change: LineChange) -> bool:
+        """Whether the example alone, without the file and the adapter, gives the same lines."""
+        if not self._backbone.has_edit_adapter or not change.num_lines:
+            return False
+        old = round_.text_of(region[change.first : change.first + change.num_lines])
+        answer = self._rewriter.write(
+            self._backbone.new_cache(),
+            rewrite_prompt(self._text, round_.example, old),
+            self._text.encode(with_newline(old)),
+            round_.control,
+            is_adapted=False,
+        )
+        new = "".join(self._text.pieces(answer.ids, num_given=0))
+        return _first_lines(new, len(change.new_lines)) == "".join(change.new_lines)
+
+    def _gain(self, round_: _Round, lines: "_Lines", *, is_before: bool) -> float:
+        window = round_.window.before if is_before else round_.window.after
+        return gain_of(
+            lines.replacement(is_before=is_before),
+            window,
+            round_.before if is_before else round_.after,
+            backbone=self._backbone,
+            text=self._text,
+            control=round_.control,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """Where the lines of a change are in both windows."""
+
+    window: EditedWindow
+    region: Sequence[WindowLine]
+    change: LineChange
+
+    def replacement(self, *, is_before: bool) -> Replacement:
+        shift = self.region[0].start_before - self.region[0].start if is_before else 0
+        first, last = self.change.first, self.change.first + self.change.num_lines
+        start = self._offset(first)
+        end = self._offset(last)
+        return Replacement(
+            start=start + shift,
+            end=end + shift,
+            new="".join(self.change.new_lines).encode("utf-8", "replace"),
+            scored_end=self._end_of_scored(end) + shift,
+        )
+
+    def _offset(self, index: int) -> int:
+        region = self.region
+        return region[index].start if index < len(region) else region[-1].end
+
+    def _end_of_scored(self, end: int) -> int:
+        """Return where the lines end that are scored after the replaced ones, in the window after
+        the edit: they go on as far as nothing changed between the two windows."""
+        following = [line for line in self.window.lines if line.start >= end]
+        for number, line in enumerate(following[:_LINES_AFTER]):
+            if line.start != end or number == _LINES_AFTER:
+                break
+            end = line.end
+        return end
+
+
+def _lines(text: str) -> list[str]:
+    return with_newline(text).splitlines(keepends=True)
+
+
+def _first_lines(text: str, number: int) -> str:
+    return "".join(_lines(text)[:number])
+
+
+def _num_answer_lines(example: EditExample) -> int:
+    """Return how many lines take the place of one, if an example without the file is followed."""
+    more = example.after.count("\n") - example.before.count("\n")
+    return max(1, 1 + more)

@@ -1,0 +1,99 @@
+"""Reads windows of code on the plain backbone, and keeps what later rounds need.
+
+Of each window the keys and values are kept, and the hidden states from the edit on. The window
+after an edit is the one before the next edit, so a round reads only what follows the edited line.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
+from intarsia.engine.families.masked_causal.open_context import SHORT_CHUNK
+from intarsia.engine.families.protocol import common_prefix_length
+from intarsia.engine.fill_control import FillControl
+
+_MAX_HELD = 4  # windows: before and after the edits in two files, some 10 MB each
+_MIN_COPIED = 32  # tokens
+
+FindHeld = Callable[[Sequence[int]], tuple[KvCache | None, int]]
+"""Returns a context that holds a beginning of some ids, and the length of that beginning."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class ReadWindow:
+    """A window's keys and values, and the hidden states (tokens, hidden) from ``first`` on."""
+
+    ids: Sequence[int]
+    cache: KvCache
+    hidden: Tensor
+    first: int
+
+    def rows(self, tokens: Sequence[int]) -> Tensor:
+        """Return the hidden states of tokens, by their index in ``ids``."""
+        return self.hidden[[token - self.first for token in tokens]]
+
+
+class WindowReader:
+    """Reads windows apart from the contexts of fills; beginnings that these hold are copied."""
+
+    def __init__(self, backbone: CausalBackbone, find_held: FindHeld) -> None:
+        self._backbone = backbone
+        self._find_held = find_held
+        self._held: list[ReadWindow] = []  # least recently used first
+        self.num_computed = 0
+        self.num_reused = 0
+
+    @torch.inference_mode()
+    def read(self, ids: Sequence[int], first: int, control: FillControl) -> ReadWindow:
+        """Return the window of these ids, with hidden states from token ``first`` on.
+
+        Raises Cancelled between two chunks of ``SHORT_CHUNK`` tokens.
+        """
+        cache, hidden, num_known = self._beginning(ids, first)
+        self.num_reused += num_known
+        self.num_computed += len(ids) - num_known
+        parts = [hidden]
+        for start in range(num_known, len(ids), SHORT_CHUNK):
+            control.checkpoint()
+            part = ids[start : start + SHORT_CHUNK]
+            rows = frozen_rows(part, start=start, device=self._backbone.device)
+            read = self._backbone.forward(rows, cache)
+            cache.commit(list(part))
+            parts.append(read[max(0, first - start) :])
+        window = ReadWindow(ids=tuple(ids), cache=cache, hidden=torch.cat(parts), first=first)
+        self._hold(window)
+        return window
+
+    def _beginning(self, ids: Sequence[int], first: int) -> tuple[KvCache, Tensor, int]:
+        """Return a cache with the longest known beginning of the ids, its hidden states from
+        ``first`` on, and its length."""
+        best, num_best = None, 0
+        for window in self._held:
+            shared = common_prefix_length(window.ids, ids)
+            num_usable = shared if window.first <= first else min(shared, first)
+            if num_usable > num_best:
+                best, num_best = window, num_usable
+        other, num_other = self._find_held(ids[:first])
+        cache = self._backbone.new_cache()
+        cache.reserve(len(ids))
+        nothing = torch.empty(0, self._backbone.shape.hidden, device=self._backbone.device)
+        if other is not None and num_other > num_best:
+            if num_other < _MIN_COPIED:
+                return cache, nothing, 0
+            cache.copy_prefix(other, num_other)
+            return cache, nothing, num_other
+        if best is None or num_best < _MIN_COPIED:
+            return cache, nothing, 0
+        cache.copy_prefix(best.cache, num_best)
+        known = best.hidden[max(0, first - best.first) : max(0, num_best - best.first)]
+        return cache, known if num_best > first else nothing, num_best
+
+    def _hold(self, window: ReadWindow) -> None:
+        self._held = [held for held in self._held if held.ids != window.ids]
+        self._held.append(window)
+        del self._held[:-_MAX_HELD]
