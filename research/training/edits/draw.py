@@ -151,17 +151,16 @@ def _example(edit: CommitHunk, above: Sequence[_Line], below: Sequence[_Line]) -
 def _window(
     state: _State, region: _Span, size: int, text: FimTokenizer, *, is_above: bool
 ) -> list[int]:
-    """Return the ids of the code around a region, as far as the size allows on either side."""
-    start = region[0]
-    if is_above:
-        before = _take(reversed(state.above[:start]), size, text)[::-1]
-        after = _take(state.above[start:], size, text)
-        rest = state.edit + _join(_take(state.below, size, text))
-        return window_above(text, _join([*before, *after]), rest)
+    """Return the ids of a region and of the code around it, as far as the size allows."""
+    start, end = region
     edit = [_Line(text=line, number=None) for line in lines_of(state.edit)]
-    before = _take(reversed([*state.above, *edit, *state.below[:start]]), size, text)[::-1]
-    after = _take(state.below[start:], size, text)
-    return window_below(text, _join([*before, *after]))
+    lines = state.above if is_above else state.below
+    preceding = [] if is_above else [*state.above, *edit]
+    before = _take(reversed([*preceding, *lines[:start]]), size, text)[::-1]
+    window = _join([*before, *lines[start:end], *_take(lines[end:], size, text)])
+    if is_above:
+        return window_above(text, window, state.edit + _join(_take(state.below, size, text)))
+    return window_below(text, window)
 
 
 def _take(lines: Iterable[_Line], num_tokens: int, text: FimTokenizer) -> list[_Line]:
