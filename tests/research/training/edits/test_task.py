@@ -17,8 +17,10 @@ from intarsia.research.training.adapter_file import save_tensors
 from intarsia.research.training.edits.batch import lay_out_edits
 from intarsia.research.training.edits.draw import EditDraw, draw_edits
 from intarsia.research.training.edits.run import EditTrainingOptions, run_edit_training
+from intarsia.research.training.edits.task import EditTask
 from intarsia.research.training.holes.packed_holes import HoleIds
 from intarsia.research.training.low_rank_pairs import LowRankPairs
+from intarsia.research.training.vocabulary import UsedVocabulary
 
 NAMES = ("alpha", "beta", "gamma", "delta")
 
@@ -115,12 +117,10 @@ def test_a_run_with_other_settings_is_refused(toy: Path, tmp_path: Path) -> None
 def test_figures_tell_corrected_lines_from_those_left_alone(
     toy: Path, examples: list[HoleIds]
 ) -> None:
-    from intarsia.research.training.edits.task import EditTask
-    from intarsia.research.training.vocabulary import UsedVocabulary
-
     batched, fim = toy_batched(toy), toy_text(toy).mark_ids()
     used = torch.tensor(sorted({fim.end, *(i for e in examples for i in e.middle)}))
     task = EditTask(batched, fim, UsedVocabulary(batched, used), rank=4, seed=1)
-    figures = task.evaluate([examples[:4], examples[4:8]], random.Random(1))
+    with torch.no_grad():
+        figures = task.evaluate([examples[:4], examples[4:8]], random.Random(1))
     assert set(figures) == {"loss", "corrected", "left_alone"}
     assert figures["loss"] > 0 and 0 <= figures["corrected"] <= 1
