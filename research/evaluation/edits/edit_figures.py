@@ -45,7 +45,7 @@ class PartFigures(msgspec.Struct, frozen=True, kw_only=True):
     controls: int
     out_of_window: int  # edits without a further place there: left out
     failures: int  # cases without an answer: left out
-    ranked_first: Estimate | None  # edits of which the first-ranked place is to be changed
+    ranked_first: Estimate | None  # edits with a first-ranked place that is to be changed
     levels: tuple[LevelFigures, ...]
 
 

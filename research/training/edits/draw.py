@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.next_edit.prompt import (
     rewrite_prompt,
     window_above,
     window_below,
 )
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.ipc.messages import EditExample
 from intarsia.research.edits.edit_case import CommitHunk, EditCase, lines_of
 from intarsia.research.training.holes.packed_holes import HoleIds

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.next_edit.prompt import (
     lines_of,
     window_above,
     window_below,
 )
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.ipc.messages import FindNextEdits, TextPart
 

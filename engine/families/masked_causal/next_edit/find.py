@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.next_edit.agreement import is_filled_alike
 from intarsia.engine.families.masked_causal.next_edit.drop import LineDrop, line_drops
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
@@ -36,6 +35,7 @@ from intarsia.engine.families.masked_causal.next_edit.window_reader import (
     ReadWindow,
     WindowReader,
 )
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdit, NextEdits
 

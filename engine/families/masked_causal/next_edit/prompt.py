@@ -7,7 +7,7 @@ uses the same functions (``research/training/edits/``).
 
 from collections.abc import Sequence
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.ipc.messages import EditExample
 
 

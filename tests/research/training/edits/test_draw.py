@@ -6,7 +6,7 @@ import pytest
 from commit_edits import case_of, control_case, hunk, renamed_case
 from toy_causal import toy_text
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.research.edits.edit_case import EditCase
 from intarsia.research.training.edits.draw import EditDraw, draw_edits
 from intarsia.research.training.holes.packed_holes import HoleIds

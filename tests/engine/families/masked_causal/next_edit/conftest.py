@@ -6,7 +6,7 @@ import pytest
 from toy_causal import save_adapter, toy_backbone, toy_text
 
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 
 
 @pytest.fixture(scope="session")

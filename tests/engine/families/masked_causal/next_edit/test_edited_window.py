@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy_causal import toy_text
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     TokenizedWindow,
     read_window,
 )
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
 
 EXAMPLE = EditExample(before="a\n", after="b\n")

@@ -8,10 +8,10 @@ from toy_causal import toy_filler
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.next_edit import find
 from intarsia.engine.families.masked_causal.next_edit.agreement import changed_text
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdits, TextPart
 

@@ -7,10 +7,10 @@ import torch
 from cancel_when import cancelling
 
 from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.next_edit import drop as drop_module
 from intarsia.engine.families.masked_causal.next_edit.drop import line_drops
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
@@ -19,7 +19,7 @@ from intarsia.engine.families.masked_causal.next_edit.edited_window import (
 )
 from intarsia.engine.families.masked_causal.next_edit.gain import Replacement, gain_of
 from intarsia.engine.families.masked_causal.next_edit.window_reader import WindowReader
-from intarsia.engine.families.masked_causal.open_context import SHORT_CHUNK
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
 
