@@ -30,6 +30,7 @@ class CommandRow:
 
 COMMANDS: dict[str, CommandRow] = {
     "fill": CommandRow("intarsia.cli.fill.command", "Fill holes in a file."),
+    "next": CommandRow("intarsia.cli.next.command", "Find what an edit has left to change."),
     "context": CommandRow("intarsia.cli.context.command", "Show what the model sees at a place."),
     "demo": CommandRow("intarsia.cli.demo", "Fill holes in sample files."),
     "serve": CommandRow("intarsia.cli.serve", "Serve editors (LSP)."),

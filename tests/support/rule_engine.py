@@ -9,10 +9,11 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from rule_filler import RuleFiller, project_text
+from scripted_next_edits import find_by_rules
 
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
@@ -33,6 +34,7 @@ def rule_engine_command(
     num_steps: int | None = None,
     load_seconds: float = 0,
     unsure: Sequence[str] = (),
+    next_edits: Sequence[Mapping[str, object]] | None = None,
 ) -> tuple[str, ...]:
     """Return the command of an engine that fills by rules, or with ``text`` if no rule matches.
 
@@ -40,10 +42,13 @@ def rule_engine_command(
     text becomes the request's number, ``{project}`` the code of other files that is used, and a
     text ``!crash`` kills the engine during the fill.
     A model named ``missing…`` fails with ModelError, one named ``huge…`` with MemoryError.
-    ``unsure`` are words that get little confidence.
+    ``unsure`` are words that get little confidence. ``next_edits`` are the rules of
+    ``scripted_next_edits``; without them the model cannot find any.
     """
     options = {"--text": text, "--rules": json.dumps(list(rules)), "--step-seconds": step_seconds}
     options |= {"--load-seconds": load_seconds, "--unsure": json.dumps(list(unsure))}
+    if next_edits is not None:
+        options["--next-edits"] = json.dumps([dict(rule) for rule in next_edits])
     if num_steps is not None:
         options["--num-steps"] = num_steps
     flags = [f"{flag}={value}" for flag, value in options.items()]
@@ -79,6 +84,7 @@ def main() -> int:
             num_steps=own.num_steps,
             unsure=json.loads(own.unsure),
             name=model,
+            find=None if own.next_edits is None else find_by_rules(json.loads(own.next_edits)),
         )
 
     return run_engine(
@@ -94,6 +100,7 @@ def _own_arguments() -> argparse.ArgumentParser:
     parser.add_argument("--num-steps", type=int)
     parser.add_argument("--load-seconds", type=float, default=0)
     parser.add_argument("--unsure", default="[]")
+    parser.add_argument("--next-edits")
     return parser
 
 

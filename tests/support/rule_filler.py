@@ -14,7 +14,9 @@ from intarsia.engine.ipc.messages import (
     CanvasToken,
     Fill,
     Filled,
+    FindNextEdits,
     FinishReason,
+    NextEdits,
     Prefetch,
     ScoreChunks,
     Step,
@@ -31,7 +33,8 @@ class RuleFiller:
     token. ``between_steps`` is called with the step's number just before the checkpoint.
     ``unsure``: words with a confidence of 0.25; all others have 1. Of a draft, the share ``noise``
     of the words is returned in capitals, beginning with word number ``seed``. ``prepare``,
-    ``prefetch`` and ``store`` are its work in idle time, ``score`` scores chunks.
+    ``prefetch`` and ``store`` are its work in idle time, ``score`` scores chunks, ``find`` finds
+    next edits.
     """
 
     def __init__(
@@ -48,6 +51,7 @@ class RuleFiller:
         score: Callable[[ScoreChunks, FillControl], Sequence[float]] = lambda *_: (),
         tokens_per_s: float | None = None,
         store: Callable[[FillControl], None] = lambda control: None,
+        find: Callable[[FindNextEdits, FillControl], NextEdits] | None = None,
     ) -> None:
         self.info = ModelInfo(
             name=name, family="rules", device="cpu", dtype="none", notes=("rules, no weights",)
@@ -62,6 +66,7 @@ class RuleFiller:
         self._score = score
         self._tokens_per_s = tokens_per_s
         self._store = store
+        self._find = find
         self._last_prefix = ""
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
@@ -137,6 +142,11 @@ class RuleFiller:
 
     def score_chunks(self, request: ScoreChunks, control: FillControl) -> tuple[float, ...]:
         return tuple(self._score(request, control))
+
+    def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
+        if self._find is None:
+            raise ValueError("this model cannot find next edits")
+        return self._find(request, control)
 
     def prefill_tokens_per_s(self) -> float | None:
         return self._tokens_per_s

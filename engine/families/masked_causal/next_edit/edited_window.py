@@ -59,7 +59,7 @@ class EditedWindow:
 
 
 def read_window(request: FindNextEdits, text: FimTokenizer) -> EditedWindow:
-    """Return the windows of a request. Raises ValueError for parts that do not end at a line end."""
+    """Return the windows of a request. Raises ValueError for parts that end within a line."""
     _require_whole_lines(request.parts)
     edit = next(
         (i for i, part in enumerate(request.parts) if part.before != part.after),
@@ -110,7 +110,7 @@ def _lines(parts: Sequence[TextPart], *, first_scored: int) -> Sequence[WindowLi
     found: list[WindowLine] = []
     number, start, start_before = 0, 0, 0
     for i, part in enumerate(parts):
-        for line in part.after.splitlines(keepends=True):
+        for line in lines_of(part.after):
             length = len(_as_bytes(line))
             if part.before == part.after and i >= first_scored:
                 found.append(
@@ -138,6 +138,12 @@ def _first_scored(
         return shared
     first = next((line for line in lines if line.may_change), None)
     return shared if first is None else max(1, after.token_at(first.start))
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines with their LF; form feeds and the like end no line."""
+    *lines, last = text.split("\n")
+    return [line + "\n" for line in lines] + ([last] if last else [])
 
 
 def _require_whole_lines(parts: Sequence[TextPart]) -> None:

@@ -15,6 +15,7 @@ from intarsia.engine.families.masked_causal.next_edit.drop import LineDrop, line
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     EditedWindow,
     WindowLine,
+    lines_of,
     read_window,
 )
 from intarsia.engine.families.masked_causal.next_edit.gain import Replacement, gain_of
@@ -230,7 +231,7 @@ class _Lines:
 
 
 def _lines(text: str) -> list[str]:
-    return with_newline(text).splitlines(keepends=True)
+    return lines_of(with_newline(text))
 
 
 def _first_lines(text: str, number: int) -> str:

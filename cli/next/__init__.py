@@ -1,0 +1,1 @@
+"""``intarsia next``: find what an edit has left to change."""

@@ -1,0 +1,126 @@
+"""An offer: a correction that passes the show rule, as a replacement of whole lines of the text."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from intarsia.engine.ipc.messages import NextEdit
+from intarsia.infill.languages import Language
+from intarsia.infill.next_edit.line_range import LineRange
+from intarsia.infill.next_edit.plan import NextEditPlan, line_offsets
+from intarsia.infill.next_edit.settled_edit import plain_lines
+from intarsia.infill.next_edit.show_rule import LEVELS, Level, double_difference, level_of
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, newline_of
+from intarsia.infill.syntax.nodes import num_errors
+from intarsia.infill.syntax.parse import parse, parse_edited
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NextEditOffer:
+    """``new_lines``, without line ends, take the place of the whole ``lines``.
+
+    As offsets: ``text``, with the source's line ends, replaces ``source[start:end]``. ``gain`` and
+    ``double_difference`` are in nats.
+    """
+
+    lines: LineRange
+    new_lines: tuple[str, ...]
+    start: int
+    end: int
+    text: str
+    gain: float
+    double_difference: float
+    level: Level
+
+    @property
+    def is_sure(self) -> bool:
+        return self.level == "sure"
+
+    def applied_to(self, source: str) -> str:
+        """Return the source with the offer in it."""
+        return source[: self.start] + self.text + source[self.end :]
+
+
+def read_offer(plan: NextEditPlan, edit: NextEdit) -> NextEditOffer | NoSuggestion:
+    """Return the offer that the engine's correction makes, or why it makes none."""
+    trimmed = _trimmed(plan, edit)
+    if isinstance(trimmed, NoSuggestion):
+        return trimmed
+    lines, new = trimmed
+    if not plan.may_change(lines):
+        return NoSuggestion(reason="the correction is where nothing may change")
+    level = level_of(edit, is_deletion=not "".join(new).strip())
+    if level is None:
+        return NoSuggestion(reason="the text would hardly become likelier by the edit")
+    offer = _placed(plan.text, lines, new, edit, level)
+    if offer.applied_to(plan.text) == plan.text:
+        return NoSuggestion(reason="the correction changes nothing")
+    if not _parses_no_worse(plan.text, offer, plan.language):
+        return NoSuggestion(reason="the text would parse worse than before")
+    return offer
+
+
+def best_first(offers: Iterable[NextEditOffer]) -> tuple[NextEditOffer, ...]:
+    """Return the offers, the surest first. Of two at the same lines, the better one stays."""
+    kept: list[NextEditOffer] = []
+    for offer in sorted(offers, key=lambda it: (LEVELS[it.level], -it.double_difference)):
+        if not any(offer.lines.touches(better.lines) for better in kept):
+            kept.append(offer)
+    return tuple(kept)
+
+
+def _trimmed(plan: NextEditPlan, edit: NextEdit) -> tuple[LineRange, Sequence[str]] | NoSuggestion:
+    """Return the lines of the text that change, and the new lines without their line ends."""
+    present = [line.removesuffix("\n") for line in plain_lines(plan.text)]
+    start = plan.first_line + edit.first_line
+    end = start + edit.num_lines
+    if not (plan.first_line <= start <= end <= len(present)):
+        return NoSuggestion(reason="the correction is outside the text")
+    new = [line.removesuffix("\n") for line in plain_lines(edit.text)]
+    old = present[start:end]
+    while old and new and old[0] == new[0]:
+        del old[0], new[0]
+        start += 1
+    while old and new and old[-1] == new[-1]:
+        del old[-1], new[-1]
+        end -= 1
+    if not old and not new:
+        return NoSuggestion(reason="the correction changes nothing")
+    return LineRange(start=start, end=end), new
+
+
+def _placed(
+    source: str, lines: LineRange, new: Sequence[str], edit: NextEdit, level: Level
+) -> NextEditOffer:
+    """Return the offer with the line ends, byte order mark and last line of the source."""
+    offsets = line_offsets(source)
+    start, end = offsets[lines.start], offsets[lines.end]
+    newline = newline_of(source)
+    text = "".join(line + newline for line in new)
+    if end == len(source) and not source.endswith(("\n", "\r")):
+        text = text.removesuffix(newline)
+        if start == end and source:  # after a last line without line end
+            text = newline + text
+        elif not new and start > 0:  # the line end above goes with the last line
+            start -= 2 if source[:start].endswith("\r\n") else 1
+    if start == 0 and source.startswith(BYTE_ORDER_MARK):
+        start, end = 1, max(1, end)
+    return NextEditOffer(
+        lines=lines,
+        new_lines=tuple(new),
+        start=start,
+        end=end,
+        text=text,
+        gain=edit.gain,
+        double_difference=double_difference(edit),
+        level=level,
+    )
+
+
+def _parses_no_worse(source: str, offer: NextEditOffer, language: Language) -> bool:
+    """Whether the text with the offer has no more parse errors than without it."""
+    syntax = parse(source, language)
+    if syntax is None:
+        return True
+    changed = parse_edited(syntax, offer.start, offer.end, offer.text)
+    return changed is not None and num_errors(changed) <= num_errors(syntax)

@@ -1,0 +1,249 @@
+"""Cuts the window around an edit that the engine is shown, before and after the edit.
+
+The window begins where that of an earlier fill or round began, if that is not too far, so that the
+engine has read it already. It has LF line ends, and its lines are those of the text after the edit.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
+from intarsia.infill.canvas.window import (
+    Window,
+    budget_chars,
+    kept_start,
+    prefix_start,
+    suffix_end,
+    window_of,
+)
+from intarsia.infill.languages import Language
+from intarsia.infill.next_edit.line_range import LineRange
+from intarsia.infill.next_edit.settled_edit import Hunk, hunks_between, plain_lines
+from intarsia.infill.syntax.lines import line_start, next_line_start
+from intarsia.infill.syntax.parse import parse
+
+ABOVE_TOKENS = 500
+BELOW_TOKENS = 480
+FILL_TOKENS = 1536
+"""Before the cursor, in the window of a fill: the start of one as long is kept too."""
+
+MAX_WINDOW_CHARS = 40_000
+"""Accepted edits may be far apart; the window is cut below the last line that fits."""
+
+Direction: TypeAlias = Literal["below", "above"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EditedText:
+    """A text before and after an edit, and after the offers that were accepted since.
+
+    ``newest`` are the lines of ``after`` that changed last. ``silent`` are lines of ``after`` where
+    the user wants no offer.
+    """
+
+    before: str
+    after: str
+    edit: Hunk
+    newest: LineRange
+    silent: Sequence[LineRange] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NextEditPlan:
+    """A window of ``text`` from line ``first_line`` on. ``window`` is for the plans that follow."""
+
+    text: str
+    language: Language
+    first_line: int
+    parts: tuple[TextPart, ...]
+    example: EditExample | None
+    window: Window
+    free_lines: frozenset[int] = frozenset()  # of the text, where something may change
+    edit_line: int = 0  # of the text: the first changed line of the window
+
+    def request(self, direction: Direction = "below", model: str | None = None) -> FindNextEdits:
+        """Return the message for the engine, which numbers its requests itself."""
+        return FindNextEdits(
+            id=0, parts=self.parts, example=self.example, direction=direction, model=model
+        )
+
+    def may_change(self, lines: LineRange) -> bool:
+        """Whether an offer may replace these lines, or insert at them."""
+        if lines.start == lines.end:
+            return not {lines.start, lines.start - 1}.isdisjoint(self.free_lines)
+        return self.free_lines.issuperset(range(lines.start, lines.end))
+
+    def has_lines(self, direction: Direction) -> bool:
+        """Whether there is a line in this direction that may change."""
+        if direction == "below":
+            return any(line >= self.edit_line for line in self.free_lines)
+        return any(line < self.edit_line for line in self.free_lines)
+
+
+def plan_next_edits(
+    edited: EditedText, language: Language, earlier: Sequence[Window] = ()
+) -> NextEditPlan:
+    """Plan a search for what an edit has left to change.
+
+    ``earlier`` are windows of this text or its older versions, the newest first.
+    """
+    old, new = plain_lines(edited.before), plain_lines(edited.after)
+    window = _lines_around(edited.after, edited.newest, language, earlier)
+    hunks = hunks_between(old, new)
+    window = _with_whole_hunks(window, hunks)
+    parts = list(_parts(old, new, window, hunks))
+    split = list(_with_silent(parts, new, window, edited.silent))
+    free, line, first_changed = set[int](), window.start, None
+    for part in split:
+        lines = range(line, line := line + _num_lines(part.after))
+        if part.may_change:
+            free.update(lines)
+        elif part.before != part.after and first_changed is None:
+            first_changed = lines.start
+    return NextEditPlan(
+        text=edited.after,
+        language=language,
+        first_line=window.start,
+        parts=tuple(split),
+        example=_example(old, edited.edit),
+        window=_window(edited.after, window),
+        free_lines=frozenset(free),
+        edit_line=edited.newest.start if first_changed is None else first_changed,
+    )
+
+
+def plan_reading(
+    text: str, line: int, language: Language, earlier: Sequence[Window] = ()
+) -> NextEditPlan:
+    """Plan to have the text around a line read, so that it is known before the next edit."""
+    window = _lines_around(text, LineRange(start=line, end=line), language, earlier)
+    shown = "".join(plain_lines(text)[window.start : window.end])
+    return NextEditPlan(
+        text=text,
+        language=language,
+        first_line=window.start,
+        parts=(TextPart(before=shown, after=shown, may_change=True),),
+        example=None,
+        window=_window(text, window),
+    )
+
+
+def line_offsets(text: str) -> list[int]:
+    """Return where each line of ``plain_lines`` starts, and the end of the text."""
+    offsets, at = [0], 0
+    while (following := next_line_start(text, at)) > at:
+        offsets.append(following)
+        at = following
+    return offsets
+
+
+def _lines_around(
+    text: str, lines: LineRange, language: Language, earlier: Sequence[Window]
+) -> LineRange:
+    """Return the lines of the window around some lines, cut at whole lines."""
+    offsets = line_offsets(text)
+    syntax = parse(text, language)
+    first = offsets[min(lines.start, len(offsets) - 1)]
+    last = offsets[min(lines.end, len(offsets) - 1)]
+    start = kept_start(text, first, ABOVE_TOKENS, earlier)
+    if start is None:
+        start = kept_start(text, first, FILL_TOKENS, earlier)
+    if start is None:
+        start = prefix_start(text, first, ABOVE_TOKENS, syntax)
+    if line_start(text, start) != start:
+        start = min(next_line_start(text, start), first)
+    end = suffix_end(text, last, BELOW_TOKENS, syntax)
+    most = start + max(MAX_WINDOW_CHARS, last - start)
+    end = min(end, most)
+    if end < len(text):
+        end = max(line_start(text, end), last)
+    return LineRange(start=offsets.index(start), end=_line_of(offsets, end))
+
+
+def _line_of(offsets: Sequence[int], offset: int) -> int:
+    return next((i for i, start in enumerate(offsets) if start >= offset), len(offsets) - 1)
+
+
+def _with_whole_hunks(window: LineRange, hunks: Sequence[Hunk]) -> LineRange:
+    """Return the window, extended where it would cut a change in two."""
+    start, end = window.start, window.end
+    for hunk in hunks:
+        if hunk.new_start < start < hunk.new_end:
+            start = hunk.new_start
+        if hunk.new_start < end < hunk.new_end:
+            end = hunk.new_end
+    return LineRange(start=start, end=end)
+
+
+def _parts(
+    old: Sequence[str], new: Sequence[str], window: LineRange, hunks: Sequence[Hunk]
+) -> Iterator[TextPart]:
+    """Yield the parts of the window: changed and unchanged lines in turn."""
+    at = window.start
+    for hunk in hunks:
+        is_above = hunk.new_start < window.start and hunk.new_end <= window.start
+        is_below = hunk.new_end > window.end and hunk.new_start >= window.end
+        if is_above or is_below:
+            continue
+        if at < hunk.new_start:
+            yield _unchanged(new[at : hunk.new_start])
+        yield TextPart(
+            before="".join(hunk.old_lines), after="".join(hunk.new_lines), may_change=False
+        )
+        at = hunk.new_end
+    if at < window.end:
+        yield _unchanged(new[at : window.end])
+
+
+def _unchanged(lines: Sequence[str], *, may_change: bool = True) -> TextPart:
+    text = "".join(lines)
+    return TextPart(before=text, after=text, may_change=may_change)
+
+
+def _with_silent(
+    parts: Sequence[TextPart],
+    new: Sequence[str],
+    window: LineRange,
+    silent: Sequence[LineRange],
+) -> Iterator[TextPart]:
+    """Yield the parts, split where the user wants no offer."""
+    quiet = {line for it in silent for line in range(it.start, max(it.end, it.start + 1))}
+    line = window.start
+    for part in parts:
+        lines = range(line, line := line + _num_lines(part.after))
+        if not part.may_change or quiet.isdisjoint(lines):
+            yield part
+            continue
+        first = lines.start
+        for at in (*lines[1:], lines.stop):
+            if at == lines.stop or (at in quiet) != (first in quiet):
+                yield _unchanged(new[first:at], may_change=first not in quiet)
+                first = at
+
+
+def _num_lines(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n") and text != "")
+
+
+def _example(old: Sequence[str], edit: Hunk) -> EditExample:
+    """Return the edit as an example; one that only adds lines has its neighbours in both texts."""
+    above: Sequence[str] = ()
+    below: Sequence[str] = ()
+    if not edit.old_lines:
+        above = old[max(0, edit.start - 1) : edit.start]
+        below = old[edit.start : edit.start + 1]
+    return EditExample(
+        before=_ended(*above, *edit.old_lines, *below),
+        after=_ended(*above, *edit.new_lines, *below),
+    )
+
+
+def _ended(*lines: str) -> str:
+    return "".join(line.removesuffix("\n") + "\n" for line in lines)
+
+
+def _window(text: str, lines: LineRange) -> Window:
+    offsets = line_offsets(text)
+    start, end = offsets[lines.start], offsets[lines.end]
+    return window_of(text, start, min(end, start + budget_chars(ABOVE_TOKENS)), "")

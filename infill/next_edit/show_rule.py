@@ -1,0 +1,57 @@
+"""Decides which corrections are worth showing, by how much likelier they make the text.
+
+A likelier line is no reason: odd lines can always be made likelier. What counts is the *double
+difference*, the part of the gain that is due to the user's edit.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from intarsia.engine.ipc.messages import NextEdit
+
+Level: TypeAlias = Literal["sure", "balanced", "bold"]
+"""How sure an offer is. Each level has the offers of those before it too."""
+
+LEVELS: Mapping[Level, int] = {"sure": 0, "balanced": 1, "bold": 2}
+"""The levels and their order, the surest first."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ShowThresholds:
+    """Numbers above which a correction is shown, in nats."""
+
+    min_gain: float = 0.0
+    bold_double_difference: float = 4.0
+    balanced_double_difference: float = 8.0
+    balanced_log_p: float = -2.0
+
+
+THRESHOLDS = ShowThresholds()
+
+
+def double_difference(edit: NextEdit) -> float:
+    """Return the part of the gain that is due to the user's edit, in nats."""
+    return edit.gain - edit.gain_before
+
+
+def level_of(
+    edit: NextEdit, *, is_deletion: bool, thresholds: ShowThresholds = THRESHOLDS
+) -> Level | None:
+    """Return the surest level that shows a correction, None if none does.
+
+    ``is_deletion``: it only removes lines. NaN passes no threshold.
+    """
+    difference = double_difference(edit)
+    if not (edit.gain > thresholds.min_gain and difference > thresholds.bold_double_difference):
+        return None
+    is_likely = edit.log_p > thresholds.balanced_log_p
+    is_balanced = difference > thresholds.balanced_double_difference and is_likely
+    if is_deletion or not is_balanced:
+        return "bold"
+    return "sure" if edit.is_agreed else "balanced"
+
+
+def is_shown(level: Level, least: Level) -> bool:
+    """Whether an offer of this level is among those of the level that the user has chosen."""
+    return LEVELS[level] <= LEVELS[least]
