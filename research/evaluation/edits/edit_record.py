@@ -12,7 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from intarsia.research.edits.edit_case import CommitHunk, EditKind
-from intarsia.research.evaluation.edits.finder import Direction, Level, includes
+from intarsia.research.evaluation.edits.finder import Level, includes
 from intarsia.research.evaluation.record import SystemInfo
 from intarsia.research.evaluation.saved_run import read_saved, write_saved
 
@@ -47,7 +47,10 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
 
     put_in: tuple[int, ...]  # the numbers of the hunks that the text already had
     in_window: tuple[int, ...]  # of the other hunks, those that could be found
-    places: tuple[JudgedPlace, ...]  # the likeliest to need a change first
+    places: tuple[JudgedPlace, ...]  # what is offered first, best first; then the others
+    line: int | None  # with the largest drop of all, corrected or not
+    drop: float  # of that line, in nats
+    line_hunks: tuple[int, ...]  # of the case, not put in yet, that have this line
     reason: str | None
     is_failure: bool
     ms: float
@@ -96,7 +99,6 @@ class EditRun(msgspec.Struct, frozen=True, kw_only=True):
     machine: str
     intarsia: str  # version
     settings: dict[str, Any]  # as given on the command line
-    direction: Direction
     finder: SystemInfo
     rows: tuple[EditRow, ...]
 
@@ -107,7 +109,6 @@ class EditRecording:
 
     machine: str
     settings: dict[str, Any]
-    direction: Direction
     finder: SystemInfo | None = None  # until it is ready
     started: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     rows: list[EditRow] = field(default_factory=list)
@@ -120,7 +121,6 @@ class EditRecording:
             machine=self.machine,
             intarsia=version("intarsia"),
             settings=self.settings,
-            direction=self.direction,
             finder=self.finder,
             rows=tuple(self.rows),
         )

@@ -25,7 +25,8 @@ class Question:
     """After a user's edit, what else has to change?
 
     ``present`` is ``edited`` with the changes that were made since. All are one file's text, with
-    LF line ends.
+    LF line ends. ``newest_start`` to ``newest_end`` (excluded) are the lines of ``present`` that
+    were changed last.
     """
 
     path: str
@@ -33,7 +34,9 @@ class Question:
     before: str  # before the edit
     edited: str  # right after it
     present: str
-    direction: Direction = "below"
+    newest_start: int
+    newest_end: int
+    directions: Sequence[Direction]  # in turn, until there is a sure offer
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,10 +62,12 @@ class Found:
 
     first_line: int
     end_line: int
-    places: Sequence[FoundPlace]  # the likeliest to need a change first
+    places: Sequence[FoundPlace] = ()  # what is offered first, best first; then the others
+    line: int | None = None  # with the largest drop of all, corrected or not
+    drop: float = 0.0  # of that line, in nats
     reason: str | None = None
     is_failure: bool = False
-    ms: float  # from question to answer
+    ms: float = 0.0  # from question to answer
     cpu_s: float | None = None  # seconds of one core
     num_read: int | None = None  # tokens
     num_reused: int | None = None
@@ -74,8 +79,8 @@ class Finder(Protocol):
     @property
     def info(self) -> SystemInfo: ...
 
-    async def prepare(self, text: str, question: Question) -> None:
-        """Read the file as it is before the edit, as an idle editor does; takes no one's time."""
+    async def prepare(self, question: Question) -> None:
+        """Read the file as it is before the edit, as is done in idle time while a user types."""
         ...
 
     async def find(self, question: Question) -> Found:

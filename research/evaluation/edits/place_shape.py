@@ -11,11 +11,9 @@ SHAPES: tuple[PlaceShape, ...] = get_args(PlaceShape)
 
 
 def place_shape(row: EditRow) -> PlaceShape:
-    """Return the shape of the hunk at the first-ranked place; else of the nearest in the window."""
-    ranked = row.first.places[:1]
-    at_place = [number for place in ranked for number in place.hunks]
+    """Return the shape of the hunk at the first-ranked line; else of the nearest in the window."""
     in_window = sorted(row.first.in_window, key=lambda number: abs(number - row.user_hunk))
-    return hunk_shape(row.hunks[[*at_place, *in_window][0]])
+    return hunk_shape(row.hunks[[*row.first.line_hunks, *in_window][0]])
 
 
 def hunk_shape(hunk: CommitHunk) -> PlaceShape:

@@ -4,6 +4,8 @@ Knows neither where cases come from nor how next edits are found.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from intarsia.research.edits.edit_case import EditCase, lines_of
 from intarsia.research.evaluation.edits.edit_record import EditRow, JudgedPlace, Step
@@ -18,7 +20,9 @@ from intarsia.research.evaluation.edits.finder import (
 from intarsia.research.evaluation.edits.still_open import (
     OpenHunk,
     exact_hunks,
+    hunks_of_line,
     open_hunks,
+    present_lines,
     present_text,
     touched,
 )
@@ -30,11 +34,22 @@ MAX_FURTHER_STEPS = 4
 _LINES_SHOWN = 2
 
 
+UserEdit: TypeAlias = Literal["first", "last"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AskingWay:
+    """Which edit of a case is the user's, and where others are looked for, in turn."""
+
+    user_edit: UserEdit = "first"
+    directions: Sequence[Direction] = ("below", "above")
+
+
 async def run_edits(
     cases: Sequence[EditCase],
     finder: Finder,
     *,
-    direction: Direction = "below",
+    way: AskingWay,
     on_case: Callable[[str, int], None],
     on_row: Callable[[EditRow], None],
 ) -> None:
@@ -44,22 +59,21 @@ async def run_edits(
     """
     for number, case in enumerate(cases):
         on_case(case.id, number)
-        on_row(await _row(case, finder, direction))
+        on_row(await _row(case, finder, way))
 
 
-async def _row(case: EditCase, finder: Finder, direction: Direction) -> EditRow:
-    user_hunk = 0 if direction == "below" else len(case.hunks) - 1
-    await finder.prepare(case.before, _question(case, user_hunk, {user_hunk}, direction))
-    put_in = {user_hunk}
-    steps = [await _step(case, finder, user_hunk, put_in, direction)]
+async def _row(case: EditCase, finder: Finder, way: AskingWay) -> EditRow:
+    asked = _Asked(case, way)
+    await finder.prepare(asked.question())
+    steps = [await _step(asked, finder)]
     while len(steps) <= MAX_FURTHER_STEPS and not case.is_control:
         offer = steps[-1].offer(CHAIN_LEVEL)
         if offer is None or not offer.is_exact:
             break
-        put_in |= {*offer.exact_hunks}
-        if len(put_in) == len(case.hunks):
+        asked.put_in(offer.exact_hunks)
+        if asked.is_done:
             break
-        steps.append(await _step(case, finder, user_hunk, put_in, direction))
+        steps.append(await _step(asked, finder))
     return EditRow(
         case=case.id,
         repo=case.repo,
@@ -67,34 +81,54 @@ async def _row(case: EditCase, finder: Finder, direction: Direction) -> EditRow:
         date=case.date,
         kind=case.kind,
         language=case.language,
-        user_hunk=user_hunk,
+        user_hunk=asked.user_hunk,
         hunks=case.hunks,
         steps=tuple(steps),
     )
 
 
-def _question(case: EditCase, user_hunk: int, put_in: set[int], direction: Direction) -> Question:
-    return Question(
-        path=case.path,
-        language=case.language,
-        before=case.before,
-        edited=present_text(case, {user_hunk}),
-        present=present_text(case, put_in),
-        direction=direction,
-    )
+class _Asked:
+    """A case with the hunks that its text has by now."""
+
+    def __init__(self, case: EditCase, way: AskingWay) -> None:
+        self.case = case
+        self.directions = way.directions
+        self.user_hunk = 0 if way.user_edit == "first" else len(case.hunks) - 1
+        self.numbers = [self.user_hunk]  # of the hunks that were put in, the newest last
+
+    @property
+    def is_done(self) -> bool:
+        return len(self.numbers) == len(self.case.hunks)
+
+    def put_in(self, numbers: Sequence[int]) -> None:
+        self.numbers += numbers
+
+    def question(self) -> Question:
+        start, end = present_lines(self.case, self.numbers, self.numbers[-1])
+        return Question(
+            path=self.case.path,
+            language=self.case.language,
+            before=self.case.before,
+            edited=present_text(self.case, {self.user_hunk}),
+            present=present_text(self.case, self.numbers),
+            newest_start=start,
+            newest_end=end,
+            directions=self.directions,
+        )
 
 
-async def _step(
-    case: EditCase, finder: Finder, user_hunk: int, put_in: set[int], direction: Direction
-) -> Step:
-    question = _question(case, user_hunk, put_in, direction)
+async def _step(asked: _Asked, finder: Finder) -> Step:
+    question = asked.question()
     found = await finder.find(question)
     lines = lines_of(question.present)
-    still_open = open_hunks(case, put_in)
+    still_open = open_hunks(asked.case, asked.numbers)
     return Step(
-        put_in=tuple(sorted(put_in)),
+        put_in=tuple(sorted(asked.numbers)),
         in_window=tuple(hunk.number for hunk in still_open if _is_in_window(hunk, found)),
         places=tuple(_judged(place, lines, still_open) for place in found.places),
+        line=found.line,
+        drop=found.drop,
+        line_hunks=hunks_of_line(found.line, still_open),
         reason=found.reason,
         is_failure=found.is_failure,
         ms=found.ms,

@@ -60,6 +60,25 @@ def touched(offer: Replacement, hunks: Sequence[OpenHunk]) -> list[OpenHunk]:
     return [hunk for hunk in hunks if _is_at(offer, hunk)]
 
 
+def hunks_of_line(line: int | None, hunks: Sequence[OpenHunk]) -> tuple[int, ...]:
+    """Return the numbers of the hunks that have a line. An insertion has the one after it."""
+    return tuple(
+        hunk.number
+        for hunk in hunks
+        if line is not None and hunk.start <= line < max(hunk.end, hunk.start + 1)
+    )
+
+
+def present_lines(case: EditCase, put_in: Collection[int], number: int) -> tuple[int, int]:
+    """Return the first and the end line of a hunk that was put in, in the present text."""
+    hunk = case.hunks[number]
+    moved = sum(
+        len(lines_of(other.new_text)) - (other.end - other.start)
+        for other in (case.hunks[above] for above in put_in if above < number)
+    )
+    return hunk.start + moved, hunk.start + moved + len(lines_of(hunk.new_text))
+
+
 def exact_hunks(
     offer: Replacement, lines: Sequence[str], hunks: Sequence[OpenHunk]
 ) -> tuple[int, ...]:
