@@ -13,7 +13,7 @@ import msgspec
 from lsprotocol import types
 
 from intarsia.lsp.documents.documents import Document, Documents
-from intarsia.lsp.documents.folders import Folder, folder_of
+from intarsia.lsp.documents.folders import Folder, settings_folder_of
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
@@ -153,11 +153,11 @@ class Session:
         return any(it.project_context for it in (self.settings, *self._folder_settings.values()))
 
     def settings_of(self, document: Document) -> Settings:
-        """Return a document's settings: those of its folder, else the window's.
+        """Return a document's settings: those of ``settings_folder_of``, else the window's.
 
         A document that is not a file on disk leaves nothing there.
         """
-        folder = folder_of(document.file_uri, self.folders)
+        folder = settings_folder_of(document.file_uri, self.folders)
         settings = self.settings
         if folder is not None:
             settings = self._folder_settings.get(folder.uri, settings)

@@ -68,6 +68,32 @@ def test_a_folder_overrides_the_window_for_its_own_documents_alone() -> None:
     assert list(marks.values()) == [("1",), ("W",), ("W",), ("W",)]
 
 
+@pytest.mark.parametrize("uri", ["untitled:Untitled-1", "file://"])
+async def test_a_new_document_follows_the_only_opened_folder(uri: str) -> None:
+    session = Session(LanguageServer("test", "1"), None)
+    session.start_with({"holeMarks": ["W"]}, [Folder(uri=ONE)])
+    session.configure({}, {ONE: {"holeMarks": ["1"], "disabledLanguages": ["go"]}})
+    new = document(session, uri)
+    assert session.settings_of(new).hole_marks == ("1",)
+    session.change_folders(added=[Folder(uri=TWO)], removed=[])
+    assert session.settings_of(new).hole_marks == ("W",), "no folder is more likely than the other"
+    session.change_folders(added=[], removed=[Folder(uri=TWO)])
+    assert session.settings_of(new).hole_marks == ("1",)
+    assert await answers(session, uri)
+    session.configure({}, {ONE: {"holeMarks": ["2"]}})
+    assert await answers(session, uri), "the old settings' suggestion is not shown"
+
+
+def test_a_new_document_with_a_path_follows_the_folder_that_it_will_be_in() -> None:
+    session = opened({"holeMarks": ["W"]}, {ONE: {"holeMarks": ["1"]}, TWO: {"enabled": False}})
+    for uri, marks in (("untitled:/work/one/a.py", "1"), ("untitled:/work/a.py", "W")):
+        assert session.settings_of(document(session, uri)).hole_marks == (marks,)
+    refusal = session.refusal(document(session, "untitled:/work/two/a.py"))
+    assert refusal is not None and "switched off" in refusal.reason
+    session.change_folders(added=[], removed=[Folder(uri=TWO), Folder(uri=VIRTUAL)])
+    assert session.settings_of(document(session, "untitled:/work/b.py")).hole_marks == ("W",)
+
+
 def test_no_folder_chooses_the_model_or_anything_else_of_the_window() -> None:
     own = {"model": "evil", "maxCandidates": 9, "decoding": "entropy", "repositoryTuning": True}
     session = opened({"model": "good"}, {ONE: own})
