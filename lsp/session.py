@@ -62,7 +62,7 @@ class Session:
         self.status = StatusReporter(server.protocol.notify)
         self.engine = EngineConnection(EngineNotifier(server), self.status, launch)
         self._problems: tuple[str, ...] = ()  # with the current options; each is logged once
-        self.settings_requests = SettingsRequests()
+        self.settings_requests = SettingsRequests(self._open_index)
         self._initial_options: Mapping[str, object] = {}
         self._options: object = None  # of the window; they override the initial ones
         self.folders: Sequence[Folder] = ()  # that the client has opened
@@ -184,9 +184,9 @@ class Session:
         self._forget_suggestions()
         self._open_index()
 
-    def settings_arrived(self) -> None:
-        """Go by the client's answer to a request for settings, or do without it."""
-        self.settings_requests.end()
+    def settings_arrived(self, number: int) -> None:
+        """Go by the client's answer to this request for settings, or do without it."""
+        self.settings_requests.end(number)
         self._open_index()
 
     def _forget_suggestions(self) -> None:
@@ -274,6 +274,7 @@ class Session:
         self.latest.end_all()
         self.projects.close()
         self.ahead.end()
+        self.settings_requests.end_all()
         for task in self._background:
             task.cancel()
         self.folders = ()  # an answer of the client may come late, and opens no index

@@ -197,12 +197,12 @@ async def test_a_request_waits_for_settings_that_are_on_their_way() -> None:
     session = server.session
     session.engine = engine  # type: ignore[assignment]
     session.start_with(None, [Folder(uri=ONE)])
-    session.settings_requests.begin()
+    number = session.settings_requests.begin()
     asked = asyncio.create_task(inline_completion(server, invoked(session, f"{ONE}/a.py")))
     await asyncio.sleep(0.02)
     assert not engine.requests
     session.configure({"maxCandidates": 1}, {ONE: {"keepContexts": False}})
-    session.settings_arrived()
+    session.settings_arrived(number)
     assert await asked
     assert [it.keeps_context for it in engine.requests] == [False]
 
@@ -248,7 +248,7 @@ def test_a_folder_that_is_closed_leaves_no_settings() -> None:
     assert not session.settings_of(document(session, f"{ONE}/a.py")).enabled
 
 
-def test_a_new_folder_is_indexed_once_its_settings_are_known(
+async def test_a_new_folder_is_indexed_once_its_settings_are_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     session = opened({}, {})
@@ -256,11 +256,11 @@ def test_a_new_folder_is_indexed_once_its_settings_are_known(
     monkeypatch.setattr(session.index, "open", lambda roots, **_: told.append(roots))
     session.open_index(has_file_events=False)
     told.clear()
-    session.settings_requests.begin()
+    number = session.settings_requests.begin()
     session.change_folders(added=[Folder(uri="file:///work/four")], removed=[])
     session.configure({}, {"file:///work/four": {"exclude": ["*.sql"]}})
     assert not told
-    session.settings_arrived()
+    session.settings_arrived(number)
     (roots,) = told
     assert roots[Path("/work/four")].exclude == ("*.sql",)
 
