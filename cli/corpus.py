@@ -9,6 +9,7 @@ import click
 import msgspec
 from rich.table import Table
 
+from intarsia.cli.corpus_edits import edits
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, output
@@ -34,7 +35,10 @@ _CHARS_AROUND_HOLE = 100
 @click.group("corpus")
 @debug_option
 def command() -> None:
-    """Build a training corpus: source files of permissively licensed packages."""
+    """Build training corpora: source files of packages, and edits of git histories."""
+
+
+command.add_command(edits)
 
 
 @command.command("build")

@@ -23,11 +23,19 @@ ALLOWED = {
     "workspace/files": set(),
     "lsp": {"intarsia.workspace", "intarsia.infill", "intarsia.engine.ipc"},
     "research": {"intarsia.workspace", "intarsia.infill", "intarsia.engine", "intarsia.lsp"},
-    "research/corpus": {"intarsia.infill", "intarsia.research.errors", "intarsia.research.holes"},
+    "research/edits": {"intarsia.research.errors"},
+    "research/corpus": {
+        "intarsia.infill",
+        "intarsia.research.edits",
+        "intarsia.research.errors",
+        "intarsia.research.holes",
+        "intarsia.workspace.files.generated",
+    },
     "research/evaluation": {
         "intarsia.workspace",
         "intarsia.infill",
         "intarsia.engine.ipc",
+        "intarsia.research.edits",
         "intarsia.research.errors",
         "intarsia.research.holes",
         # evaluation finds the files of a folder as training does; infill does no I/O

@@ -10,6 +10,8 @@ import click
 from intarsia.cli.errors import ExitCode
 from intarsia.cli.eval.choose import choose_sandbox, read_cases, systems_of
 from intarsia.cli.eval.comparison import report_comparison
+from intarsia.cli.eval.edit_reports import report_edit_comparison, report_edits
+from intarsia.cli.eval.edits import edit_options, evaluate_edits, taken_request
 from intarsia.cli.eval.options import EvalRequest, eval_options
 from intarsia.cli.eval.reports import report, save, write_page
 from intarsia.cli.live_view import LoadBar
@@ -18,10 +20,12 @@ from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, termination_as_interrupt
 from intarsia.research.benchmark.hardware.machine import describe_machine
 from intarsia.research.evaluation.case import Case
+from intarsia.research.evaluation.edits.edit_record import read_edit_run
 from intarsia.research.evaluation.judge import judge
 from intarsia.research.evaluation.record import Recording, Row, Run, read_run
 from intarsia.research.evaluation.run import RunProgress, run
 from intarsia.research.evaluation.run_tests import run_tests
+from intarsia.research.evaluation.saved_run import run_is_of
 from intarsia.research.evaluation.system import System
 
 _RUN_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -33,6 +37,7 @@ def _system_names(ctx: click.Context, _: click.Parameter, names: Sequence[str]) 
 
 
 @click.command("eval", context_settings={"help_option_names": ["-h", "--help"]})
+@edit_options
 @eval_options
 @click.option(
     "--save", "to_save", metavar="RUN.json", type=_NEW_FILE, help="Write every answer to this file."
@@ -68,21 +73,31 @@ def command(
     as_json: bool,
     **options: Any,
 ) -> ExitCode:
-    """Measure fills of holes with known text, as an editor would ask for them.
+    """Measure fills of holes with known text, or next edits, as an editor would ask for them.
 
     The systems take turns at each hole, so that all find the machine in the same state. Only --save
-    and --html write files. Exit code 1 if a hole got no answer.
+    and --html write files. Exit code 1 if a hole or an edit got no answer.
     """
     _require_one_task(to_save, html, show, compare, systems)
+    edit_request = taken_request(click.get_current_context(), options)
     if compare:
-        report_comparison(compare, systems, as_json=as_json)
+        if not systems and {*map(run_is_of, compare)} == {"edits"}:
+            report_edit_comparison(compare, as_json=as_json)
+        else:
+            report_comparison(compare, systems, as_json=as_json)
         return ExitCode.OK
     for path in (to_save, html):
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)  # before the work, not after it
     if show:
-        report(read_run(show), html=html, as_json=as_json)
+        if run_is_of(show) == "edits":
+            report_edits(read_edit_run(show), html=html, as_json=as_json)
+        else:
+            report(read_run(show), html=html, as_json=as_json)
         return ExitCode.OK
+    if edit_request:
+        failures = evaluate_edits(edit_request, to_save=to_save, html=html, as_json=as_json)
+        return ExitCode.NOTHING if failures else ExitCode.OK
     finished = _evaluate(EvalRequest(**options), to_save, html)
     report(finished, html=html, as_json=as_json)
     return ExitCode.NOTHING if any(row.is_failure for row in finished.rows) else ExitCode.OK

@@ -3,38 +3,22 @@
 Only holes that both sides have met are compared.
 """
 
-import math
 from collections.abc import Callable, Sequence
 
 import msgspec
 
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.figures import CaseKey, group_of, key_of
-from intarsia.research.evaluation.intervals import Estimate, Resampling
+from intarsia.research.evaluation.intervals import Resampling
+from intarsia.research.evaluation.paired import (
+    PairedMean,
+    PairedShare,
+    paired_mean,
+    paired_share,
+)
 from intarsia.research.evaluation.record import Row, Run
 
 RowPair = tuple[Row, Row]
-
-
-class PairedShare(msgspec.Struct, frozen=True, kw_only=True):
-    """How often something is true of the answers of each side to the same holes."""
-
-    of: int
-    first: float
-    second: float
-    only_first: int
-    only_second: int
-    difference: Estimate  # second minus first
-    p: float  # exact two-sided McNemar test: probability of so uneven a split by chance
-
-
-class PairedMean(msgspec.Struct, frozen=True, kw_only=True):
-    """The mean of a number over the answers of each side to the same holes."""
-
-    of: int
-    first: float
-    second: float
-    difference: Estimate  # second minus first
 
 
 class Discordant(msgspec.Struct, frozen=True, kw_only=True):
@@ -92,9 +76,9 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
     drawn = Resampling([group_of(row) for row, _ in pairs])
     tested = [pair for pair in pairs if None not in map(_has_passed, pair)]
     with_name = [pair for pair in pairs if None not in map(_has_name, pair)]
-    exact = _paired_share(pairs, _is_exact)
+    exact = _share(pairs, _is_exact)
     assert exact, "there is a pair"
-    similarity = _paired_mean(pairs, drawn, lambda row: row.judgement.similarity)
+    similarity = _mean(pairs, drawn, lambda row: row.judgement.similarity)
     assert similarity, "every answer has a similarity"
     return Comparison(
         pairs=len(pairs),
@@ -102,24 +86,16 @@ def compare(first: Sequence[Row], second: Sequence[Row]) -> Comparison:
         left_out_of_second=len(after) - len(common),
         changed=len(common) - len(pairs),
         exact=exact,
-        pass_at_1=_paired_share(tested, lambda row: bool(_has_passed(row))),
-        named=_paired_share(with_name, lambda row: bool(_has_name(row))),
+        pass_at_1=_share(tested, lambda row: bool(_has_passed(row))),
+        named=_share(with_name, lambda row: bool(_has_name(row))),
         similarity=similarity,
-        num_forwards=_paired_mean(pairs, drawn, lambda row: row.num_forwards),
-        ms=_paired_mean(pairs, drawn, lambda row: None if row.is_failure else row.ms),
+        num_forwards=_mean(pairs, drawn, lambda row: row.num_forwards),
+        ms=_mean(pairs, drawn, lambda row: None if row.is_failure else row.ms),
         discordant=(
             *_discordant(pairs, "exact", _is_exact),
             *_discordant(tested, "pass@1", lambda row: bool(_has_passed(row))),
         ),
     )
-
-
-def mcnemar(only_first: int, only_second: int) -> float:
-    """Return the two-sided p-value of a split of discordant pairs, by the exact binomial test."""
-    discordant = only_first + only_second
-    tail = sum(math.comb(discordant, k) for k in range(min(only_first, only_second) + 1))
-    p: float = 2 * tail / 2**discordant
-    return min(1.0, p)
 
 
 def _by_case(rows: Sequence[Row]) -> dict[CaseKey, Row]:
@@ -130,42 +106,15 @@ def _is_same(one: Row, other: Row) -> bool:
     return (one.truth, one.before, one.after) == (other.truth, other.before, other.after)
 
 
-def _paired_share(pairs: Sequence[RowPair], is_right: Callable[[Row], bool]) -> PairedShare | None:
-    if not pairs:
-        return None
+def _share(pairs: Sequence[RowPair], is_right: Callable[[Row], bool]) -> PairedShare | None:
     flags = [(is_right(one), is_right(other)) for one, other in pairs]
-    only_first = sum(one and not other for one, other in flags)
-    only_second = sum(other and not one for one, other in flags)
-    drawn = Resampling([group_of(row) for row, _ in pairs])
-    difference = drawn.mean([float(other) - float(one) for one, other in flags])
-    assert difference, "there is a pair"
-    return PairedShare(
-        of=len(pairs),
-        first=sum(one for one, _ in flags) / len(pairs),
-        second=sum(other for _, other in flags) / len(pairs),
-        only_first=only_first,
-        only_second=only_second,
-        difference=difference,
-        p=mcnemar(only_first, only_second),
-    )
+    return paired_share(flags, [group_of(row) for row, _ in pairs])
 
 
-def _paired_mean(
+def _mean(
     pairs: Sequence[RowPair], drawn: Resampling, value: Callable[[Row], float | None]
 ) -> PairedMean | None:
-    values = [(value(one), value(other)) for one, other in pairs]
-    both = [(one, other) for one, other in values if one is not None and other is not None]
-    difference = drawn.mean(
-        [None if one is None or other is None else other - one for one, other in values]
-    )
-    if difference is None:
-        return None
-    return PairedMean(
-        of=len(both),
-        first=sum(one for one, _ in both) / len(both),
-        second=sum(other for _, other in both) / len(both),
-        difference=difference,
-    )
+    return paired_mean([(value(one), value(other)) for one, other in pairs], drawn)
 
 
 def _discordant(

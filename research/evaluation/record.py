@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.judge import Judgement
+from intarsia.research.evaluation.saved_run import read_saved, write_saved
 
 RUN_VERSION = 2
 
@@ -87,31 +87,11 @@ class Recording:
         )
 
 
-class _Version(msgspec.Struct):
-    """The one field that a run of any version has."""
-
-    version: int
-
-
 def read_run(path: Path) -> Run:
     """Read a run file. Raise EvaluationFault if it is no run, or a run of another version."""
-    data = path.read_bytes()
-    try:
-        found_version = msgspec.json.decode(data, type=_Version).version
-        if found_version == RUN_VERSION:
-            return msgspec.json.decode(data, type=Run)
-    except msgspec.DecodeError as error:
-        raise EvaluationFault(
-            f"{path} is no run of `intarsia eval` ({error}): give a file that --save wrote"
-        ) from error
-    raise EvaluationFault(
-        f"{path} is a run of version {found_version}, this intarsia reads version {RUN_VERSION}: "
-        "run `intarsia eval --save` again"
-    )
+    return read_saved(path, Run, version=RUN_VERSION, of="holes")
 
 
 def write_run(run: Run, path: Path) -> None:
     """Write the run to a file in one step: a reader never sees half of it."""
-    partial = path.with_name(f"{path.name}.partial")
-    partial.write_bytes(msgspec.json.encode(run))
-    partial.replace(path)
+    write_saved(run, path)

@@ -1,48 +1,35 @@
 """Show a comparison as tables for a terminal of 100 columns. Prints nothing itself."""
 
-from collections.abc import Iterator
-
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from intarsia.research.evaluation.compare import Comparison, PairedMean, PairedShare
-from intarsia.research.evaluation.figure_text import number_change, p_value, percent_change
+from intarsia.research.evaluation.compare import Comparison
+from intarsia.research.evaluation.paired_cells import difference_table, mean_cells, share_cells
 
 MAX_SHOWN = 60
 
 _CHARS_SHOWN = 44
-_SIGNIFICANT = 0.05
 
 
 def comparison_table(comparison: Comparison, first: str, second: str) -> Table:
     """Return the figures of both sides, and their differences."""
-    table = Table(
-        box=SIMPLE_HEAD,
-        title=f"{comparison.pairs:,} holes in common",
-        title_justify="left",
-        caption=_caption(comparison),
-        caption_justify="left",
-        pad_edge=False,
+    table = difference_table(
+        f"{comparison.pairs:,} holes in common", "holes", (first, second), _caption(comparison)
     )
-    table.add_column("figure", no_wrap=True)
-    for name in ("holes", first, second, "difference\n(95 %)", "correct only\nin either"):
-        table.add_column(name, justify="right")
-    table.add_column("McNemar\np", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
     for share_name, share in (
         ("exact", comparison.exact),
         ("named", comparison.named),
         ("pass@1", comparison.pass_at_1),
     ):
         if share is not None:
-            table.add_row(share_name, *_share_cells(share))
+            table.add_row(share_name, *share_cells(share))
     for mean_name, mean, factor in (
         ("similar", comparison.similarity, 100),
         ("forward passes", comparison.num_forwards, None),
         ("ms per hole", comparison.ms, None),
     ):
         if mean is not None:
-            table.add_row(mean_name, *_mean_cells(mean, is_share=factor is not None))
+            table.add_row(mean_name, *mean_cells(mean, is_share=factor is not None))
     return table
 
 
@@ -71,7 +58,7 @@ def discordant_table(comparison: Comparison, first: str, second: str) -> Table:
             one.kind,
             one.figure,
             second if one.is_right_in_second else first,
-            f"{_short(one.truth)}\n{_short(wrong) or '(nothing)'}",
+            f"{shortened(one.truth)}\n{shortened(wrong) or '(nothing)'}",
         )
     return table
 
@@ -88,36 +75,7 @@ def _caption(comparison: Comparison) -> str:
     )
 
 
-def _share_cells(share: PairedShare) -> Iterator[str]:
-    yield f"{share.of:,}"
-    yield f"{100 * share.first:.1f} %"
-    yield f"{100 * share.second:.1f} %"
-    yield percent_change(share.difference)
-    yield f"{share.only_first} / {share.only_second}"
-    yield p_value(share.p)
-    is_significant = share.p < _SIGNIFICANT and not _contains_zero(
-        share.difference.low, share.difference.high
-    )
-    yield _difference_word(is_significant)
-
-
-def _mean_cells(mean: PairedMean, *, is_share: bool) -> Iterator[str]:
-    yield f"{mean.of:,}"
-    yield from (f"{100 * v:.1f} %" if is_share else f"{v:,.2f}" for v in (mean.first, mean.second))
-    yield percent_change(mean.difference) if is_share else number_change(mean.difference)
-    yield ""
-    yield ""
-    yield _difference_word(not _contains_zero(mean.difference.low, mean.difference.high))
-
-
-def _contains_zero(low: float, high: float) -> bool:
-    return low <= 0 <= high
-
-
-def _difference_word(is_significant: bool) -> str:
-    return "differs" if is_significant else "noise"
-
-
-def _short(text: str) -> str:
+def shortened(text: str) -> str:
+    """Return a text on one line, cut to a cell."""
     plain = " ⏎ ".join(line.strip() for line in text.strip().splitlines())
     return plain if len(plain) <= _CHARS_SHOWN else f"{plain[:_CHARS_SHOWN]}…"

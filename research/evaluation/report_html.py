@@ -4,13 +4,11 @@ The page is self-contained. All text of cases and answers is escaped.
 """
 
 from collections.abc import Sequence
-from importlib import resources
-
-from jinja2 import Environment, StrictUndefined
 
 from intarsia.infill.syntax.lines import with_plain_newlines
 from intarsia.research.evaluation import figure_text
 from intarsia.research.evaluation.figures import SetFigures
+from intarsia.research.evaluation.page_templates import page_template
 from intarsia.research.evaluation.record import Row, Run
 from intarsia.research.evaluation.report_table import ALL_SETS
 from intarsia.research.evaluation.shown_cases import Gallery, galleries
@@ -24,28 +22,11 @@ _TEMPLATE = "report.html.jinja"
 
 def page(run: Run, figures: Sequence[SetFigures]) -> str:
     """Return the page as HTML."""
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {
-        "percent": figure_text.percent,
-        "percent_between": figure_text.percent_between,
-        "percent_with_interval": figure_text.percent_with_interval,
-        "number": figure_text.number,
-        "number_between": figure_text.number_between,
-        "median": median,
-        "before": before,
-        "after": after,
-        "shortened": shortened,
-        "marks": marks,
-    }
-    source = (
-        resources.files("intarsia.research.evaluation")
-        .joinpath(_TEMPLATE)
-        .read_text(encoding="utf-8")
+    template = page_template(
+        _TEMPLATE, median=median, before=before, after=after, shortened=shortened, marks=marks
     )
     shown = galleries(run.rows)
-    return environment.from_string(source).render(
+    return template.render(
         run=run,
         sets=figures,
         all_sets=ALL_SETS,

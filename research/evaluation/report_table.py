@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
@@ -12,12 +11,16 @@ from intarsia.research.evaluation.figure_text import (
     number,
     number_between,
     percent,
-    percent_between,
     percent_with_interval,
     signed,
 )
 from intarsia.research.evaluation.figures import Changes, Figures, SetFigures, SystemFigures
-from intarsia.research.evaluation.intervals import Estimate
+from intarsia.research.evaluation.table_cells import (
+    number_cell,
+    share_cell,
+    titled_table,
+    two_lines,
+)
 
 ALL_SETS = "all sets"
 EXPLANATION = (
@@ -59,7 +62,7 @@ def _quality(rows: Sequence[SystemFigures], title: str) -> Table:
     has_tests = any(row.whole.pass_at_1 for row in rows)
     has_names = any(row.whole.named for row in rows)
     is_many = any(row.whole.exact_by_language for row in rows)
-    table = _table(title, "system")
+    table = titled_table(title, "system")
     for name in _QUALITY:
         table.add_column(name, justify="right", no_wrap=True)
         if name == "exact":
@@ -74,14 +77,14 @@ def _quality(rows: Sequence[SystemFigures], title: str) -> Table:
         whole = row.whole
         table.add_row(
             _name(row.system),
-            _share(whole.exact),
-            *([_share(whole.exact_by_language)] if is_many else []),
-            *([_share(whole.named)] if has_names else []),
-            *([_share(whole.pass_at_1)] if has_tests else []),
-            _share(whole.similarity),
-            _share(whole.parse_clean),
-            _share(whole.suffix_duplicated),
-            _share(whole.empty),
+            share_cell(whole.exact),
+            *([share_cell(whole.exact_by_language)] if is_many else []),
+            *([share_cell(whole.named)] if has_names else []),
+            *([share_cell(whole.pass_at_1)] if has_tests else []),
+            share_cell(whole.similarity),
+            share_cell(whole.parse_clean),
+            share_cell(whole.suffix_duplicated),
+            share_cell(whole.empty),
             str(whole.failures),
             _length(whole),
         )
@@ -89,7 +92,7 @@ def _quality(rows: Sequence[SystemFigures], title: str) -> Table:
 
 
 def _cost(rows: Sequence[SystemFigures], title: str) -> Table:
-    table = _table(title, "system")
+    table = titled_table(title, "system")
     for name in _COST:
         table.add_column(name, justify="right", no_wrap=True)
     for row in rows:
@@ -97,11 +100,11 @@ def _cost(rows: Sequence[SystemFigures], title: str) -> Table:
         table.add_row(
             _name(row.system),
             _num_forwards(whole),
-            _number(whole.tokens_per_forward),
-            _share(whole.same_as_first),
-            _number(whole.ms_p50),
+            number_cell(whole.tokens_per_forward),
+            share_cell(whole.same_as_first),
+            number_cell(whole.ms_p50),
             number(whole.ms_p95),
-            _number(whole.decode_ms_p50),
+            number_cell(whole.decode_ms_p50),
             number(whole.decode_ms_p95),
             number(whole.mean_entropy),
         )
@@ -110,7 +113,7 @@ def _cost(rows: Sequence[SystemFigures], title: str) -> Table:
 
 def _against_first(rows: Sequence[SystemFigures], title: str) -> Table:
     has_names = any(row.whole.named for row in rows)
-    table = _table(title, "system")
+    table = titled_table(title, "system")
     for name in ("exact", "won / lost", *(("named", "won / lost") if has_names else ())):
         table.add_column(name, justify="right", no_wrap=True)
     for name in ("tokens\nread", "of other\nfiles", "read\nms p50"):
@@ -137,7 +140,7 @@ def _won_lost(changes: Changes) -> str:
 def _parts(parts: Mapping[str, Mapping[str, Figures]], title: str, heading: str) -> Table:
     names = sorted({name for own in parts.values() for name in own})
     has_tests = any(own.pass_at_1 for one in parts.values() for own in one.values())
-    table = _table(heading, title)
+    table = titled_table(heading, title)
     table.add_column("system", no_wrap=True)
     for column in ("holes", "exact", *(["pass@1"] if has_tests else []), "similar", "parses"):
         table.add_column(column, justify="right", no_wrap=True)
@@ -161,36 +164,15 @@ def _parts(parts: Mapping[str, Mapping[str, Figures]], title: str, heading: str)
     return table
 
 
-def _table(title: str, first_column: str) -> Table:
-    table = Table(
-        box=SIMPLE_HEAD,
-        title=f"\n{title}",
-        title_justify="left",
-        show_edge=False,
-        padding=(0, 1, 0, 0),
-        title_style="bold",
-    )
-    table.add_column(first_column, no_wrap=True)
-    return table
-
-
 def _name(system: str) -> str:
     """Return the name, in two lines if it has two parts."""
     return re.sub(r"\+(?=\D)", "\n+", system)
 
 
-def _share(share: Estimate | None) -> Text:
-    return _two_lines(percent(share), percent_between(share))
-
-
-def _number(figure: Estimate | None) -> Text:
-    return _two_lines(number(figure), number_between(figure))
-
-
 def _length(figures: Figures) -> Text:
     """Return the mean amount and, below it, the signed median."""
     median = figures.length_error_median
-    return _two_lines(
+    return two_lines(
         number(figures.length_error), "" if median is None else f"({signed(median, 0)})"
     )
 
@@ -201,8 +183,4 @@ def _num_forwards(figures: Figures) -> Text:
         return Text(NONE)
     ratio = figures.forwards_to_first
     beside = "" if ratio is None else f" ({number(ratio)})"
-    return _two_lines(f"{figures.num_forwards:,}{beside}", number_between(ratio))
-
-
-def _two_lines(value: str, below: str) -> Text:
-    return Text.assemble(value, "\n", (below, "dim"))
+    return two_lines(f"{figures.num_forwards:,}{beside}", number_between(ratio))

@@ -4,7 +4,8 @@ import pytest
 from judged_rows import exact, failure, row, run_of
 
 from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.compare import compare, mcnemar, rows_of
+from intarsia.research.evaluation.compare import compare, rows_of
+from intarsia.research.evaluation.paired import mcnemar
 
 
 @pytest.mark.parametrize(

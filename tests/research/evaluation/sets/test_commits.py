@@ -1,11 +1,10 @@
 """Holes of commits, in a repository made for each test."""
 
-import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from git_clone import Clone
 
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
@@ -22,32 +21,6 @@ SHOP = "class Shop:\n    def __init__(self):\n        self.name = 'x'\n"
 DISCOUNT = "\n    def discount_for(self, customer):\n        return customer.years * 2\n"
 TILL = "from shop import Shop\n\n\ndef pay(shop, customer, price):\n    return price\n"
 PAY = "    return price - shop.discount_for(customer)\n"
-
-
-class Clone:
-    """A repository in a folder, and its commits."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        folder.mkdir()
-        self.git("init", "-q", "-b", "main")
-
-    def git(self, *words: str) -> str:
-        author = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in NAMES}
-        env = os.environ | author | {"GIT_CONFIG_GLOBAL": os.devnull}
-        return subprocess.run(
-            ["git", *words], cwd=self.folder, env=env, capture_output=True, text=True, check=True
-        ).stdout.strip()
-
-    def commit(self, **texts: str) -> str:
-        for name, text in texts.items():
-            (self.folder / f"{name}.py").write_text(text)
-        self.git("add", "-A")
-        self.git("commit", "-q", "-m", "change")
-        return self.git("rev-parse", "HEAD")
-
-
-NAMES = ("NAME", "EMAIL")
 
 
 @pytest.fixture

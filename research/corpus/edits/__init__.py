@@ -1,0 +1,1 @@
+"""Finds edits that change several places of a file in the histories of git repositories."""

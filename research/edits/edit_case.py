@@ -1,0 +1,104 @@
+"""A file before a commit, and what the commit changed in it: an edit and the edits that follow.
+
+Lines end with LF alone, and are counted from 0.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, TypeAlias
+
+import msgspec
+
+EditKind: TypeAlias = Literal[
+    "rename",  # the first edit replaces a name by another, and so does a later one
+    "import",  # one edit has only imports
+    "added",  # lines are only added, or mostly
+    "removed",  # lines are only removed
+    "signature",  # the head of a function is changed
+    "type",  # types, references or generics are changed
+    "same",  # one substitution at several places
+    "other",
+    "control",  # a single edit: nothing else of the file was changed
+]
+CONTROL: EditKind = "control"
+
+
+class CommitHunk(msgspec.Struct, frozen=True, kw_only=True):
+    """Whole lines that a commit replaced: ``start`` to ``end`` (excluded) of the text before it.
+
+    If they are equal, lines were inserted before ``start``. ``follows``: this hunk changes a name
+    that the first one changes, or makes the same substitution, or is linked to it by such hunks.
+    """
+
+    start: int
+    end: int
+    old_text: str
+    new_text: str
+    follows: bool = True
+
+
+class EditCase(msgspec.Struct, frozen=True, kw_only=True):
+    """One file of one commit. ``hunks[0]`` is read as the user's edit, the others as the truth.
+
+    ``before`` is the file before the commit, cut to the lines around the hunks. Raises ValueError
+    if the hunks do not fit it.
+    """
+
+    id: str
+    repo: str  # owner/name
+    commit: str
+    path: str
+    date: str  # of the commit, ISO 8601
+    subject: str
+    language: str  # LSP language id
+    licence: str
+    kind: EditKind
+    first_line: int  # of ``before``, in the file
+    file_lines: int
+    files_in_commit: int  # of code
+    before: str
+    hunks: tuple[CommitHunk, ...]
+
+    def __post_init__(self) -> None:
+        reason = _fault(self)
+        if reason is not None:
+            raise ValueError(reason)
+
+    @property
+    def is_control(self) -> bool:
+        """Whether nothing else was changed: whatever is offered after the edit is wrong."""
+        return self.kind == CONTROL
+
+
+def lines_of(text: str) -> list[str]:
+    """Return a text's lines with their LF. Joined, they are the text."""
+    lines = [f"{line}\n" for line in text.split("\n")]
+    last = lines.pop()[:-1]
+    return [*lines, last] if last else lines
+
+
+def with_hunks(text: str, hunks: Iterable[CommitHunk]) -> str:
+    """Return the text with these hunks put in, which are in the order of its lines."""
+    lines = lines_of(text)
+    for hunk in reversed([*hunks]):
+        lines[hunk.start : hunk.end] = [hunk.new_text]
+    return "".join(lines)
+
+
+def _fault(case: EditCase) -> str | None:
+    """Return what is wrong with the case, None if nothing is."""
+    if not case.hunks or (case.is_control and len(case.hunks) > 1):
+        return f"it has {len(case.hunks)} hunks: an edit has one or more, a control has one"
+    if "\r" in case.before or not case.before.endswith("\n"):
+        return "the text must have whole lines that end with LF"
+    return next(_hunk_faults(lines_of(case.before), case.hunks), None)
+
+
+def _hunk_faults(lines: Sequence[str], hunks: Sequence[CommitHunk]) -> Iterator[str]:
+    ends = [0, *(hunk.end for hunk in hunks)]
+    for number, (hunk, earliest) in enumerate(zip(hunks, ends, strict=False)):
+        if not earliest <= hunk.start <= hunk.end <= len(lines):
+            yield f"hunk {number} is outside of the text, or overlaps the hunk above it"
+        elif "".join(lines[hunk.start : hunk.end]) != hunk.old_text:
+            yield f"the text does not have the old lines of hunk {number}"
+        elif hunk.new_text and not hunk.new_text.endswith("\n"):
+            yield f"the new lines of hunk {number} do not end with LF"
