@@ -11,7 +11,8 @@ import {
 import { IntarsiaCapabilities } from "./capabilities";
 import { withCommands } from "./edits/codeActions";
 import type { GhostText } from "./ghostText";
-import { DRAFT, STATUS, type Status } from "./protocol";
+import type { NextEdits } from "./nextEdits/nextEdits";
+import { DRAFT, NEXT_EDITS, STATUS, type Status } from "./protocol";
 import { Restarts } from "./restarts";
 import { serverOptions } from "./serverOptions";
 import { documentSchemes } from "./documentSchemes";
@@ -23,6 +24,7 @@ export interface ClientParts {
   cwd: string;
   log: LogOutputChannel;
   ghostText: GhostText;
+  nextEdits: NextEdits;
   onStatus: (status: Status) => void;
   /** The server has ended unexpectedly. */
   onEnded: (isStartedAgain: boolean) => void;
@@ -52,6 +54,7 @@ export function createClient(parts: ClientParts): LanguageClient {
   const client: LanguageClient = new LanguageClient("intarsia", "Intarsia", server, options);
   client.registerFeature(new IntarsiaCapabilities());
   client.onNotification(DRAFT, parts.ghostText.draw);
+  client.onNotification(NEXT_EDITS, parts.nextEdits.receive);
   client.onNotification(STATUS, parts.onStatus);
   return client;
 }
