@@ -25,11 +25,11 @@ from intarsia.infill.syntax.parse import parse
 
 ABOVE_TOKENS = 500
 BELOW_TOKENS = 480
-FILL_TOKENS = 1536
-"""Before the cursor, in the window of a fill: the start of one as long is kept too."""
+HELD_TOKENS = 900
+"""The start of a longer window is kept too, if it was read. The engine holds two windows of it."""
 
-MAX_WINDOW_CHARS = 40_000
-"""Accepted edits may be far apart; the window is cut below the last line that fits."""
+MAX_WINDOW_CHARS = 6_500
+"""A window is cut below the last line that fits, but never within the lines that changed last."""
 
 Direction: TypeAlias = Literal["below", "above"]
 
@@ -148,7 +148,7 @@ def _lines_around(
     last = offsets[min(lines.end, len(offsets) - 1)]
     start = kept_start(text, first, ABOVE_TOKENS, earlier)
     if start is None:
-        start = kept_start(text, first, FILL_TOKENS, earlier)
+        start = kept_start(text, first, HELD_TOKENS, earlier)
     if start is None:
         start = prefix_start(text, first, ABOVE_TOKENS, syntax)
     if line_start(text, start) != start:
