@@ -135,7 +135,17 @@ async def test_every_key_ends_the_look_and_begins_the_pause_again(window: Window
         "newer(1)\n",
     ]
     assert window.count.num_offered == 2
-    assert len(window.offers) == 1
+    assert len(window.offers) == 1  # the first look offered nothing
+
+
+async def test_a_half_typed_edit_takes_its_offers_with_it(window: Window) -> None:
+    window.write(EDITED)
+    await window.looked()
+    assert len(window.offers[-1]) == 2
+    window.write(EDITED.replace("new(1)", "newer(1)"))
+    assert list(window.offers[-1]) == []
+    await window.looked()
+    assert len(window.offers[-1]) == 2
 
 
 async def test_it_waits_while_the_user_waits_or_fills_run_ahead(window: Window) -> None:
