@@ -1,6 +1,6 @@
 """Compares two runs of edits case by case: is the difference more than noise?
 
-Only cases of which both runs took the same hunk as the user's edit are compared.
+Only cases are compared in which both runs took the same hunk as the user's edit.
 """
 
 from collections.abc import Callable, Sequence
