@@ -1,6 +1,6 @@
 """``intarsia train``: train weights on a corpus or on the user's own code, on this machine.
 
-``adapter`` and ``tuning`` train on a corpus; ``repo`` is in ``train_repository``.
+``adapter`` and ``tuning`` train on a corpus; ``edits`` and ``repo`` are in files of their own.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,6 +13,7 @@ from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices
+from intarsia.cli.train_edits import edits
 from intarsia.cli.train_repository import repo
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.service.native_libraries import spin_briefly
@@ -166,7 +167,9 @@ def _written_out(arguments: Sequence[str]) -> list[str]:
     return [*arguments]
 
 
-@click.group("train", cls=_TrainGroup, subcommand_metavar="adapter|tuning|--repo PATH [OPTIONS]")
+@click.group(
+    "train", cls=_TrainGroup, subcommand_metavar="adapter|tuning|edits|--repo PATH [OPTIONS]"
+)
 @debug_option
 def command() -> None:
     """Train weights on this machine; nothing leaves it.
@@ -175,6 +178,7 @@ def command() -> None:
     intarsia train --repo .                      your own code
     intarsia train adapter --corpus F --out R    the gated adapter of a model
     intarsia train tuning --corpus F --out R     a model's backbone itself
+    intarsia train edits --set F --out R         the adapter that repeats an edit
 
     Ctrl-C ends a run cleanly; the same command continues it.
     """
@@ -183,4 +187,5 @@ def command() -> None:
 
 command.add_command(adapter)
 command.add_command(tuning)
+command.add_command(edits)
 command.add_command(repo)

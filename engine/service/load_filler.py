@@ -13,8 +13,11 @@ from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape,
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.context_store.open_store import open_store
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer, read_fim_tokenizer
 from intarsia.engine.families.masked_causal.open_context import OpenContext
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
+    FimTokenizer,
+    read_fim_tokenizer,
+)
 from intarsia.engine.filler import Filler, ModelInfo
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 

@@ -19,7 +19,7 @@ from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
-from intarsia.engine.families.masked_causal.fim_tokenizer import read_fim_tokenizer
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.model_store.locate import locate_model
 from intarsia.research.model_cost.pass_figures import PassFigures
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
 from intarsia.research.training.holes.lay_out import LaidOut, Shown, lay_out
 from intarsia.research.training.holes.packed_holes import HoleIds
 

@@ -9,7 +9,10 @@ from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by, tune
 from intarsia.engine.families.masked_causal.backbone.weights import read_weights
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer, read_fim_tokenizer
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
+    FimTokenizer,
+    read_fim_tokenizer,
+)
 from intarsia.engine.model_store.locate import locate_model
 from intarsia.research.training.batched_backbone import BatchedBackbone
 from intarsia.research.training.progress import ReportProgress

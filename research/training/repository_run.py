@@ -14,7 +14,7 @@ import msgspec
 import torch
 
 from intarsia.engine.cache.folder import cache_folder
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.lsp.engine.repository_tuning import key_of
 from intarsia.research.corpus.corpus_file import digest_of
 from intarsia.research.corpus.holes import draw_holes

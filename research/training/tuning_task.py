@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import NO_PROJECT, FimIds
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import NO_PROJECT, FimIds
 from intarsia.research.training.batched_backbone import BatchedBackbone
 from intarsia.research.training.holes.lay_out import Shown, lay_out
 from intarsia.research.training.holes.packed_holes import HoleIds

@@ -14,11 +14,11 @@ from typing import TypeAlias
 import torch
 from msgspec.structs import replace
 
+from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.open_context import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.project_layout import plain_order
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import ProjectContext, ScoreChunks
 

@@ -10,12 +10,13 @@ from contextlib import AbstractContextManager
 from msgspec.structs import replace
 
 from intarsia.engine.decoding.tokens import EndReason, HoleTokens, OnRound
+from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.chunk_gains import ChunkScorer
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
-from intarsia.engine.families.masked_causal.open_context import SHORT_CHUNK, OpenContext
+from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
 from intarsia.engine.families.masked_causal.rerank import Answer, Reranker
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.warm_start import WarmStart
 from intarsia.engine.families.masked_causal.writer import HoleWriter
 from intarsia.engine.families.project_text import has_chunks

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
@@ -20,11 +21,6 @@ from intarsia.engine.families.reading_speed import ReadingSpeed, Stopwatch
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 _HOLE_ROOM = 128  # tokens: most holes fit after their context without moving it
-SHORT_CHUNK = 32
-"""Tokens of a chunk while other fills wait, or may come to wait, for its end.
-
-In int8 such a chunk takes 50 ms, and the context a tenth longer than in chunks of 64.
-"""
 
 
 class OpenContext:
@@ -49,7 +45,7 @@ class OpenContext:
         return len(context) - self._earlier.num_held(context, may_be_stored=may_be_stored)
 
     def find_held(self, ids: Sequence[int]) -> tuple[KvCache | None, int]:
-        """Return a context that begins with these ids, and how many of them it holds."""
+        """Return a context with the longest beginning of these ids, and the length of that."""
         return self._earlier.find_held(ids)
 
     @torch.inference_mode()

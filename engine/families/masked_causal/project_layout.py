@@ -7,7 +7,7 @@ start of the prefix, each after a comment line with its path.
 
 from collections.abc import Sequence
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import (
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
     NO_PROJECT,
     FimTokenizer,
     ProjectIds,

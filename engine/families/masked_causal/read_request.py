@@ -13,13 +13,13 @@ from intarsia.engine.families.masked_causal.context_boundary import (
     ContextBoundary,
     boundary_offset,
 )
-from intarsia.engine.families.masked_causal.fim_tokenizer import (
+from intarsia.engine.families.masked_causal.project_layout import lay_out_project
+from intarsia.engine.families.masked_causal.stored_boundaries import stored_boundaries
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
     NO_PROJECT,
     FimTokenizer,
     ProjectIds,
 )
-from intarsia.engine.families.masked_causal.project_layout import lay_out_project
-from intarsia.engine.families.masked_causal.stored_boundaries import stored_boundaries
 from intarsia.engine.families.validate_request import (
     require_common_fields,
     require_draft,

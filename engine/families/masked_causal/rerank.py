@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from intarsia.engine.decoding.tokens import HoleTokens, ScoredToken, score_tokens
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.families.masked_causal.text_score import log_probability
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.writer import HoleWriter
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.ipc.messages import CanvasToken

@@ -7,7 +7,7 @@ own tokens.
 from collections.abc import Iterator, Sequence
 
 from intarsia.engine.families.masked_causal.context_boundary import ContextBoundary
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 
 
 def stored_boundaries(text: FimTokenizer, context: Sequence[int]) -> Iterator[ContextBoundary]:

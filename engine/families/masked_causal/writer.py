@@ -16,11 +16,11 @@ from intarsia.engine.decoding.speculation_policy import AUTOREGRESSIVE, Speculat
 from intarsia.engine.decoding.speculative import decode_speculatively
 from intarsia.engine.decoding.tokens import HoleTokens, OnRound, ScoredToken, score_tokens
 from intarsia.engine.families.masked_causal.canvas_passes import CanvasPasses
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.families.masked_causal.rewrite_passes import RewritePasses
 from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.warm_start import PastAnswers, WarmStart
 from intarsia.engine.families.stop_rules import find_text_end, may_end_here
 from intarsia.engine.ipc.messages import CanvasToken

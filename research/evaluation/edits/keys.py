@@ -1,4 +1,4 @@
-"""How many keys a change takes by hand, and how many offers save."""
+"""How many keys a change takes by hand, and how many of these offers save."""
 
 from rapidfuzz.distance import Indel
 

@@ -1,7 +1,7 @@
 """Lays out training examples of edits as padded tensors: the window, then prompt and answer.
 
 The window is known text, which the backbone reads without changes. Prompt and answer are the rows
-that the edit adapter acts on, each of which sees the window and the rows before it. Knows no model.
+that the edit adapter acts on; each sees the window and the rows before it. Knows no model.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
 from intarsia.research.training.holes.packed_holes import HoleIds
 
 _COPY_WEIGHT = 0.3  # of a token that the lines to correct have too: most of the answer is copied

@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
 from intarsia.research.training.adapter_file import load_tensors, save_tensors
 from intarsia.research.training.batched_backbone import BatchedBackbone
 from intarsia.research.training.edits.batch import lay_out_edits

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
 from intarsia.research.training.holes.packed_holes import HoleIds
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from toy_causal import toy_text
 from toy_training import MIX
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimIds
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
 from intarsia.research.training.canvas_batch import draw_batch
 from intarsia.research.training.holes.packed_holes import HoleIds
 

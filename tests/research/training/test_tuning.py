@@ -14,7 +14,7 @@ from toy_training import toy_batched, toy_holes, toy_lines, toy_tuning_task, tra
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.tuning import tune
-from intarsia.engine.families.masked_causal.fim_tokenizer import NO_PROJECT, ProjectIds
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import NO_PROJECT, ProjectIds
 from intarsia.engine.service.load_filler import load_filler
 from intarsia.research.training.adapter_file import load_tensors
 from intarsia.research.training.holes.packed_holes import HoleIds, PackedHoles

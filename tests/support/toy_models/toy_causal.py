@@ -25,8 +25,11 @@ from intarsia.engine.families.masked_causal.backbone.torch_backbone import Torch
 from intarsia.engine.families.masked_causal.backbone.torch_weights import torch_weights
 from intarsia.engine.families.masked_causal.backbone.weights import read_weights
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer, read_fim_tokenizer
 from intarsia.engine.families.masked_causal.open_context import OpenContext
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
+    FimTokenizer,
+    read_fim_tokenizer,
+)
 from intarsia.engine.ipc.messages import Decoding, Fill
 from intarsia.engine.model_store.checkpoint import read_config
 from intarsia.engine.service.load_filler import load_filler

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     EditedWindow,
     WindowLine,
 )
 from intarsia.engine.families.masked_causal.next_edit.window_reader import ReadWindow
-from intarsia.engine.families.masked_causal.open_context import SHORT_CHUNK
 from intarsia.engine.fill_control import FillControl
 
 _SHARE_SCORED = 0.2  # of the tokens: with fewer, places are missed

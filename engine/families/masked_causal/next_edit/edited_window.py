@@ -9,8 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.next_edit.prompt import window_above, window_below
+from intarsia.engine.families.masked_causal.next_edit.prompt import (
+    lines_of,
+    window_above,
+    window_below,
+)
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.ipc.messages import FindNextEdits, TextPart
 
@@ -59,7 +63,7 @@ class EditedWindow:
 
 
 def read_window(request: FindNextEdits, text: FimTokenizer) -> EditedWindow:
-    """Return the windows of a request. Raises ValueError for parts that end within a line."""
+    """Return the windows of a request. Raises ValueError if a part but the last ends in a line."""
     _require_whole_lines(request.parts)
     edit = next(
         (i for i, part in enumerate(request.parts) if part.before != part.after),
@@ -138,12 +142,6 @@ def _first_scored(
         return shared
     first = next((line for line in lines if line.may_change), None)
     return shared if first is None else max(1, after.token_at(first.start))
-
-
-def lines_of(text: str) -> list[str]:
-    """Return the lines with their LF; form feeds and the like end no line."""
-    *lines, last = text.split("\n")
-    return [line + "\n" for line in lines] + ([last] if last else [])
 
 
 def _require_whole_lines(parts: Sequence[TextPart]) -> None:

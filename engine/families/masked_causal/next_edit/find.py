@@ -10,16 +10,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.next_edit.agreement import is_filled_alike
 from intarsia.engine.families.masked_causal.next_edit.drop import LineDrop, line_drops
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     EditedWindow,
     WindowLine,
-    lines_of,
     read_window,
 )
 from intarsia.engine.families.masked_causal.next_edit.gain import Replacement, gain_of
-from intarsia.engine.families.masked_causal.next_edit.prompt import rewrite_prompt, with_newline
+from intarsia.engine.families.masked_causal.next_edit.prompt import (
+    lines_of,
+    rewrite_prompt,
+    with_newline,
+)
 from intarsia.engine.families.masked_causal.next_edit.region import (
     LineChange,
     RegionSize,
@@ -32,6 +35,7 @@ from intarsia.engine.families.masked_causal.next_edit.window_reader import (
     ReadWindow,
     WindowReader,
 )
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdit, NextEdits
 
@@ -40,6 +44,7 @@ MIN_DROP = 1.0
 
 _ADAPTED = RegionSize(above=2, below=3)
 _ONE_LINE = RegionSize(above=0, below=0)
+_LINE_AND_ABOVE = RegionSize(above=1, below=0)  # as in an example that only adds lines
 _LINES_AFTER = 2  # that a gain counts too
 
 
@@ -124,7 +129,7 @@ class NextEditFinder:
     def _size(self, example: EditExample) -> RegionSize:
         if self._backbone.has_edit_adapter:
             return _ADAPTED
-        return _ONE_LINE
+        return _LINE_AND_ABOVE if _only_adds(example) else _ONE_LINE
 
     def _correct_region(
         self, round_: _Round, found: LineDrop, region: Sequence[WindowLine]
@@ -134,9 +139,9 @@ class NextEditFinder:
         if written is None:
             return
         change = written.change
-        replacement = _Lines(round_.window, region, change)
-        gain = self._gain(round_, replacement, is_before=False)
-        gain_before = self._gain(round_, replacement, is_before=True)
+        lines = _Lines(round_.window, region, change)
+        gain = self._gain(round_, lines, is_before=False)
+        gain_before = self._gain(round_, lines, is_before=True)
         yield NextEdit(
             first_line=region[0].number + change.first,
             num_lines=change.num_lines,
@@ -145,7 +150,7 @@ class NextEditFinder:
             gain=gain,
             gain_before=gain_before,
             log_p=written.log_p,
-            is_agreed=gain > max(0.0, gain_before) and self._is_agreed(round_, region, change),
+            is_agreed=gain > max(0.0, gain_before) and self._is_agreed(round_, lines),
         )
 
     def _write(
@@ -162,26 +167,21 @@ class NextEditFinder:
         answer = self._rewriter.write(cache, prompt, draft, round_.control, is_adapted=is_adapted)
         new = "".join(self._text.pieces(answer.ids, num_given=0))
         if not is_adapted:
-            new = _first_lines(new, _num_answer_lines(round_.example))
+            new = _first_lines(new, len(region) + _num_added(round_.example))
         elif not answer.is_whole:
             return None
         change = smallest_change(_lines(old), _lines(new), place=place.number - region[0].number)
         return None if change is None else _Written(change=change, log_p=answer.log_p)
 
-    def _is_agreed(self, round_: _Round, region: Sequence[WindowLine], change: LineChange) -> bool:
-        """Whether the example alone, without the file and the adapter, gives the same lines."""
-        if not self._backbone.has_edit_adapter or not change.num_lines:
-            return False
-        old = round_.text_of(region[change.first : change.first + change.num_lines])
-        answer = self._rewriter.write(
-            self._backbone.new_cache(),
-            rewrite_prompt(self._text, round_.example, old),
-            self._text.encode(with_newline(old)),
-            round_.control,
-            is_adapted=False,
+    def _is_agreed(self, round_: _Round, lines: "_Lines") -> bool:
+        return is_filled_alike(
+            lines.replacement(is_before=False),
+            round_.window.after,
+            round_.after,
+            backbone=self._backbone,
+            text=self._text,
+            control=round_.control,
         )
-        new = "".join(self._text.pieces(answer.ids, num_given=0))
-        return _first_lines(new, len(change.new_lines)) == "".join(change.new_lines)
 
     def _gain(self, round_: _Round, lines: "_Lines", *, is_before: bool) -> float:
         window = round_.window.before if is_before else round_.window.after
@@ -238,7 +238,11 @@ def _first_lines(text: str, number: int) -> str:
     return "".join(_lines(text)[:number])
 
 
-def _num_answer_lines(example: EditExample) -> int:
-    """Return how many lines take the place of one, if an example without the file is followed."""
-    more = example.after.count("\n") - example.before.count("\n")
-    return max(1, 1 + more)
+def _num_added(example: EditExample) -> int:
+    """Return how many lines the edit added, 0 if it removed some."""
+    return max(0, example.after.count("\n") - example.before.count("\n"))
+
+
+def _only_adds(example: EditExample) -> bool:
+    first, _, rest = example.before.partition("\n")
+    return bool(first) and example.after.startswith(first + "\n") and example.after.endswith(rest)

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 
 import torch
 
+from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.next_edit.drop import log_probabilities
 from intarsia.engine.families.masked_causal.next_edit.edited_window import TokenizedWindow
 from intarsia.engine.families.masked_causal.next_edit.window_reader import ReadWindow
-from intarsia.engine.families.masked_causal.open_context import SHORT_CHUNK
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.fill_control import FillControl
 

@@ -7,7 +7,7 @@ uses the same functions (``research/training/edits/``).
 
 from collections.abc import Sequence
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.ipc.messages import EditExample
 
 
@@ -32,6 +32,12 @@ def rewrite_prompt(text: FimTokenizer, example: EditExample, lines: str) -> list
         *_begin(text),
         *text.encode(_as_pair(lines) + "updated:\n"),
     ]
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text with their ends; no other character than a newline ends a line."""
+    lines = text.split("\n")
+    return [line + "\n" for line in lines[:-1]] + lines[-1:] * bool(lines[-1])
 
 
 def with_newline(lines: str) -> str:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import edit_rows, frozen_rows
-from intarsia.engine.families.masked_causal.open_context import SHORT_CHUNK
 from intarsia.engine.fill_control import FillControl
 
 _MAX_PROPOSED = 24  # tokens a pass, while the draft is repeated

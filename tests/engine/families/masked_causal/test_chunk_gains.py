@@ -12,11 +12,11 @@ from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal import chunk_gains
+from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.chunk_gains import ChunkScorer
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.open_context import SHORT_CHUNK
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import ContextChunk, ProjectContext, ScoreChunks
 

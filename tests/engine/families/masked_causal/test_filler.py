@@ -11,7 +11,7 @@ from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.stop_rules import LOOP_ROUNDS
 from intarsia.engine.ipc.messages import Decoding, Filled, Step
 

@@ -9,7 +9,10 @@ from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
 from toy_causal_tokenizer import MARKS, toy_tokenizer
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer, read_fim_tokenizer
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
+    FimTokenizer,
+    read_fim_tokenizer,
+)
 
 
 def saved(tokenizer: Tokenizer, folder: Path) -> FimTokenizer:

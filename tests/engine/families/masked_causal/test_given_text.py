@@ -9,7 +9,7 @@ from toy_causal import DECODINGS, toy_context, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.ipc.messages import Decoding, Fill, Filled
 
 

@@ -6,8 +6,8 @@ import pytest
 from toy_causal import toy_fill, toy_text
 
 from intarsia.engine.decoding.tokens import HoleTokens
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.warm_start import PastAnswers, WarmStart
 from intarsia.engine.fill_control import NO_CONTROL
 

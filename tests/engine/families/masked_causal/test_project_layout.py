@@ -8,8 +8,11 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from toy_causal_tokenizer import MARKS, toy_tokenizer
 
-from intarsia.engine.families.masked_causal.fim_tokenizer import FimTokenizer, read_fim_tokenizer
 from intarsia.engine.families.masked_causal.project_layout import lay_out_project
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
+    FimTokenizer,
+    read_fim_tokenizer,
+)
 from intarsia.engine.ipc.messages import ContextChunk, ProjectContext
 
 STARCODER_MARKS = (

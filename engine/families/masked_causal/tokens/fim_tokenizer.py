@@ -15,7 +15,7 @@ from pathlib import Path
 from tokenizers import AddedToken, Tokenizer
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.fim_marks import (
+from intarsia.engine.families.masked_causal.tokens.fim_marks import (
     KNOWN_MARKS,
     KNOWN_REPOSITORY_MARKS,
     FimMarks,

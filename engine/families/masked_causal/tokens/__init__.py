@@ -1,0 +1,1 @@
+"""Text around a hole as token ids, with the marks of each family of backbones."""

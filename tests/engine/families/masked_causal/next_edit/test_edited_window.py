@@ -1,0 +1,102 @@
+"""The two windows of a request: their tokens, and the lines that did not change."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from toy_causal import toy_text
+
+from intarsia.engine.families.masked_causal.next_edit.edited_window import (
+    TokenizedWindow,
+    read_window,
+)
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
+
+EXAMPLE = EditExample(before="a\n", after="b\n")
+LINES = st.lists(st.text(st.characters(exclude_characters="\n"), max_size=12))
+
+
+@pytest.fixture(scope="module")
+def text(toy: Path) -> FimTokenizer:
+    return toy_text(toy)
+
+
+def kept(lines: str, *, may_change: bool = True) -> TextPart:
+    return TextPart(before=lines, after=lines, may_change=may_change)
+
+
+def request(*parts: TextPart, direction: str = "below") -> FindNextEdits:
+    return FindNextEdits(id=1, parts=parts, example=EXAMPLE, direction=direction)
+
+
+def edit(before: str, after: str) -> TextPart:
+    return TextPart(before=before, after=after, may_change=False)
+
+
+def joined(lines: list[str]) -> str:
+    return "".join(line + "\n" for line in lines)
+
+
+def text_of(window: TokenizedWindow, text: FimTokenizer) -> bytes:
+    return b"".join(map(text.bytes_of, window.ids[window.num_before :]))
+
+
+@given(above=LINES, old=LINES, new=LINES, below=LINES)
+def test_lines_are_at_their_offsets_in_both_windows(
+    above: list[str], old: list[str], new: list[str], below: list[str], toy: Path
+) -> None:
+    text = toy_text(toy)
+    asked = request(
+        kept(joined(above), may_change=False), edit(joined(old), joined(new)), kept(joined(below))
+    )
+    window = read_window(asked, text)
+    whole = [*above, *new, *below]
+    if old != new:
+        numbers = [line.number for line in window.lines]
+        assert numbers == list(range(len(above) + len(new), len(whole)))
+    for line in window.lines:
+        own = (whole[line.number] + "\n").encode()
+        shift = line.start_before - line.start
+        assert window.after.text[line.start : line.end] == own
+        assert window.before.text[line.start + shift : line.end + shift] == own
+    assert text_of(window.after, text) == window.after.text
+    assert text_of(window.before, text) == window.before.text
+
+
+def test_the_first_scored_token_is_the_first_that_differs(text: FimTokenizer) -> None:
+    window = read_window(
+        request(kept("x = 1\n", may_change=False), edit("y = a\n", "y = b\n"), kept("z\n")), text
+    )
+    first = window.first_scored
+    assert window.before.ids[:first] == window.after.ids[:first]
+    assert window.before.ids[first] != window.after.ids[first]
+
+
+def test_a_text_without_an_edit_is_scored_from_its_first_open_line(text: FimTokenizer) -> None:
+    window = read_window(request(kept("x = 1\n", may_change=False), kept("y = 2\n")), text)
+    assert not window.is_edited()
+    assert window.after.start_of(window.first_scored) == len("x = 1\n")
+
+
+def test_above_an_edit_the_edit_is_read_first(text: FimTokenizer) -> None:
+    window = read_window(
+        request(kept("x = a\n"), edit("a = 1\n", "b = 1\n"), kept("end\n"), direction="above"),
+        text,
+    )
+    assert window.after.text == b"x = a\n" == window.before.text
+    read_first = b"".join(map(text.bytes_of, window.after.ids[: window.after.num_before]))
+    assert read_first == b"b = 1\nend\n"
+    assert [line.number for line in window.lines] == [0]
+    assert window.first_scored < window.after.num_before
+
+
+def test_a_part_that_ends_within_a_line_is_refused(text: FimTokenizer) -> None:
+    with pytest.raises(ValueError, match="must end at a line end"):
+        read_window(request(kept("x = 1"), kept("y\n")), text)
+
+
+@pytest.mark.parametrize("parts", [(), (kept(""),), (edit("a\n", ""),), (edit("", "é\n"),)])
+def test_little_text_is_no_error(parts: tuple[TextPart, ...], text: FimTokenizer) -> None:
+    assert read_window(request(*parts), text).lines == []

@@ -1,0 +1,128 @@
+"""Whole answers, from the toy model: they hold together whatever the model writes."""
+
+from pathlib import Path
+
+import pytest
+from cancel_when import cancelling
+from toy_causal import toy_filler
+
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.next_edit import find
+from intarsia.engine.families.masked_causal.next_edit.agreement import changed_text
+from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.fill_control import NO_CONTROL
+from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdits, TextPart
+
+ABOVE = "x = 1\n" * 3
+BELOW = "".join(f"y{i} = old({i})\n" for i in range(6))
+
+
+def request(**changes: object) -> FindNextEdits:
+    fields = {
+        "parts": (
+            TextPart(before=ABOVE, after=ABOVE, may_change=True),
+            TextPart(before="def old(x):\n", after="def new(x):\n", may_change=False),
+            TextPart(before=BELOW, after=BELOW, may_change=True),
+        ),
+        "example": EditExample(before="def old(x):\n", after="def new(x):\n"),
+        "max_places": 3,
+    }
+    return FindNextEdits(id=4, **{**fields, **changes})
+
+
+@pytest.fixture(params=["plain", "adapted"])
+def finder(
+    request: pytest.FixtureRequest,
+    backbone: CausalBackbone,
+    adapted: CausalBackbone,
+    text: FimTokenizer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> NextEditFinder:
+    monkeypatch.setattr(find, "MIN_DROP", 0.0)
+    of = backbone if request.param == "plain" else adapted
+    return NextEditFinder(of, text, lambda _: (None, 0))
+
+
+def check(answer: NextEdits, asked: FindNextEdits, *, places: range) -> None:
+    lines = "".join(part.after for part in asked.parts).splitlines(keepends=True)
+    assert answer.id == 4
+    assert answer.line in places
+    assert len(answer.edits) <= asked.max_places
+    for edit in answer.edits:
+        end = edit.first_line + edit.num_lines
+        assert places.start <= edit.first_line <= end <= places.stop
+        assert edit.text != "".join(lines[edit.first_line : end])
+        assert edit.log_p <= 0 < edit.drop <= answer.drop
+
+
+def test_edits_are_found_below(finder: NextEditFinder) -> None:
+    asked = request()
+    check(finder.find(asked, NO_CONTROL), asked, places=range(4, 10))
+
+
+def test_edits_are_found_above(finder: NextEditFinder) -> None:
+    asked = request(direction="above")
+    check(finder.find(asked, NO_CONTROL), asked, places=range(3))
+
+
+def test_dismissed_lines_stay_as_they_are(finder: NextEditFinder) -> None:
+    above, edit, below = request().parts
+    closed = TextPart(before=below.before, after=below.after, may_change=False)
+    answer = finder.find(request(parts=(above, edit, closed)), NO_CONTROL)
+    assert (answer.edits, answer.line, answer.drop) == ((), None, 0.0)
+
+
+def test_an_earlier_round_is_reused(finder: NextEditFinder) -> None:
+    first = finder.find(request(), NO_CONTROL)
+    second = finder.find(request(), NO_CONTROL)
+    assert second.num_prefilled == 0 < first.num_prefilled
+    assert second.edits == first.edits
+
+
+def test_a_text_that_was_read_before_is_known(finder: NextEditFinder) -> None:
+    parts = tuple(
+        TextPart(before=part.before, after=part.before, may_change=part.may_change)
+        for part in request().parts
+    )
+    only_read = finder.find(request(parts=parts, example=None), NO_CONTROL)
+    assert (only_read.edits, only_read.line) == ((), None)
+    assert finder.find(request(), NO_CONTROL).num_reused >= only_read.num_prefilled
+
+
+def test_it_can_be_cancelled_at_any_point_and_asked_again(finder: NextEditFinder) -> None:
+    exact = finder.find(request(), NO_CONTROL).edits
+    for most in range(1, 400, 23):
+        left = iter(range(most))
+        control = cancelling(lambda left=left: next(left, None) is None)
+        try:
+            finder.find(request(), control)
+        except Cancelled:
+            continue
+        break
+    assert finder.find(request(), NO_CONTROL).edits == exact
+
+
+def test_a_filler_finds_next_edits(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(find, "MIN_DROP", 0.0)
+    asked = request()
+    check(toy_filler(toy).find_next_edits(asked, NO_CONTROL), asked, places=range(4, 10))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (b"a = old(x)\n", b"a = new(x)\n", (b"a = ", b"new", b"(x)\n")),
+        (b"a = one\n", b"a = once\n", (b"a = ", b"once", b"\n")),
+        (b"f(a)\n", b"f(a, b)\n", (b"f(a", b", b", b")\n")),
+        (b"", b"x\n", (b"", b"x\n", b"")),
+        (b"a\nb\n", b"a\nc\n", (b"a\n", b"c", b"\n")),
+        (b"a b\n", b"b\n", (b"", b"", b"b\n")),
+    ],
+)
+def test_the_changed_text_is_of_whole_words(
+    old: bytes, new: bytes, expected: tuple[bytes, bytes, bytes]
+) -> None:
+    change = changed_text(old, new)
+    assert (change.given, change.new, change.suffix) == expected

@@ -1,0 +1,90 @@
+"""Lines that are written again: the same text with a draft as without, and with the adapter."""
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+from cancel_when import cancelling
+
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.rows import edit_rows, frozen_rows
+from intarsia.engine.families.masked_causal.next_edit.rewrite import Rewriter, Rewritten
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
+
+NUM = 20
+
+
+def written(
+    backbone: CausalBackbone,
+    text: FimTokenizer,
+    draft: Sequence[int],
+    *,
+    is_adapted: bool,
+    control: FillControl = NO_CONTROL,
+) -> Rewritten:
+    cache = backbone.new_cache()
+    prompt = text.encode("original:\na = 1\nupdated:\n")
+    rewriter = Rewriter(backbone, frozenset(range(256, 300)))
+    return rewriter.write(cache, prompt, draft, control, is_adapted=is_adapted)
+
+
+@torch.inference_mode()
+def one_by_one(
+    backbone: CausalBackbone, text: FimTokenizer, num: int, *, is_adapted: bool
+) -> tuple[list[int], float]:
+    """Return greedy tokens, each from a pass over all before it, and their log-probability."""
+    rows_of = edit_rows if is_adapted else frozen_rows
+    ids, total = text.encode("original:\na = 1\nupdated:\n"), 0.0
+    start = len(ids)
+    for _ in range(num):
+        rows = rows_of(ids, start=0, device=backbone.device)
+        logits = backbone.logits(backbone.forward(rows, backbone.new_cache()))[-1].log_softmax(-1)
+        ids.append(int(logits.argmax()))
+        total += float(logits.max())
+    return ids[start:], total
+
+
+@pytest.mark.parametrize("is_adapted", [False, True])
+def test_any_draft_gives_the_greedy_text(
+    adapted: CausalBackbone, text: FimTokenizer, is_adapted: bool
+) -> None:
+    plain = written(adapted, text, [], is_adapted=is_adapted)
+    exact, log_p = one_by_one(adapted, text, len(plain.ids), is_adapted=is_adapted)
+    assert plain.ids == exact
+    good, half = exact, [*exact[:9], 7, 7, *exact[11:]]
+    for draft in (good, half, [5] * 30):
+        found = written(adapted, text, draft, is_adapted=is_adapted)
+        shared = min(len(found.ids), len(exact))
+        assert found.ids[:shared] == exact[:shared]
+        if len(found.ids) == len(exact):
+            assert found.log_p == pytest.approx(plain.log_p, abs=1e-3)
+    assert log_p < 0
+
+
+def test_the_adapter_changes_the_text(adapted: CausalBackbone, text: FimTokenizer) -> None:
+    with_it = written(adapted, text, [], is_adapted=True)
+    assert with_it.ids != written(adapted, text, [], is_adapted=False).ids
+
+
+def test_without_the_adapter_the_rows_are_the_backbones_own(
+    adapted: CausalBackbone, backbone: CausalBackbone, text: FimTokenizer
+) -> None:
+    one, other = (written(it, text, [], is_adapted=False) for it in (adapted, backbone))
+    assert one == other
+
+
+def test_it_ends_between_two_passes(backbone: CausalBackbone, text: FimTokenizer) -> None:
+    seen: list[bool] = []
+    control = cancelling(lambda: seen.append(True) or len(seen) > 3)
+    with pytest.raises(Cancelled):
+        written(backbone, text, [], is_adapted=False, control=control)
+
+
+def test_a_text_without_an_end_is_cut_off(backbone: CausalBackbone, text: FimTokenizer) -> None:
+    found = Rewriter(backbone, frozenset()).write(
+        backbone.new_cache(), text.encode("a = "), [], NO_CONTROL, is_adapted=False
+    )
+    assert not found.is_whole
+    assert 0 < len(found.ids) < 200
