@@ -13,7 +13,7 @@ import msgspec
 from lsprotocol import types
 
 from intarsia.lsp.documents.documents import Document, Documents
-from intarsia.lsp.documents.folders import Folder, folder_of
+from intarsia.lsp.documents.folders import Folder, settings_folder_of
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
@@ -62,7 +62,7 @@ class Session:
         self.status = StatusReporter(server.protocol.notify)
         self.engine = EngineConnection(EngineNotifier(server), self.status, launch)
         self._problems: tuple[str, ...] = ()  # with the current options; each is logged once
-        self.settings_requests = SettingsRequests()
+        self.settings_requests = SettingsRequests(self._open_index)
         self._initial_options: Mapping[str, object] = {}
         self._options: object = None  # of the window; they override the initial ones
         self.folders: Sequence[Folder] = ()  # that the client has opened
@@ -153,11 +153,11 @@ class Session:
         return any(it.project_context for it in (self.settings, *self._folder_settings.values()))
 
     def settings_of(self, document: Document) -> Settings:
-        """Return a document's settings: those of its folder, else the window's.
+        """Return a document's settings: those of ``settings_folder_of``, else the window's.
 
         A document that is not a file on disk leaves nothing there.
         """
-        folder = folder_of(document.file_uri, self.folders)
+        folder = settings_folder_of(document.file_uri, self.folders)
         settings = self.settings
         if folder is not None:
             settings = self._folder_settings.get(folder.uri, settings)
@@ -184,9 +184,9 @@ class Session:
         self._forget_suggestions()
         self._open_index()
 
-    def settings_arrived(self) -> None:
-        """Go by the client's answer to a request for settings, or do without it."""
-        self.settings_requests.end()
+    def settings_arrived(self, number: int) -> None:
+        """Go by the client's answer to this request for settings, or do without it."""
+        self.settings_requests.end(number)
         self._open_index()
 
     def _forget_suggestions(self) -> None:
@@ -274,6 +274,7 @@ class Session:
         self.latest.end_all()
         self.projects.close()
         self.ahead.end()
+        self.settings_requests.end_all()
         for task in self._background:
             task.cancel()
         self.folders = ()  # an answer of the client may come late, and opens no index

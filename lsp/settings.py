@@ -154,7 +154,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     disabled_languages: Annotated[
         tuple[str, ...],
         PER_FOLDER,
-        Meta(description="Language identifiers without suggestions, for example `markdown`."),
+        Meta(
+            description="Language identifiers without suggestions, for example `markdown`. They "
+            "also hold for the code in a Markdown file's fences."
+        ),
     ] = ()
     exclude: Annotated[
         tuple[str, ...],

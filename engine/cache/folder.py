@@ -25,8 +25,12 @@ def cache_folder() -> Path:
 
 
 def contexts_folder() -> Path:
-    """Return the folder of the contexts that are kept for the next start."""
-    return cache_folder() / "contexts"
+    """Return the folder of the contexts that are kept for the next start.
+
+    INTARSIA_CONTEXTS_DIR names another one, for an engine that must not find those of earlier ones.
+    """
+    override = os.environ.get("INTARSIA_CONTEXTS_DIR")
+    return Path(override).expanduser() if override else cache_folder() / "contexts"
 
 
 @contextmanager

@@ -36,8 +36,8 @@ PAUSE_S = 0.3
 STORE_PAUSE_S = 3.0
 """After this pause, contexts are written to disk: no request waits, and none is to be read."""
 
-_LAST_STORE_S = 0.8
-"""At the end, contexts are written for this long at most."""
+_LAST_STORE_S = 1.5
+"""At the end, contexts are written for this long at most: about 20,000 tokens on two cores."""
 
 TIME_SLICE_S = 0.5
 """A foreground fill runs this long before it may be suspended: most have ended by then."""

@@ -4,7 +4,7 @@ A folder may be in a virtual file system, such as a repository that an editor sh
 its documents have text, but no file on this machine.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePath
@@ -50,6 +50,26 @@ def folder_of(uri: str, folders: Iterable[Folder]) -> Folder | None:
     """Return the innermost folder that a document is in, None if it is in none."""
     holding = [folder for folder in folders if folder.holds(uri)]
     return max(holding, key=lambda folder: len(uri_path(folder.uri).parts), default=None)
+
+
+def settings_folder_of(uri: str, folders: Sequence[Folder]) -> Folder | None:
+    """Return the folder that gives a document its settings; None: the window does.
+
+    A new document is in no folder yet. It follows the one that it will be saved in, if it has a
+    path already. Otherwise it follows the only opened folder: there the user takes the folder's
+    settings for the window's, and VS Code makes no difference between them.
+    """
+    if not _is_new(uri):
+        return folder_of(uri, folders)
+    if (path := uri_path(uri)).is_absolute():
+        return folder_of(from_fs_path(str(path)) or uri, folders)
+    return folders[0] if len(folders) == 1 else None
+
+
+def _is_new(uri: str) -> bool:
+    """Whether a document was not saved yet: untitled, or a buffer without a name."""
+    is_nameless = scheme_of(uri) == "file" and disk_path(uri) is None
+    return scheme_of(uri) == "untitled" or is_nameless
 
 
 @_remembered

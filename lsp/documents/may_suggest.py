@@ -1,9 +1,14 @@
-"""Decides whether a document gets suggestions, by the settings, its language and its path."""
+"""Decides whether a document gets suggestions, by the settings, its language and its path.
+
+Code in a fence of Markdown gets them if its own language does too.
+"""
 
 from collections.abc import Iterable
 from pathlib import PurePath
 
+from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax.embedded_code import code_at
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import Folder, folder_of, scheme_of, uri_path
 from intarsia.lsp.settings import Settings
@@ -26,6 +31,19 @@ def ineligibility(
     if scheme_of(uri) not in ("file", "untitled") and folder_of(uri, folders) is None:
         return NoSuggestion(reason="the document is not a file on disk")
     return _excluded(settings, uri_path(uri))
+
+
+def fence_ineligibility(
+    disabled_languages: Iterable[str], text: str, start: int, end: int, language: Language
+) -> NoSuggestion | None:
+    """Return why ``text[start:end]`` gets none: it is in a fence of a disabled language."""
+    if language.id != "markdown" or not disabled_languages:
+        return None
+    code = code_at(text, start, end, language).language
+    disabled = {language_for_id(name).id for name in disabled_languages}
+    if code.id == language.id or code.id not in disabled - {PLAIN_TEXT.id}:
+        return None
+    return NoSuggestion(reason=f"{code.id} is among disabledLanguages, also in Markdown")
 
 
 def _excluded(settings: Settings, path: PurePath) -> NoSuggestion | None:

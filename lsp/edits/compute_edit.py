@@ -22,6 +22,7 @@ from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import disk_path
+from intarsia.lsp.documents.may_suggest import fence_ineligibility
 from intarsia.lsp.edits.edit_arguments import EditArguments
 from intarsia.lsp.fill_options import language_of, options_of
 from intarsia.lsp.session import Session
@@ -66,22 +67,38 @@ async def compute_edit(
 
 
 def holes_of(settings: Settings, document: Document) -> tuple[MarkedHole, ...]:
-    """Return the marked holes of a document."""
-    path = disk_path(document.uri) or ""
-    return _holes(document.text, language_of(document), settings.hole_marks, is_stub(path))
+    """Return the marked holes of a document, without those in a fence of a disabled language."""
+    is_stub_file = is_stub(disk_path(document.uri) or "")
+    language, disabled = language_of(document), settings.disabled_languages
+    return _holes(document.text, language, settings.hole_marks, disabled, is_stub_file)
 
 
 @lru_cache(maxsize=2)  # clients request actions at every move of the selection
 def _holes(
-    text: str, language: Language, marks: tuple[str, ...], is_stub_file: bool
+    text: str,
+    language: Language,
+    marks: tuple[str, ...],
+    disabled: tuple[str, ...],
+    is_stub_file: bool,
 ) -> tuple[MarkedHole, ...]:
-    return find_holes(text, language, marks=marks, is_stub=is_stub_file)
+    holes = find_holes(text, language, marks=marks, is_stub=is_stub_file)
+    return tuple(
+        hole
+        for hole in holes
+        if fence_ineligibility(disabled, text, hole.start, hole.end, language) is None
+    )
 
 
 def _refusal(session: Session, document: Document, arguments: EditArguments) -> NoSuggestion | None:
     if arguments.text_document.version not in (None, document.version):
         return STALE
-    return session.refusal(document)
+    if refusal := session.refusal(document):
+        return refusal
+    if arguments.kind == "fillAll":
+        return None  # the holes are chosen by their language
+    where = _selection(document, arguments)
+    disabled, text = session.settings_of(document).disabled_languages, document.text
+    return fence_ineligibility(disabled, text, where.start, where.end, language_of(document))
 
 
 async def _fill(

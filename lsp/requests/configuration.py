@@ -11,6 +11,7 @@ from pygls.exceptions import JsonRpcException
 
 from intarsia.lsp.documents.folders import Folder
 from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.session import Session
 
 SECTION = "intarsia"
 
@@ -18,18 +19,18 @@ logger = logging.getLogger(__name__)
 
 
 async def load_configuration(ls: IntarsiaServer) -> None:
-    """Request the client's settings, and notifications of their changes, where it supports that."""
+    """Request the client's settings, and notifications of their changes, where it supports that.
+
+    Return once they are in force. A client may never send them: then the initial options count,
+    until the settings come after all.
+    """
     workspace = ls.client_capabilities.workspace
-    if workspace is None:
-        return
-    changes = workspace.did_change_configuration
-    ls.session.settings_requests.begin()
-    try:
-        if changes is not None and changes.dynamic_registration:
-            await _register_for_changes(ls)
-        await _pull(ls, ls.session.folders)
-    finally:
-        ls.session.settings_arrived()
+    changes = None if workspace is None else workspace.did_change_configuration
+    if changes is not None and changes.dynamic_registration:
+        ls.session.start(_register_for_changes(ls))
+    if _can_pull(ls):
+        _pull(ls, ls.session.folders, is_first=True)
+    await ls.session.settings_requests.settled()
 
 
 async def did_change_configuration(
@@ -37,41 +38,48 @@ async def did_change_configuration(
 ) -> None:
     """Take the new settings; load the model at once if they name another."""
     session = ls.session
-    before = (session.settings.model, session.is_enabled)
     if _can_pull(ls):
-        session.settings_requests.begin()
-        try:
-            await _pull(ls, session.folders)
-        finally:
-            session.settings_arrived()
-    else:
-        session.configure(_own_section(params.settings))
-    if (session.settings.model, session.is_enabled) != before:
+        _pull(ls, session.folders)
+        return
+    before = _model_of(session)
+    session.configure(_own_section(params.settings))
+    if _model_of(session) != before:
         session.preload()
 
 
 def add_folders(ls: IntarsiaServer, added: Sequence[Folder]) -> None:
     """Take folders that the client has opened since; they are not indexed before their settings."""
+    if _can_pull(ls):
+        _pull(ls, added)
+    ls.session.change_folders(added=added, removed=[])
+
+
+def _pull(ls: IntarsiaServer, folders: Sequence[Folder], *, is_first: bool = False) -> None:
+    number = ls.session.settings_requests.begin()
+    ls.session.start(_take(ls, folders, number, is_first=is_first))
+
+
+async def _take(
+    ls: IntarsiaServer, folders: Sequence[Folder], number: int, *, is_first: bool
+) -> None:
+    """Request settings and put them into force. The model of the first is loaded by the caller."""
     session = ls.session
-    if not _can_pull(ls):
-        session.change_folders(added=added, removed=[])
-        return
-    session.settings_requests.begin()
-    session.change_folders(added=added, removed=[])
-    session.start(_pull_new(ls, added))
-
-
-async def _pull_new(ls: IntarsiaServer, added: Sequence[Folder]) -> None:
+    before = _model_of(session)
+    is_late = False
     try:
-        await _pull(ls, added)
+        answer = await _requested(ls, folders)
+        is_late = not session.settings_requests.is_waited_for(number)
+        if answer is not None:
+            session.configure(*answer)
     finally:
-        ls.session.settings_arrived()
+        session.settings_arrived(number)
+    if _model_of(session) != before and (is_late or not is_first):
+        session.preload()
 
 
-async def _pull(ls: IntarsiaServer, folders: Sequence[Folder]) -> None:
-    answer = await _requested(ls, folders)
-    if answer is not None:
-        ls.session.configure(*answer)
+def _model_of(session: Session) -> tuple[str | None, bool]:
+    """Return what decides which model is loaded, if any."""
+    return session.settings.model, session.is_enabled
 
 
 async def _requested(
@@ -81,8 +89,6 @@ async def _requested(
 
     A client that does not know folders answers for each as for the window, or with less items.
     """
-    if not _can_pull(ls):
-        return None
     uris = [folder.uri for folder in folders]
     items = [types.ConfigurationItem(scope_uri=uri, section=SECTION) for uri in (None, *uris)]
     try:

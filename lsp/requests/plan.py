@@ -14,6 +14,7 @@ from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.documents.may_suggest import fence_ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.fill_options import language_of, options_of
 from intarsia.lsp.session import Session
@@ -53,11 +54,15 @@ def plan_ahead(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
 def plan_whole(session: Session, snapshot: Snapshot) -> FillPlan | NoSuggestion:
     """Plan a fill with all that the settings allow to be read."""
     options = options_of(session.settings, session.settings.deadline_ms)
-    document = snapshot.document
+    document, text, offset = snapshot.document, snapshot.text, snapshot.offset
+    language = language_of(document)
+    disabled = session.settings_of(document).disabled_languages
+    if refusal := fence_ineligibility(disabled, text, offset, offset, language):
+        return refusal
     return plan_at_cursor(
-        snapshot.text,
-        snapshot.offset,
-        language_of(document),
+        text,
+        offset,
+        language,
         options,
         session.windows.of(document.uri),
     )

@@ -14,6 +14,7 @@ from pygls.exceptions import JsonRpcException
 from intarsia.lsp.documents.folders import Folder, disk_path
 from intarsia.lsp.requests.configuration import add_folders
 from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.settings_requests import LONGEST_WAIT_S
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ _EVENTS_A_TURN = 100
 async def watch_files(ls: IntarsiaServer) -> None:
     """Open the index, and ask the client to tell of changed files where it can."""
     is_asked = _can_watch(ls.client_capabilities) and ls.session.shows_project
-    has_file_events = is_asked and await _register(ls)
+    has_file_events = is_asked and await _register_in_time(ls)
     ls.session.open_index(has_file_events=has_file_events)
 
 
@@ -60,6 +61,13 @@ def _can_watch(capabilities: types.ClientCapabilities) -> bool:
     workspace = capabilities.workspace
     watching = None if workspace is None else workspace.did_change_watched_files
     return watching is not None and bool(watching.dynamic_registration)
+
+
+async def _register_in_time(ls: IntarsiaServer) -> bool:
+    """Return whether the client will tell of changed files; False for one that does not answer."""
+    registering = asyncio.create_task(_register(ls))
+    done, _ = await asyncio.wait({registering}, timeout=LONGEST_WAIT_S)
+    return bool(done) and registering.result()
 
 
 async def _register(ls: IntarsiaServer) -> bool:

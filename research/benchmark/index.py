@@ -5,7 +5,6 @@ It is indexed by the process that the language server starts, at its low priorit
 """
 
 import asyncio
-import os
 import shutil
 import sysconfig
 import tempfile
@@ -19,6 +18,7 @@ import psutil
 
 from intarsia.infill.languages import language_for_id
 from intarsia.research.benchmark.figures import Bench, Figure, middle_of, percentile
+from intarsia.research.benchmark.fresh_engine import folder_variable
 from intarsia.research.errors import BenchmarkFault
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.root_settings import RootSettings
@@ -68,16 +68,12 @@ async def _measure(size: int) -> list[Figure]:
 
 @asynccontextmanager
 async def _client(cache: Path) -> AsyncIterator[IndexClient]:
-    before = os.environ.get("INTARSIA_CACHE_DIR")
-    os.environ["INTARSIA_CACHE_DIR"] = str(cache)
-    client = IndexClient(lambda _: None)
-    try:
-        yield client
-    finally:
-        await client.close()
-        os.environ.pop("INTARSIA_CACHE_DIR")
-        if before is not None:
-            os.environ["INTARSIA_CACHE_DIR"] = before
+    with folder_variable("INTARSIA_CACHE_DIR", cache):
+        client = IndexClient(lambda _: None)
+        try:
+            yield client
+        finally:
+            await client.close()
 
 
 def _make_workspace(root: Path, size: int) -> list[Path]:

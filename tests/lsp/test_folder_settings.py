@@ -68,6 +68,32 @@ def test_a_folder_overrides_the_window_for_its_own_documents_alone() -> None:
     assert list(marks.values()) == [("1",), ("W",), ("W",), ("W",)]
 
 
+@pytest.mark.parametrize("uri", ["untitled:Untitled-1", "file://"])
+async def test_a_new_document_follows_the_only_opened_folder(uri: str) -> None:
+    session = Session(LanguageServer("test", "1"), None)
+    session.start_with({"holeMarks": ["W"]}, [Folder(uri=ONE)])
+    session.configure({}, {ONE: {"holeMarks": ["1"], "disabledLanguages": ["go"]}})
+    new = document(session, uri)
+    assert session.settings_of(new).hole_marks == ("1",)
+    session.change_folders(added=[Folder(uri=TWO)], removed=[])
+    assert session.settings_of(new).hole_marks == ("W",), "no folder is more likely than the other"
+    session.change_folders(added=[], removed=[Folder(uri=TWO)])
+    assert session.settings_of(new).hole_marks == ("1",)
+    assert await answers(session, uri)
+    session.configure({}, {ONE: {"holeMarks": ["2"]}})
+    assert await answers(session, uri), "the old settings' suggestion is not shown"
+
+
+def test_a_new_document_with_a_path_follows_the_folder_that_it_will_be_in() -> None:
+    session = opened({"holeMarks": ["W"]}, {ONE: {"holeMarks": ["1"]}, TWO: {"enabled": False}})
+    for uri, marks in (("untitled:/work/one/a.py", "1"), ("untitled:/work/a.py", "W")):
+        assert session.settings_of(document(session, uri)).hole_marks == (marks,)
+    refusal = session.refusal(document(session, "untitled:/work/two/a.py"))
+    assert refusal is not None and "switched off" in refusal.reason
+    session.change_folders(added=[], removed=[Folder(uri=TWO), Folder(uri=VIRTUAL)])
+    assert session.settings_of(document(session, "untitled:/work/b.py")).hole_marks == ("W",)
+
+
 def test_no_folder_chooses_the_model_or_anything_else_of_the_window() -> None:
     own = {"model": "evil", "maxCandidates": 9, "decoding": "entropy", "repositoryTuning": True}
     session = opened({"model": "good"}, {ONE: own})
@@ -171,12 +197,12 @@ async def test_a_request_waits_for_settings_that_are_on_their_way() -> None:
     session = server.session
     session.engine = engine  # type: ignore[assignment]
     session.start_with(None, [Folder(uri=ONE)])
-    session.settings_requests.begin()
+    number = session.settings_requests.begin()
     asked = asyncio.create_task(inline_completion(server, invoked(session, f"{ONE}/a.py")))
     await asyncio.sleep(0.02)
     assert not engine.requests
     session.configure({"maxCandidates": 1}, {ONE: {"keepContexts": False}})
-    session.settings_arrived()
+    session.settings_arrived(number)
     assert await asked
     assert [it.keeps_context for it in engine.requests] == [False]
 
@@ -222,7 +248,7 @@ def test_a_folder_that_is_closed_leaves_no_settings() -> None:
     assert not session.settings_of(document(session, f"{ONE}/a.py")).enabled
 
 
-def test_a_new_folder_is_indexed_once_its_settings_are_known(
+async def test_a_new_folder_is_indexed_once_its_settings_are_known(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     session = opened({}, {})
@@ -230,11 +256,11 @@ def test_a_new_folder_is_indexed_once_its_settings_are_known(
     monkeypatch.setattr(session.index, "open", lambda roots, **_: told.append(roots))
     session.open_index(has_file_events=False)
     told.clear()
-    session.settings_requests.begin()
+    number = session.settings_requests.begin()
     session.change_folders(added=[Folder(uri="file:///work/four")], removed=[])
     session.configure({}, {"file:///work/four": {"exclude": ["*.sql"]}})
     assert not told
-    session.settings_arrived()
+    session.settings_arrived(number)
     (roots,) = told
     assert roots[Path("/work/four")].exclude == ("*.sql",)
 

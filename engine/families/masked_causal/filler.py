@@ -62,7 +62,9 @@ class MaskedCausalFiller:
         self._writer = HoleWriter(context, text)
         self._reranker = Reranker(context, text, self._writer)
         self._scorer = ChunkScorer(context.backbone, text)
-        self._next_edits = NextEditFinder(context.backbone, text, context.find_held)
+        self._next_edits = NextEditFinder(
+            context.backbone, text, context.find_held, max_tokens=max_context_tokens
+        )
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole."""

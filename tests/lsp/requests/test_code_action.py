@@ -114,6 +114,32 @@ async def test_a_refused_document_gets_none_and_the_log_says_why(
         assert reason in log_of(client)
 
 
+async def test_holes_in_a_fence_of_a_disabled_language_are_not_filled(runtime: Address) -> None:
+    text = f"```python\n{TEXT}```\n\n```go\nfunc f() {{\n\t// TODO: x\n}}\n```\n"
+    for disabled in ([], ["python"], ["go"], ["go", "python"]):
+        options = {"preload": False, "disabledLanguages": disabled}
+        async with editing(vscode(), runtime, command=COMMAND, options=options) as client:
+            uri = open_document(client, "a.md", text, "markdown")
+            actions = await code_actions(client, uri, lines(0, 99), only=[f"{KIND}.fillAll"])
+            num_holes = 2 * ("python" not in disabled) + ("go" not in disabled)
+            count = f"all {num_holes} holes" if num_holes > 1 else "the one hole"
+            offered = [f"Fill {count} in the selection (intarsia)"] if num_holes else []
+            assert [action.title for action in actions] == offered
+
+
+async def test_a_selection_in_a_fence_of_a_disabled_language_is_not_filled(
+    runtime: Address,
+) -> None:
+    options = {"preload": False, "disabledLanguages": ["python"]}
+    async with editing(vscode(), runtime, command=COMMAND, options=options) as client:
+        uri = open_document(client, "a.md", f"```python\n{TEXT}```\n", "markdown")
+        (action,) = await code_actions(client, uri, lines(2, 3), only=[f"{KIND}.fill"])
+        assert isinstance(action, types.CodeAction)
+        resolved = await client.code_action_resolve_async(action)
+        assert resolved.edit is None
+        assert "disabledLanguages, also in Markdown" in log_of(client)
+
+
 async def test_a_document_that_is_not_open_gets_none(runtime: Address) -> None:
     async with editing(vscode(), runtime, command=COMMAND, options={"preload": False}) as client:
         assert await code_actions(client, "file:///none.py", lines(0, 3)) == []

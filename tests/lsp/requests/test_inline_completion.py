@@ -178,6 +178,32 @@ async def test_documents_that_get_none_say_why_in_the_log(
         assert reason in log_of(client)
 
 
+@pytest.mark.parametrize("marker", ["```", "> ~~~"])
+@pytest.mark.parametrize("name", ["python", "py", "{.python .numberLines}"])
+async def test_code_in_a_fence_of_a_disabled_language_gets_none(
+    runtime: Address, marker: str, name: str
+) -> None:
+    options = {"disabledLanguages": ["python"], **FAST}
+    command = rule_server_command(text="1")
+    async with editing(vscode(), runtime, command=command, options=options) as client:
+        lead = marker.rstrip("`~")
+        blocks = [f"{marker}{it}\n{lead}y = \n{marker}\n\n" for it in (name, "go")]
+        text = "".join(blocks) + "It is \n"
+        uri = open_document(client, "a.md", text, "markdown")
+        assert await inline_items(client, ask_inline(uri, 1, len(lead) + 4)) == []
+        assert "python is among disabledLanguages, also in Markdown" in log_of(client)
+        for line, column in ((5, len(lead) + 4), (8, 6)):
+            assert await inline_items(client, ask_inline(uri, line, column))
+
+
+async def test_a_disabled_language_without_a_row_disables_no_plain_fence(runtime: Address) -> None:
+    options = {"disabledLanguages": ["cobol"], **FAST}
+    command = rule_server_command(text="1")
+    async with editing(vscode(), runtime, command=command, options=options) as client:
+        uri = open_document(client, "a.md", "```\ny = \n```\n", "markdown")
+        assert await inline_items(client, ask_inline(uri, 1, 4))
+
+
 async def test_a_line_of_a_megabyte_gets_a_reason(runtime: Address) -> None:
     async with editing(
         vscode(), runtime, command=rule_server_command(text="1"), options=FAST

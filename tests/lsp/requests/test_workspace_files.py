@@ -1,17 +1,21 @@
 """Changes of files on disk, which may come in floods: after a checkout or an installation."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 from lsprotocol import types
 
+from intarsia.lsp import settings_requests
 from intarsia.lsp.documents.folders import Folder, folder_at
 from intarsia.lsp.features import build_server
+from intarsia.lsp.requests import workspace_files
+from intarsia.lsp.requests.configuration import load_configuration
 from intarsia.lsp.requests.workspace_files import (
     did_change_watched_files,
     did_change_workspace_folders,
+    watch_files,
 )
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.settings import Settings
@@ -52,7 +56,9 @@ async def test_no_index_is_opened_after_the_end(tmp_path: Path) -> None:
 class SlowClient:
     """Answers requests for settings, by the folder's URI, once it is told to."""
 
-    def __init__(self, server: IntarsiaServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(
+        self, server: IntarsiaServer, monkeypatch: pytest.MonkeyPatch, *, opens_index: bool = True
+    ) -> None:
         self.settings: Mapping[str, object] = {}
         self.answers = asyncio.Event()
         self.indexed: list[Mapping[Path, Settings]] = []
@@ -63,7 +69,8 @@ class SlowClient:
         monkeypatch.setattr(
             server.session.index, "open", lambda roots, **_: self.indexed.append(roots)
         )
-        server.session.open_index(has_file_events=False)
+        if opens_index:
+            server.session.open_index(has_file_events=False)
 
     async def _answer(self, params: types.ConfigurationParams) -> list[object]:
         await self.answers.wait()
@@ -106,3 +113,91 @@ async def test_a_folder_that_is_closed_before_its_settings_come_stays_closed(
     await server.session.settings_requests.settled()
     assert not server.session.folders
     assert not any(client.indexed)
+
+
+async def test_a_client_that_never_sends_settings_gets_an_index_by_the_initial_options(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(settings_requests, "LONGEST_WAIT_S", 0.05)
+    server, folder = build_server(), Folder(uri="file:///work/one")
+    client = SlowClient(server, monkeypatch, opens_index=False)
+    server.session.start_with({"exclude": ["*.first"]}, [folder])
+    async with asyncio.timeout(5):
+        await load_configuration(server)
+        await watch_files(server)
+    assert excluded(client) == [("*.first",)]
+    assert "the client does not send its settings" in caplog.text
+    client.settings = {folder.uri: {"exclude": ["*.late"]}}
+    client.answers.set()  # it does, after all
+    await until(lambda: excluded(client)[-1] == ("*.late",))
+    assert not server.session.settings_requests.is_open
+
+
+async def test_settings_that_come_late_load_the_model_that_they_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(settings_requests, "LONGEST_WAIT_S", 0.05)
+    server, loaded = build_server(), list[str | None]()
+    session = server.session
+    monkeypatch.setattr(session, "preload", lambda: loaded.append(session.settings.model))
+    client = SlowClient(server, monkeypatch, opens_index=False)
+    client.settings = {"": {"model": "late"}}
+    await load_configuration(server)
+    client.answers.set()
+    await until(lambda: loaded == ["late"])
+
+
+async def test_an_added_folder_without_settings_is_indexed_after_a_while(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(settings_requests, "LONGEST_WAIT_S", 0.05)
+    server = build_server()
+    client = SlowClient(server, monkeypatch)
+    change_folders(server, added=(Folder(uri="file:///work/one"),))
+    assert not any(client.indexed)
+    await until(lambda: any(client.indexed))
+
+
+async def test_an_answer_that_is_missing_does_not_delay_the_next_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(settings_requests, "LONGEST_WAIT_S", 0.05)
+    requests = settings_requests.SettingsRequests()
+    missing = requests.begin()
+    await requests.settled()
+    monkeypatch.setattr(settings_requests, "LONGEST_WAIT_S", 60)
+    number = requests.begin()
+    requests.end(missing)  # it comes late
+    assert requests.is_open
+    requests.end(number)
+    async with asyncio.timeout(5):
+        await requests.settled()
+
+
+async def test_a_client_that_does_not_say_whether_it_watches_files_gets_an_index(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(workspace_files, "LONGEST_WAIT_S", 0.05)
+    server = build_server()
+    client = SlowClient(server, monkeypatch, opens_index=False)
+    watching = types.DidChangeWatchedFilesClientCapabilities(dynamic_registration=True)
+    workspace = types.WorkspaceClientCapabilities(did_change_watched_files=watching)
+    capabilities = types.ClientCapabilities(workspace=workspace)
+    monkeypatch.setattr(IntarsiaServer, "client_capabilities", capabilities)
+    never = asyncio.Event()
+    monkeypatch.setattr(server, "client_register_capability_async", lambda _: never.wait())
+    server.session.start_with({}, [Folder(uri="file:///work/one")])
+    async with asyncio.timeout(5):
+        await watch_files(server)
+    assert any(client.indexed)
+    never.set()
+
+
+def excluded(client: SlowClient) -> list[object]:
+    return [settings.exclude for roots in client.indexed for settings in roots.values()]
+
+
+async def until(is_so: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not is_so():  # noqa: ASYNC110 it is told nothing
+            await asyncio.sleep(0.01)

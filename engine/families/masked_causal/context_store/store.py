@@ -112,8 +112,9 @@ class ContextStore:
     def keep(self, contexts: Sequence[tuple[KvCache, int]], control: FillControl) -> None:
         """Keep contexts, most recently used first: of each cache this number of its tokens.
 
-        Contexts with few tokens that are not kept yet are left out. Raises Cancelled between two
-        blocks; what is written by then need not be written again.
+        The newest state of each file is written before older ones, as time may be short. Contexts
+        with few tokens that are not kept yet are left out. Raises Cancelled between two blocks;
+        what is written by then need not be written again.
         """
         try:
             self._keep_all(contexts, control)
@@ -122,17 +123,15 @@ class ContextStore:
 
     def _keep_all(self, contexts: Sequence[tuple[KvCache, int]], control: FillControl) -> None:
         num_written = 0
-        newer: list[NDArray[np.int32]] = []
+        found = [(np.asarray(cache.ids[:length], np.int32), cache) for cache, length in contexts]
         try:
-            for cache, length in contexts:
-                ids = np.asarray(cache.ids[:length], np.int32)
-                if sum(_is_similar(ids, other) for other in newer) < _MAX_VARIANTS:
-                    num_written += self._keep(ids, cache, num_written, control)
-                newer.append(ids)
-            for record in self._records[len(self._records) - num_written :]:
-                self._touch(record, len(record.blocks))
+            for ids, cache in _newest_of_each_file_first(found):
+                num_written += self._keep(ids, cache, num_written, control)
         except OSError as error:
             self._warn("cannot be written", error)
+        finally:  # the newest were written first, and must not be the first to be removed
+            for record in self._records[len(self._records) - num_written :]:
+                self._touch(record, len(record.blocks))
 
     def _trim(self) -> None:
         """Keep the limits if anything was written since they were kept last."""
@@ -243,6 +242,21 @@ def _num_shared(first: NDArray[np.int32], second: NDArray[np.int32]) -> int:
     length = min(len(first), len(second))
     differs = first[:length] != second[:length]
     return int(differs.argmax()) if differs.any() else length
+
+
+def _newest_of_each_file_first(
+    found: Sequence[tuple[NDArray[np.int32], KvCache]],
+) -> list[tuple[NDArray[np.int32], KvCache]]:
+    """Order contexts, given most recently used first, and leave out a file's oldest states."""
+    num_newer = [
+        sum(_is_similar(ids, other) for other, _ in found[:i]) for i, (ids, _) in enumerate(found)
+    ]
+    return [
+        context
+        for number in range(_MAX_VARIANTS)
+        for context, num in zip(found, num_newer, strict=True)
+        if num == number
+    ]
 
 
 def _is_similar(first: NDArray[np.int32], second: NDArray[np.int32]) -> bool:

@@ -73,7 +73,15 @@ class _Written:
 class NextEditFinder:
     """Finds next edits with one backbone; what it reads is held apart from the fills' contexts."""
 
-    def __init__(self, backbone: CausalBackbone, text: FimTokenizer, find_held: FindHeld) -> None:
+    def __init__(
+        self,
+        backbone: CausalBackbone,
+        text: FimTokenizer,
+        find_held: FindHeld,
+        *,
+        max_tokens: int,
+    ) -> None:
+        self._max_tokens = max_tokens  # of a window
         self._backbone = backbone
         self._text = text
         self._reader = WindowReader(backbone, find_held)
@@ -84,6 +92,7 @@ class NextEditFinder:
         started_at, reader = time.monotonic(), self._reader
         num_computed, num_reused = reader.num_computed, reader.num_reused
         window = read_window(request, self._text)
+        _require_length(window, self._max_tokens)
         first = window.first_scored - 1
         edits: list[NextEdit] = []
         drops: Sequence[LineDrop] = []
@@ -228,6 +237,12 @@ class _Lines:
                 break
             end = line.end
         return end
+
+
+def _require_length(window: EditedWindow, most: int) -> None:
+    num_tokens = max(len(window.before.ids), len(window.after.ids))
+    if num_tokens > most:
+        raise ValueError(f"`parts` have {num_tokens} tokens, above the limit of {most}: send less")
 
 
 def _lines(text: str) -> list[str]:

@@ -17,7 +17,7 @@ from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.fill_control import FillControl
 
-_MAX_HELD = 4  # windows: before and after the edits in two files, some 10 MB each
+_MAX_HELD_TOKENS = 4_096  # of all windows, some 50 MB: before and after the edits in two files
 _MIN_COPIED = 32  # tokens
 
 FindHeld = Callable[[Sequence[int]], tuple[KvCache | None, int]]
@@ -96,6 +96,10 @@ class WindowReader:
         return cache, known if num_best > first else nothing, num_best
 
     def _hold(self, window: ReadWindow) -> None:
-        self._held = [held for held in self._held if held.ids != window.ids]
-        self._held.append(window)
-        del self._held[:-_MAX_HELD]
+        num_tokens = len(window.ids)
+        kept = [window]
+        for held in reversed(self._held):  # the most recently used first
+            num_tokens += len(held.ids)
+            if held.ids != window.ids and num_tokens <= _MAX_HELD_TOKENS:
+                kept.append(held)
+        self._held = kept[::-1]

@@ -9,10 +9,12 @@ from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from cancel_when import cancelling
 from llvmlite import binding
+from numpy.typing import NDArray
 from safetensors.torch import save
 from toy_causal import toy_backbone, toy_fill, toy_text
 from toy_causal_fill import run_fill
@@ -263,6 +265,22 @@ class TestFiles:
             kept = open_store(root).contexts()
             assert [ids[100:] for ids in kept] == [tokens(40, seed) for seed in range(4, 8)]
 
+    def test_the_newest_state_of_each_file_is_written_first(
+        self, root: Path, backbone: CausalBackbone
+    ) -> None:
+        """There was time for four blocks: two of each file."""
+        context = started(root, backbone)
+        context.prefill(tokens(100, 1), may_be_stored=True)
+        for end in (2, 3, 4):
+            context.prefill([*tokens(64, 9), *tokens(50, end)], may_be_stored=True)
+        chance = iter([False] * 4 + [True])
+        with pytest.raises(Cancelled):
+            context.store(cancelling(lambda: next(chance)))
+        newest = [*tokens(64, 9), *tokens(50, 4)]
+        assert open_store(root).contexts() == [tokens(100, 1), newest]
+        context.store(NO_CONTROL)
+        assert len(open_store(root).contexts()) == 4
+
     def test_what_was_deleted_is_not_written_again(
         self, root: Path, backbone: CausalBackbone
     ) -> None:
@@ -499,9 +517,33 @@ class TestTensorFile:
         usual = torch.randn(64, 128).to(torch.bfloat16)
         assert len(to_file("key", {"usual": usual})) < 0.8 * usual.nbytes
 
+    def test_no_time_is_spent_on_bytes_that_do_not_shrink(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        coded: list[int] = []
+        deflate = tensor_file._deflate
 
+        def counted(plane: NDArray[np.uint8]) -> bytes:
+            coded.append(len(plane))
+            return deflate(plane)
+
+        monkeypatch.setattr(tensor_file, "_deflate", counted)
+        usual = torch.randn(1024, 256).to(torch.bfloat16)
+        to_file("key", {"usual": usual})
+        assert coded.count(usual.numel()) == 1, "the exponents, and not the mantissas"
+        assert sum(coded) < 1.2 * usual.numel()
+
+    def test_a_sample_that_deceives_costs_nothing_but_time(self, tmp_path: Path) -> None:
+        """Every byte that is looked at is zero, and no other one is."""
+        odd = torch.randint(1, 256, (64 * 1024,), dtype=torch.uint8)
+        odd[:: 64 * 1024 // tensor_file._SAMPLE_BYTES | 1] = 0
+        (tmp_path / "f").write_bytes(to_file("key", {"odd": odd}))
+        assert torch.equal(from_file("key", tmp_path / "f")["odd"], odd)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 @pytest.mark.parametrize("key_lanes", [1, 8, 16])
-def test_rows_come_back_for_any_layout_of_keys(key_lanes: int) -> None:
+def test_rows_come_back_for_any_layout_of_keys(key_lanes: int, dtype: torch.dtype) -> None:
     shape = BackboneShape(
         num_layers=2, hidden=8, num_heads=2, num_kv_heads=2, head_dim=4, intermediate=8,
         vocab_size=9, norm_eps=1e-6, rope_theta=1e4, rope_scaling=None, max_positions=99,
@@ -509,10 +551,10 @@ def test_rows_come_back_for_any_layout_of_keys(key_lanes: int) -> None:
 
     def new() -> KvCache:
         cpu = torch.device("cpu")
-        return KvCache(shape, dtype=torch.float32, device=cpu, key_lanes=key_lanes)
+        return KvCache(shape, dtype=dtype, device=cpu, key_lanes=key_lanes)
 
     first, second = new(), new()
-    keys, values = torch.randn(2, 2, 2, 70, 4).unbind()
+    keys, values = torch.randn(2, 2, 2, 70, 4).to(dtype).unbind()
     first.append(list(range(64)), keys[:, :, :64], values[:, :, :64])
     first.append(list(range(6)), keys[:, :, 64:], values[:, :, 64:])
     second.copy_prefix(first, 70)

@@ -42,7 +42,7 @@ def finder(
 ) -> NextEditFinder:
     monkeypatch.setattr(find, "MIN_DROP", 0.0)
     of = backbone if request.param == "plain" else adapted
-    return NextEditFinder(of, text, lambda _: (None, 0))
+    return NextEditFinder(of, text, lambda _: (None, 0), max_tokens=300)
 
 
 def check(answer: NextEdits, asked: FindNextEdits, *, places: range) -> None:
@@ -102,6 +102,13 @@ def test_it_can_be_cancelled_at_any_point_and_asked_again(finder: NextEditFinder
             continue
         break
     assert finder.find(request(), NO_CONTROL).edits == exact
+
+
+def test_a_window_that_is_too_long_is_refused(finder: NextEditFinder) -> None:
+    above, edit, below = request().parts
+    long = TextPart(before=below.before * 9, after=below.after * 9, may_change=True)
+    with pytest.raises(ValueError, match="above the limit of 300: send less"):
+        finder.find(request(parts=(above, edit, long)), NO_CONTROL)
 
 
 def test_a_filler_finds_next_edits(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
