@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from intarsia.lsp.client_log import log_to_client
-from intarsia.lsp.protocol_extensions import CONTEXT_COMMAND, EDIT_COMMAND, EDIT_KINDS
+from intarsia.lsp.protocol_extensions import (
+    CONTEXT_COMMAND,
+    EDIT_COMMAND,
+    EDIT_KINDS,
+    NEXT_EDIT_COMMAND,
+    NEXT_EDIT_DONE,
+    NEXT_EDIT_KIND,
+)
 from intarsia.lsp.requests.import_later import awaited, called
 from intarsia.lsp.requests.lifecycle import initialize, initialized, shutdown
 from intarsia.lsp.server import IntarsiaServer
@@ -18,7 +25,7 @@ if TYPE_CHECKING:
     from intarsia.engine.ipc.launch import LaunchOptions
 
 _CODE_ACTIONS = types.CodeActionOptions(
-    code_action_kinds=list(EDIT_KINDS.values()), resolve_provider=True
+    code_action_kinds=[*EDIT_KINDS.values(), NEXT_EDIT_KIND], resolve_provider=True
 )
 
 
@@ -48,9 +55,14 @@ def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
         called("code_action", "code_action")
     )
     server.feature(types.CODE_ACTION_RESOLVE)(awaited("code_action", "resolve_code_action"))
+    server.feature(NEXT_EDIT_DONE)(called("next_edit", "next_edit_done"))
+    server.feature("textDocument/copilotInlineEdit")(awaited("next_edit", "copilot_inline_edit"))
+    for notification in ("textDocument/didShowInlineEdit", "textDocument/didFocus"):
+        server.feature(notification)(called("next_edit", "ignore"))
     server.own_commands = {
         EDIT_COMMAND: partial(awaited("edit_command", "execute_edit"), server),
         CONTEXT_COMMAND: partial(awaited("context_command", "execute_context"), server),
+        NEXT_EDIT_COMMAND: partial(awaited("next_edit", "execute_next_edit"), server),
     }
     return server
 

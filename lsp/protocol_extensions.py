@@ -10,6 +10,7 @@ import msgspec
 
 EDIT_COMMAND = "intarsia.edit"
 CONTEXT_COMMAND = "intarsia.context"
+NEXT_EDIT_COMMAND = "intarsia.nextEdit"
 
 EditKind: TypeAlias = Literal["fill", "fillAll", "rewrite"]
 
@@ -21,7 +22,11 @@ EDIT_KINDS: Mapping[EditKind, str] = {
 }
 """The kinds of code actions that offer an inline edit."""
 
+NEXT_EDIT_KIND = "quickfix.intarsia.nextEdit"
+
 DRAFT = "intarsia/draft"
+NEXT_EDITS = "intarsia/nextEdits"
+NEXT_EDIT_DONE = "intarsia/nextEditDone"
 STATUS = "intarsia/status"
 
 
@@ -31,6 +36,7 @@ class Extensions(msgspec.Struct, frozen=True, kw_only=True):
     drafts: bool = False
     status: bool = False
     confidence: bool = False
+    next_edits: bool = msgspec.field(default=False, name="nextEdits")
 
 
 class _Experimental(msgspec.Struct, frozen=True):

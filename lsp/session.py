@@ -19,7 +19,7 @@ from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.engine.repository_tuning import choose_model
 from intarsia.lsp.engine.user_messages import EngineNotifier
-from intarsia.lsp.protocol_extensions import Extensions
+from intarsia.lsp.protocol_extensions import NEXT_EDITS, Extensions
 from intarsia.lsp.settings import Settings, resolve_folder_settings, resolve_settings
 from intarsia.lsp.settings_requests import SettingsRequests
 from intarsia.lsp.status.ahead_count import AheadCount
@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 
     from intarsia.engine.ipc.launch import LaunchOptions
     from intarsia.engine.ipc.messages import ProjectContext
+    from intarsia.infill.next_edit.show_rule import Level
     from intarsia.infill.suggestion import NoSuggestion
+    from intarsia.lsp.next_edits.next_edits import NextEdits
+    from intarsia.lsp.next_edits.open_offers import OpenOffer
     from intarsia.lsp.project.index_connection import IndexConnection
     from intarsia.lsp.project.project_contexts import ProjectContexts
 
@@ -55,10 +58,11 @@ class Session:
         self.first_windows = Windows()  # read for a first answer
         self.cache = SuggestionCache()
         self.latest = LatestRequest()
-        self.ahead = AheadChain(self._count_ahead)
+        self.ahead = AheadChain(self._count_ahead, self._no_next_edit_due)
         self.power = Power()
         self.debounce = Debounce()
-        self.drafts = Drafts(server.protocol.notify, self.documents)
+        self._notify = server.protocol.notify
+        self.drafts = Drafts(self._notify, self.documents)
         self.status = StatusReporter(server.protocol.notify)
         self.engine = EngineConnection(EngineNotifier(server), self.status, launch)
         self._problems: tuple[str, ...] = ()  # with the current options; each is logged once
@@ -86,6 +90,44 @@ class Session:
 
         return ProjectContexts(self.documents, self.engine, self.index)
 
+    @cached_property
+    def next_edits(self) -> "NextEdits":
+        """What edits have left to change in each document."""
+        from intarsia.lsp.next_edits.next_edits import NextEdits  # not for `initialize`
+        from intarsia.lsp.next_edits.surroundings import Surroundings
+
+        surroundings = Surroundings(
+            level_of=self.next_edit_level,
+            model=lambda: self.settings.model,
+            windows=(self.windows, self.first_windows),
+            is_filling_ahead=lambda: self.ahead.is_filling,
+            offers_changed=self._offers_changed,
+            count=self.status.count_next_edits,
+        )
+        return NextEdits(self.documents, self.engine, surroundings)
+
+    @property
+    def _has_next_edits(self) -> bool:
+        return "next_edits" in self.__dict__
+
+    async def _no_next_edit_due(self) -> None:
+        if self._has_next_edits:
+            await self.next_edits.none_due()
+
+    def next_edit_level(self, document: Document) -> "Level | None":
+        """Return which next edits a document gets, None where it gets none."""
+        setting = self.settings_of(document).next_edit
+        if setting == "off" or self.settings_requests.is_open or self.refusal(document):
+            return None
+        return setting
+
+    def _offers_changed(self, document: Document, offers: "Sequence[OpenOffer]") -> None:
+        """Send the offers of a document to a client that draws them."""
+        from intarsia.lsp.next_edits.messages import offered_edits
+
+        if self.extensions.next_edits:
+            self._notify(NEXT_EDITS, offered_edits(document, offers))
+
     def start_with(self, options: object, folders: Sequence[Folder]) -> None:
         """Take the options and opened folders of ``initialize``; later options override these."""
         self.folders = folders
@@ -112,6 +154,7 @@ class Session:
             for uri in {it.uri for it in before} - same:
                 self.ahead.document_closed(uri)
                 self.projects.forget_chosen(uri)
+                self.next_edits.forget(uri)
         self._open_index()
 
     def _resolve(self) -> None:
@@ -193,6 +236,7 @@ class Session:
         self.cache.clear()
         self.ahead.end()
         self.projects.forget_all()
+        self.next_edits.forget_all()
 
     def project_of(self, snapshot: Snapshot) -> "ProjectContext | None":
         """Return the code of other files for a cursor, None if none has been chosen yet."""
@@ -210,6 +254,15 @@ class Session:
         if before is not None and after is not None:
             for edit in edited_lines(before.text, after.text, params):
                 self.projects.recent_edits.note(edit)
+            self._tell_next_edits(before, after, [it.text for it in params.content_changes])
+
+    def _tell_next_edits(self, before: Document, after: Document, inserted: Sequence[str]) -> None:
+        if self.settings_of(after).next_edit == "off":
+            return
+        try:
+            self.next_edits.document_changed(before, after, inserted)
+        except Exception:  # no change of a text may fail by what is only offered
+            logger.exception("next edits do not follow a change")
 
     def change_notebook(self, params: types.DidChangeNotebookDocumentParams) -> None:
         """Take a change of a notebook and of the text of its cells."""
@@ -232,6 +285,8 @@ class Session:
         self.latest.end(uri)
         self.ahead.document_closed(uri)
         self.projects.forget(uri)
+        if self._has_next_edits:
+            self.next_edits.forget(uri)
 
     def _open_index(self) -> None:
         if self._has_file_events is None or self.settings_requests.is_open:
@@ -273,6 +328,8 @@ class Session:
         self.status.stop()
         self.latest.end_all()
         self.projects.close()
+        if self._has_next_edits:
+            self.next_edits.forget_all()
         self.ahead.end()
         self.settings_requests.end_all()
         for task in self._background:

@@ -27,9 +27,18 @@ FILL_AHEAD_DESCRIPTIONS: Mapping[FillAhead, str] = {
     "off": "Never.",
 }
 
+NextEdit: TypeAlias = Literal["off", "sure", "balanced", "bold"]
+NEXT_EDIT_DESCRIPTIONS: Mapping[NextEdit, str] = {
+    "off": "Never.",
+    "sure": "Only what two ways to write it agree on.",
+    "balanced": "Also what is very likely due to your edit.",
+    "bold": "Also what is probably due to your edit, deletions included.",
+}
+
 CHOICES: Mapping[str, Mapping[str, str]] = {
     "decoding": dict(DECODING_DESCRIPTIONS.items()),
     "fillAhead": dict(FILL_AHEAD_DESCRIPTIONS.items()),
+    "nextEdit": dict(NEXT_EDIT_DESCRIPTIONS.items()),
 }
 """The values that a setting may have, and what they do, by the key that clients send."""
 
@@ -92,6 +101,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             "after it, and the next line."
         ),
     ] = "onPower"
+    next_edit: Annotated[
+        NextEdit,
+        PER_FOLDER,
+        Meta(
+            description="After an edit, offer to change other lines of the file that no longer fit "
+            "it. They are looked for in idle time."
+        ),
+    ] = "sure"
     keep_contexts: Annotated[
         bool,
         PER_FOLDER,

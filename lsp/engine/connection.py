@@ -21,7 +21,9 @@ if TYPE_CHECKING:
         AheadReport,
         Fill,
         Filled,
+        FindNextEdits,
         LoadProgress,
+        NextEdits,
         Prefetch,
         ProjectContext,
         Step,
@@ -98,6 +100,35 @@ class EngineConnection:
             return None
         finally:
             self._ahead.discard(task)
+
+    @property
+    def is_awaited(self) -> bool:
+        """Whether the user waits for a fill."""
+        return self._num_awaited > 0
+
+    async def find_next_edits(self, request: "FindNextEdits") -> "NextEdits | NoSuggestion | None":
+        """Return the engine's answer; the reason where it gives none.
+
+        None where the user, or another request, came first: it may be asked again. No engine is
+        started for it.
+        """
+        from intarsia.engine.ipc.client import EngineError, FillFailed
+
+        client = self._client
+        if client is None or client.welcome is None:
+            return NoSuggestion(reason="no engine runs")
+        asking = asyncio.create_task(client.find_next_edits(request))
+        self._ahead.add(asking)
+        try:
+            await asyncio.wait({asking})
+            return None if asking.cancelled() else asking.result()
+        except FillFailed as error:
+            return None if error.code == "cancelled" else NoSuggestion(reason=str(error))
+        except EngineError as error:
+            return NoSuggestion(reason=str(error))
+        finally:
+            self._ahead.discard(asking)
+            asking.cancel()
 
     def report_ahead(self, report: "AheadReport") -> None:
         """Tell a connected engine what fills ahead of the user have brought."""

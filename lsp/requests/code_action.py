@@ -16,7 +16,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.edits.edit_arguments import edit_arguments, read_edit_arguments
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
-from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, EditKind
+from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, NEXT_EDIT_KIND, EditKind
 from intarsia.lsp.requests.prefetch import prefetch
 
 if TYPE_CHECKING:
@@ -42,19 +42,38 @@ def code_action(
     """Answer with the edits that apply to a range, or with null."""
     session, context = ls.session, params.context
     is_cursor = params.range.start == params.range.end
-    if is_cursor and context.trigger_kind == types.CodeActionTriggerKind.Automatic:
+    is_automatic = context.trigger_kind == types.CodeActionTriggerKind.Automatic
+    next_edits = list(_next_edits(ls, params, is_automatic=is_automatic))
+    if is_cursor and is_automatic:
         # A light bulb at every position would be noise, but the position itself is news.
+        session.next_edits.cursor_moved(params.text_document.uri, params.range.start.line)
         prefetch(session, params.text_document.uri, params.range.start)
-        return None
+        return next_edits or None
     requested = [kind for kind, name in EDIT_KINDS.items() if _is_requested(name, context.only)]
     document = session.documents.current(params.text_document.uri)
     if document is None or not requested:
-        return None
+        return next_edits or None
     if refusal := session.refusal(document):
         logger.info("no edits: %s", refusal.reason)
         return None
     offers = _offers(session, document, params.range, is_cursor=is_cursor)
-    return [_action(ls, document, offer) for offer in offers if offer.kind in requested]
+    actions = [_action(ls, document, offer) for offer in offers if offer.kind in requested]
+    return [*next_edits, *actions]
+
+
+def _next_edits(
+    ls: "IntarsiaServer", params: types.CodeActionParams, *, is_automatic: bool
+) -> Iterator[types.CodeAction | types.Command]:
+    """Yield the next edits that are offered in the document, if the client requests them."""
+    from intarsia.lsp.edits.offered_edit import next_edit_actions
+
+    document = ls.session.documents.current(params.text_document.uri)
+    offers = ls.session.next_edits.offers_of(params.text_document.uri)
+    if document is None or not offers or not _is_requested(NEXT_EDIT_KIND, params.context.only):
+        return
+    yield from next_edit_actions(
+        ls.client_capabilities, document, offers, params.range, is_automatic=is_automatic
+    )
 
 
 async def resolve_code_action(ls: "IntarsiaServer", action: types.CodeAction) -> types.CodeAction:
@@ -62,6 +81,8 @@ async def resolve_code_action(ls: "IntarsiaServer", action: types.CodeAction) ->
 
     Raises JsonRpcInvalidParams where the action is not one of ours.
     """
+    if action.kind == NEXT_EDIT_KIND:
+        return action  # it has its edit; some clients resolve every action
     try:
         arguments = read_edit_arguments(action.data)
     except ValueError as error:

@@ -21,6 +21,7 @@ WARM_UP = (
     "intarsia.lsp.project.project_contexts",
     "intarsia.lsp.requests.code_action",
     "intarsia.lsp.edits.compute_edit",
+    "intarsia.lsp.next_edits.next_edits",
     "psutil",
 )
 """Imported after ``initialized``, before the first request: the answer to ``initialize`` needs

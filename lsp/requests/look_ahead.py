@@ -43,12 +43,21 @@ def look_ahead(
             session.projects.refresh(
                 snapshot.document, partial(_hole_of, session, snapshot), session.settings_of
             )
+        _tell_next_edits(session, snapshot, outcome)
         if _may_look_ahead(session, snapshot, outcome):
             places = [it for it in _places(snapshot, outcome) if not session.cache.has(it)]
             step = partial(_step, session, snapshot, outcome)
             session.ahead.start([*places, snapshot], step, begins_at=asked_at + PAUSE_S)
     except Exception:  # the user did not request it
         logger.exception("looking ahead failed")
+
+
+def _tell_next_edits(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> None:
+    if not snapshot.is_current(session.documents):
+        return
+    shown = next((ghost.text for ghost in outcome.ghosts), None)
+    line = snapshot.document.position_at(snapshot.offset - snapshot.document_start).line
+    session.next_edits.suggested(snapshot.document, line, shown)
 
 
 def _hole_of(session: Session, snapshot: Snapshot) -> OpenHole | None:

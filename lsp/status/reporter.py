@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from intarsia.engine.ipc.throttle import Throttle
 from intarsia.lsp.protocol_extensions import STATUS
 from intarsia.lsp.status.ahead_count import AheadCount
+from intarsia.lsp.status.next_edit_count import NextEditCount
 from intarsia.lsp.status.status import Facts, LastRequest, Status, status_of
 
 if TYPE_CHECKING:
@@ -85,6 +86,10 @@ class StatusReporter:
     def count_ahead(self, count: AheadCount) -> None:
         """Add what a fill ahead of the user brought."""
         self._update(ahead=self._facts.ahead.plus(count))
+
+    def count_next_edits(self, count: NextEditCount) -> None:
+        """Add edits that were looked at, and what became of offers."""
+        self._update(next_edits=self._facts.next_edits.plus(count))
 
     def _update(self, **changes: Any) -> None:
         self._facts = replace(self._facts, **changes)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 
 from intarsia.lsp.status.ahead_count import NO_COUNT, AheadCount
+from intarsia.lsp.status.next_edit_count import NO_NEXT_EDITS, NextEditCount
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import LoadProgress
@@ -42,6 +43,15 @@ class Ahead(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     wasted_seconds: float = 0.0  # of these, for fills that have answered no request
 
 
+class NextEditsSoFar(msgspec.Struct, frozen=True, kw_only=True):
+    """How many edits were looked at for next edits, and what became of the offers."""
+
+    settled: int = 0
+    offered: int = 0
+    accepted: int = 0
+    dismissed: int = 0
+
+
 class Status(msgspec.Struct, frozen=True, kw_only=True):
     """The content of ``intarsia/status``."""
 
@@ -51,6 +61,7 @@ class Status(msgspec.Struct, frozen=True, kw_only=True):
     progress: float | None
     last: LastRequest | None
     ahead: Ahead
+    next_edits: NextEditsSoFar = msgspec.field(default=NextEditsSoFar(), name="nextEdits")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +78,7 @@ class Facts:
     model: str | None = None
     last: LastRequest | None = None
     ahead: AheadCount = NO_COUNT
+    next_edits: NextEditCount = NO_NEXT_EDITS
 
 
 def status_of(facts: Facts) -> Status:
@@ -76,7 +88,7 @@ def status_of(facts: Facts) -> Status:
         message = facts.failure
     elif state == "loading" and facts.loading is not None:
         message, progress = facts.loading.stage, facts.loading.fraction
-    ahead = facts.ahead
+    ahead, next_edits = facts.ahead, facts.next_edits
     return Status(
         state=state,
         model=facts.model,
@@ -88,6 +100,12 @@ def status_of(facts: Facts) -> Status:
             hits=ahead.num_hits,
             spent_seconds=ahead.spent_s,
             wasted_seconds=ahead.spent_s - ahead.used_s,
+        ),
+        next_edits=NextEditsSoFar(
+            settled=next_edits.num_settled,
+            offered=next_edits.num_offered,
+            accepted=next_edits.num_accepted,
+            dismissed=next_edits.num_dismissed,
         ),
     )
 

@@ -20,14 +20,27 @@ PAUSE_S = 0.3
 FillPlace: TypeAlias = Callable[[Snapshot], Awaitable[None]]
 """Fills one place, and keeps the answer for the request that may come."""
 
+
+async def _at_once() -> None:
+    """Return."""
+
+
 logger = logging.getLogger(__name__)
 
 
 class AheadChain:
-    """At most one chain per server. ``on_count`` gets each addition to its counts."""
+    """At most one chain per server. ``on_count`` gets each addition to its counts.
 
-    def __init__(self, on_count: Callable[[AheadCount], None]) -> None:
+    Each fill begins once ``may_fill`` has returned.
+    """
+
+    def __init__(
+        self,
+        on_count: Callable[[AheadCount], None],
+        may_fill: Callable[[], Awaitable[None]] = _at_once,
+    ) -> None:
         self._on_count = on_count
+        self._may_fill = may_fill
         self._task: asyncio.Task[None] | None = None
         self._places: Sequence[Snapshot] = ()
         self._next: deque[Snapshot] = deque()
@@ -37,6 +50,11 @@ class AheadChain:
     @property
     def is_running(self) -> bool:
         return self._task is not None and not self._task.done()
+
+    @property
+    def is_filling(self) -> bool:
+        """Whether a fill has begun and goes on."""
+        return self.is_running and self._current is not None
 
     def start(self, places: Sequence[Snapshot], fill: FillPlace, *, begins_at: float) -> None:
         """Fill these places from ``begins_at`` (time.monotonic()) on; end the chain before.
@@ -84,6 +102,8 @@ class AheadChain:
     async def _run(self, begins_at: float) -> None:
         await asyncio.sleep(max(0.0, begins_at - time.monotonic()))
         while self._next and self._fill is not None:
+            self._current = None
+            await self._may_fill()
             self._current = place = self._next.popleft()
             try:
                 await self._fill(place)

@@ -70,7 +70,9 @@ LOADED_BY_INITIALIZE = {
     },
     "intarsia.lsp.engine": {"connection", "repository_tuning", "user_messages"},
     "intarsia.lsp.requests": {"import_later", "lifecycle"},
-    "intarsia.lsp.status": {"ahead_count", "draft_notifications", "reporter", "status"},
+    "intarsia.lsp.status": {
+        "ahead_count", "draft_notifications", "next_edit_count", "reporter", "status",
+    },
     "intarsia.lsp.suggestions": {
         "ahead_chain", "debounce", "ghost_text", "latest_request", "power", "request_outcome",
         "suggestion_cache",

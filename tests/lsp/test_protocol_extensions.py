@@ -28,7 +28,9 @@ def test_what_is_asked_for_is_read_and_answered() -> None:
         {"intarsia": {"drafts": True, "confidence": False, "more": 1}, "other": 2}
     )
     assert asked == Extensions(drafts=True)
-    answer = {"intarsia": {"drafts": True, "status": False, "confidence": False}}
+    answer = {
+        "intarsia": {"drafts": True, "status": False, "confidence": False, "nextEdits": False}
+    }
     assert experimental_capabilities(asked) == answer
 
 
@@ -58,7 +60,7 @@ async def test_a_server_says_which_of_it_the_client_gets(runtime: Address) -> No
         who = asking_for(vscode(), drafts=True, confidence=True)
         who.initialization_options = {"enabled": False}
         result = await client.initialize_session(who)
-        told = {"drafts": True, "status": False, "confidence": True}
+        told = {"drafts": True, "status": False, "confidence": True, "nextEdits": False}
         assert result.capabilities.experimental == {"intarsia": told}
         await client.shutdown_session()
 

@@ -14,9 +14,12 @@ def asking_for(
     drafts: bool = False,
     status: bool = False,
     confidence: bool = False,
+    next_edits: bool = False,
 ) -> types.InitializeParams:
     """Return the editor, opted in."""
     asked = {"drafts": drafts, "status": status, "confidence": confidence}
+    if next_edits:
+        asked["nextEdits"] = True
     who.capabilities.experimental = {"intarsia": asked}
     return who
 

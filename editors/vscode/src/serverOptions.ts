@@ -8,6 +8,7 @@ export const SERVER_OPTIONS = [
   "readAhead",
   "projectContext",
   "fillAhead",
+  "nextEdit",
   "keepContexts",
   "warmStart",
   "debounceMs",

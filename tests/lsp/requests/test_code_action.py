@@ -28,6 +28,7 @@ COMMAND = rule_server_command(
     rules=[("one():\n   ", "return 1"), ("two():\n   ", "return 2")], text="x = 1"
 )
 KIND = "refactor.rewrite.intarsia"
+NEXT_EDIT = "quickfix.intarsia.nextEdit"
 
 
 def kinds(actions: list[types.CodeAction | types.Command]) -> list[str]:
@@ -54,11 +55,12 @@ async def test_the_server_says_what_it_offers(runtime: Address) -> None:
     async with connected(runtime) as client:
         capabilities = (await initialize(client, vscode())).capabilities
         assert capabilities.code_action_provider == types.CodeActionOptions(
-            code_action_kinds=(f"{KIND}.fill", f"{KIND}.fillAll", f"{KIND}.rewrite"),
+            code_action_kinds=(f"{KIND}.fill", f"{KIND}.fillAll", f"{KIND}.rewrite", NEXT_EDIT),
             resolve_provider=True,
         )
         assert capabilities.execute_command_provider == types.ExecuteCommandOptions(
-            commands=(EDIT_COMMAND, "intarsia.context"), work_done_progress=True
+            commands=(EDIT_COMMAND, "intarsia.context", "intarsia.nextEdit"),
+            work_done_progress=True,
         )
 
 

@@ -19,6 +19,7 @@ local M = {}
 ---@field readAhead? boolean
 ---@field projectContext? boolean
 ---@field fillAhead? "always"|"onPower"|"off"
+---@field nextEdit? "off"|"sure"|"balanced"|"bold"
 ---@field keepContexts? boolean
 ---@field warmStart? boolean
 ---@field debounceMs? integer

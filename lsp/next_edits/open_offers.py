@@ -1,0 +1,131 @@
+"""The offers that are open in one document, and the places where the user wants none.
+
+Both move with the text. An offer ends where its lines change.
+"""
+
+import itertools
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from intarsia.infill.next_edit.offer import NextEditOffer
+from intarsia.infill.next_edit.show_rule import Level
+from intarsia.infill.syntax.difference import replaced_range
+from intarsia.infill.syntax.lines import line_start
+
+MAX_DISMISSED = 100
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenOffer:
+    """``text`` is offered in the place of the document's ``[start:end]``, which are whole lines."""
+
+    id: str
+    start: int
+    end: int
+    text: str
+    level: Level
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Change:
+    """``[start:end]`` of a text became ``[start:new_end]``."""
+
+    start: int
+    end: int
+    new_end: int
+
+
+class OpenOffers:
+    """The offers, best first, and the dismissed places as offsets, of one version of a text."""
+
+    def __init__(self) -> None:
+        self.offers: Sequence[OpenOffer] = ()
+        self.dismissed: Sequence[tuple[int, int]] = ()
+        self._ids = itertools.count(1)
+
+    def put(self, offers: Iterable[NextEditOffer]) -> None:
+        """Replace the offers."""
+        self.offers = tuple(
+            OpenOffer(
+                id=str(next(self._ids)),
+                start=offer.start,
+                end=offer.end,
+                text=offer.text,
+                level=offer.level,
+            )
+            for offer in offers
+        )
+
+    def dismiss(self, id: str) -> bool:
+        """Close an offer, for good at this place; return whether it was open."""
+        offer = self.find(id)
+        if offer is None:
+            return False
+        self.dismissed = (*self.dismissed, (offer.start, offer.end))[-MAX_DISMISSED:]
+        self.offers = tuple(other for other in self.offers if other is not offer)
+        return True
+
+    def find(self, id: str) -> OpenOffer | None:
+        """Return an open offer, None if it is not open any more."""
+        return next((offer for offer in self.offers if offer.id == id), None)
+
+    def change(self, before: str, after: str) -> Sequence[OpenOffer]:
+        """Take a change of the text; return the offers that it accepts, in the order of lines.
+
+        The others move. Those are closed where something else has changed.
+        """
+        if not self.offers and not self.dismissed:
+            return ()
+        start, end, new_end = replaced_range(before, after)
+        change = _Change(start=start, end=end, new_end=new_end)
+        accepted = self._accepted(before, after)
+        others = [offer for offer in self.offers if offer not in accepted]
+        self.offers = tuple(
+            moved for offer in others if (moved := _moved_offer(offer, change, after, accepted))
+        )
+        self.dismissed = tuple(_widened(place, change) for place in self.dismissed)
+        return accepted
+
+    def _accepted(self, before: str, after: str) -> Sequence[OpenOffer]:
+        """Return the offers that together are the whole change."""
+        in_order = sorted(self.offers, key=lambda offer: offer.start)
+        for number in range(1, len(in_order) + 1):
+            for some in itertools.combinations(in_order, number):
+                if _applied(before, some) == after:
+                    return some
+        return ()
+
+
+def _applied(text: str, offers: Sequence[OpenOffer]) -> str:
+    for offer in reversed(offers):
+        text = text[: offer.start] + offer.text + text[offer.end :]
+    return text
+
+
+def _moved_offer(
+    offer: OpenOffer, change: _Change, after: str, accepted: Sequence[OpenOffer]
+) -> OpenOffer | None:
+    """Return the offer in the text after a change, None where its lines have changed."""
+    if accepted:  # these changed whole lines, and no others
+        shift = sum(len(it.text) - (it.end - it.start) for it in accepted if it.end <= offer.start)
+    elif offer.end < change.start or (offer.end == change.start and offer.start < offer.end):
+        shift = 0
+    elif offer.start >= change.end and offer.start > change.start:
+        shift = change.new_end - change.end
+    else:
+        return None
+    start, end = offer.start + shift, offer.end + shift
+    if line_start(after, start) != start:  # it was joined to another line
+        return None
+    return replace(offer, start=start, end=end)
+
+
+def _widened(place: tuple[int, int], change: _Change) -> tuple[int, int]:
+    """Return a place in the text after a change; one that the change touches holds it too."""
+    start, end = place
+    shift = change.new_end - change.end
+    if end < change.start:
+        return place
+    if start > change.end:
+        return start + shift, end + shift
+    return min(start, change.start), max(end + shift, change.new_end)

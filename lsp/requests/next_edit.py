@@ -1,0 +1,116 @@
+"""Next edits for every kind of client: our notifications, a command, and Copilot's request.
+
+``textDocument/copilotInlineEdit`` is the dialect of copilot-language-server, which plugins for
+Neovim and Emacs speak: https://github.com/github/copilot-language-server-release
+"""
+
+import asyncio
+from typing import Any
+
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+from intarsia.infill.next_edit.show_rule import LEVELS
+from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.edits.offered_edit import offered_workspace_edit
+from intarsia.lsp.next_edits.messages import (
+    range_of,
+    read_command,
+    read_done,
+    read_inline_edit,
+)
+from intarsia.lsp.next_edits.open_offers import OpenOffer
+from intarsia.lsp.server import IntarsiaServer
+
+LONGEST_WAIT_S = 15.0
+"""A client that asks for an inline edit gets an answer, even if it cannot be looked at now."""
+
+
+def next_edit_done(ls: IntarsiaServer, params: object) -> None:
+    """Take what the user did with an offer; an accepted one is known by the change it made."""
+    done = read_done(params)
+    if done.how == "dismissed":
+        ls.session.next_edits.dismiss(done.uri, done.id)
+
+
+def ignore(ls: IntarsiaServer, params: object) -> None:
+    """Take a notification of Copilot's dialect that changes nothing here."""
+
+
+async def copilot_inline_edit(ls: IntarsiaServer, params: object) -> Any:
+    """Answer with the best offer for this version, once it has been looked at.
+
+    One edit only: some clients take several as alternatives, others apply all.
+    """
+    asked = read_inline_edit(params).text_document
+    next_edits, documents = ls.session.next_edits, ls.session.documents
+    document = documents.current(asked.uri)
+    if document is None or asked.version not in (None, document.version):
+        return {"edits": []}
+    try:
+        async with asyncio.timeout(LONGEST_WAIT_S):
+            await next_edits.settled(asked.uri)
+    except TimeoutError:
+        return {"edits": []}
+    if documents.current(asked.uri) is not document:
+        return {"edits": []}
+    return {"edits": [_inline_edit(document, it) for it in next_edits.offers_of(asked.uri)[:1]]}
+
+
+def _inline_edit(document: Document, offer: OpenOffer) -> dict[str, Any]:
+    return {
+        "text": offer.text,
+        "range": range_of(document, offer),
+        "textDocument": {"uri": document.uri, "version": document.version},
+    }
+
+
+async def execute_next_edit(ls: IntarsiaServer, params: types.ExecuteCommandParams) -> Any:
+    """Apply the best offer of a document, or the one with this id, and show its place.
+
+    Answers ``{"applied", "reason"}``. Raises JsonRpcInvalidParams for bad arguments.
+    """
+    asked = read_command(params)
+    uri = asked.text_document.uri
+    document = ls.session.documents.current(uri)
+    offers = ls.session.next_edits.offers_of(uri)
+    chosen = [offer for offer in offers if asked.id in (None, offer.id)]
+    if document is None or not chosen:
+        return {"applied": False, "reason": "there is no next edit now"}
+    offer = min(chosen, key=lambda it: LEVELS[it.level])
+    reason = await _apply(ls, document, offer)
+    if reason is None:
+        await _show(ls, document, offer)
+    return {"applied": reason is None, "reason": reason}
+
+
+async def _apply(ls: IntarsiaServer, document: Document, offer: OpenOffer) -> str | None:
+    """Have the client apply the offer; return why it did not."""
+    workspace = ls.client_capabilities.workspace
+    if workspace is None or not workspace.apply_edit:
+        return "this editor cannot apply a server's edits"
+    edit = offered_workspace_edit(ls.client_capabilities, document, offer)
+    params = types.ApplyWorkspaceEditParams(edit=edit, label="Next edit")
+    try:
+        # The client answers even if our request is cancelled, and its answer needs a receiver.
+        response = await asyncio.shield(ls.workspace_apply_edit_async(params))
+    except JsonRpcException as error:
+        return f"the editor did not apply the edit: {error}"
+    if response.applied:
+        return None
+    return f"the editor did not apply the edit: {response.failure_reason or 'it gave no reason'}"
+
+
+async def _show(ls: IntarsiaServer, document: Document, offer: OpenOffer) -> None:
+    """Put the cursor at the place, where the client can."""
+    window = ls.client_capabilities.window
+    if window is None or window.show_document is None or not window.show_document.support:
+        return
+    start = document.position_at(offer.start)
+    params = types.ShowDocumentParams(
+        uri=document.uri, take_focus=True, selection=types.Range(start, start)
+    )
+    try:
+        await asyncio.shield(ls.window_show_document_async(params))
+    except JsonRpcException:
+        return  # the edit is made, and the editor shows it where it likes

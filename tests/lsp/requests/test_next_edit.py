@@ -1,0 +1,376 @@
+"""Next edits, from an edit to an offer, for our own clients, any client and Copilot's clients."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from client_edits import Applied, apply_edits, code_actions, cursor, lines, text_edits
+from editor_clients import (
+    ask_inline,
+    connected,
+    inline_items,
+    log_of,
+    neovim,
+    open_document,
+    vscode,
+)
+from engine_watch import until
+from extended_client import Message, asking_for, notified, record
+from lsprotocol import types
+from pytest_lsp import LanguageClient
+from rule_server import rule_server_command
+from scripted_next_edits import BALANCED, BOLD, SURE, rule
+
+from intarsia.engine.ipc.address import Address
+
+EDITS = "intarsia/nextEdits"
+BEFORE = """\
+def area(a, b):
+    return a * b
+
+
+print(area(1, 2))
+print(area(3, 4))
+print(area(5, 6))
+"""
+AT = types.Range(types.Position(0, 4), types.Position(0, 8))
+AFTER = BEFORE.replace("def area", "def size")
+RULES = [rule("(area(1", "(size(1", SURE), rule("(area(3", "(size(3", {**SURE, "gain": 9.0})]
+LAST = rule("(area(5", "(size(5", SURE)
+
+
+class Editor:
+    """A document in a client: types into it, and knows its text and version."""
+
+    def __init__(
+        self, client: LanguageClient, messages: list[Message], place: str = "a.py"
+    ) -> None:
+        self.client = client
+        self.messages = messages
+        self.text = BEFORE
+        self.version = 1
+        self.uri = open_document(client, place, BEFORE)
+
+    def replace(self, where: types.Range, new: str) -> None:
+        """Change a range, as an editor tells it."""
+        self.text = apply_edits(self.text, [types.TextEdit(where, new)])
+        self.version += 1
+        identifier = types.VersionedTextDocumentIdentifier(uri=self.uri, version=self.version)
+        change = types.TextDocumentContentChangePartial(where, new)
+        self.client.text_document_did_change(
+            types.DidChangeTextDocumentParams(identifier, [change])
+        )
+
+    def accept(self, edit: Mapping[str, Any]) -> None:
+        """Put an offered edit into the document."""
+        start, end = edit["range"]["start"], edit["range"]["end"]
+        where = types.Range(types.Position(**start), types.Position(**end))
+        self.replace(where, edit["newText"])
+
+    def done(self, edit: Mapping[str, Any], how: str) -> None:
+        self.client.protocol.notify(
+            "intarsia/nextEditDone", {"uri": self.uri, "id": edit["id"], "how": how}
+        )
+
+    @property
+    def offers(self) -> Sequence[Mapping[str, Any]]:
+        """What the last notification offers."""
+        sent = notified(self.messages, EDITS)
+        return sent[-1]["edits"] if sent else []
+
+    async def offered(self, *texts: str) -> Sequence[Mapping[str, Any]]:
+        """Wait until exactly these texts are offered for the newest version; return the offers."""
+
+        async def is_so() -> bool:
+            sent = notified(self.messages, EDITS)
+            return (
+                bool(sent)
+                and sent[-1]["version"] == self.version
+                and tuple(edit["newText"] for edit in sent[-1]["edits"]) == texts
+            )
+
+        await until(is_so)
+        return self.offers
+
+    async def counted(self, **counts: int) -> None:
+        """Wait until the status has these counts."""
+
+        async def is_so() -> bool:
+            sent = notified(self.messages, "intarsia/status")
+            return bool(sent) and sent[-1]["nextEdits"].items() >= counts.items()
+
+        await until(is_so)
+
+
+@asynccontextmanager
+async def editing(
+    runtime: Address,
+    *,
+    rules: Sequence[object] | None = RULES,
+    who: types.InitializeParams | None = None,
+    place: str = "a.py",
+    **options: object,
+) -> AsyncIterator[Editor]:
+    """Open a document in a client that draws next edits, beside an engine that has answered."""
+    who = who or asking_for(vscode(), next_edits=True, status=True)
+    who.initialization_options = {"fillAhead": "off", "debounceMs": 0, **options}
+    engine = {"rules": [["other =", "1"]], "text": "", "next_edits": rules}
+    async with connected(runtime, rule_server_command(**engine)) as client:
+        messages = record(client)
+        await client.initialize_session(who)
+        first = open_document(client, "first.py", "other = ")
+        await inline_items(client, ask_inline(first, 0, 8))  # an engine runs from here on
+        yield Editor(client, messages, place)
+        async with asyncio.timeout(20):
+            await client.shutdown_session()
+
+
+async def test_an_edit_brings_offers_for_its_version(runtime: Address) -> None:
+    async with editing(runtime) as editor:
+        editor.replace(AT, "size")
+        first, second = await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+        assert first == {
+            "id": first["id"],
+            "range": {"start": {"line": 4, "character": 0}, "end": {"line": 5, "character": 0}},
+            "newText": "print(size(1, 2))\n",
+            "level": "sure",
+        }
+        assert first["id"] != second["id"]
+        assert notified(editor.messages, EDITS)[-1]["uri"] == editor.uri
+        await editor.counted(settled=1, offered=2)
+
+
+@pytest.mark.parametrize(
+    ("level", "numbers", "offered"),
+    [
+        ("sure", BALANCED, [5]),
+        ("balanced", BALANCED, [5, 4]),
+        ("balanced", BOLD, [5]),
+        ("bold", BOLD, [5, 4]),
+    ],
+)
+async def test_the_setting_says_how_sure_an_offer_is(
+    runtime: Address, level: str, numbers: Mapping[str, Any], offered: list[int]
+) -> None:
+    rules = [rule("(area(1", "(size(1", numbers), rule("(area(3", "(size(3", SURE)]
+    async with editing(runtime, rules=rules, nextEdit=level) as editor:
+        editor.replace(AT, "size")
+        await editor.counted(offered=len(offered))
+        assert [edit["range"]["start"]["line"] for edit in editor.offers] == offered
+
+
+async def test_offers_follow_the_text_and_end_with_their_lines(runtime: Address) -> None:
+    async with editing(runtime) as editor:
+        editor.replace(AT, "size")
+        await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+        editor.replace(cursor(3, 0), "x = 1\n")
+        first, _ = await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+        assert first["range"]["start"]["line"] == 5
+        editor.replace(cursor(5, 0), "# ")
+        await editor.offered("print(size(3, 4))\n")
+
+
+async def test_a_dismissed_place_stays_silent(runtime: Address) -> None:
+    async with editing(runtime) as editor:
+        editor.replace(AT, "size")
+        first, _ = await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+        editor.done(first, "dismissed")
+        await editor.offered("print(size(3, 4))\n")
+        editor.replace(types.Range(types.Position(0, 4), types.Position(0, 8)), "sizes")
+        await editor.counted(settled=2, dismissed=1)
+        await editor.offered("print(size(3, 4))\n")
+
+
+async def test_an_accepted_offer_leads_to_the_next_ones(runtime: Address) -> None:
+    async with editing(runtime, rules=[*RULES, LAST]) as editor:
+        editor.replace(AT, "size")
+        first, _ = await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+        editor.accept(first)
+        editor.done(first, "accepted")
+        _, second = await editor.offered("print(size(5, 6))\n", "print(size(3, 4))\n")
+        editor.accept(second)
+        (third,) = await editor.offered("print(size(5, 6))\n")
+        editor.accept(third)
+        await editor.offered()
+        assert editor.text == BEFORE.replace("area", "size")
+        await editor.counted(settled=1, accepted=3)
+
+
+async def test_all_offers_may_be_accepted_at_once(runtime: Address) -> None:
+    async with editing(runtime, rules=[*RULES, LAST]) as editor:
+        editor.replace(AT, "size")
+        await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+        editor.replace(lines(4, 6), "print(size(1, 2))\nprint(size(3, 4))\n")
+        await editor.offered("print(size(5, 6))\n")
+        await editor.counted(settled=1, accepted=2)
+
+
+async def test_undo_and_a_large_paste_bring_nothing(runtime: Address) -> None:
+    async with editing(runtime) as editor:
+        editor.replace(AT, "size")
+        await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+        editor.replace(AT, "area")
+        editor.replace(cursor(2, 0), "y = 2\n" * 9)
+        await asyncio.sleep(1)
+        await editor.counted(settled=1)
+        assert notified(editor.messages, "intarsia/status")[-1]["nextEdits"]["settled"] == 1
+
+
+async def test_code_that_does_not_parse_waits_until_its_line_is_left(runtime: Address) -> None:
+    async with editing(runtime) as editor:
+        editor.replace(types.Range(types.Position(0, 4), types.Position(0, 9)), "size((")
+        await code_actions(editor.client, editor.uri, cursor(0, 8), is_automatic=True)
+        await asyncio.sleep(1)
+        assert editor.offers == []
+        await code_actions(editor.client, editor.uri, cursor(6, 0), is_automatic=True)
+        await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        ({"nextEdit": "off"}, "a.py"),
+        ({"enabled": False}, "a.py"),
+        ({"disabledLanguages": ["python"]}, "a.py"),
+        ({}, ".env"),
+    ],
+)
+async def test_a_document_that_gets_none_is_not_looked_at(
+    runtime: Address, options: Mapping[str, object], place: str
+) -> None:
+    async with editing(runtime, place=place, **options) as editor:
+        editor.replace(AT, "size")
+        await asyncio.sleep(1)
+        assert notified(editor.messages, EDITS) == []
+        assert await code_actions(editor.client, editor.uri, cursor(4, 0), only=["quickfix"]) == []
+
+
+async def test_switching_off_takes_the_offers_away(runtime: Address) -> None:
+    async with editing(runtime) as editor:
+        editor.replace(AT, "size")
+        await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+        editor.client.set_configuration({"nextEdit": "off"}, section="intarsia")
+        editor.client.workspace_did_change_configuration(
+            types.DidChangeConfigurationParams(settings=None)
+        )
+        await editor.offered()
+
+
+async def test_a_model_that_cannot_is_told_in_the_log_alone(runtime: Address) -> None:
+    async with editing(runtime, rules=None) as editor:
+        editor.replace(AT, "size")
+
+        async def is_logged() -> bool:
+            return "no next edit: this model cannot find next edits" in log_of(editor.client)
+
+        await until(is_logged)
+        assert notified(editor.messages, EDITS) == []
+
+
+async def test_a_client_that_did_not_ask_gets_code_actions(runtime: Address) -> None:
+    async with editing(runtime, who=vscode()) as editor:
+        editor.replace(AT, "size")
+        action = await _next_edit_action(editor, cursor(4, 3))
+        assert action.kind == "quickfix.intarsia.nextEdit" and action.is_preferred
+        assert action.title == "Next edit: print(size(1, 2)) (intarsia)"
+        assert action.edit is not None and action.edit.document_changes is not None
+        (change,) = action.edit.document_changes
+        assert isinstance(change, types.TextDocumentEdit) and change.text_document.version == 2
+        result = apply_edits(editor.text, text_edits(action.edit))
+        assert result == AFTER.replace("(area(1", "(size(1")
+        assert (await editor.client.code_action_resolve_async(action)).edit == action.edit
+        assert notified(editor.messages, EDITS) == []
+
+
+async def _next_edit_action(editor: Editor, where: types.Range) -> types.CodeAction:
+    found: list[types.CodeAction] = []
+
+    async def is_there() -> bool:
+        actions = await code_actions(editor.client, editor.uri, where, is_automatic=True)
+        found.extend(it for it in actions or () if isinstance(it, types.CodeAction))
+        return bool(found)
+
+    await until(is_there)
+    return found[0]
+
+
+async def test_the_way_to_the_best_offer_is_shown_where_the_user_asks(runtime: Address) -> None:
+    async with editing(runtime) as editor:
+        editor.replace(AT, "size")
+        await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+        where = cursor(1, 0)
+        assert not await code_actions(editor.client, editor.uri, where, is_automatic=True)
+        (action,) = await code_actions(editor.client, editor.uri, where, only=["quickfix"])
+        assert action.title == "Go to next edit (intarsia)"
+        applied = Applied(editor.client)
+        command = types.ExecuteCommandParams(
+            "intarsia.nextEdit", [{"textDocument": {"uri": editor.uri}}]
+        )
+        answer = await editor.client.workspace_execute_command_async(command)
+        assert dict(answer) == {"applied": True, "reason": None}
+        (params,) = applied.params
+        assert apply_edits(editor.text, text_edits(params.edit)) == AFTER.replace(
+            "(area(1", "(size(1"
+        )
+        assert [
+            it.selection.start.line for it in editor.client.shown_documents if it.selection
+        ] == [4]
+
+
+async def test_the_command_says_why_it_did_nothing(runtime: Address) -> None:
+    async with editing(runtime) as editor:
+        command = types.ExecuteCommandParams(
+            "intarsia.nextEdit", [{"textDocument": {"uri": editor.uri}}]
+        )
+        answer = await editor.client.workspace_execute_command_async(command)
+        assert dict(answer) == {"applied": False, "reason": "there is no next edit now"}
+        with pytest.raises(Exception, match="expected one argument"):
+            await editor.client.workspace_execute_command_async(
+                types.ExecuteCommandParams("intarsia.nextEdit", [])
+            )
+
+
+async def inline_edits(editor: Editor, version: int | None = None) -> list[Any]:
+    params = {
+        "textDocument": {"uri": editor.uri, "version": version or editor.version},
+        "position": {"line": 0, "character": 8},
+        "context": {"triggerKind": 2},
+    }
+    answer = await editor.client.protocol.send_request_async(
+        "textDocument/copilotInlineEdit", params
+    )
+    assert answer is not None
+    sent = next(
+        it["result"] for it in reversed(editor.messages) if "edits" in (it.get("result") or ())
+    )
+    return list(sent["edits"])
+
+
+async def test_copilots_clients_get_the_best_offer_once_it_is_found(runtime: Address) -> None:
+    async with editing(runtime, who=neovim()) as editor:
+        assert await inline_edits(editor) == []
+        editor.replace(AT, "size")
+        editor.client.protocol.notify(
+            "textDocument/didFocus", {"textDocument": {"uri": editor.uri}}
+        )
+        (edit,) = await inline_edits(editor)  # asked before the text is at rest
+        assert edit == {
+            "text": "print(size(1, 2))\n",
+            "range": {"start": {"line": 4, "character": 0}, "end": {"line": 5, "character": 0}},
+            "textDocument": {"uri": editor.uri, "version": 2},
+        }
+        assert await inline_edits(editor, version=1) == []
+
+
+async def test_a_suggestion_goes_first_and_the_look_is_made_again(runtime: Address) -> None:
+    rules = [*RULES, {"seconds": 1.5}]
+    async with editing(runtime, rules=rules) as editor:
+        editor.replace(AT, "size")
+        await editor.counted(settled=1)
+        other = open_document(editor.client, "b.py", "other = ")
+        async with asyncio.timeout(1):
+            assert await inline_items(editor.client, ask_inline(other, 0, 8))
+        await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+        await editor.counted(settled=1, offered=2)
