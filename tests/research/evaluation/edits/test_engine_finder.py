@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 from edit_runs import edit_case, hunk
+from in_process_engine import always, in_process_engine
 from rule_engine import rule_engine_launch
-from scripted_next_edits import BALANCED, BOLD, NOT_SHOWN, rule
+from rule_filler import RuleFiller
+from scripted_next_edits import BALANCED, BOLD, NOT_SHOWN, find_by_rules, rule
 
+from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
+from intarsia.engine.ipc.messages import FindNextEdits, NextEdits
 from intarsia.research.edits.edit_case import EditCase
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.edits.edit_record import EditRow
@@ -62,6 +66,26 @@ async def test_offers_are_found_judged_and_followed(ready: Ready) -> None:
     assert all(it.is_exact for step in row.steps for it in step.places)
     assert (first.line, first.line_hunks) == (11, (1,))
     assert first.ms > 0 and first.cpu_s is not None and first.cpu_s >= 0
+
+
+async def test_the_text_before_the_edit_is_read_first(runtime: Address) -> None:
+    asked: list[FindNextEdits] = []
+
+    def find(request: FindNextEdits, control: FillControl) -> NextEdits:
+        asked.append(request)
+        return find_by_rules([])(request, control)
+
+    filler = RuleFiller(lambda _: "", find=find)
+    async with (
+        in_process_engine(runtime, always(filler)),
+        EngineFinderSystem(max_places=3, address=runtime).ready() as finder,
+    ):
+        await row_of(finder)
+    first_ever, read, *questions = asked
+    assert first_ever.example is None and read.example is None
+    assert "".join(part.after for part in read.parts) == CASE.before
+    assert [it.direction for it in questions] == ["below", "above"]
+    assert all(it.example and it.max_places == 3 for it in questions)
 
 
 async def test_the_show_rule_of_the_product_decides_the_level(ready: Ready) -> None:
