@@ -65,7 +65,9 @@ class WindowReader:
             read = self._backbone.forward(rows, cache)
             cache.commit(list(part))
             parts.append(read[max(0, first - start) :])
-        window = ReadWindow(ids=tuple(ids), cache=cache, hidden=torch.cat(parts), first=first)
+        # without the empty part, which may be of another precision
+        hidden = torch.cat([part for part in parts if len(part)] or parts[-1:])
+        window = ReadWindow(ids=tuple(ids), cache=cache, hidden=hidden, first=first)
         self._hold(window)
         return window
 
