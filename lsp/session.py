@@ -115,9 +115,10 @@ class Session:
             await self.next_edits.none_due()
 
     def next_edit_level(self, document: Document) -> "Level | None":
-        """Return which next edits a document gets, None where it gets none."""
+        """Return which next edits a document gets, None where it gets none, as notebooks do."""
         setting = self.settings_of(document).next_edit
-        if setting == "off" or self.settings_requests.is_open or self.refusal(document):
+        is_cell = document.notebook_uri is not None
+        if setting == "off" or is_cell or self.settings_requests.is_open or self.refusal(document):
             return None
         return setting
 
@@ -154,7 +155,7 @@ class Session:
             for uri in {it.uri for it in before} - same:
                 self.ahead.document_closed(uri)
                 self.projects.forget_chosen(uri)
-                self.next_edits.forget(uri)
+                self._forget_next_edits(uri)
         self._open_index()
 
     def _resolve(self) -> None:
@@ -236,7 +237,8 @@ class Session:
         self.cache.clear()
         self.ahead.end()
         self.projects.forget_all()
-        self.next_edits.forget_all()
+        if self._has_next_edits:
+            self.next_edits.forget_all()
 
     def project_of(self, snapshot: Snapshot) -> "ProjectContext | None":
         """Return the code of other files for a cursor, None if none has been chosen yet."""
@@ -285,6 +287,9 @@ class Session:
         self.latest.end(uri)
         self.ahead.document_closed(uri)
         self.projects.forget(uri)
+        self._forget_next_edits(uri)
+
+    def _forget_next_edits(self, uri: str) -> None:
         if self._has_next_edits:
             self.next_edits.forget(uri)
 

@@ -4,8 +4,11 @@ The window begins where that of an earlier fill or round began, if that is not t
 engine has read it already. It has LF line ends, and its lines are those of the text after the edit.
 """
 
+import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal, TypeAlias
 
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
@@ -25,11 +28,13 @@ from intarsia.infill.syntax.parse import parse
 
 ABOVE_TOKENS = 500
 BELOW_TOKENS = 480
-FILL_TOKENS = 1536
-"""Before the cursor, in the window of a fill: the start of one as long is kept too."""
+HELD_TOKENS = 900
+"""The start of a longer window is kept too, if it was read. The engine holds two windows of it."""
 
-MAX_WINDOW_CHARS = 40_000
-"""Accepted edits may be far apart; the window is cut below the last line that fits."""
+MAX_WINDOW_CHARS = 6_500
+"""A window is cut below the last line that fits, but never within the lines that changed last."""
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
 
 Direction: TypeAlias = Literal["below", "above"]
 
@@ -131,11 +136,11 @@ def plan_reading(
 
 def line_offsets(text: str) -> list[int]:
     """Return where each line of ``plain_lines`` starts, and the end of the text."""
-    offsets, at = [0], 0
-    while (following := next_line_start(text, at)) > at:
-        offsets.append(following)
-        at = following
-    return offsets
+    if "\r" in text:
+        offsets = [0, *(match.end() for match in _LINE_END.finditer(text))]
+    else:
+        offsets = list(accumulate((len(line) + 1 for line in text.split("\n")[:-1]), initial=0))
+    return offsets if offsets[-1] == len(text) else [*offsets, len(text)]
 
 
 def _lines_around(
@@ -148,7 +153,7 @@ def _lines_around(
     last = offsets[min(lines.end, len(offsets) - 1)]
     start = kept_start(text, first, ABOVE_TOKENS, earlier)
     if start is None:
-        start = kept_start(text, first, FILL_TOKENS, earlier)
+        start = kept_start(text, first, HELD_TOKENS, earlier)
     if start is None:
         start = prefix_start(text, first, ABOVE_TOKENS, syntax)
     if line_start(text, start) != start:
@@ -158,11 +163,7 @@ def _lines_around(
     end = min(end, most)
     if end < len(text):
         end = max(line_start(text, end), last)
-    return LineRange(start=offsets.index(start), end=_line_of(offsets, end))
-
-
-def _line_of(offsets: Sequence[int], offset: int) -> int:
-    return next((i for i, start in enumerate(offsets) if start >= offset), len(offsets) - 1)
+    return LineRange(start=bisect_left(offsets, start), end=bisect_left(offsets, end))
 
 
 def _with_whole_hunks(window: LineRange, hunks: Sequence[Hunk]) -> LineRange:

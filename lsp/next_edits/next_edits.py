@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING
 
 from intarsia.infill.next_edit.find import find_offers
 from intarsia.infill.next_edit.line_range import LineRange
-from intarsia.infill.next_edit.plan import EditedText, plan_next_edits, plan_reading
+from intarsia.infill.next_edit.plan import (
+    EditedText,
+    line_offsets,
+    plan_next_edits,
+    plan_reading,
+)
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.difference import replaced_range
 from intarsia.infill.syntax.nodes import num_errors
@@ -198,7 +203,10 @@ class NextEdits:
             logger.debug("no edit to look at: %s", found.reason)
             return
         self._around.count(NextEditCount(num_settled=1))
-        await self._look(watched, document, found, found.edit.new_range)
+        lines = found.edit.new_range
+        offsets = line_offsets(document.text)
+        watched.open.follow(offsets[lines.start], offsets[lines.end])
+        await self._look(watched, document, found, lines)
 
     async def _look(
         self, watched: _Watched, document: Document, settled: SettledEdit, newest: LineRange

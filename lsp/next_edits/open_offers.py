@@ -1,6 +1,7 @@
 """The offers that are open in one document, and the places where the user wants none.
 
-Both move with the text. An offer ends where its lines change.
+Both move with the text. An offer ends where its lines change, and all end where the edit changes
+that they follow: a half-typed name is not offered any more once it goes on.
 """
 
 import itertools
@@ -41,7 +42,12 @@ class OpenOffers:
     def __init__(self) -> None:
         self.offers: Sequence[OpenOffer] = ()
         self.dismissed: Sequence[tuple[int, int]] = ()
+        self._edit: tuple[int, int] | None = None
         self._ids = itertools.count(1)
+
+    def follow(self, start: int, end: int) -> None:
+        """Take the lines of the edit that the offers follow, as offsets."""
+        self._edit = (start, end)
 
     def put(self, offers: Iterable[NextEditOffer]) -> None:
         """Replace the offers."""
@@ -74,16 +80,19 @@ class OpenOffers:
 
         The others move. Those are closed where something else has changed.
         """
-        if not self.offers and not self.dismissed:
+        if not self.offers and not self.dismissed and self._edit is None:
             return ()
         start, end, new_end = replaced_range(before, after)
         change = _Change(start=start, end=end, new_end=new_end)
         accepted = self._accepted(before, after)
+        if not accepted and self._edit is not None and _is_within(change, self._edit, after):
+            self.offers = ()
         others = [offer for offer in self.offers if offer not in accepted]
         self.offers = tuple(
             moved for offer in others if (moved := _moved_offer(offer, change, after, accepted))
         )
         self.dismissed = tuple(_widened(place, change) for place in self.dismissed)
+        self._edit = None if self._edit is None else _widened(self._edit, change)
         return accepted
 
     def _accepted(self, before: str, after: str) -> Sequence[OpenOffer]:
@@ -118,6 +127,13 @@ def _moved_offer(
     if line_start(after, start) != start:  # it was joined to another line
         return None
     return replace(offer, start=start, end=end)
+
+
+def _is_within(change: _Change, edit: tuple[int, int], after: str) -> bool:
+    """Whether lines of the edit change; new lines above it are none of its own."""
+    start, end = edit
+    is_above = change.end == start and after[: change.new_end].endswith(("\n", "\r"))
+    return change.start < end and change.end >= start and not is_above
 
 
 def _widened(place: tuple[int, int], change: _Change) -> tuple[int, int]:

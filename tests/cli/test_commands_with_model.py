@@ -43,3 +43,19 @@ def test_the_same_fill_twice_reads_its_context_once(tmp_path: Path):
     first, second = (json.loads(run(*words).stdout) for _ in range(2))
     assert first["text"] == second["text"]
     assert second["num_prefilled"] <= 1 < second["num_reused"]
+
+
+def test_a_call_of_what_was_renamed_is_found(tmp_path: Path):
+    before = (
+        "def area(width, height):\n    return width * height\n\n\n"
+        "def volume(width, height, depth):\n    return area(width, height) * depth\n\n\n"
+        "print(area(2, 3))\n"
+    )
+    old, new = tmp_path / "old.py", tmp_path / "new.py"
+    old.write_text(before)
+    new.write_text(before.replace("def area", "def surface"))
+    result = run("next", new, "--before", old, "--json")
+    assert result.exit_code == 0, result.stdout + result.stderr
+    edits = json.loads(result.stdout)["edits"]
+    assert "print(surface(2, 3))\n" in [edit["text"] for edit in edits]
+    assert all("surface" in edit["text"] and edit["gain"] > 0 for edit in edits)

@@ -9,8 +9,8 @@ from intarsia.research.evaluation.edits.finder import Level
 def offers_in_turn(row: EditRow, level: Level) -> Iterator[JudgedPlace]:
     """Yield the first offer of each step, up to one that is wrong.
 
-    The steps of a row follow the offers of the boldest level. A surer level goes on as long as it
-    offers the same; else it ends there, so its chain may be longer than what is counted.
+    The steps of a row follow the offers of the boldest level. A surer level goes on while it offers
+    the same; else it ends there, so its chain may be longer than what is counted.
     """
     for number, step in enumerate(row.steps):
         offer = step.offer(level)

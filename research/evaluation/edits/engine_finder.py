@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,7 @@ import psutil
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed
-from intarsia.engine.ipc.messages import NextEdit, NextEdits
+from intarsia.engine.ipc.messages import FindNextEdits, NextEdit, NextEdits
 from intarsia.infill.canvas.window import Window
 from intarsia.infill.languages import language_for
 from intarsia.infill.next_edit.line_range import LineRange
@@ -97,7 +97,8 @@ class EngineFinder:
         line = 0 if isinstance(edit, NoSuggestion) else edit.start
         plan = plan_reading(question.before, line, language)
         self._windows = (plan.window,)
-        await self._answered(plan, question.directions[:1])
+        # A failure is met again, and told, when the question is asked.
+        await self._ask_each([plan.request("below", self._model)], lambda _: False)
 
     async def find(self, question: Question) -> Found:
         """Answer a question."""
@@ -131,22 +132,33 @@ class EngineFinder:
 
     async def _answered(
         self, plan: NextEditPlan, directions: Sequence[Direction]
-    ) -> "list[_Read] | NoSuggestion":
+    ) -> "Sequence[_Read] | NoSuggestion":
         """Ask in each direction, until there is an offer at the surest level, as the product does.
 
         Return what was read of the answers, or why there is none.
         """
-        answers: list[_Read] = []
+        requests = [
+            msgspec.structs.replace(
+                plan.request(direction, self._model), max_places=self._max_places
+            )
+            for direction in directions
+            if plan.has_lines(direction)
+        ]
+        answers = await self._ask_each(requests, lambda it: _read(plan, it).has_sure_offer)
+        if isinstance(answers, NoSuggestion):
+            return answers
+        return [_read(plan, answer) for answer in answers]
+
+    async def _ask_each(
+        self, requests: Sequence[FindNextEdits], is_enough: Callable[[NextEdits], bool]
+    ) -> Sequence[NextEdits] | NoSuggestion:
+        """Return the answers up to one that is enough, or why there is none."""
+        answers: list[NextEdits] = []
         try:
             async with asyncio.timeout(LIMIT_S):
-                for direction in directions:
-                    if not plan.has_lines(direction):
-                        continue
-                    request = msgspec.structs.replace(
-                        plan.request(direction, self._model), max_places=self._max_places
-                    )
-                    answers.append(_read(plan, await self._client.find_next_edits(request)))
-                    if answers[-1].has_sure_offer:
+                for request in requests:
+                    answers.append(await self._client.find_next_edits(request))
+                    if is_enough(answers[-1]):
                         break
         except TimeoutError:
             return NoSuggestion(reason=f"no answer within {LIMIT_S:g} s")
@@ -194,7 +206,7 @@ def _read(plan: NextEditPlan, answer: NextEdits) -> _Read:
     )
 
 
-def _found(plan: NextEditPlan, answers: list[_Read] | NoSuggestion) -> Found:
+def _found(plan: NextEditPlan, answers: Sequence[_Read] | NoSuggestion) -> Found:
     """Return the places of all answers: what is offered first, best first, then the others."""
     end_line = plan.first_line + sum(len(lines_of(part.after)) for part in plan.parts)
     if isinstance(answers, NoSuggestion):

@@ -95,6 +95,31 @@ def test_a_dismissed_offer_leaves_its_place() -> None:
     assert "line seven\n" in after[start:end]
 
 
+def test_all_offers_end_where_the_edit_that_they_follow_goes_on() -> None:
+    for after, num_open in (
+        (TEXT.replace("line 5", "line five"), 0),
+        (TEXT.replace("line 5", "xline 5"), 0),
+        (TEXT.replace("line 5\n", ""), 0),
+        (TEXT.replace("line 5\n", "line 5\nmore\n"), 2),
+        (TEXT.replace("line 5\n", "more\nline 5\n"), 2),
+        (TEXT.replace("line 9\n", "a\n"), 2),
+    ):
+        found = opened(offer(2, "a"), offer(7, "b"))
+        found.follow(TEXT.index("line 5"), TEXT.index("line 6"))
+        found.change(TEXT, after)
+        assert len(found.offers) == num_open, after
+
+
+def test_the_edit_moves_with_what_is_accepted_above_it() -> None:
+    found = opened(offer(2, "a longer line"), offer(7, "b"))
+    found.follow(TEXT.index("line 5"), TEXT.index("line 6"))
+    after = TEXT.replace("line 2", "a longer line")
+    found.change(TEXT, after)
+    assert len(found.offers) == 1
+    found.change(after, after.replace("line 5", "line 5x"))
+    assert found.offers == ()
+
+
 def test_ids_are_never_used_again() -> None:
     found = opened(offer(7, "b"))
     found.put([offer(2, "a"), offer(7, "b")])
@@ -117,6 +142,7 @@ def test_what_an_offer_replaces_stays_the_same_text(
     num_lines = data.draw(st.integers(0, min(3, len(offsets) - 1 - first)))
     found = opened(offer(first, "never the same", num_lines, text))
     (before,) = replaced(found, text)
+    found.follow(0, 0)
     found.dismissed = [(found.offers[0].start, found.offers[0].end)]
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))

@@ -54,6 +54,23 @@ async def test_places_are_filled_one_after_the_other() -> None:
     assert await filler.all_filled(chain) == ["a", "b"]
 
 
+async def test_each_place_waits_until_it_may_be_filled() -> None:
+    may_fill, filler = asyncio.Event(), Filler()
+
+    async def wait() -> None:
+        await may_fill.wait()
+
+    chain = AheadChain(lambda count: None, wait)
+    chain.start([place("a"), place("b")], filler.fill, begins_at=0)
+    await asyncio.sleep(0.05)
+    assert (filler.begun, chain.is_running, chain.is_filling) == ([], True, False)
+    may_fill.set()
+    await filler.has_begun.wait()
+    assert (filler.begun, chain.is_filling) == (["a"], True)
+    assert await filler.all_filled(chain) == ["a", "b"]
+    assert not chain.is_filling
+
+
 async def test_another_chain_ends_the_first() -> None:
     chain, filler = await started("a", "b")
     chain.start([place("c")], filler.fill, begins_at=0)

@@ -119,14 +119,15 @@ def toy_backbone(
     *,
     edit_adapter: Path | None = None,
     matrices: Format = "plain",
+    dtype: torch.dtype = torch.float32,
 ) -> CausalBackbone:
-    """Return the folder's model as we run it, its rows in float32."""
+    """Return the folder's model as we run it, its rows in ``dtype``."""
     shape = read_shape(read_config(folder))
     weights = read_weights(
-        [folder / "model.safetensors"], shape, is_fused=False, dtype=torch.float32, device=CPU
+        [folder / "model.safetensors"], shape, is_fused=False, dtype=dtype, device=CPU
     )
     files = AdapterFiles(draft=adapter, edit=edit_adapter)
-    adapters = read_adapters(files, shape, dtype=torch.float32, device=CPU)
+    adapters = read_adapters(files, shape, dtype=dtype, device=CPU)
     mask_id = toy_text(folder).mask_id
     if matrices == "int8":
         from intarsia.engine.families.masked_causal.backbone.int8_backbone import Int8Backbone

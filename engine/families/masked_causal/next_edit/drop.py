@@ -46,9 +46,10 @@ def line_drops(
     pairs = _pairs(window)
     if not pairs:
         return []
-    rows_before = before.rows([pair.before - 1 for pair in pairs]).float()
-    rows_after = after.rows([pair.after - 1 for pair in pairs]).float()
-    moved = (rows_after - rows_before).norm(dim=1) / rows_before.norm(dim=1).clamp(min=1e-6)
+    rows_before = before.rows([pair.before - 1 for pair in pairs])
+    rows_after = after.rows([pair.after - 1 for pair in pairs])
+    moved = (rows_after.float() - rows_before.float()).norm(dim=1)
+    moved = moved / rows_before.float().norm(dim=1).clamp(min=1e-6)
     num_scored = min(len(pairs), max(_MIN_SCORED, int(_SHARE_SCORED * len(pairs))))
     chosen = moved.topk(num_scored).indices.sort().values
     targets = [after.ids[pairs[i].after] for i in chosen.tolist()]

@@ -1,15 +1,19 @@
 """What is read for a score, the drop of lines, and the gain of a correction."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 import torch
 from cancel_when import cancelling
+from toy_causal import toy_backbone
 
 from intarsia.engine.errors import Cancelled
+from intarsia.engine.families.masked_causal.backbone.choose_format import Format
 from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.backbone.linear import can_pack
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.next_edit import drop as drop_module
 from intarsia.engine.families.masked_causal.next_edit.drop import line_drops
@@ -115,6 +119,20 @@ def test_a_drop_is_the_largest_loss_of_a_token(
             assert it.drop == pytest.approx(exact[it.line.number], abs=1e-4)
     if share == 1.0:
         assert {it.line.number for it in found} == {n for n, drop in exact.items() if drop > 0}
+
+
+@pytest.mark.parametrize("matrices", ["plain", "packed"])
+def test_drops_are_found_in_a_model_that_computes_in_half_precision(
+    toy: Path, window: EditedWindow, matrices: Format
+) -> None:
+    """Its matrices take no rows of another precision."""
+    if matrices == "packed" and not can_pack(torch.bfloat16):
+        pytest.skip("this processor has no packed format")
+    backbone = toy_backbone(toy, dtype=torch.bfloat16, matrices=matrices)
+    reader, first = WindowReader(backbone, nothing_held), window.first_scored - 1
+    before = reader.read(window.before.ids, first, NO_CONTROL)
+    after = reader.read(window.after.ids, first, NO_CONTROL)
+    assert line_drops(window, before, after, backbone, NO_CONTROL)
 
 
 @pytest.mark.parametrize("new", [b"    y3 = new(x, 3)\n", b"", b"    a = 1\n    b = 2\n"])

@@ -1,0 +1,96 @@
+"""``intarsia eval --edits``: from a set to figures, with an engine that corrects by rules."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import run
+from edit_runs import edit_case, hunk
+from scripted_next_edits import rule
+
+from intarsia.cli.errors import ExitCode
+from intarsia.research.edits.edit_set import write_edit_set
+
+HUNKS = (hunk(8, 1, "new 8"), hunk(11, 1, "new 11"))
+
+
+@pytest.fixture
+def edits(tmp_path: Path) -> Path:
+    path = tmp_path / "set.jsonl.gz"
+    cases = [
+        edit_case(*HUNKS, name="a", repo="owner/a"),
+        edit_case(*HUNKS, name="b", repo="owner/b", language="go"),
+        edit_case(HUNKS[0], name="c", repo="owner/b"),
+    ]
+    write_edit_set(path, cases)
+    return path
+
+
+def test_a_set_is_asked_saved_shown_and_compared(start_engine, edits: Path, tmp_path: Path):
+    start_engine(next_edits=[rule("line 11", "new 11")])
+    saved, html = tmp_path / "out" / "run.json", tmp_path / "out" / "page.html"
+    words = ("--edits", edits, "--direction", "below", "--save", saved, "--html", html)
+    asked = run("eval", *words, "--json")
+    assert asked.exit_code == ExitCode.OK, asked.stderr
+    told = json.loads(asked.stdout)
+    sure = told["figures"]["whole"]["levels"][0]
+    assert (sure["offers"], sure["exact"]) == (2, 2)
+    assert sure["false_on_controls"]["value"] == 1.0
+    assert told["settings"]["direction"] == "below"
+    assert "2 edits, 1 controls" in html.read_text()
+    shown = run("eval", "--show", saved)
+    assert shown.exit_code == ExitCode.OK and "2 edits, 1 controls" in shown.stdout
+    compared = run("eval", "--compare", saved, saved)
+    assert compared.exit_code == ExitCode.OK and "3 cases in common" in compared.stdout
+    as_json = run("eval", "--compare", saved, saved, "--json")
+    assert json.loads(as_json.stdout)["pairs"] == 3
+
+
+def test_cases_are_chosen(start_engine, edits: Path):
+    start_engine(next_edits=[])
+    told = json.loads(run("eval", "--edits", edits, "--edits-of", "owner/b", "--json").stdout)
+    whole = told["figures"]["whole"]
+    assert (whole["edits"], whole["controls"]) == (1, 1)
+    told = json.loads(run("eval", "--edits", edits, "--lang", "golang", "--json").stdout)
+    assert told["figures"]["whole"]["edits"] == 1
+    told = json.loads(run("eval", "--edits", edits, "--limit", "2", "--json").stdout)
+    whole = told["figures"]["whole"]
+    assert whole["edits"] + whole["controls"] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--set", "builtin"), "--set is for holes: leave it out with --edits"),
+        (("--decoding", "entropy"), "--decoding is for holes"),
+        (("--edits-of", "owner/c"), "no case of owner/c in this set"),
+        (("--lang", "klingon"), "klingon is no known language"),
+    ],
+)
+def test_what_cannot_be_used_is_one_line(edits: Path, words: tuple[str, ...], message: str):
+    result = run("eval", "--edits", edits, *words)
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert message in result.stderr
+
+
+def test_options_of_edits_need_a_set_of_edits(tmp_path: Path):
+    result = run("eval", "--max-places", "3")
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert "--max-places goes with --edits" in result.stderr
+
+
+def test_a_damaged_set_is_one_line(tmp_path: Path):
+    (tmp_path / "set.jsonl.gz").write_bytes(b"no set")
+    result = run("eval", "--edits", tmp_path / "set.jsonl.gz")
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert "is no set of edits" in result.stderr and result.stderr.count("\n") == 1
+
+
+def test_runs_of_holes_and_of_edits_are_not_compared(start_engine, edits: Path, tmp_path: Path):
+    start_engine(next_edits=[])
+    saved = tmp_path / "run.json"
+    run("eval", "--edits", edits, "--limit", "1", "--save", saved)
+    (tmp_path / "holes.json").write_text('{"version": 2, "rows": []}')
+    result = run("eval", "--compare", saved, tmp_path / "holes.json")
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert "is a run of edits, not of holes" in result.stderr

@@ -1,0 +1,309 @@
+"""Looks in idle time: what they wait for, what ends them, and what is read before an edit."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import pytest
+import pytest_asyncio
+from engine_watch import until
+from lsprotocol import types
+from scripted_next_edits import SURE, find_by_rules, rule
+
+from intarsia.engine.fill_control import FillControl
+from intarsia.engine.ipc.messages import FindNextEdits
+from intarsia.engine.ipc.messages import NextEdits as Answer
+from intarsia.infill.next_edit.show_rule import Level
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.documents.documents import Document, Documents
+from intarsia.lsp.documents.windows import Windows
+from intarsia.lsp.next_edits import idle_engine, next_edits
+from intarsia.lsp.next_edits.next_edits import NextEdits
+from intarsia.lsp.next_edits.open_offers import OpenOffer
+from intarsia.lsp.next_edits.surroundings import Surroundings
+from intarsia.lsp.status.next_edit_count import NO_NEXT_EDITS, NextEditCount
+
+URI = "file:///a.py"
+BEFORE = "old(1)\nold(2)\nold(3)\nold(4)\n"
+PAUSE_S, LONG_PAUSE_S = 0.05, 0.3
+
+
+class Engine:
+    """Answers by rules, as a connection to an engine does."""
+
+    def __init__(self) -> None:
+        self.is_awaited = False
+        self.asked: list[FindNextEdits] = []
+        self.rules = [rule("old", "new", SURE)]
+        self.num_interruptions = 0
+        self.hold: asyncio.Event | None = None
+
+    async def find_next_edits(self, request: FindNextEdits) -> Answer | NoSuggestion | None:
+        self.asked.append(request)
+        if self.hold is not None:
+            await self.hold.wait()
+        if self.num_interruptions:
+            self.num_interruptions -= 1
+            return None
+        return find_by_rules(self.rules)(request, FillControl())
+
+
+class Window:
+    """A session with one document, and what it was told."""
+
+    def __init__(self) -> None:
+        self.documents = Documents()
+        self.engine = Engine()
+        self.level: Level | None = "sure"
+        self.is_filling_ahead = False
+        self.offers: list[Sequence[OpenOffer]] = []
+        self.count = NO_NEXT_EDITS
+        self.looks = NextEdits(
+            self.documents,
+            self.engine,  # type: ignore[arg-type]
+            Surroundings(
+                level_of=lambda document: self.level,
+                model=lambda: "a model",
+                windows=[Windows()],
+                is_filling_ahead=lambda: self.is_filling_ahead,
+                offers_changed=lambda document, offers: self.offers.append(offers),
+                count=self._add,
+            ),
+        )
+        self.documents.open(types.TextDocumentItem(URI, "python", 1, BEFORE))
+
+    def _add(self, count: NextEditCount) -> None:
+        self.count = self.count.plus(count)
+
+    @property
+    def document(self) -> Document:
+        document = self.documents.current(URI)
+        assert document is not None
+        return document
+
+    def write(self, text: str, *inserted: str) -> None:
+        """Change the text, by putting in these texts."""
+        before = self.document
+        identifier = types.VersionedTextDocumentIdentifier(uri=URI, version=before.version + 1)
+        change = types.TextDocumentContentChangeWholeDocument(text=text)
+        self.documents.change(types.DidChangeTextDocumentParams(identifier, [change]))
+        self.looks.document_changed(before, self.document, inserted)
+
+    async def once(self, condition: Callable[[], bool]) -> None:
+        async def is_so() -> bool:
+            return condition()
+
+        await until(is_so, 5)
+
+    async def looked(self) -> None:
+        await self.looks.settled(URI)
+
+
+@pytest_asyncio.fixture
+async def window(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Window]:
+    monkeypatch.setattr(next_edits, "PAUSE_S", PAUSE_S)
+    monkeypatch.setattr(next_edits, "LONG_PAUSE_S", LONG_PAUSE_S)
+    monkeypatch.setattr(idle_engine, "AFTER_INTERRUPTION_S", 0.01)
+    found = Window()
+    yield found
+    found.looks.forget_all()
+
+
+EDITED = BEFORE.replace("old(1)", "new(1)")
+
+
+async def test_an_edit_is_looked_at_once_it_is_at_rest(window: Window) -> None:
+    window.write(EDITED)
+    assert window.engine.asked == []
+    await window.looked()
+    (request,) = window.engine.asked
+    assert (request.direction, request.model) == ("below", "a model")
+    assert request.example is not None and request.example.before == "old(1)\n"
+    assert [offer.text for offer in window.offers[-1]] == ["new(2)\n", "new(3)\n"]
+    assert window.count == NextEditCount(num_settled=1, num_offered=2)
+
+
+async def test_every_key_ends_the_look_and_begins_the_pause_again(window: Window) -> None:
+    window.engine.hold = asyncio.Event()
+    window.write(EDITED)
+    await window.once(lambda: len(window.engine.asked) == 1)
+    window.write(EDITED.replace("new(1)", "newer(1)"))
+    window.engine.hold.set()
+    await window.looked()
+    assert [request.example and request.example.after for request in window.engine.asked] == [
+        "new(1)\n",
+        "newer(1)\n",
+    ]
+    assert window.count.num_offered == 2
+    assert len(window.offers) == 1  # the first look offered nothing
+
+
+async def test_a_half_typed_edit_takes_its_offers_with_it(window: Window) -> None:
+    window.write(EDITED)
+    await window.looked()
+    assert len(window.offers[-1]) == 2
+    window.write(EDITED.replace("new(1)", "newer(1)"))
+    assert list(window.offers[-1]) == []
+    await window.looked()
+    assert len(window.offers[-1]) == 2
+
+
+async def test_it_waits_while_the_user_waits_or_fills_run_ahead(window: Window) -> None:
+    window.engine.is_awaited = window.is_filling_ahead = True
+    window.write(EDITED)
+    await asyncio.sleep(4 * PAUSE_S)
+    window.engine.is_awaited = False
+    await asyncio.sleep(4 * PAUSE_S)
+    assert window.engine.asked == []
+    window.is_filling_ahead = False
+    await window.looked()
+    assert len(window.engine.asked) == 1
+
+
+async def test_fills_ahead_wait_while_a_look_is_due(window: Window) -> None:
+    await window.looks.none_due()
+    window.engine.hold = asyncio.Event()
+    window.write(EDITED)
+    await window.once(lambda: len(window.engine.asked) == 1)
+    waiting = asyncio.create_task(window.looks.none_due())
+    await asyncio.sleep(PAUSE_S)
+    assert not waiting.done()
+    window.engine.hold.set()
+    await asyncio.wait_for(waiting, 5)
+
+
+async def test_fills_ahead_go_on_where_a_key_ends_the_look(window: Window) -> None:
+    window.engine.hold = asyncio.Event()
+    window.write(EDITED)
+    await window.once(lambda: len(window.engine.asked) == 1)
+    window.looks.forget(URI)
+    await asyncio.wait_for(window.looks.none_due(), 5)
+
+
+async def test_a_look_that_was_interrupted_is_made_again(window: Window) -> None:
+    window.engine.num_interruptions = 3
+    window.write(EDITED)
+    await window.looked()
+    assert len(window.engine.asked) == 4
+    assert window.count == NextEditCount(num_settled=1, num_offered=2)
+
+
+async def test_after_the_first_suggestion_the_text_is_read_once(window: Window) -> None:
+    window.looks.suggested(window.document, 2, None)
+    await window.looked()
+    (request,) = window.engine.asked
+    assert request.example is None
+    assert [part.after for part in request.parts] == [BEFORE]
+    window.looks.suggested(window.document, 3, None)
+    await window.looked()
+    assert len(window.engine.asked) == 1
+    assert window.offers == []
+
+
+async def test_while_a_suggestion_is_shown_the_pause_is_longer(window: Window) -> None:
+    started = time.monotonic()
+    window.write(EDITED)
+    window.looks.suggested(window.document, 0, "more")
+    await window.looked()
+    assert time.monotonic() - started >= LONG_PAUSE_S
+    assert len(window.engine.asked) == 1
+
+
+async def test_after_accepting_a_suggestion_the_pause_is_longer(window: Window) -> None:
+    shown = "x = 1\n" * 9  # as long as a paste that is not looked at
+    window.looks.suggested(window.document, 0, shown)
+    await window.looked()
+    started = time.monotonic()
+    window.write("x = 1\n" + BEFORE, shown)
+    await window.looked()
+    assert time.monotonic() - started >= LONG_PAUSE_S
+    assert window.count.num_settled == 1
+
+
+async def test_a_long_paste_and_undo_are_not_looked_at(window: Window) -> None:
+    pasted = "x = 1\n" * 9
+    window.write(BEFORE + pasted, pasted)
+    await window.looked()
+    window.write(BEFORE)
+    await window.looked()
+    assert window.engine.asked == []
+    window.write(EDITED)
+    await window.looked()
+    assert len(window.engine.asked) == 1
+
+
+async def test_an_accepted_offer_is_a_changed_part_and_the_example_stays(window: Window) -> None:
+    window.write(EDITED)
+    await window.looked()
+    window.write(EDITED.replace("old(2)", "new(2)"))
+    assert window.count.num_accepted == 1
+    assert [offer.text for offer in window.offers[-1]] == ["new(3)\n"]
+    await window.looked()
+    request = window.engine.asked[-1]
+    assert request.example is not None and request.example.before == "old(1)\n"
+    assert "".join(part.before for part in request.parts) == BEFORE
+    assert [part.after for part in request.parts if part.may_change] == ["old(3)\nold(4)\n"]
+    assert [offer.text for offer in window.offers[-1]] == ["new(3)\n", "new(4)\n"]
+    assert window.count.num_settled == 1
+
+
+async def test_a_dismissed_place_may_not_change(window: Window) -> None:
+    window.write(EDITED)
+    await window.looked()
+    window.looks.dismiss(URI, window.offers[-1][0].id)
+    assert [offer.text for offer in window.offers[-1]] == ["new(3)\n"]
+    window.looks.dismiss(URI, "unknown")
+    assert window.count.num_dismissed == 1
+    window.write(EDITED.replace("new(1)", "newer(1)"))
+    await window.looked()
+    held = [part.after for part in window.engine.asked[-1].parts if not part.may_change]
+    assert held == ["newer(1)\n", "old(2)\n"]
+    assert [offer.text for offer in window.offers[-1]] == ["new(3)\n", "new(4)\n"]
+
+
+async def test_a_document_without_a_level_is_left_alone(window: Window) -> None:
+    window.level = None
+    window.write(EDITED)
+    window.looks.suggested(window.document, 0, None)
+    await window.looked()
+    assert window.engine.asked == []
+
+
+async def test_a_reason_for_no_answer_leaves_no_offers(window: Window) -> None:
+    async def refuse(request: FindNextEdits) -> NoSuggestion:
+        return NoSuggestion(reason="this model cannot")
+
+    window.engine.find_next_edits = refuse  # type: ignore[method-assign]
+    window.write(EDITED)
+    await window.looked()
+    assert window.offers == []
+    assert window.count == NextEditCount(num_settled=1)
+
+
+async def test_a_closed_document_loses_its_offers(window: Window) -> None:
+    window.write(EDITED)
+    await window.looked()
+    window.looks.forget(URI)
+    assert list(window.offers[-1]) == []
+    assert window.looks.offers_of(URI) == ()
+    window.looks.cursor_moved(URI, 1)
+    window.looks.dismiss(URI, "1")
+    await window.looked()
+
+
+async def test_a_fault_is_logged_and_ends_only_its_look(
+    window: Window, caplog: pytest.LogCaptureFixture
+) -> None:
+    find = window.engine.find_next_edits
+
+    async def fail(request: FindNextEdits) -> None:
+        raise RuntimeError("a fault")
+
+    window.engine.find_next_edits = fail  # type: ignore[method-assign, assignment]
+    window.write(EDITED)
+    await window.looked()
+    assert "looking for next edits failed" in caplog.text
+    window.engine.find_next_edits = find  # type: ignore[method-assign]
+    window.write(EDITED.replace("new(1)", "newer(1)"))
+    await window.looked()
+    assert window.count.num_offered == 2
