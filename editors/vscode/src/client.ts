@@ -1,6 +1,6 @@
 // The language client for one server. Only this side of the extension loads vscode-languageclient.
 
-import { type LogOutputChannel, Uri, workspace } from "vscode";
+import { InlineCompletionTriggerKind, type LogOutputChannel, Uri, workspace } from "vscode";
 import {
   CloseAction,
   ErrorAction,
@@ -37,7 +37,11 @@ export function createClient(parts: ClientParts): LanguageClient {
     errorHandler: restarting(parts.onEnded, () => client.isRunning()),
     initializationFailedHandler: () => false,
     middleware: {
-      provideInlineCompletionItems: parts.ghostText.provide,
+      provideInlineCompletionItems: (document, position, context, token) =>
+        // An automatic suggestion would come between a next edit on show and its keys.
+        parts.nextEdits.isShowing() && context.triggerKind === InlineCompletionTriggerKind.Automatic
+          ? null
+          : parts.ghostText.provide(document, position, context, token),
       provideCodeActions: async (document, range, context, token, next) =>
         withCommands(client, await next(document, range, context, token)),
       resolveCodeAction: (action) => action, // the action's command does that

@@ -18,7 +18,7 @@ import {
   type NextEditDone,
   type NextEdits as Offered,
 } from "../protocol";
-import { applyAll } from "./applyAll";
+import { choose } from "./choose";
 import { ContextKeys } from "./contextKeys";
 import { nextFrom, Offers, sameAmong } from "./offers";
 import { changeOf, linesOfPlace, startOf } from "./place";
@@ -28,6 +28,8 @@ import { type Drawing, NextEditView } from "./view";
 const TYPING_MS = 500;
 /** After an offer was accepted, the next one of the same change is shown if it comes so soon. */
 const GO_ON_MS = 1000;
+/** VS Code still tells of earlier places of the cursor so long after it was moved. */
+const ARRIVING_MS = 300;
 const MESSAGE_MS = 4000;
 
 /** What a key, a link or the palette gives to a command. */
@@ -42,6 +44,13 @@ interface Shown {
   uri: string;
   version: number;
   edit: NextEdit;
+  since: number;
+}
+
+interface Previewed {
+  uri: string;
+  version: number;
+  edits: readonly NextEdit[];
 }
 
 interface GoingOn {
@@ -58,6 +67,7 @@ export class NextEdits implements Disposable {
   private readonly drawnIn = new Set<TextEditor>();
   private readonly subscriptions: Disposable[];
   private shown: Shown | null = null;
+  private previewed: Previewed | null = null;
   private goingOn: GoingOn | null = null;
   private typing: NodeJS.Timeout | null = null;
 
@@ -97,7 +107,9 @@ export class NextEdits implements Disposable {
   async next({ id, otherwise }: Asked = {}): Promise<void> {
     const editor = window.activeTextEditor;
     const edit = editor && (this.shownIn(editor) ?? this.find(editor, id));
-    if (editor === undefined || edit === undefined) {
+    // VS Code may have taken the key by what held a moment before.
+    const isLate = otherwise !== undefined && editor !== undefined && !this.mayTab(editor);
+    if (editor === undefined || edit === undefined || isLate) {
       return nothing(otherwise);
     }
     if (this.shownIn(editor) !== undefined) {
@@ -127,11 +139,24 @@ export class NextEdits implements Disposable {
     this.update();
   }
 
-  /** Show all offers of the active document in one preview, each with a box to untick. */
+  /** Show all offers of the active document in a list to untick some, and apply the others. */
   async applyAll(): Promise<void> {
     const editor = window.activeTextEditor;
     const offers = editor === undefined ? [] : this.current(editor);
-    await (editor && offers.length > 0 ? applyAll(editor.document, offers) : nothing());
+    if (editor === undefined || offers.length === 0) {
+      return nothing();
+    }
+    const { version } = editor.document;
+    const ticked = await choose(offers, (edits) => {
+      this.shown = null;
+      this.previewed = { uri: this.nameOf(editor.document.uri), version, edits };
+      this.update();
+    });
+    this.previewed = null;
+    if (ticked !== null && ticked.length > 0 && editor.document.version === version) {
+      await this.applyAtOnce(editor, ticked);
+    }
+    this.update();
   }
 
   /** Draw what is offered now, and tell VS Code which keys apply. */
@@ -141,15 +166,21 @@ export class NextEdits implements Disposable {
         this.drawnIn.delete(editor);
       }
     }
+    const active = window.activeTextEditor;
+    const offered = active !== undefined && this.current(active).length > 0;
+    const shown = this.isShowing();
+    // First the keys: what is drawn says that they apply.
+    this.keys.set({ offered, shown, tab: offered && this.mayTab(active) });
     for (const editor of window.visibleTextEditors) {
       this.draw(editor);
     }
-    const editor = window.activeTextEditor;
-    const offered = editor !== undefined && this.current(editor).length > 0;
-    const shown = editor !== undefined && this.shownIn(editor) !== undefined;
-    const tab = shown || (offered && this.typing === null && isTabFree(editor));
-    this.keys.set({ offered, shown, tab });
   };
+
+  /** Whether the difference of an offer is on show: a suggestion would come between. */
+  isShowing(): boolean {
+    const editor = window.activeTextEditor;
+    return editor !== undefined && this.shownIn(editor) !== undefined;
+  }
 
   dispose(): void {
     this.keys.set({ offered: false, shown: false, tab: false });
@@ -163,6 +194,13 @@ export class NextEdits implements Disposable {
   /** Return what may be drawn and accepted in an editor now, in the order of lines. */
   private current({ document }: TextEditor): NextEdit[] {
     return this.isHidden() ? [] : this.offers.at(this.nameOf(document.uri), document.version);
+  }
+
+  /** Whether Tab means an offer. */
+  private mayTab(editor: TextEditor): boolean {
+    return (
+      this.shownIn(editor) !== undefined || (this.typing === null && hasNothingToIndent(editor))
+    );
   }
 
   private find(editor: TextEditor, id?: string): NextEdit | undefined {
@@ -186,7 +224,8 @@ export class NextEdits implements Disposable {
     const edit = sameAmong(this.current(editor), shown.edit);
     const [first, last] = edit === undefined ? [0, -1] : linesOfPlace(document, edit);
     const { line } = selection.active;
-    if (line < first || line > last) {
+    const isArriving = Date.now() < shown.since + ARRIVING_MS;
+    if (edit !== undefined && !isArriving && (line < first || line > last)) {
       this.shown = null;
       return undefined;
     }
@@ -198,7 +237,8 @@ export class NextEdits implements Disposable {
     const at = startOf(document, edit);
     editor.selection = new Selection(at, at);
     editor.revealRange(editor.selection, TextEditorRevealType.InCenterIfOutsideViewport);
-    this.shown = { uri: this.nameOf(document.uri), version: document.version, edit };
+    const uri = this.nameOf(document.uri);
+    this.shown = { uri, version: document.version, edit, since: Date.now() };
     this.update();
   }
 
@@ -206,20 +246,34 @@ export class NextEdits implements Disposable {
     const { document } = editor;
     const { range, text } = changeOf(document, edit);
     const start = document.offsetAt(range.start);
-    this.shown = null;
-    // VS Code itself refuses it if the document has changed meanwhile.
-    const isDone = await editor.edit((change) => change.replace(range, text));
-    if (!isDone) {
+    if (!(await this.applyAtOnce(editor, [edit]))) {
       return;
     }
     const at = document.positionAt(start + text.length);
     editor.selection = new Selection(at, at);
-    this.done(editor, edit, "accepted");
-    this.endTyping();
     const uri = this.nameOf(document.uri);
     this.goingOn = { uri, version: document.version, at, until: Date.now() + GO_ON_MS };
     this.goOn();
     this.update();
+  }
+
+  /** Apply offers as one step of undo; return whether it was possible. */
+  private async applyAtOnce(editor: TextEditor, edits: readonly NextEdit[]): Promise<boolean> {
+    this.shown = null;
+    const changes = edits.map((edit) => changeOf(editor.document, edit));
+    // VS Code itself refuses it if the document has changed meanwhile.
+    const isDone = await editor.edit((change) => {
+      for (const { range, text } of changes) {
+        change.replace(range, text);
+      }
+    });
+    if (isDone) {
+      for (const edit of edits) {
+        this.done(editor, edit, "accepted");
+      }
+      this.endTyping();
+    }
+    return isDone;
   }
 
   /** Show the next offer after an accepted one, if the user is still there. */
@@ -268,7 +322,7 @@ export class NextEdits implements Disposable {
   }
 
   private drawing(editor: TextEditor, offers: readonly NextEdit[]): Drawing {
-    const shown = this.shownIn(editor);
+    const shown = this.drawnAsDifference(editor);
     const edit = nextFrom(offers, editor.selection.active.line);
     if (editor !== window.activeTextEditor || edit === undefined || this.typing !== null) {
       return { offers, shown };
@@ -281,6 +335,17 @@ export class NextEdits implements Disposable {
     const where = isVisible ? "" : ` in line ${line + 1} ${line < cursor ? "↑" : "↓"}`;
     const next = { edit, line: isVisible ? line : cursor, words: `⇥ next edit${where}` };
     return { offers, shown, next };
+  }
+
+  /** Return the offers whose differences are drawn: the one on show, or all that are ticked. */
+  private drawnAsDifference(editor: TextEditor): readonly NextEdit[] {
+    const { previewed } = this;
+    const { document } = editor;
+    if (previewed?.uri === this.nameOf(document.uri) && previewed.version === document.version) {
+      return previewed.edits;
+    }
+    const shown = this.shownIn(editor);
+    return shown === undefined ? [] : [shown];
   }
 
   private startTyping(): void {
@@ -301,8 +366,8 @@ export class NextEdits implements Disposable {
   }
 }
 
-/** Whether Tab would do nothing that the user may want more: indent, or replace a selection. */
-function isTabFree({ document, selections, selection }: TextEditor): boolean {
+/** Whether Tab would neither indent the line nor replace or indent a selection. */
+function hasNothingToIndent({ document, selections, selection }: TextEditor): boolean {
   const { line, character } = selection.active;
   const before = document.lineAt(line).text.slice(0, character);
   return selections.length === 1 && selection.isEmpty && before.trim() !== "";

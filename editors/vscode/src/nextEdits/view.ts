@@ -28,8 +28,8 @@ const ADDED: Readonly<Record<string, unknown>> = {
 /** What is drawn in an editor. */
 export interface Drawing {
   offers: readonly NextEdit[];
-  /** The one whose difference is drawn. */
-  shown?: NextEdit;
+  /** Those whose differences are drawn. */
+  shown: readonly NextEdit[];
   /** The one that the key goes to, with words about it. */
   next?: { edit: NextEdit; line: number; words: string };
 }
@@ -55,19 +55,20 @@ export class NextEditView implements Disposable {
 
   draw(editor: TextEditor, { offers, shown, next }: Drawing): void {
     const { document } = editor;
+    const isShown = (edit: NextEdit) => shown.some(({ id }) => id === edit.id);
     const marks = offers.map((edit) => {
       const [line] = linesOfPlace(document, edit);
       return { range: document.lineAt(line).range, hoverMessage: hover(document, edit) };
     });
     editor.setDecorations(this.mark, marks);
     const texts = offers
-      .filter((edit) => edit !== shown && edit !== next?.edit)
+      .filter((edit) => !isShown(edit) && edit !== next?.edit)
       .map((edit) => afterLine(document, linesOfPlace(document, edit)[0], "⇥"));
-    if (next !== undefined && shown === undefined) {
+    if (next !== undefined && shown.length === 0) {
       texts.push(afterLine(document, next.line, next.words));
     }
     editor.setDecorations(this.words, texts);
-    this.drawDifference(editor, shown);
+    this.drawDifferences(editor, shown);
   }
 
   endDifference(editor: TextEditor): void {
@@ -88,33 +89,51 @@ export class NextEditView implements Disposable {
     }
   }
 
-  private drawDifference(editor: TextEditor, edit: NextEdit | undefined): void {
+  private drawDifferences(editor: TextEditor, edits: readonly NextEdit[]): void {
     const { document } = editor;
-    if (edit === undefined) {
-      this.endDifference(editor);
-      return;
-    }
-    const tabSize = Number(editor.options.tabSize);
-    const first = edit.range.start.line;
-    const before = linesOf(document.getText(rangeOf(edit)));
-    const { removed, added, block, blockAt } = lineDiff(before, linesOf(edit.newText));
-    const gone = removed.map(
-      ({ line, start, end }) => new Range(first + line, start, first + line, end),
+    const drawn = edits.map((edit) => difference(editor, edit));
+    const insertions = edits.filter(
+      ({ range: { start, end } }) =>
+        start.line === end.line && end.character === 0 && start.line < document.lineCount,
     );
-    const come = added.map(({ line, at, text }) =>
-      inserted(new Range(first + line, at, first + line, at), expanded(text, tabSize)),
+    editor.setDecorations(
+      this.removed,
+      drawn.flatMap(({ removed }) => removed),
     );
-    if (block.length > 0) {
-      const lines = Array.from({ length: document.lineCount }, (_, at) => document.lineAt(at).text);
-      for (const { line, gap, text } of blockBeside(lines, first + blockAt, block, tabSize)) {
-        come.push(inserted(document.lineAt(line).range, text, gap));
-      }
-    }
-    editor.setDecorations(this.removed, gone);
-    editor.setDecorations(this.added, come);
-    const isInsertion = before.length === 0 && first < document.lineCount;
-    editor.setDecorations(this.insertion, isInsertion ? [document.lineAt(first).range] : []);
+    editor.setDecorations(
+      this.added,
+      drawn.flatMap(({ added }) => added),
+    );
+    editor.setDecorations(
+      this.insertion,
+      insertions.map(({ range }) => document.lineAt(range.start.line).range),
+    );
   }
+}
+
+/** Return what is struck, and what is drawn as new text. */
+function difference(
+  { document, options }: TextEditor,
+  edit: NextEdit,
+): { removed: Range[]; added: DecorationOptions[] } {
+  const tabSize = Number(options.tabSize);
+  const first = edit.range.start.line;
+  const before = linesOf(document.getText(rangeOf(edit)));
+  const found = lineDiff(before, linesOf(edit.newText));
+  const removed = found.removed.map(
+    ({ line, start, end }) => new Range(first + line, start, first + line, end),
+  );
+  const added = found.added.map(({ line, at, text }) =>
+    inserted(new Range(first + line, at, first + line, at), expanded(text, tabSize)),
+  );
+  if (found.block.length > 0) {
+    const lines = Array.from({ length: document.lineCount }, (_, at) => document.lineAt(at).text);
+    const block = blockBeside(lines, first + found.blockAt, found.block, tabSize);
+    for (const { line, gap, text } of block) {
+      added.push(inserted(document.lineAt(line).range, text, gap));
+    }
+  }
+  return { removed, added };
 }
 
 /** Return new text that is drawn after a range; `gap` blanks are left before it. */
