@@ -70,6 +70,7 @@ export class NextEdits implements Disposable {
   private previewed: Previewed | null = null;
   private goingOn: GoingOn | null = null;
   private typing: NodeJS.Timeout | null = null;
+  private arriving: NodeJS.Timeout | undefined;
 
   /** @param isHidden whether something else has precedence: ghost text, or a pause */
   constructor(
@@ -185,6 +186,7 @@ export class NextEdits implements Disposable {
   dispose(): void {
     this.keys.set({ offered: false, shown: false, tab: false });
     clearTimeout(this.typing ?? undefined);
+    clearTimeout(this.arriving);
     this.view.dispose();
     for (const subscription of this.subscriptions) {
       subscription.dispose();
@@ -239,6 +241,8 @@ export class NextEdits implements Disposable {
     editor.revealRange(editor.selection, TextEditorRevealType.InCenterIfOutsideViewport);
     const uri = this.nameOf(document.uri);
     this.shown = { uri, version: document.version, edit, since: Date.now() };
+    clearTimeout(this.arriving);
+    this.arriving = setTimeout(this.update, ARRIVING_MS); // the cursor may have left meanwhile
     this.update();
   }
 
