@@ -19,8 +19,7 @@ from intarsia.research.evaluation.execute import Sandbox, find_sandbox
 from intarsia.research.evaluation.sets.builtin import builtin_cases
 from intarsia.research.evaluation.sets.commits import CommitSource, commit_cases
 from intarsia.research.evaluation.sets.humaneval import read_humaneval
-from intarsia.research.evaluation.sets.members import member_cases
-from intarsia.research.evaluation.sets.project import project_cases
+from intarsia.research.evaluation.sets.package_cases import PACKAGE_SETS, package_cases
 from intarsia.research.evaluation.sets.project_packages import PackageSource
 from intarsia.research.evaluation.sets.repository import repository_cases
 from intarsia.research.evaluation.sets.request_kind import language_ids
@@ -129,9 +128,9 @@ def read_cases(request: EvalRequest) -> list[Case]:
 
 
 def _set_cases(name: str, request: EvalRequest) -> Sequence[Case]:
-    if name in ("project", "members"):
-        cases_of = project_cases if name == "project" else member_cases
-        return cases_of(
+    if name in PACKAGE_SETS:
+        return package_cases(
+            PACKAGE_SETS[name],
             PackageSource(cache=cache_folder() / "evaluation"),
             languages=request.languages or None,
             kinds=request.kinds or None,

@@ -6,7 +6,7 @@ A hole is the rest of a line, from the name on. Something precedes it on the lin
 import random
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -48,7 +48,7 @@ class ProjectHole:
 
 def project_holes(
     name: str, root: Path, language: str, chance: random.Random
-) -> Iterator[ProjectHole]:
+) -> Generator[ProjectHole]:
     """Yield the holes in a package's files of one language, in random order; tests have none.
 
     First comes one hole of each file, then a second one, and so on. ``root`` is the package's

@@ -1,21 +1,20 @@
 """A table of small packages in archives, from which the sets of packages cut their holes."""
 
 import hashlib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.sets.project import project_cases
+from intarsia.research.evaluation.sets.package_cases import PROJECT, PackageSet, package_cases
 from intarsia.research.evaluation.sets.project_packages import PackageSource
 
 
 class Archives:
-    """Packages in archives; ``read`` gives them, and counts. ``cases_of`` makes the set."""
+    """Packages in archives; ``read`` gives them, and counts."""
 
-    def __init__(self, folder: Path, cases_of: Callable[..., list[Case]] = project_cases) -> None:
+    def __init__(self, folder: Path, which: PackageSet = PROJECT) -> None:
         self.folder = folder
-        self._cases_of = cases_of
+        self._which = which
         self.pages: dict[str, bytes] = {}
         self.rows: list[str] = []
         self.num_read = 0
@@ -39,4 +38,4 @@ class Archives:
         read = changed.pop("read", self.read)
         source = PackageSource(cache=self.folder / cache, read=read, table=table)
         asked = {"languages": None, "kinds": None, "limit": None, "seed": 7}
-        return self._cases_of(source, **(asked | changed))
+        return package_cases(self._which, source, **(asked | changed))

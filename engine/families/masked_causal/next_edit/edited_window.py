@@ -36,6 +36,17 @@ class TokenizedWindow:
         """Return the offset at which a token of the text begins."""
         return self.starts[token - self.num_before]
 
+    def beginning(self, num_ids: int) -> "TokenizedWindow":
+        """Return the window of the first ids."""
+        num_tokens = num_ids - self.num_before
+        end = self.starts[num_tokens] if num_tokens < len(self.starts) else len(self.text)
+        return TokenizedWindow(
+            text=self.text[:end],
+            ids=self.ids[:num_ids],
+            num_before=self.num_before,
+            starts=self.starts[:num_tokens],
+        )
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WindowLine:
@@ -60,6 +71,27 @@ class EditedWindow:
     def is_edited(self) -> bool:
         """Whether the windows differ."""
         return list(self.before.ids) != list(self.after.ids)
+
+    def beginning(self, num_scored: int) -> "EditedWindow | None":
+        """Return the windows with the lines that end among the first tokens to score.
+
+        None if that is no line, or all of them.
+        """
+        lines = [
+            line
+            for line in self.lines
+            if self.after.token_at(line.end - 1) < self.first_scored + num_scored
+        ]
+        if not lines or len(lines) == len(self.lines):
+            return None
+        end = lines[-1].end
+        end_before = end - lines[-1].start + lines[-1].start_before
+        return EditedWindow(
+            before=self.before.beginning(self.before.token_at(end_before - 1) + 1),
+            after=self.after.beginning(self.after.token_at(end - 1) + 1),
+            lines=lines,
+            first_scored=self.first_scored,
+        )
 
 
 def read_window(request: FindNextEdits, text: FimTokenizer) -> EditedWindow:

@@ -47,6 +47,12 @@ _ONE_LINE = RegionSize(above=0, below=0)
 _LINE_AND_ABOVE = RegionSize(above=1, below=0)  # as in an example that only adds lines
 _LINES_AFTER = 2  # that a gain counts too
 
+NEAR_TOKENS = 160
+"""Tokens below the edit that are read first: most places are there."""
+
+NEAR_DROP = 4.0
+"""Nats: a drop near the edit above which no other line is likely to have a larger one."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Round:
@@ -93,22 +99,19 @@ class NextEditFinder:
         num_computed, num_reused = reader.num_computed, reader.num_reused
         window = read_window(request, self._text)
         _require_length(window, self._max_tokens)
-        first = window.first_scored - 1
         edits: list[NextEdit] = []
         drops: Sequence[LineDrop] = []
         if request.example is None or not window.is_edited():
-            reader.read(window.after.ids, first, control)
+            reader.read(window.after.ids, window.first_scored - 1, control)
         else:
-            round_ = _Round(
-                request=request,
-                example=request.example,
-                window=window,
-                before=reader.read(window.before.ids, first, control),
-                after=reader.read(window.after.ids, first, control),
-                control=control,
-            )
-            drops = line_drops(window, round_.before, round_.after, self._backbone, control)
-            edits = self._correct(round_, drops)
+            near = window.beginning(NEAR_TOKENS) if request.direction == "below" else None
+            for part in (near, window) if near is not None else (window,):
+                round_ = self._read(request, request.example, part, control)
+                drops = line_drops(part, round_.before, round_.after, self._backbone, control)
+                if part is window or _is_found_near(part, drops):
+                    edits = self._correct(round_, drops)
+                if any(edit.gain > max(0.0, edit.gain_before) for edit in edits):
+                    break
         return NextEdits(
             id=request.id,
             edits=tuple(edits),
@@ -117,6 +120,23 @@ class NextEditFinder:
             num_prefilled=reader.num_computed - num_computed,
             num_reused=reader.num_reused - num_reused,
             ms=1000 * (time.monotonic() - started_at),
+        )
+
+    def _read(
+        self,
+        request: FindNextEdits,
+        example: EditExample,
+        window: EditedWindow,
+        control: FillControl,
+    ) -> _Round:
+        first = window.first_scored - 1
+        return _Round(
+            request=request,
+            example=example,
+            window=window,
+            before=self._reader.read(window.before.ids, first, control),
+            after=self._reader.read(window.after.ids, first, control),
+            control=control,
         )
 
     def _correct(self, round_: _Round, drops: Sequence[LineDrop]) -> list[NextEdit]:
@@ -237,6 +257,17 @@ class _Lines:
                 break
             end = line.end
         return end
+
+
+def _is_found_near(window: EditedWindow, drops: Sequence[LineDrop]) -> bool:
+    """Tell whether a place is so clear that no more is read before it is corrected.
+
+    The lines after it, which a correction and its gain need, must be there.
+    """
+    if not drops or drops[0].drop < NEAR_DROP:
+        return False
+    num_after = max(_ADAPTED.below, _LINES_AFTER) + _LINES_AFTER
+    return drops[0].line in window.lines[:-num_after]
 
 
 def _require_length(window: EditedWindow, most: int) -> None:

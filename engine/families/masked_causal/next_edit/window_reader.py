@@ -28,7 +28,7 @@ FindHeld = Callable[[Sequence[int]], tuple[KvCache | None, int]]
 class ReadWindow:
     """A window's keys and values, and the hidden states (tokens, hidden) from ``first`` on."""
 
-    ids: Sequence[int]
+    ids: tuple[int, ...]
     cache: KvCache
     hidden: Tensor
     first: int
@@ -100,6 +100,12 @@ class WindowReader:
         kept = [window]
         for held in reversed(self._held):  # the most recently used first
             num_tokens += len(held.ids)
-            if held.ids != window.ids and num_tokens <= _MAX_HELD_TOKENS:
+            if not _is_within(held, window) and num_tokens <= _MAX_HELD_TOKENS:
                 kept.append(held)
         self._held = kept[::-1]
+
+
+def _is_within(held: ReadWindow, window: ReadWindow) -> bool:
+    """Tell whether a window with all that is known of a held one replaces it."""
+    is_beginning = tuple(window.ids[: len(held.ids)]) == held.ids
+    return is_beginning and window.first <= held.first

@@ -9,7 +9,7 @@ from small_packages import tar_bytes
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.sets.member_holes import is_member_of_another_file
-from intarsia.research.evaluation.sets.members import member_cases
+from intarsia.research.evaluation.sets.package_cases import MEMBERS
 from intarsia.research.holes.package_index import indexed_package
 
 SESSION = """class Base:
@@ -64,7 +64,7 @@ TYPESCRIPT = {
 
 @pytest.fixture
 def archives(tmp_path: Path) -> Archives:
-    archives = Archives(tmp_path, member_cases)
+    archives = Archives(tmp_path, MEMBERS)
     archives.add("small", "python", tar_bytes(PYTHON))
     archives.add("@scope/view", "typescript", tar_bytes(TYPESCRIPT), folders='["src"]')
     return archives
@@ -103,7 +103,7 @@ def test_languages_and_kinds_are_chosen(archives: Archives) -> None:
 
 
 def test_a_package_without_such_a_receiver_gives_none(tmp_path: Path) -> None:
-    archives = Archives(tmp_path, member_cases)
+    archives = Archives(tmp_path, MEMBERS)
     archives.add("small", "python", tar_bytes({"small-1.0/small/session.py": SESSION}))
     with pytest.raises(EvaluationFault, match="no such hole"):
         archives.cases()

@@ -10,7 +10,7 @@ from small_packages import tar_bytes, zip_bytes
 
 from intarsia.research.corpus.members import MAX_MEMBER_BYTES
 from intarsia.research.errors import CorpusFault, EvaluationFault
-from intarsia.research.evaluation.sets.project import NUM_HOLES
+from intarsia.research.evaluation.sets.package_cases import PROJECT
 from intarsia.research.evaluation.sets.project_packages import (
     read_table,
     without_copies,
@@ -202,7 +202,7 @@ def test_our_table_has_enough_packages_of_each_language_and_no_training_has_them
     assert len({one.name for one in packages}) == len(packages)
     assert all(re.fullmatch(r"[0-9a-f]{64}", one.sha256) for one in packages)
     assert all(one.url.startswith("https://") for one in packages)
-    assert NUM_HOLES >= 200
+    assert PROJECT.num_holes >= 200
 
 
 def test_a_table_that_cannot_be_read_is_told(tmp_path: Path) -> None:

@@ -92,6 +92,24 @@ def test_above_an_edit_the_edit_is_read_first(text: FimTokenizer) -> None:
     assert window.first_scored < window.after.num_before
 
 
+@given(below=LINES.filter(len), num=st.integers(1, 60))
+def test_a_beginning_has_the_first_lines_in_both_windows(
+    below: list[str], num: int, toy: Path
+) -> None:
+    text = toy_text(toy)
+    window = read_window(request(edit("a\n", "bb\n"), kept(joined(below))), text)
+    near = window.beginning(num)
+    if near is None:
+        return
+    assert list(near.lines) == list(window.lines[: len(near.lines)])
+    for one, whole in ((near.before, window.before), (near.after, window.after)):
+        assert list(one.ids) == list(whole.ids[: len(one.ids)])
+        assert whole.text.startswith(one.text)
+        assert text_of(one, text) == one.text
+    assert len(near.after.text) >= near.lines[-1].end
+    assert len(near.after.ids) <= window.first_scored + num
+
+
 def test_a_part_that_ends_within_a_line_is_refused(text: FimTokenizer) -> None:
     with pytest.raises(ValueError, match="must end at a line end"):
         read_window(request(kept("x = 1"), kept("y\n")), text)

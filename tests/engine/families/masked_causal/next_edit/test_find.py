@@ -67,6 +67,21 @@ def test_edits_are_found_above(finder: NextEditFinder) -> None:
     check(finder.find(asked, NO_CONTROL), asked, places=range(3))
 
 
+@pytest.mark.parametrize("is_clear", [True, False])
+def test_lines_near_the_edit_are_tried_first(
+    finder: NextEditFinder, is_clear: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = request()
+    whole = finder.find(asked, NO_CONTROL)
+    monkeypatch.setattr(find, "NEAR_TOKENS", 60)
+    monkeypatch.setattr(find, "_is_found_near", lambda window, drops: is_clear)
+    found = finder.find(asked, NO_CONTROL)
+    check(found, asked, places=range(4, 10))
+    is_convincing = any(edit.gain > max(0.0, edit.gain_before) for edit in found.edits)
+    if not (is_clear and is_convincing):
+        assert (found.edits, found.line, found.drop) == (whole.edits, whole.line, whole.drop)
+
+
 def test_dismissed_lines_stay_as_they_are(finder: NextEditFinder) -> None:
     above, edit, below = request().parts
     closed = TextPart(before=below.before, after=below.after, may_change=False)
