@@ -6,6 +6,7 @@ most that a user would see.
 """
 
 import random
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -23,6 +24,11 @@ REST_S = 0.4
 
 LAST_PAUSE_S = 1.0
 """At least, after the last key of a stretch."""
+
+WAIT_S = 14.0
+"""An answer that takes longer may be one from before the end of the look."""
+
+MAX_WAITS = 8
 
 LEVELS = ("sure", "balanced", "bold")
 
@@ -94,7 +100,11 @@ async def _rest(
     typed.num_rests += 1
     present = stretch.before + text
     request = {"textDocument": document, "position": position_of(present, len(present))}
-    await typed.server.request(_INLINE_EDIT, request)
+    for _ in range(MAX_WAITS):  # a server that is still looking answers after a time
+        started = time.monotonic()
+        await typed.server.request(_INLINE_EDIT, request)
+        if time.monotonic() - started < WAIT_S:
+            break
     for notification in typed.server.taken():
         params = notification.params
         if notification.method == STATUS:
