@@ -113,6 +113,16 @@ class VSCodeWindow:
             shown = self.page.evaluate("intarsia.ghost()")
             raise AssertionError(f"shown is {shown!r}; waited for {condition}, {text!r}") from error
 
+    def expect_drawn(self, text: str) -> None:
+        """Wait until the decorations of the code draw exactly this, line by line."""
+        try:
+            self.page.wait_for_function(
+                "text => intarsia.draft().trimEnd() === text", arg=text, timeout=ANSWER_MS
+            )
+        except PlaywrightTimeoutError as error:
+            drawn = self.page.evaluate("intarsia.draft()")
+            raise AssertionError(f"drawn is {drawn!r}, not {text!r}") from error
+
     def history(self) -> list[dict[str, Any]]:
         """Return each ghost text and draft that was drawn, and when (ms)."""
         return list(self.page.evaluate("intarsia.history"))

@@ -21,6 +21,9 @@ return {
     ["intarsia/draft"] = function(_, draft)
       require("intarsia.ghost_text").show_draft(draft)
     end,
+    ["intarsia/nextEdits"] = function(_, offered)
+      require("intarsia.next_edit").receive(offered)
+    end,
     ["intarsia/status"] = function(_, status)
       require("intarsia.status").receive(status)
     end,

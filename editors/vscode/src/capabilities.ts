@@ -4,7 +4,7 @@ import type { ClientCapabilities, FeatureState, StaticFeature } from "vscode-lan
 
 export class IntarsiaCapabilities implements StaticFeature {
   fillClientCapabilities(capabilities: ClientCapabilities): void {
-    const intarsia = { drafts: true, status: true, confidence: true };
+    const intarsia = { drafts: true, status: true, confidence: true, nextEdits: true };
     capabilities.experimental = { ...(capabilities.experimental as object), intarsia };
   }
 

@@ -1,6 +1,6 @@
 // The language client for one server. Only this side of the extension loads vscode-languageclient.
 
-import { type LogOutputChannel, Uri, workspace } from "vscode";
+import { InlineCompletionTriggerKind, type LogOutputChannel, Uri, workspace } from "vscode";
 import {
   CloseAction,
   ErrorAction,
@@ -11,7 +11,8 @@ import {
 import { IntarsiaCapabilities } from "./capabilities";
 import { withCommands } from "./edits/codeActions";
 import type { GhostText } from "./ghostText";
-import { DRAFT, STATUS, type Status } from "./protocol";
+import type { NextEdits } from "./nextEdits/nextEdits";
+import { DRAFT, NEXT_EDITS, STATUS, type Status } from "./protocol";
 import { Restarts } from "./restarts";
 import { serverOptions } from "./serverOptions";
 import { documentSchemes } from "./documentSchemes";
@@ -23,6 +24,7 @@ export interface ClientParts {
   cwd: string;
   log: LogOutputChannel;
   ghostText: GhostText;
+  nextEdits: NextEdits;
   onStatus: (status: Status) => void;
   /** The server has ended unexpectedly. */
   onEnded: (isStartedAgain: boolean) => void;
@@ -35,7 +37,11 @@ export function createClient(parts: ClientParts): LanguageClient {
     errorHandler: restarting(parts.onEnded, () => client.isRunning()),
     initializationFailedHandler: () => false,
     middleware: {
-      provideInlineCompletionItems: parts.ghostText.provide,
+      provideInlineCompletionItems: (document, position, context, token) =>
+        // An automatic suggestion would come between a next edit on show and its keys.
+        parts.nextEdits.isShowing() && context.triggerKind === InlineCompletionTriggerKind.Automatic
+          ? null
+          : parts.ghostText.provide(document, position, context, token),
       provideCodeActions: async (document, range, context, token, next) =>
         withCommands(client, await next(document, range, context, token)),
       resolveCodeAction: (action) => action, // the action's command does that
@@ -52,6 +58,7 @@ export function createClient(parts: ClientParts): LanguageClient {
   const client: LanguageClient = new LanguageClient("intarsia", "Intarsia", server, options);
   client.registerFeature(new IntarsiaCapabilities());
   client.onNotification(DRAFT, parts.ghostText.draw);
+  client.onNotification(NEXT_EDITS, parts.nextEdits.receive);
   client.onNotification(STATUS, parts.onStatus);
   return client;
 }

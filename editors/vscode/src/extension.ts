@@ -8,6 +8,7 @@ import { EditPreview } from "./edits/editPreview";
 import type { EditTools } from "./edits/edits";
 import { toggleLanguage } from "./language";
 import { showMenu } from "./menu";
+import type { Asked as NextEditAsked } from "./nextEdits/nextEdits";
 import { Pause } from "./pause";
 import { Session } from "./session";
 import { StatusItem } from "./statusItem";
@@ -51,6 +52,7 @@ export function activate(context: ExtensionContext): void {
     }
     void commands.executeCommand("setContext", "intarsia.paused", isOn);
     void commands.executeCommand("editor.action.inlineSuggest.hide");
+    session.nextEdits?.update();
     show();
   };
 
@@ -78,6 +80,10 @@ export function activate(context: ExtensionContext): void {
       const { acceptSure } = await import("./acceptSure");
       await (session.ghostText && acceptSure(session.ghostText));
     },
+    showNextEdit: (asked?: NextEditAsked) => session.nextEdits?.next(asked),
+    applyNextEdit: (asked?: NextEditAsked) => session.nextEdits?.apply(asked),
+    dismissNextEdit: (asked?: NextEditAsked) => session.nextEdits?.dismiss(asked),
+    applyAllNextEdits: () => session.nextEdits?.applyAll(),
     showContext: () => session.client && seenContext.show(session.client),
     fillSelection: () => withEdits(({ fillSelection }, tools) => fillSelection(tools)),
     rewriteSelection: () => withEdits(({ rewriteSelection }, tools) => rewriteSelection(tools)),

@@ -4,6 +4,8 @@ import type { InlineCompletionItem, Range, WorkspaceEdit } from "vscode-language
 
 export const DRAFT = "intarsia/draft";
 export const STATUS = "intarsia/status";
+export const NEXT_EDITS = "intarsia/nextEdits";
+export const NEXT_EDIT_DONE = "intarsia/nextEditDone";
 export const EDIT_COMMAND = "intarsia.edit";
 export const CONTEXT_COMMAND = "intarsia.context";
 
@@ -54,6 +56,27 @@ export interface Status {
   message: string | null;
   progress: number | null;
   last: LastRequest | null;
+}
+
+/** A change of whole lines that an edit of the user has left to make. */
+export interface NextEdit {
+  id: string;
+  range: Range;
+  newText: string;
+  level: "sure" | "balanced" | "bold";
+}
+
+/** All that is offered in one version of a document, best first. */
+export interface NextEdits {
+  uri: string;
+  version: number;
+  edits: NextEdit[];
+}
+
+export interface NextEditDone {
+  uri: string;
+  id: string;
+  how: "accepted" | "dismissed";
 }
 
 export interface EditArguments {

@@ -13,6 +13,7 @@ import { documentSchemes } from "./documentSchemes";
 import { DraftView } from "./draftView";
 import { findServer } from "./findServer";
 import type { GhostText } from "./ghostText";
+import type { NextEdits } from "./nextEdits/nextEdits";
 import type { Pause } from "./pause";
 import { run } from "./run";
 import type { ServerProgram } from "./serverProgram";
@@ -28,6 +29,7 @@ export class Session implements Disposable {
   client: LanguageClient | null = null;
   program: ServerProgram | null = null;
   ghostText: GhostText | null = null;
+  nextEdits: NextEdits | null = null;
   private readonly drafts = new DraftView();
   private readonly bundle;
   private schemes: readonly string[] = []; // of the documents that the client sends
@@ -97,6 +99,8 @@ export class Session implements Disposable {
     this.client = null;
     this.ghostText?.dispose();
     this.ghostText = null;
+    this.nextEdits?.dispose();
+    this.nextEdits = null;
     await client?.dispose().catch((error: unknown) => this.log.warn(String(error)));
   }
 
@@ -152,8 +156,21 @@ export class Session implements Disposable {
     this.log.info(`starting ${[program.command, ...program.args].join(" ")} (${program.origin})`);
     const { createClient } = await import("./client");
     const { GhostText } = await import("./ghostText");
+    const { NextEdits } = await import("./nextEdits/nextEdits");
     await workspace.fs.createDirectory(this.context.globalStorageUri);
-    const ghostText = new GhostText(() => client, this.pause, this.drafts, setHasSuggestion);
+    const ghostText = new GhostText(
+      () => client,
+      this.pause,
+      this.drafts,
+      (hasSuggestion) => {
+        setHasSuggestion(hasSuggestion);
+        this.nextEdits?.update();
+      },
+    );
+    const nextEdits = new NextEdits(
+      () => client,
+      () => this.pause.isOn || ghostText.shown() !== null,
+    );
     const { origin } = program;
     this.schemes = documentSchemes();
     const client: LanguageClient = createClient({
@@ -161,6 +178,7 @@ export class Session implements Disposable {
       cwd: this.folder,
       log: this.log,
       ghostText,
+      nextEdits,
       onStatus: (status) => this.become({ kind: "running", origin, status }),
       onEnded: (isStartedAgain) =>
         isStartedAgain
@@ -169,6 +187,7 @@ export class Session implements Disposable {
     });
     this.client = client;
     this.ghostText = ghostText;
+    this.nextEdits = nextEdits;
     try {
       await client.start();
     } catch (error) {

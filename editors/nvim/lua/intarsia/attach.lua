@@ -38,11 +38,13 @@ function M.attach(client, buffer)
   end
   require("intarsia.status").announce()
   require("intarsia.cursor_hold").attach(buffer)
+  require("intarsia.highlights").define()
+  require("intarsia.next_edit").attach(buffer)
   local options = require("intarsia.options").current
   if options.completion then
+    require("intarsia.keys").map(buffer, { "next_edit" })
     return
   end
-  require("intarsia.highlights").define()
   if require("intarsia.capabilities").is_native() then
     vim.lsp.inline_completion.enable(true, { bufnr = buffer, client_id = client.id })
   else

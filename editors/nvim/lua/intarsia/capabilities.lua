@@ -22,6 +22,7 @@ function M.declare(capabilities)
       drafts = is_drawn_here and options.drafts,
       confidence = is_drawn_here,
       status = true,
+      nextEdits = true,
     },
   })
 end

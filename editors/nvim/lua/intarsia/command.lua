@@ -63,6 +63,23 @@ local subcommands = {
       require("intarsia.edit").cancel()
     end,
   },
+  nextedit = {
+    values = { "all", "dismiss" },
+    run = function(words)
+      local intarsia = require("intarsia")
+      local act = intarsia.next_edit
+      if words[1] == "all" then
+        act = intarsia.apply_next_edits
+      elseif words[1] == "dismiss" then
+        act = intarsia.dismiss_next_edit
+      elseif words[1] then
+        return fail(("a next edit can be shown, dismissed, or all; not %q"):format(words[1]))
+      end
+      if not act() then
+        vim.notify("intarsia: there is no next edit here now")
+      end
+    end,
+  },
   toggle = {
     run = function()
       require("intarsia.switch").toggle()

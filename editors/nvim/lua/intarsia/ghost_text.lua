@@ -40,6 +40,7 @@ local function is_allowed(buffer)
     and vim.fn.complete_info({ "selected" }).selected >= 0
   return is_inserting
     and not (is_macro or is_beyond_line or has_selected)
+    and not require("intarsia.next_edit").is_shown(buffer)
     and require("intarsia.switch").is_on()
 end
 

@@ -62,29 +62,57 @@ local function check_server()
   end
 end
 
----Report keys that do something else in the buffers that the server is attached to.
+---Report whether next edits can be offered.
+local function check_next_edits()
+  vim.health.start("intarsia: next edits")
+  local client = require("intarsia.server").client()
+  if not client then
+    vim.health.info("the server is not running")
+    return
+  end
+  local agreed = vim.tbl_get(client.server_capabilities, "experimental", "intarsia", "nextEdits")
+  if agreed then
+    vim.health.ok("the server offers them, unless its setting `nextEdit` is off")
+  else
+    vim.health.warn("this server offers none", "Install server and plugin in the same version")
+  end
+  local settings = require("intarsia.options").settings()
+  vim.health.info(("setting nextEdit: %s"):format(settings.nextEdit or "sure (default)"))
+end
+
+---Report what a key does in a buffer that the server is attached to.
+---@param name string
+---@param key string
+---@param mode string
+---@param buffer? integer
+local function check_key(name, key, mode, buffer)
+  local mapping = buffer
+    and vim.api.nvim_buf_call(buffer, function()
+      return vim.fn.maparg(key, mode, false, true)
+    end)
+  local is_ours = mapping and mapping.desc == "intarsia: " .. name
+  local other = vim.iter(vim.api.nvim_get_keymap(mode)):find(function(global)
+    return vim.keycode(global.lhs) == vim.keycode(key)
+  end)
+  local where = mode == "n" and ", normal mode" or ""
+  if mapping and not is_ours and not vim.tbl_isempty(mapping) then
+    vim.health.warn(("%s (%s%s) is mapped to something else"):format(key, name, where))
+  elseif other then
+    local message = "%s (%s%s) does what it did before where nothing is shown"
+    vim.health.info(message:format(key, name, where))
+  else
+    vim.health.ok(("%s: %s%s"):format(key, name, where))
+  end
+end
+
 local function check_keys()
   vim.health.start("intarsia: keys")
   local keys = require("intarsia.options").current.keys
   local client = require("intarsia.server").client()
   local buffer = client and next(client.attached_buffers)
   for name, key in vim.spairs(keys or {}) do
-    local mapping = key
-      and buffer
-      and vim.api.nvim_buf_call(buffer, function()
-        return vim.fn.maparg(key, "i", false, true)
-      end)
-    local is_ours = mapping and mapping.desc == "intarsia: " .. name
-    local other = key
-      and vim.iter(vim.api.nvim_get_keymap("i")):find(function(global)
-        return vim.keycode(global.lhs) == vim.keycode(key)
-      end)
-    if mapping and not is_ours and not vim.tbl_isempty(mapping) then
-      vim.health.warn(("%s (%s) is mapped to something else"):format(key, name))
-    elseif other then
-      vim.health.info(("%s (%s) does what it did before where nothing is shown"):format(key, name))
-    elseif key then
-      vim.health.ok(("%s: %s"):format(key, name))
+    for _, mode in ipairs(key and require("intarsia.keys").modes(name) or {}) do
+      check_key(name, key, mode, buffer)
     end
   end
   if not keys then
@@ -118,6 +146,7 @@ end
 function M.check()
   check_neovim()
   check_server()
+  check_next_edits()
   check_keys()
   check_machine()
 end

@@ -8,6 +8,9 @@ local links = {
   IntarsiaDraft = "NonText", -- tokens of a draft that have not settled
   IntarsiaCount = "NonText", -- (2/3) while cycling
   IntarsiaEdit = "Visual", -- the text that a running edit will replace
+  IntarsiaNextEdit = "NonText", -- the mark where a next edit is offered
+  IntarsiaNextEditRemoved = "DiffDelete", -- what it would take away
+  IntarsiaNextEditAdded = "DiffAdd", -- what it would put there
   IntarsiaProgress = "DiagnosticVirtualTextInfo", -- a running edit's progress
 }
 

@@ -58,10 +58,34 @@ function M.previous()
   return drawn_by().cycle(-1)
 end
 
----Hide the ghost text until something is typed.
+---Hide the ghost text until something is typed; without one, dismiss the next edit on show.
 ---@return boolean # whether there was one
 function M.dismiss()
-  return require("intarsia.ghost_text").dismiss()
+  return require("intarsia.ghost_text").dismiss() or M.dismiss_next_edit()
+end
+
+---Go to the next edit and show what it changes; apply the one on show, and go to the next one.
+---@return boolean # whether there was one
+function M.next_edit()
+  return require("intarsia.next_edit").next()
+end
+
+---Dismiss the next edit on show: its place stays silent.
+---@return boolean # whether there was one
+function M.dismiss_next_edit()
+  return require("intarsia.next_edit").dismiss()
+end
+
+---List all next edits of the buffer, to apply them at once but for those that are unticked.
+---@return boolean # whether there was one
+function M.apply_next_edits()
+  return require("intarsia.next_edit.list").open()
+end
+
+---Whether next edits are offered in this buffer.
+---@return boolean
+function M.has_next_edit()
+  return #require("intarsia.next_edit").offers() > 0
 end
 
 ---Whether ghost text is shown at the cursor.

@@ -2,14 +2,15 @@
 
 local M = {}
 
----@class intarsia.Keys keys in insert mode; false: not mapped
+---@class intarsia.Keys keys in insert mode, `next_edit` in normal mode too; false: not mapped
 ---@field accept? string|false accepts the whole ghost text
 ---@field accept_word? string|false its next word
 ---@field accept_line? string|false up to the end of its line
 ---@field accept_sure? string|false up to the first token that the model is unsure of
 ---@field next? string|false shows the next suggestion
 ---@field previous? string|false shows the previous one
----@field dismiss? string|false hides the ghost text
+---@field dismiss? string|false hides the ghost text, or dismisses the next edit on show
+---@field next_edit? string|false shows the next edit, then applies it
 
 ---@class intarsia.ServerSettings see :help intarsia-settings
 ---@field enabled? boolean
@@ -61,6 +62,7 @@ local defaults = {
     next = "<M-n>",
     previous = "<M-p>",
     dismiss = "<M-e>",
+    next_edit = "<M-g>",
   },
   drafts = true,
   completion = false,

@@ -17,6 +17,7 @@ local function set(on)
   stop_timer()
   is_on = on
   require("intarsia.ghost_text").update(vim.api.nvim_get_current_buf())
+  require("intarsia.next_edit").update()
   require("intarsia.status").announce()
 end
 

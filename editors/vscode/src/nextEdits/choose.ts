@@ -1,0 +1,46 @@
+// Lets the user choose among all offers of a document, before they are applied at once.
+
+import { type QuickPickItem, window } from "vscode";
+import type { NextEdit } from "../protocol";
+import { linesOf } from "./lineDiff";
+
+interface Item extends QuickPickItem {
+  edit: NextEdit;
+}
+
+/**
+ * Return the offers that stay ticked, which all are at first; null: the user has left the list.
+ *
+ * @param show called with the ticked ones, to show what they would change
+ */
+export async function choose(
+  offers: readonly NextEdit[],
+  show: (ticked: readonly NextEdit[]) => void,
+): Promise<readonly NextEdit[] | null> {
+  const list = window.createQuickPick<Item>();
+  list.title = "Intarsia: Apply All Next Edits";
+  list.placeholder = "Enter applies what is ticked, Escape nothing";
+  list.canSelectMany = true;
+  list.items = offers.map((edit) => ({ label: labelOf(edit), edit }));
+  list.selectedItems = list.items;
+  show(offers);
+  const ticked = () => offers.filter((edit) => list.selectedItems.some((it) => it.edit === edit));
+  return new Promise((resolve) => {
+    list.onDidChangeSelection(() => show(ticked()));
+    list.onDidAccept(() => {
+      resolve(ticked());
+      list.hide();
+    });
+    list.onDidHide(() => {
+      resolve(null); // without effect after an answer
+      list.dispose();
+    });
+    list.show();
+  });
+}
+
+function labelOf({ range, newText }: NextEdit): string {
+  const [first = "", ...more] = linesOf(newText);
+  const text = newText === "" ? "(delete)" : first.trim() + (more.length > 0 ? " …" : "");
+  return `Line ${range.start.line + 1}: ${text}`;
+}

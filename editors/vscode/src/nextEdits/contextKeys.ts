@@ -1,0 +1,25 @@
+// Tells VS Code when the keys of next edits apply.
+
+import { commands } from "vscode";
+
+export interface Keys {
+  /** There is an offer in the active editor. */
+  offered: boolean;
+  /** The difference of one is on show. */
+  shown: boolean;
+  /** Tab means an offer, and not indentation. */
+  tab: boolean;
+}
+
+export class ContextKeys {
+  private now: Keys = { offered: false, shown: false, tab: false };
+
+  set(keys: Keys): void {
+    for (const name of ["offered", "shown", "tab"] as const) {
+      if (keys[name] !== this.now[name]) {
+        void commands.executeCommand("setContext", `intarsia.nextEdit.${name}`, keys[name]);
+      }
+    }
+    this.now = keys;
+  }
+}

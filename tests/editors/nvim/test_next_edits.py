@@ -1,0 +1,213 @@
+"""Next edits: marked, shown as a difference, accepted one after the other, dismissed, applied."""
+
+from collections.abc import Callable
+
+from headless_nvim import Neovim
+from scripted_next_edits import rule
+
+RULES = {
+    "next_edits": [
+        rule("(area(1", "(size(1"),
+        rule("(area(3", "(größe(3"),
+        rule("    print(area(5, 6))", "    width = 5\n    print(size(width, 6))"),
+        rule("import os", "import os\nimport sys"),
+    ],
+    "rules": [("ghost =", "text")],
+    "text": "",
+}
+OPTIONS = {"settings": {"debounceMs": 0, "deadlineMs": 60_000, "fillAhead": "off"}}
+TEXT = """\
+def area(a, b):
+    return a * b
+
+
+print(area(1, 2))
+print(area(3, 4))
+if True:
+    print(area(5, 6))
+print("the end")
+"""
+RENAMED = TEXT.replace("def area", "def size")
+# What is drawn, line by line: [gone], {come}, the mark, and whole new lines after a +.
+DRAWN = """(function()
+  local space, drawn = vim.api.nvim_create_namespace('intarsia.next_edit'), {}
+  local function words(chunks)
+    return vim.iter(chunks):map(function(chunk) return chunk[1] end):join('')
+  end
+  for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, {details = true})) do
+    local _, row, col, details = unpack(mark)
+    local text = ''
+    if details.virt_text then
+      text = words(details.virt_text)
+      text = details.virt_text_pos == 'inline' and '{' .. text .. '}' or text
+    elseif details.virt_lines then
+      text = '+' .. table.concat(vim.tbl_map(words, details.virt_lines), '+')
+    elseif details.end_col then
+      text = vim.api.nvim_buf_get_text(0, row, col, details.end_row, details.end_col, {})[1]
+      text = '[' .. text .. ']'
+    end
+    table.insert(drawn, (row + 1) .. ':' .. text)
+  end
+  return table.concat(drawn, ' ')
+end)()"""
+TWO_MARKS = "5: » next edit 6: »"
+Edit = Callable[..., Neovim]
+
+
+def holds(nvim: Neovim, text: str) -> None:
+    nvim.holds(text.rstrip("\n").replace("\n", "|"))
+
+
+def draws(nvim: Neovim, expected: str) -> None:
+    nvim.until(f"{DRAWN} == [=[{expected}]=]")
+
+
+def rename(edit: Edit) -> Neovim:
+    """Rename the function, by keys; return once the offers are marked."""
+    nvim = edit(TEXT)
+    nvim.until("(require('intarsia').info() or {}).state == 'ready'")
+    nvim.keys("wcwsize<Esc>")
+    draws(nvim, TWO_MARKS)
+    return nvim
+
+
+def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(edit: Edit) -> None:
+    nvim = rename(edit)
+    nvim.keys("<M-g>")
+    draws(nvim, "5:[area] 5:{size} 6: »")
+    assert nvim.lua("vim.api.nvim_win_get_cursor(0)") == [5, 6]
+    holds(nvim, RENAMED)
+    nvim.keys("<M-g>")
+    draws(nvim, "6:[area] 6:{größe} 8: »")
+    holds(nvim, RENAMED.replace("area(1", "size(1"))
+    nvim.keys("<Esc>")
+    draws(nvim, "8: » next edit")
+    assert nvim.lua("vim.fn.maparg('<Esc>', 'n')") == ""
+    nvim.keys("<M-g>")
+    draws(nvim, "8:+    width = 5+    print(size(width, 6)) 8:[print(area(5, 6))]")
+    nvim.keys("<M-g>")
+    draws(nvim, "")
+    accepted = RENAMED.replace("area(1", "size(1").replace(
+        "    print(area(5, 6))", "    width = 5\n    print(size(width, 6))"
+    )
+    holds(nvim, accepted)
+    assert nvim.lua("vim.api.nvim_win_get_cursor(0)") == [9, 24]
+
+
+def test_one_undo_takes_an_accepted_one_back_and_nothing_comes_right_after(edit: Edit) -> None:
+    nvim = rename(edit)
+    nvim.keys("<M-g>")
+    draws(nvim, "5:[area] 5:{size} 6: »")
+    nvim.keys("<M-g>")
+    draws(nvim, "6:[area] 6:{größe} 8: »")
+    nvim.keys("u")
+    holds(nvim, RENAMED)
+    draws(nvim, "")
+    assert not nvim.lua("require('intarsia').has_next_edit()")
+    nvim.keys("<C-r>")
+    holds(nvim, RENAMED.replace("area(1", "size(1"))
+    draws(nvim, "")
+
+
+def test_in_insert_mode_it_is_a_step_of_undo_of_its_own(edit: Edit) -> None:
+    nvim = rename(edit)
+    nvim.keys("A  # x")
+    nvim.until("require('intarsia').has_next_edit()")  # the server has moved them
+    nvim.keys("<M-g>")
+    draws(nvim, "5:[area] 5:{size} 6: »")
+    nvim.keys("<M-g>")
+    draws(nvim, "6:[area] 6:{größe} 8: »")
+    nvim.keys("<M-e>")
+    draws(nvim, "8: » next edit")
+    nvim.keys("<Esc>")
+    holds(nvim, RENAMED.replace("b):", "b):  # x").replace("area(1", "size(1"))
+    nvim.keys("u")
+    holds(nvim, RENAMED.replace("b):", "b):  # x"))
+
+
+def test_the_cursor_that_leaves_hides_it_and_dismisses_nothing(edit: Edit) -> None:
+    nvim = rename(edit)
+    nvim.keys("<M-g>")
+    draws(nvim, "5:[area] 5:{size} 6: »")
+    nvim.keys("k")
+    draws(nvim, TWO_MARKS)
+    nvim.keys("G")
+    draws(nvim, "5: » next edit 6: »")  # round to the first one
+
+
+def test_typing_takes_what_is_shown_away(edit: Edit) -> None:
+    nvim = rename(edit)
+    nvim.keys("<M-g>")
+    draws(nvim, "5:[area] 5:{size} 6: »")
+    nvim.keys("x")
+    nvim.until(f"not {DRAWN}:find('size')")
+    holds(nvim, RENAMED.replace("area(1", "rea(1"))
+
+
+def test_new_lines_are_drawn_as_lines(edit: Edit) -> None:
+    text = "def area(a, b):\n    return a * b\n\n\nimport os\n"
+    nvim = edit(text)
+    nvim.keys("wcwsize<Esc>")
+    draws(nvim, "5: » next edit")
+    nvim.keys("<M-g>")
+    draws(nvim, "5:+import sys")
+    nvim.keys("<M-g>")
+    holds(nvim, text.replace("area", "size") + "import sys\n")
+
+
+def test_ghost_text_has_precedence(edit: Edit) -> None:
+    nvim = rename(edit)
+    nvim.keys("oghost = ")
+    nvim.shows("text")
+    assert nvim.lua("require('intarsia').next_edit()") is False
+    nvim.keys("<Esc>")
+
+
+def test_no_ghost_text_is_asked_for_where_a_next_edit_is_shown(edit: Edit) -> None:
+    nvim = rename(edit)
+    nvim.keys("A")
+    nvim.keys("<M-g>")
+    draws(nvim, "5:[area] 5:{size} 6: »")
+    nvim.keys("<Left><Right>")
+    nvim.shows(None)
+    nvim.keys("<M-e>")
+    nvim.until(f"not {DRAWN}:find('size')")
+
+
+def test_a_key_does_what_it_did_where_there_is_no_next_edit(edit: Edit) -> None:
+    nvim = edit("one = 1\n")
+    nvim.run("vim.keymap.set('n', '<M-g>', 'x')")
+    nvim.keys("<M-g>")
+    holds(nvim, "ne = 1")
+    nvim.run("vim.keymap.del('n', '<M-g>')")
+
+
+def test_all_are_applied_at_once_but_for_an_unticked_one(edit: Edit) -> None:
+    nvim = rename(edit)
+    nvim.keys(":Intarsia nextedit all<CR>")
+    nvim.until("vim.api.nvim_win_get_config(0).relative ~= ''")
+    holds(nvim, "[x] line 5: print(size(1, 2))\n[x] line 6: print(größe(3, 4))")
+    nvim.keys("j<Space>")
+    holds(nvim, "[x] line 5: print(size(1, 2))\n[ ] line 6: print(größe(3, 4))")
+    nvim.keys("k<Space><Space>k<Space>")
+    holds(nvim, "[x] line 5: print(size(1, 2))\n[x] line 6: print(größe(3, 4))")
+    nvim.keys("<CR>")
+    holds(nvim, RENAMED.replace("area(1", "size(1").replace("area(3", "größe(3"))
+    nvim.keys("u")
+    holds(nvim, RENAMED)
+
+
+def test_commands_say_where_there_is_none(edit: Edit) -> None:
+    nvim = edit("one = 1\n")
+    nvim.keys(":Intarsia nextedit<CR>")
+    nvim.tells("there is no next edit here")
+    nvim.keys(":Intarsia nextedit sideways<CR>")
+    nvim.tells("not")
+
+
+def test_switched_off_nothing_is_marked(edit: Edit) -> None:
+    nvim = rename(edit)
+    nvim.run("require('intarsia').toggle()")
+    draws(nvim, "")
+    nvim.run("require('intarsia').toggle()")
+    draws(nvim, TWO_MARKS)

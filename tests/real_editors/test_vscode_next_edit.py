@@ -1,0 +1,125 @@
+"""Next edits in VS Code: marked, shown, accepted in a chain, dismissed, applied at once."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from code_server import code_server
+from conftest import PATIENT
+from extension_log import ExtensionLog
+from installation import packaged_extension
+from playwright.sync_api import Browser
+from rule_server import rule_server_command
+from scripted_next_edits import rule
+from temporary_address import temporary_address
+from vscode_window import VSCodeWindow
+from windows import Windows
+
+SOURCE = """\
+def area║(a, b):
+    return a * b
+
+
+print(area(1, 2))
+print(area(3, 4))
+if True:
+    print(area(5, 6))
+print("the end")
+"""
+BEFORE = SOURCE.replace("║", "")
+RULES = [
+    rule("(area(1", "(size(1"),
+    rule("(area(3", "(size(3"),
+    rule("    print(area(5, 6))", "    width = 5\n    print(size(width, 6))"),
+]
+AFTER = (
+    BEFORE.replace("area", "size")
+    .replace("size(5, 6)", "size(width, 6)")
+    .replace("    print(size(width", "    width = 5\n    print(size(width")
+)
+SETTINGS: dict[str, object] = {
+    **PATIENT,
+    "intarsia.serverCommand": list(rule_server_command(next_edits=RULES)),
+    "intarsia.fillAhead": "off",
+    "editor.autoClosingBrackets": "never",
+}
+
+
+@pytest.fixture
+def windows(browser: Browser, tmp_path: Path) -> Iterator[Windows]:
+    """Windows of a VS Code with an engine that finds next edits by rules."""
+    workspaces = tmp_path / "workspaces"
+    workspaces.mkdir()
+    with (
+        temporary_address() as address,
+        code_server(
+            tmp_path / "vscode",
+            {**os.environ, **address.as_environment()},
+            extensions=[packaged_extension()],
+            settings=SETTINGS,
+        ) as server,
+    ):
+        log = ExtensionLog(server=server)
+        with Windows(server=server, browser=browser, folder=workspaces) as windows:
+            yield windows
+        assert log.problems() == []
+
+
+def rename(windows: Windows) -> VSCodeWindow:
+    """Rename the function, by keys; return once the offers are marked."""
+    window = windows.open(SOURCE)
+    window.press(*["Backspace"] * len("area"))
+    window.type("size")
+    window.expect_drawn("⇥ next edit⇥")
+    return window
+
+
+def test_a_key_shows_accepts_and_goes_on_and_escape_dismisses(windows: Windows) -> None:
+    window = rename(windows)
+    window.press("Tab")
+    window.expect_cursor(5, 7)
+    window.expect_drawn("size⇥")
+    window.expect_saved(BEFORE.replace("def area", "def size"))
+    window.press("Tab")
+    window.expect_cursor(6, 7)
+    window.expect_drawn("size⇥")
+    window.press("Escape")
+    window.expect_drawn("⇥ next edit")
+    window.press("Tab")
+    window.expect_cursor(8, 5)
+    window.expect_drawn("+     width = 5             +     print(size(width, 6))")
+    window.press("Tab")
+    window.expect_drawn("")
+    dismissed = AFTER.replace("size(3", "area(3")
+    window.expect_saved(dismissed)
+
+    window.press("Control+z")  # nothing comes right after undo
+    window.expect_saved(dismissed.replace("    width = 5\n", "").replace("size(width", "area(5"))
+    window.expect_drawn("")
+
+
+def test_tab_indents_where_it_is_wanted_and_another_key_still_goes_there(
+    windows: Windows,
+) -> None:
+    window = rename(windows)
+    window.press("ArrowDown", "ArrowDown", "Tab")
+    window.expect_saved(BEFORE.replace("def area", "def size").replace("b\n\n", "b\n    \n"))
+    window.expect_drawn("⇥ next edit⇥")
+    window.press("Alt+]")
+    window.expect_cursor(5, 7)
+    window.press("ArrowUp")  # the cursor leaves: nothing is dismissed
+    window.expect_drawn("⇥ next edit⇥")
+
+
+def test_all_are_applied_at_once_but_for_an_unticked_one(windows: Windows) -> None:
+    window = rename(windows)
+    window.command("Intarsia: Apply All Next Edits")
+    window.expect_drawn("sizesize")
+    window.choose("Line 6")
+    window.expect_drawn("size⇥")
+    window.press("Enter")
+    one = BEFORE.replace("def area", "def size").replace("area(1", "size(1")
+    window.expect_saved(one)
+    window.press("Control+z")
+    window.expect_saved(BEFORE.replace("def area", "def size"))
