@@ -11,8 +11,8 @@ from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.languages import language_for_id
+from intarsia.research.benchmark.editor.sources import CutLine, cut_bodies
 from intarsia.research.benchmark.figures import Bench, Figure, middle_of
-from intarsia.research.benchmark.sources import CutLine, cut_bodies
 from intarsia.research.benchmark.systems import OURS, plain_name, start_systems
 from intarsia.research.evaluation.answer import Answer
 

@@ -8,8 +8,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from intarsia.research.benchmark.editor.sources import long_source
 from intarsia.research.benchmark.figures import Bench, Figure, percentile
-from intarsia.research.benchmark.sources import long_source
 from intarsia.research.evaluation.server_process import STATUS, ServerProcess, serving
 
 NUM_LINES = 2_000

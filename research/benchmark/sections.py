@@ -11,6 +11,7 @@ from intarsia.research.benchmark.figures import Bench, Figure
 from intarsia.research.benchmark.fills import measure_fills
 from intarsia.research.benchmark.hole_lengths import measure_hole_lengths
 from intarsia.research.benchmark.index import measure_index
+from intarsia.research.benchmark.next_edits import measure_next_edits
 from intarsia.research.benchmark.passes import measure_passes
 from intarsia.research.benchmark.requests import measure_requests
 from intarsia.research.benchmark.side_by_side import measure_side_by_side
@@ -49,6 +50,11 @@ SECTIONS: tuple[Section, ...] = (
     Section(name="requests", words="asking the language server", measure=measure_requests),
     Section(name="along", words="typing the suggested text", measure=measure_along),
     Section(name="typing", words="typing", measure=measure_typing),
+    Section(
+        name="next-edits",
+        words="typing where nothing else is to change",
+        measure=measure_next_edits,
+    ),
     Section(name="index", words="indexing a project", measure=measure_index),
     Section(name="editing", words="working on several files", measure=measure_editing),
     Section(name="users", words="several users at once", measure=measure_users),

@@ -101,7 +101,11 @@ class ServerProcess:
         return message.get("result")
 
     async def open_session(
-        self, options: Mapping[str, Any], *, asks_for_drafts: bool = False
+        self,
+        options: Mapping[str, Any],
+        *,
+        asks_for_drafts: bool = False,
+        asks_for_next_edits: bool = False,
     ) -> Message:
         """Initialize the server; return its status after the model is loaded. Raise ServerFault."""
         await self.request(
@@ -111,7 +115,13 @@ class ServerProcess:
                 "rootUri": None,
                 "capabilities": {
                     "textDocument": {"inlineCompletion": {}},
-                    "experimental": {"intarsia": {"status": True, "drafts": asks_for_drafts}},
+                    "experimental": {
+                        "intarsia": {
+                            "status": True,
+                            "drafts": asks_for_drafts,
+                            "nextEdits": asks_for_next_edits,
+                        }
+                    },
                 },
                 "initializationOptions": options,
             },

@@ -144,6 +144,8 @@ def _is_in_window(hunk: OpenHunk, found: Found) -> bool:
 
 def _judged(place: FoundPlace, lines: Sequence[str], still_open: Sequence[OpenHunk]) -> JudgedPlace:
     first, end = place.change.first_line, place.change.end_line
+    put_in = exact_hunks(place.change, lines, still_open)
+    at_place = {hunk.number for hunk in touched(place.change, still_open)}
     return JudgedPlace(
         first_line=first,
         old_text="".join(lines[first:end]),
@@ -156,6 +158,6 @@ def _judged(place: FoundPlace, lines: Sequence[str], still_open: Sequence[OpenHu
         log_p=place.log_p,
         is_agreed=place.is_agreed,
         level=place.level,
-        hunks=tuple(hunk.number for hunk in touched(place.change, still_open)),
-        exact_hunks=exact_hunks(place.change, lines, still_open),
+        hunks=tuple(sorted(at_place.union(put_in))),
+        exact_hunks=put_in,
     )

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 from intarsia.research.edits.edit_case import EditCase, lines_of, with_hunks
 
@@ -86,13 +86,15 @@ def exact_hunks(
 
     The text after the offer is then the text with the commit's own change put in: with a hunk, with
     adjacent hunks, or, where a hunk replaces lines by as many, with some of its lines. Blanks at
-    the ends of lines are ignored.
+    the ends of lines are ignored. Where equal lines are next to an insertion it may be made at
+    several lines, with one result: all are right.
     """
     plain = [line.rstrip() for line in lines]
     after = _replaced(plain, [(offer.first_line, offer.end_line, lines_of(offer.text))])
     if after == plain:
         return ()
-    for numbers, changes in _true_changes(touched(offer, hunks)):
+    others = (((hunk.number,), [_whole(hunk)]) for hunk in hunks)
+    for numbers, changes in chain(_true_changes(touched(offer, hunks)), others):
         if after == _replaced(plain, changes):
             return numbers
     return ()
@@ -106,13 +108,17 @@ def _true_changes(hunks: Sequence[OpenHunk]) -> Iterator[tuple[tuple[int, ...], 
     for first, end in combinations(range(len(hunks) + 1), 2):
         run = hunks[first:end]
         numbers = tuple(hunk.number for hunk in run)
-        yield numbers, [(hunk.start, hunk.end, hunk.new_lines) for hunk in run]
+        yield numbers, [_whole(hunk) for hunk in run]
     for hunk in hunks:
         num_lines = hunk.end - hunk.start
         if num_lines == len(hunk.new_lines):
             for first, end in combinations(range(num_lines + 1), 2):
                 part = (hunk.start + first, hunk.start + end, hunk.new_lines[first:end])
                 yield (hunk.number,), [part]
+
+
+def _whole(hunk: OpenHunk) -> _Change:
+    return hunk.start, hunk.end, hunk.new_lines
 
 
 def _replaced(lines: Sequence[str], changes: Sequence[_Change]) -> list[str]:

@@ -1,15 +1,20 @@
 """``intarsia eval --edits``: from a set to figures, with an engine that corrects by rules."""
 
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from command_line import run
-from edit_runs import edit_case, hunk
+from edit_runs import ScriptedFinder, edit_case, hunk
 from scripted_next_edits import rule
 
 from intarsia.cli.errors import ExitCode
 from intarsia.research.edits.edit_set import write_edit_set
+from intarsia.research.errors import EvaluationFault
+from intarsia.research.evaluation.edits.edit_record import read_edit_run
+from intarsia.research.evaluation.edits.finder import Found, Question
 
 HUNKS = (hunk(8, 1, "new 8"), hunk(11, 1, "new 11"))
 
@@ -94,3 +99,30 @@ def test_runs_of_holes_and_of_edits_are_not_compared(start_engine, edits: Path, 
     result = run("eval", "--compare", saved, tmp_path / "holes.json")
     assert result.exit_code == ExitCode.BAD_INPUT
     assert "is a run of edits, not of holes" in result.stderr
+
+
+def test_the_rows_so_far_are_saved_if_the_run_ends_early(
+    edits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """The finder answers one case; then no other could be answered either."""
+    answers = iter([Found(first_line=0, end_line=99)])
+
+    class EndingSystem:
+        def __init__(self, **_: object) -> None: ...
+
+        @asynccontextmanager
+        async def ready(self) -> AsyncIterator[ScriptedFinder]:
+            yield ScriptedFinder(self._answer)
+
+        def _answer(self, question: Question) -> Found:
+            answer = next(answers, None)
+            if answer is None:
+                raise EvaluationFault("the engine is gone: start it again")
+            return answer
+
+    monkeypatch.setattr("intarsia.cli.eval.edits.EngineFinderSystem", EndingSystem)
+    saved = tmp_path / "run.json"
+    result = run("eval", "--edits", edits, "--save", saved)
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert result.stderr.splitlines()[-1].endswith("the engine is gone: start it again")
+    assert [row.case for row in read_edit_run(saved).rows] == ["a"]

@@ -7,9 +7,9 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
 from intarsia.research.benchmark.context import KILO_TOKENS, measure_context
+from intarsia.research.benchmark.editor.sources import cut_line_of_file
 from intarsia.research.benchmark.edits import APPENDED, with_appended, with_edited_suffix
 from intarsia.research.benchmark.figures import Bench
-from intarsia.research.benchmark.sources import cut_line_of_file
 
 
 async def test_a_longer_file_is_read_longer_unless_it_is_cut_as_usual(address: Address):

@@ -5,9 +5,9 @@ from rule_engine import rule_engine_launch
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.editor.sources import long_source
 from intarsia.research.benchmark.figures import Bench
 from intarsia.research.benchmark.requests import measure_requests
-from intarsia.research.benchmark.sources import long_source
 
 
 async def test_every_request_of_a_server_is_timed_without_the_engines_part(address: Address):

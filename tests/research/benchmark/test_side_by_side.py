@@ -11,10 +11,10 @@ from intarsia.cli.errors import ExitCode
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.editor.sources import cut_bodies, cut_lines
 from intarsia.research.benchmark.figures import Bench
 from intarsia.research.benchmark.hole_lengths import NUM_LINES, measure_hole_lengths, plan_body
 from intarsia.research.benchmark.side_by_side import measure_side_by_side, plan_line
-from intarsia.research.benchmark.sources import cut_bodies, cut_lines
 from intarsia.research.benchmark.systems import start_systems
 from intarsia.research.evaluation.systems.llama_cpp import llama_cpp
 

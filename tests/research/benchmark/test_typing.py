@@ -11,12 +11,12 @@ from rule_engine import rule_engine_launch
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.editor.sources import cut_lines
+from intarsia.research.benchmark.editor.typing_keys import keys_of, typed_lines, typing_places
 from intarsia.research.benchmark.figures import Bench
-from intarsia.research.benchmark.sources import cut_lines
 from intarsia.research.benchmark.typing import has_text, measure_typing, settled_text
 from intarsia.research.benchmark.typing_baseline import measure_typing_baseline
 from intarsia.research.benchmark.typing_figures import KeyFates, figures_of
-from intarsia.research.benchmark.typing_keys import keys_of, typed_lines, typing_places
 from intarsia.research.evaluation.systems.llama_cpp import llama_cpp
 
 

@@ -9,8 +9,8 @@ from rule_engine import rule_engine_launch
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
+from intarsia.research.benchmark.editor.sources import cut_lines
 from intarsia.research.benchmark.figures import Bench
-from intarsia.research.benchmark.sources import cut_lines
 from intarsia.research.benchmark.users import FEWEST_KEYS, MOST_KEYS, keys_of, measure_users
 
 

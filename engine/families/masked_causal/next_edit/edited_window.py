@@ -75,7 +75,7 @@ class EditedWindow:
     def beginning(self, num_scored: int) -> "EditedWindow | None":
         """Return the windows with the lines that end among the first tokens to score.
 
-        None if that is no line, or all of them.
+        None if that is no line, or every line.
         """
         lines = [
             line

@@ -56,19 +56,22 @@ class WindowReader:
         """
         cache, hidden, num_known = self._beginning(ids, first)
         self.num_reused += num_known
-        self.num_computed += len(ids) - num_known
         parts = [hidden]
-        for start in range(num_known, len(ids), SHORT_CHUNK):
-            control.checkpoint()
-            part = ids[start : start + SHORT_CHUNK]
-            rows = frozen_rows(part, start=start, device=self._backbone.device)
-            read = self._backbone.forward(rows, cache)
-            cache.commit(list(part))
-            parts.append(read[max(0, first - start) :])
-        # without the empty part, which may be of another precision
-        hidden = torch.cat([part for part in parts if len(part)] or parts[-1:])
-        window = ReadWindow(ids=tuple(ids), cache=cache, hidden=hidden, first=first)
-        self._hold(window)
+        try:
+            for start in range(num_known, len(ids), SHORT_CHUNK):
+                control.checkpoint()
+                part = ids[start : start + SHORT_CHUNK]
+                rows = frozen_rows(part, start=start, device=self._backbone.device)
+                read = self._backbone.forward(rows, cache)
+                cache.commit(list(part))
+                self.num_computed += len(part)
+                parts.append(read[max(0, first - start) :])
+        finally:  # what was read before a cancel need not be read again
+            # without the empty part, which may be of another precision
+            hidden = torch.cat([part for part in parts if len(part)] or parts[-1:])
+            read_ids = tuple(ids[: len(cache)])
+            window = ReadWindow(ids=read_ids, cache=cache, hidden=hidden, first=first)
+            self._hold(window)
         return window
 
     def _beginning(self, ids: Sequence[int], first: int) -> tuple[KvCache, Tensor, int]:

@@ -80,6 +80,14 @@ async def test_a_failure_is_kept_with_its_reason() -> None:
     assert not row.is_counted_edit
 
 
+async def test_an_insertion_may_be_made_at_any_of_several_lines_with_one_result() -> None:
+    """Lines like those above it: it may be made above these, too."""
+    far = edit_case(HUNKS[0], hunk(5, 0, "new", "line 3", "line 4"))
+    finder = ScriptedFinder(in_turn([place(3, 0, "line 3", "line 4", "new")]))
+    found = (await rows_of([far], finder))[0].first.places[0]
+    assert (found.hunks, found.exact_hunks) == ((1,), (1,))
+
+
 async def test_text_around_a_place_is_kept_for_display() -> None:
     (row,) = await rows_of([CASE], ScriptedFinder(in_turn([place(4, 1, "x")])))
     shown = row.first.places[0]

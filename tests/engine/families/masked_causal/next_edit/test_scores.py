@@ -90,6 +90,9 @@ def test_reading_ends_within_a_chunk(backbone: CausalBackbone, window: EditedWin
     with pytest.raises(Cancelled):
         reader.read(window.after.ids, 10, cancelling(lambda: seen.append(True) or len(seen) > 2))
     assert len(seen) == 3
+    num_read = reader.num_computed
+    reader.read(window.after.ids, 10, NO_CONTROL)  # the first two chunks are known
+    assert reader.num_computed == num_read + len(window.after.ids) - 2 * SHORT_CHUNK
     assert len(window.after.ids) > 3 * SHORT_CHUNK  # so that there was more to read
 
 

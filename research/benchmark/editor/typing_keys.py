@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from intarsia.research.benchmark.sources import CutLine, cut_lines
+from intarsia.research.benchmark.editor.sources import CutLine, cut_lines
 
 KEYS_PER_SECOND = 5.0
 
@@ -57,8 +57,12 @@ def typed_lines(line: CutLine) -> str:
 
 
 def keys_of(line: CutLine, chosen: random.Random) -> Iterator[Key]:
+    """Yield the keys that type a line and the next one."""
+    return keys_of_text(typed_lines(line), chosen)
+
+
+def keys_of_text(text: str, chosen: random.Random) -> Iterator[Key]:
     """Yield the keys. A line end includes the next line's indentation, as in an editor."""
-    text = typed_lines(line)
     at = 0
     while at < len(text):
         sign = text[at]
