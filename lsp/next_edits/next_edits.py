@@ -7,8 +7,9 @@ for one. After an accepted offer the look goes on, with the same edit as its exa
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from intarsia.infill.next_edit.find import find_offers
@@ -54,6 +55,7 @@ class _Watched:
     settled: SettledText
     open: OpenOffers = field(default_factory=OpenOffers)
     task: asyncio.Task[None] | None = None
+    timer: asyncio.TimerHandle | None = None  # of a task that has not begun
     quiet_until: float = 0.0  # time.monotonic()
     shown: str | None = None  # the text that a suggestion would insert now
     is_read: bool = False
@@ -62,15 +64,23 @@ class _Watched:
 
     @property
     def is_busy(self) -> bool:
-        return self.task is not None and not self.task.done()
+        return self.timer is not None or (self.task is not None and not self.task.done())
 
-    def start(self, work: Awaitable[None]) -> None:
+    def start(self, work: Callable[[], Awaitable[None]], after_s: float = 0.0) -> None:
+        """Do this work instead of what is begun; a key that ends it before then costs no task."""
         self.end()
-        self.task = asyncio.create_task(_guarded(work))
+        self.timer = asyncio.get_running_loop().call_later(after_s, self._begin, work)
 
     def end(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
         if self.task is not None:
             self.task.cancel()
+
+    def _begin(self, work: Callable[[], Awaitable[None]]) -> None:
+        self.timer = None
+        self.task = asyncio.create_task(_guarded(work))
 
     def until(self) -> float:
         return self.quiet_until
@@ -117,7 +127,7 @@ class NextEdits:
         if watched.may_settle and after.text != watched.settled.text:
             pause_s = LONG_PAUSE_S if is_suggestion else PAUSE_S
             watched.quiet_until = time.monotonic() + pause_s
-            watched.start(self._settle(watched, after.uri))
+            watched.start(partial(self._settle, watched, after.uri), after_s=PAUSE_S)
 
     def cursor_moved(self, uri: str, line: int) -> None:
         """Take the line of the cursor, from a request: an edit may have been left."""
@@ -127,7 +137,7 @@ class NextEdits:
         watched.cursor_line = line
         is_at_rest = document.text == watched.settled.text
         if watched.may_settle and not watched.is_busy and not is_at_rest:
-            watched.start(self._settle(watched, uri))
+            watched.start(partial(self._settle, watched, uri))
 
     def suggested(self, document: Document, line: int, shown: str | None) -> None:
         """Take an answered request for a suggestion at a line: ``shown`` is its text, if any.
@@ -141,7 +151,7 @@ class NextEdits:
         if shown is not None:
             watched.quiet_until = time.monotonic() + LONG_PAUSE_S
         if not watched.is_read and not watched.is_busy:
-            watched.start(self._read(watched, document, line))
+            watched.start(partial(self._read, watched, document, line), after_s=PAUSE_S)
 
     def dismiss(self, uri: str, id: str) -> None:
         """Close an offer; its place stays silent in this document."""
@@ -153,8 +163,12 @@ class NextEdits:
     async def settled(self, uri: str) -> None:
         """Return once the newest text of a document is looked at, or is not going to be."""
         watched = self._of.get(uri)
-        if watched is not None and watched.task is not None:
-            await asyncio.wait({watched.task})
+        while watched is not None and watched.is_busy:
+            if watched.timer is not None:
+                wait_s = watched.timer.when() - asyncio.get_running_loop().time()
+                await asyncio.sleep(max(0.0, wait_s))
+            elif watched.task is not None:
+                await asyncio.wait({watched.task})
 
     def forget(self, uri: str) -> None:
         """Drop what is known of a document: it is closed, or gets no offers any more."""
@@ -188,7 +202,7 @@ class NextEdits:
             start = newest.start + sum(len(it.text) - (it.end - it.start) for it in others)
             lines = _lines_at(document, start, start + len(newest.text))
             watched.quiet_until = 0.0
-            watched.start(self._look(watched, document, last, lines))
+            watched.start(partial(self._look, watched, document, last, lines))
 
     async def _settle(self, watched: _Watched, uri: str) -> None:
         """Wait until the text is at rest, then look at what its edit has left."""
@@ -274,8 +288,8 @@ def _lines_at(document: Document, start: int, end: int) -> LineRange:
     return LineRange(start=first.line, end=last.line + (last.character > 0))
 
 
-async def _guarded(work: Awaitable[None]) -> None:
+async def _guarded(work: Callable[[], Awaitable[None]]) -> None:
     try:
-        await work
+        await work()
     except Exception:  # the user did not request it
         logger.exception("looking for next edits failed")
