@@ -22,6 +22,9 @@ from intarsia.engine.ipc.address import Address
 pytestmark = [pytest.mark.model, pytest.mark.timeout(240)]
 
 PATIENT = {"debounceMs": 0, "deadlineMs": 60_000, "invokedDeadlineMs": 60_000}
+ALONE = {**PATIENT, "fillAhead": "never", "nextEdit": "off"}
+"""No work in idle time, which could have the context while the other client asks for it."""
+
 SOURCE = '''"""Plain arithmetic."""
 
 
@@ -72,8 +75,8 @@ async def test_a_block_is_filled_in_a_file_with_crlf(real_engine_runtime: Addres
 
 async def test_two_servers_share_one_engine_and_its_prefix(real_engine_runtime: Address) -> None:
     async with (
-        editing(vscode(), real_engine_runtime, options=PATIENT) as one,
-        editing(neovim(), real_engine_runtime, options=PATIENT) as other,
+        editing(vscode(), real_engine_runtime, options=ALONE) as one,
+        editing(neovim(), real_engine_runtime, options=ALONE) as other,
     ):
         for client in (one, other):
             uri = open_document(client, "arithmetic.py", SOURCE.format(""))
