@@ -218,4 +218,6 @@ async def test_a_client_can_connect_over_tcp(runtime: Address) -> None:
     finally:
         if server.returncode is None:
             server.kill()
+        if (writer := client.protocol.writer) is not None:  # pygls leaves it open
+            writer.close()
         await client.stop()
