@@ -252,8 +252,8 @@ class _Lines:
         """Return where the lines end that are scored after the replaced ones, in the window after
         the edit: they go on as far as nothing changed between the two windows."""
         following = [line for line in self.window.lines if line.start >= end]
-        for number, line in enumerate(following[:_LINES_AFTER]):
-            if line.start != end or number == _LINES_AFTER:
+        for line in following[:_LINES_AFTER]:
+            if line.start != end:
                 break
             end = line.end
         return end
