@@ -58,7 +58,7 @@ class Session:
         self.first_windows = Windows()  # read for a first answer
         self.cache = SuggestionCache()
         self.latest = LatestRequest()
-        self.ahead = AheadChain(self._count_ahead, self._no_next_edit_due)
+        self.ahead = AheadChain(self._count_ahead)
         self.power = Power()
         self.debounce = Debounce()
         self._notify = server.protocol.notify
@@ -110,7 +110,8 @@ class Session:
     def _has_next_edits(self) -> bool:
         return "next_edits" in self.__dict__
 
-    async def _no_next_edit_due(self) -> None:
+    async def no_next_edit_due(self) -> None:
+        """Return once no search for next edits waits for the engine or has it."""
         if self._has_next_edits:
             await self.next_edits.none_due()
 

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from intarsia.infill.suggestion import NoSuggestion
@@ -31,16 +31,19 @@ class IdleEngine:
         self._none_due.set()
 
     async def none_due(self) -> None:
-        """Return once no request waits for the engine or has it."""
+        """Return once no search waits for the engine or has it."""
         await self._none_due.wait()
 
     async def ask(
-        self, request: "FindNextEdits", quiet_until: QuietUntil
+        self, request: "FindNextEdits", quiet_until: QuietUntil, *, is_search: bool
     ) -> "NextEdits | NoSuggestion":
-        """Return the answer; where the engine gives none, the reason."""
+        """Return the answer; where the engine gives none, the reason.
+
+        One that is no search has a text read only: ``none_due`` does not wait for it.
+        """
         while True:
             await quiet(quiet_until)
-            with self._due():
+            with self._due() if is_search else nullcontext():
                 await self._free()
                 if quiet_until() > time.monotonic():
                     continue  # a suggestion has come

@@ -28,7 +28,7 @@ from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.fill_options import language_of
-from intarsia.lsp.next_edits.idle_engine import IdleEngine, quiet
+from intarsia.lsp.next_edits.idle_engine import IdleEngine, QuietUntil, quiet
 from intarsia.lsp.next_edits.open_offers import OpenOffer, OpenOffers
 from intarsia.lsp.next_edits.settled_text import SettledEdit, SettledText
 from intarsia.lsp.next_edits.surroundings import Surroundings
@@ -82,9 +82,6 @@ class _Watched:
         self.timer = None
         self.task = asyncio.create_task(_guarded(work))
 
-    def until(self) -> float:
-        return self.quiet_until
-
 
 class NextEdits:
     """The looks and the offers of all documents."""
@@ -97,6 +94,7 @@ class NextEdits:
         self._idle = IdleEngine(engine, surroundings.is_filling_ahead)
         self._windows = Windows()  # that looks have shown
         self._of: dict[str, _Watched] = {}  # by URI
+        self._read_until = 0.0  # time.monotonic(): then the newest suggestion has been read
 
     async def none_due(self) -> None:
         """Return once no look waits for the engine or has it."""
@@ -149,7 +147,7 @@ class NextEdits:
         watched = self._watch(document)
         watched.shown = shown
         if shown is not None:
-            watched.quiet_until = time.monotonic() + LONG_PAUSE_S
+            self._read_until = time.monotonic() + LONG_PAUSE_S
         if not watched.is_read and not watched.is_busy:
             watched.start(partial(self._read, watched, document, line), after_s=PAUSE_S)
 
@@ -201,12 +199,12 @@ class NextEdits:
             *others, newest = accepted
             start = newest.start + sum(len(it.text) - (it.end - it.start) for it in others)
             lines = _lines_at(document, start, start + len(newest.text))
-            watched.quiet_until = 0.0
+            watched.quiet_until = self._read_until = 0.0
             watched.start(partial(self._look, watched, document, last, lines))
 
     async def _settle(self, watched: _Watched, uri: str) -> None:
         """Wait until the text is at rest, then look at what its edit has left."""
-        await quiet(watched.until)
+        await quiet(self._until(watched))
         document = self._documents.current(uri)
         if document is None or self._around.level_of(document) is None:
             return
@@ -238,7 +236,7 @@ class NextEdits:
         )
         plan = plan_next_edits(edited, language_of(document), self._shown_before(uri))
         result = await find_offers(
-            lambda request: self._idle.ask(request, watched.until),
+            lambda request: self._idle.ask(request, self._until(watched), is_search=True),
             plan,
             level,
             self._around.model(),
@@ -260,10 +258,16 @@ class NextEdits:
         uri = document.uri
         watched.quiet_until = max(watched.quiet_until, time.monotonic() + PAUSE_S)
         plan = plan_reading(document.text, line, language_of(document), self._shown_before(uri))
-        answer = await self._idle.ask(plan.request(model=self._around.model()), watched.until)
+        answer = await self._idle.ask(
+            plan.request(model=self._around.model()), self._until(watched), is_search=False
+        )
         watched.is_read = True
         if not isinstance(answer, NoSuggestion):
             self._windows.remember(uri, plan.window)
+
+    def _until(self, watched: _Watched) -> QuietUntil:
+        """A suggestion in one document keeps the searches of all others quiet, too."""
+        return lambda: max(watched.quiet_until, self._read_until)
 
     def _shown_before(self, uri: str) -> "Sequence[Window]":
         return (*self._windows.of(uri), *self._around.windows_of(uri))

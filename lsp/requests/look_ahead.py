@@ -47,7 +47,13 @@ def look_ahead(
         if _may_look_ahead(session, snapshot, outcome):
             places = [it for it in _places(snapshot, outcome) if not session.cache.has(it)]
             step = partial(_step, session, snapshot, outcome)
-            session.ahead.start([*places, snapshot], step, begins_at=asked_at + PAUSE_S)
+            session.ahead.start(
+                [*places, snapshot],
+                step,
+                begins_at=asked_at + PAUSE_S,
+                # Where nothing is shown to accept, what the edit has left to change comes first.
+                wait=None if outcome.ghosts else session.no_next_edit_due,
+            )
     except Exception:  # the user did not request it
         logger.exception("looking ahead failed")
 

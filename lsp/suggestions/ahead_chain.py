@@ -21,31 +21,23 @@ FillPlace: TypeAlias = Callable[[Snapshot], Awaitable[None]]
 """Fills one place, and keeps the answer for the request that may come."""
 
 
-async def _at_once() -> None:
-    """Return."""
-
+WaitForTurn: TypeAlias = Callable[[], Awaitable[None]]
+"""Returns once a fill may begin."""
 
 logger = logging.getLogger(__name__)
 
 
 class AheadChain:
-    """At most one chain per server. ``on_count`` gets each addition to its counts.
+    """At most one chain per server. ``on_count`` gets each addition to its counts."""
 
-    Each fill begins once ``may_fill`` has returned.
-    """
-
-    def __init__(
-        self,
-        on_count: Callable[[AheadCount], None],
-        may_fill: Callable[[], Awaitable[None]] = _at_once,
-    ) -> None:
+    def __init__(self, on_count: Callable[[AheadCount], None]) -> None:
         self._on_count = on_count
-        self._may_fill = may_fill
         self._task: asyncio.Task[None] | None = None
         self._places: Sequence[Snapshot] = ()
         self._next: deque[Snapshot] = deque()
         self._current: Snapshot | None = None
         self._fill: FillPlace | None = None
+        self._wait: WaitForTurn | None = None
 
     @property
     def is_running(self) -> bool:
@@ -56,10 +48,18 @@ class AheadChain:
         """Whether a fill has begun and goes on."""
         return self.is_running and self._current is not None
 
-    def start(self, places: Sequence[Snapshot], fill: FillPlace, *, begins_at: float) -> None:
+    def start(
+        self,
+        places: Sequence[Snapshot],
+        fill: FillPlace,
+        *,
+        begins_at: float,
+        wait: WaitForTurn | None = None,
+    ) -> None:
         """Fill these places from ``begins_at`` (time.monotonic()) on; end the chain before.
 
-        A fill of one of the places that runs now goes on; the others follow it.
+        Each fill begins once ``wait`` has returned. A fill of one of the places that runs now goes
+        on; the others follow it.
         """
         current = self._current
         goes_on = current is not None and any(_same(current, it) for it in places)
@@ -68,7 +68,7 @@ class AheadChain:
             current = None
         self._places = tuple(places)
         self._next = deque(it for it in places if current is None or not _same(current, it))
-        self._fill = fill
+        self._fill, self._wait = fill, wait
         if self._next and not self.is_running:
             self._task = asyncio.create_task(self._run(begins_at))
 
@@ -102,8 +102,9 @@ class AheadChain:
     async def _run(self, begins_at: float) -> None:
         await asyncio.sleep(max(0.0, begins_at - time.monotonic()))
         while self._next and self._fill is not None:
-            self._current = None
-            await self._may_fill()
+            if self._wait is not None:
+                self._current = None
+                await self._wait()
             self._current = place = self._next.popleft()
             try:
                 await self._fill(place)

@@ -209,6 +209,25 @@ async def test_while_a_suggestion_is_shown_the_pause_is_longer(window: Window) -
     assert len(window.engine.asked) == 1
 
 
+async def test_a_suggestion_in_another_document_keeps_the_search_quiet(window: Window) -> None:
+    other = types.TextDocumentItem("file:///other.py", "python", 1, "x = 1\n")
+    window.documents.open(other)
+    reading = window.documents.current("file:///other.py")
+    assert reading is not None
+    started = time.monotonic()
+    window.write(EDITED)
+    window.looks.suggested(reading, 0, "more")
+    await window.looked()
+    assert time.monotonic() - started >= LONG_PAUSE_S
+
+
+async def test_fills_ahead_do_not_wait_for_a_text_that_is_only_read(window: Window) -> None:
+    window.engine.hold = asyncio.Event()
+    window.looks.suggested(window.document, 2, None)
+    await window.once(lambda: len(window.engine.asked) == 1)
+    await asyncio.wait_for(window.looks.none_due(), 5)
+
+
 async def test_after_accepting_a_suggestion_the_pause_is_longer(window: Window) -> None:
     shown = "x = 1\n" * 9  # as long as a paste that is not looked at
     window.looks.suggested(window.document, 0, shown)

@@ -60,8 +60,8 @@ async def test_each_place_waits_until_it_may_be_filled() -> None:
     async def wait() -> None:
         await may_fill.wait()
 
-    chain = AheadChain(lambda count: None, wait)
-    chain.start([place("a"), place("b")], filler.fill, begins_at=0)
+    chain = AheadChain(lambda count: None)
+    chain.start([place("a"), place("b")], filler.fill, begins_at=0, wait=wait)
     await asyncio.sleep(0.05)
     assert (filler.begun, chain.is_running, chain.is_filling) == ([], True, False)
     may_fill.set()
