@@ -41,6 +41,7 @@ class EditRequest:
     limit: int | None
     seed: int
     model: str | None
+    peer: str | None
 
     @property
     def way(self) -> AskingWay:
@@ -58,6 +59,7 @@ class EditRequest:
             "limit": self.limit,
             "seed": self.seed,
             "model": self.model,
+            "peer": self.peer,
         }
         return {name: value for name, value in settings.items() if value not in (None, [])}
 
@@ -107,7 +109,7 @@ def evaluate_edits(
         seed=request.seed,
     )
     recording = EditRecording(machine=describe_machine(), settings=request.as_settings())
-    system = EngineFinderSystem(model=request.model, max_places=request.max_places)
+    system = _system(request)
     try:
         with termination_as_interrupt(), LoadBar(notices()) as bar:
             asyncio.run(_ask(cases, system, request.way, recording, bar))
@@ -120,6 +122,14 @@ def evaluate_edits(
     save_edits(run, to_save)
     report_edits(run, html=html, as_json=as_json)
     return sum(row.first.is_failure for row in run.rows)
+
+
+def _system(request: EditRequest) -> FinderSystem:
+    if request.peer is None:
+        return EngineFinderSystem(model=request.model, max_places=request.max_places)
+    from intarsia.research.evaluation.edits.sweep_finder import SweepFinderSystem  # needs torch
+
+    return SweepFinderSystem(EngineFinderSystem(model=request.model, max_places=0), request.model)
 
 
 async def _ask(
@@ -192,5 +202,11 @@ _OPTIONS = (
         show_default=True,
         help="With --edits: correct at most N places after each edit.",
     ),
+    click.option(
+        "--peer",
+        type=click.Choice(["sweep"]),
+        help="With --edits: a peer instead. Our engine finds the place, and the plain backbone "
+        "corrects it with the prompt of Sweep's next-edit models.",
+    ),
 )
-OWN = frozenset({"edits", "edit_repositories", "user_edit", "direction", "max_places"})
+OWN = frozenset({"edits", "edit_repositories", "user_edit", "direction", "max_places", "peer"})
