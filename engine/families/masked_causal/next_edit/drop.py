@@ -1,4 +1,4 @@
-"""The drop of a line: how much less likely its unlikeliest token became by an edit.
+"""Finds the drop of each line, by how far an edit has moved the hidden states before its tokens.
 
 Most tokens do not care about an edit, and the output matrix costs more than the rest of their rows.
 So only the tokens are scored that a row predicts which the edit has moved most.
@@ -12,23 +12,14 @@ from torch import Tensor
 
 from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.next_edit.edited_window import (
-    EditedWindow,
-    WindowLine,
-)
+from intarsia.engine.families.masked_causal.next_edit.edited_window import EditedWindow
 from intarsia.engine.families.masked_causal.next_edit.window_reader import ReadWindow
+from intarsia.engine.families.next_edit.edited_lines import WindowLine
+from intarsia.engine.families.next_edit.line_drop import LineDrop, largest_drops
 from intarsia.engine.fill_control import FillControl
 
 _SHARE_SCORED = 0.2  # of the tokens: with fewer, places are missed
 _MIN_SCORED = 48
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LineDrop:
-    """A line, and the largest loss of log-probability of one of its tokens, in nats."""
-
-    line: WindowLine
-    drop: float
 
 
 @torch.inference_mode()
@@ -55,12 +46,8 @@ def line_drops(
     targets = [after.ids[pairs[i].after] for i in chosen.tolist()]
     lost = log_probabilities(backbone, rows_before[chosen], targets, control)
     lost = lost - log_probabilities(backbone, rows_after[chosen], targets, control)
-    drops: dict[int, LineDrop] = {}
-    for i, drop in zip(chosen.tolist(), lost.tolist(), strict=True):
-        line = pairs[i].line
-        if drop > 0 and (line.number not in drops or drop > drops[line.number].drop):
-            drops[line.number] = LineDrop(line=line, drop=drop)
-    return sorted(drops.values(), key=lambda found: -found.drop)
+    lines = [pairs[i].line for i in chosen.tolist()]
+    return largest_drops(zip(lines, lost.tolist(), strict=True))
 
 
 @torch.inference_mode()

@@ -9,14 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from intarsia.engine.families.masked_causal.next_edit.prompt import (
-    lines_of,
-    window_above,
-    window_below,
-)
+from intarsia.engine.families.masked_causal.next_edit.prompt import window_above, window_below
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.next_edit.edited_lines import WindowLine, read_lines
 from intarsia.engine.families.protocol import common_prefix_length
-from intarsia.engine.ipc.messages import FindNextEdits, TextPart
+from intarsia.engine.ipc.messages import FindNextEdits
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,17 +43,6 @@ class TokenizedWindow:
             num_before=self.num_before,
             starts=self.starts[:num_tokens],
         )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WindowLine:
-    """A line that did not change: its number in the window after the edit, and its offsets."""
-
-    number: int
-    start: int
-    end: int
-    start_before: int  # in the window before the edit
-    may_change: bool
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -96,73 +82,41 @@ class EditedWindow:
 
 def read_window(request: FindNextEdits, text: FimTokenizer) -> EditedWindow:
     """Return the windows of a request. Raises ValueError if a part but the last ends in a line."""
-    _require_whole_lines(request.parts)
-    edit = next(
-        (i for i, part in enumerate(request.parts) if part.before != part.after),
-        len(request.parts),
-    )
+    edited = read_lines(request)
     if request.direction == "below":
-        before = _below(text, [part.before for part in request.parts])
-        after = _below(text, [part.after for part in request.parts])
-        lines = _lines(request.parts, first_scored=edit if edit < len(request.parts) else 0)
+        before, after = _below(text, edited.before), _below(text, edited.after)
     else:
-        above, rest = request.parts[:edit], request.parts[edit:]
-        before = _above(text, above, "".join(part.before for part in rest))
-        after = _above(text, above, "".join(part.after for part in rest))
-        lines = _lines(above, first_scored=0)
+        above = edited.after[: edited.edit_start]
+        before = _above(text, above, edited.before[edited.edit_start :])
+        after = _above(text, above, edited.after[edited.edit_start :])
     return EditedWindow(
         before=before,
         after=after,
-        lines=lines,
-        first_scored=_first_scored(before, after, lines),
+        lines=edited.lines,
+        first_scored=_first_scored(before, after, edited.lines),
     )
 
 
-def _below(text: FimTokenizer, parts: Sequence[str]) -> TokenizedWindow:
-    window = "".join(parts)
-    return _tokenized(text, window, window_below(text, window), num_before=1)
+def _below(text: FimTokenizer, window: bytes) -> TokenizedWindow:
+    return _tokenized(text, window, window_below(text, window.decode()), num_before=1)
 
 
-def _above(text: FimTokenizer, above: Sequence[TextPart], rest: str) -> TokenizedWindow:
-    window = "".join(part.after for part in above)
-    ids = window_above(text, window, rest)
-    return _tokenized(text, window, ids, num_before=len(ids) - len(text.encode(window)))
+def _above(text: FimTokenizer, window: bytes, rest: bytes) -> TokenizedWindow:
+    ids = window_above(text, window.decode(), rest.decode())
+    num_before = len(ids) - len(text.encode(window.decode()))
+    return _tokenized(text, window, ids, num_before=num_before)
 
 
 def _tokenized(
-    text: FimTokenizer, window: str, ids: Sequence[int], *, num_before: int
+    text: FimTokenizer, window: bytes, ids: Sequence[int], *, num_before: int
 ) -> TokenizedWindow:
     lengths = (len(text.bytes_of(token)) for token in ids[num_before:])
     return TokenizedWindow(
-        text=_as_bytes(window),
+        text=window,
         ids=ids,
         num_before=num_before,
         starts=list(accumulate(lengths, initial=0))[:-1],
     )
-
-
-def _lines(parts: Sequence[TextPart], *, first_scored: int) -> Sequence[WindowLine]:
-    """Return the lines of the parts that did not change, from part ``first_scored`` on."""
-    found: list[WindowLine] = []
-    number, start, start_before = 0, 0, 0
-    for i, part in enumerate(parts):
-        for line in lines_of(part.after):
-            length = len(_as_bytes(line))
-            if part.before == part.after and i >= first_scored:
-                found.append(
-                    WindowLine(
-                        number=number,
-                        start=start,
-                        end=start + length,
-                        start_before=start_before,
-                        may_change=part.may_change,
-                    )
-                )
-                start_before += length
-            number, start = number + 1, start + length
-        if part.before != part.after or i < first_scored:
-            start_before += len(_as_bytes(part.before))
-    return found
 
 
 def _first_scored(
@@ -174,13 +128,3 @@ def _first_scored(
         return shared
     first = next((line for line in lines if line.may_change), None)
     return shared if first is None else max(1, after.token_at(first.start))
-
-
-def _require_whole_lines(parts: Sequence[TextPart]) -> None:
-    for part in parts[:-1]:
-        if any(text and not text.endswith("\n") for text in (part.before, part.after)):
-            raise ValueError("each of `parts` must end at a line end, the last one excepted")
-
-
-def _as_bytes(text: str) -> bytes:
-    return text.encode("utf-8", "replace")

@@ -11,24 +11,13 @@ from dataclasses import dataclass
 
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit.agreement import is_filled_alike
-from intarsia.engine.families.masked_causal.next_edit.drop import LineDrop, line_drops
+from intarsia.engine.families.masked_causal.next_edit.drop import line_drops
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     EditedWindow,
-    WindowLine,
     read_window,
 )
 from intarsia.engine.families.masked_causal.next_edit.gain import Replacement, gain_of
-from intarsia.engine.families.masked_causal.next_edit.prompt import (
-    lines_of,
-    rewrite_prompt,
-    with_newline,
-)
-from intarsia.engine.families.masked_causal.next_edit.region import (
-    LineChange,
-    RegionSize,
-    region_around,
-    smallest_change,
-)
+from intarsia.engine.families.masked_causal.next_edit.prompt import rewrite_prompt
 from intarsia.engine.families.masked_causal.next_edit.rewrite import Rewriter
 from intarsia.engine.families.masked_causal.next_edit.window_reader import (
     FindHeld,
@@ -36,11 +25,18 @@ from intarsia.engine.families.masked_causal.next_edit.window_reader import (
     WindowReader,
 )
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.next_edit.code_lines import lines_of, with_newline
+from intarsia.engine.families.next_edit.edited_lines import WindowLine
+from intarsia.engine.families.next_edit.example import num_added_lines, only_adds
+from intarsia.engine.families.next_edit.line_drop import MIN_DROP, LineDrop
+from intarsia.engine.families.next_edit.region import (
+    LineChange,
+    RegionSize,
+    places_to_correct,
+    smallest_change,
+)
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdit, NextEdits
-
-MIN_DROP = 1.0
-"""Nats: the loss of a line that is worth a correction. Its exact value hardly matters."""
 
 _ADAPTED = RegionSize(above=2, below=3)
 _ONE_LINE = RegionSize(above=0, below=0)
@@ -141,24 +137,18 @@ class NextEditFinder:
 
     def _correct(self, round_: _Round, drops: Sequence[LineDrop]) -> list[NextEdit]:
         """Return the corrections of the places with the largest drops, each place once."""
+        size = self._size(round_.example)
+        most = round_.request.max_places
+        likely = [found for found in drops if found.drop >= MIN_DROP]
         edits: list[NextEdit] = []
-        tried: set[int] = set()
-        num_tried = 0
-        for found in drops:
-            if found.drop < MIN_DROP or num_tried == round_.request.max_places:
-                break
-            if found.line.number in tried:
-                continue
-            num_tried += 1
-            region = region_around(round_.window.lines, found.line, self._size(round_.example))
-            tried.update(line.number for line in region)
+        for found, region in places_to_correct(likely, round_.window.lines, size, most=most):
             edits += self._correct_region(round_, found, region)
         return edits
 
     def _size(self, example: EditExample) -> RegionSize:
         if self._backbone.has_edit_adapter:
             return _ADAPTED
-        return _LINE_AND_ABOVE if _only_adds(example) else _ONE_LINE
+        return _LINE_AND_ABOVE if only_adds(example) else _ONE_LINE
 
     def _correct_region(
         self, round_: _Round, found: LineDrop, region: Sequence[WindowLine]
@@ -196,7 +186,7 @@ class NextEditFinder:
         answer = self._rewriter.write(cache, prompt, draft, round_.control, is_adapted=is_adapted)
         new = "".join(self._text.pieces(answer.ids, num_given=0))
         if not is_adapted:
-            new = _first_lines(new, len(region) + _num_added(round_.example))
+            new = _first_lines(new, len(region) + num_added_lines(round_.example))
         elif not answer.is_whole:
             return None
         change = smallest_change(_lines(old), _lines(new), place=place.number - region[0].number)
@@ -282,13 +272,3 @@ def _lines(text: str) -> list[str]:
 
 def _first_lines(text: str, number: int) -> str:
     return "".join(_lines(text)[:number])
-
-
-def _num_added(example: EditExample) -> int:
-    """Return how many lines the edit added, 0 if it removed some."""
-    return max(0, example.after.count("\n") - example.before.count("\n"))
-
-
-def _only_adds(example: EditExample) -> bool:
-    first, _, rest = example.before.partition("\n")
-    return bool(first) and example.after.startswith(first + "\n") and example.after.endswith(rest)

@@ -8,6 +8,7 @@ uses the same functions (``research/training/edits/``).
 from collections.abc import Sequence
 
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.next_edit.example import example_text, lines_to_correct
 from intarsia.engine.ipc.messages import EditExample
 
 
@@ -28,25 +29,10 @@ def rewrite_prompt(text: FimTokenizer, example: EditExample, lines: str) -> list
     """Return the ids after which the model writes the corrected lines, then its end mark."""
     return [
         *_begin(text),
-        *text.encode(_as_pair(example.before) + "updated:\n" + with_newline(example.after)),
+        *text.encode(example_text(example)),
         *_begin(text),
-        *text.encode(_as_pair(lines) + "updated:\n"),
+        *text.encode(lines_to_correct(lines)),
     ]
-
-
-def lines_of(text: str) -> list[str]:
-    """Return the lines of a text with their ends; no other character than a newline ends a line."""
-    lines = text.split("\n")
-    return [line + "\n" for line in lines[:-1]] + lines[-1:] * bool(lines[-1])
-
-
-def with_newline(lines: str) -> str:
-    """Return whole lines; no text stays none."""
-    return lines if not lines or lines.endswith("\n") else lines + "\n"
-
-
-def _as_pair(lines: str) -> str:
-    return "original:\n" + with_newline(lines)
 
 
 def _begin(text: FimTokenizer) -> Sequence[int]:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.engine.families.masked_causal.next_edit.edited_window import WindowLine
-from intarsia.engine.families.masked_causal.next_edit.region import (
+from intarsia.engine.families.next_edit.edited_lines import WindowLine
+from intarsia.engine.families.next_edit.region import (
     RegionSize,
     region_around,
     smallest_change,
@@ -42,6 +42,15 @@ def test_a_region_ends_at_an_edit_between_two_lines() -> None:
         second,
     ]
     assert third not in region_around([first, second, moved], moved, RegionSize(above=2, below=2))
+
+
+def test_a_region_ends_where_the_edit_removed_lines() -> None:
+    first, second = lines(True, True)
+    third = WindowLine(number=2, start=4, end=6, start_before=9, may_change=True)
+    assert region_around([first, second, third], second, RegionSize(above=2, below=2)) == [
+        first,
+        second,
+    ]
 
 
 @given(old=LINES, new=LINES, place=st.integers(0, 6))

@@ -1,10 +1,11 @@
 """The lines around a place that are written again, and the smallest replacement in the answer."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from intarsia.engine.families.masked_causal.next_edit.edited_window import WindowLine
+from intarsia.engine.families.next_edit.edited_lines import WindowLine
+from intarsia.engine.families.next_edit.line_drop import LineDrop
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,6 +23,26 @@ class LineChange:
     first: int
     num_lines: int
     new_lines: Sequence[str]
+
+
+def places_to_correct(
+    drops: Sequence[LineDrop], lines: Sequence[WindowLine], size: RegionSize, *, most: int
+) -> Iterator[tuple[LineDrop, Sequence[WindowLine]]]:
+    """Yield places and the lines around each, in the order of their drops, no line as two places.
+
+    At most ``most`` places are yielded.
+    """
+    tried: set[int] = set()
+    num_tried = 0
+    for found in drops:
+        if found.line.number in tried:
+            continue
+        if num_tried == most:
+            return
+        num_tried += 1
+        region = region_around(lines, found.line, size)
+        tried.update(line.number for line in region)
+        yield found, region
 
 
 def region_around(
@@ -56,5 +77,4 @@ def _distance(change: LineChange, place: int) -> int:
 
 
 def _touch(first: WindowLine, second: WindowLine) -> bool:
-    is_next = first.number + 1 == second.number and first.end == second.start
-    return is_next and first.may_change and second.may_change
+    return first.is_followed_by(second) and first.may_change and second.may_change

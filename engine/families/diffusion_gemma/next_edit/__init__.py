@@ -1,0 +1,1 @@
+"""Finds lines that an edit has made unlikely, and refills them, by denoising canvases."""
