@@ -369,9 +369,9 @@ class NextEdit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NextEdits(_Message, tag="next_edits", frozen=True, kw_only=True):
-    """The answer to ``FindNextEdits``: the places with a correction, the largest drop first.
+    """The answer to ``FindNextEdits``: the places with a correction, the likeliest first.
 
-    ``line`` has the largest drop of all, corrected or not; None where no line was scored.
+    ``line`` is the likeliest place of all, corrected or not; None where no line was scored.
     """
 
     id: int

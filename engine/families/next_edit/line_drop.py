@@ -11,16 +11,23 @@ MIN_DROP = 1.0
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LineDrop:
-    """A line, and the largest loss of log-probability of one of its tokens, in nats."""
+    """A line, and the log-probability that its tokens lost, in nats."""
 
     line: WindowLine
-    drop: float
+    drop: float  # the largest loss of one token
+    net_drop: float  # of all tokens that were scored: losses less gains
 
 
 def largest_drops(tokens: Iterable[tuple[WindowLine, float]]) -> list[LineDrop]:
     """Return the lines of tokens by their largest loss, if that is above 0, the largest first."""
-    drops: dict[int, LineDrop] = {}
-    for line, drop in tokens:
-        if drop > 0 and (line.number not in drops or drop > drops[line.number].drop):
-            drops[line.number] = LineDrop(line=line, drop=drop)
-    return sorted(drops.values(), key=lambda found: -found.drop)
+    losses: dict[int, list[float]] = {}
+    lines: dict[int, WindowLine] = {}
+    for line, loss in tokens:
+        losses.setdefault(line.number, []).append(loss)
+        lines[line.number] = line
+    found = [
+        LineDrop(line=lines[number], drop=max(own), net_drop=sum(own))
+        for number, own in losses.items()
+        if max(own) > 0
+    ]
+    return sorted(found, key=lambda it: -it.drop)

@@ -45,7 +45,7 @@ class PartFigures(msgspec.Struct, frozen=True, kw_only=True):
     controls: int
     out_of_window: int  # edits without a further place there: left out
     failures: int  # cases without an answer: left out
-    ranked_first: Estimate | None  # edits in which the line with the largest drop is to change
+    ranked_first: Estimate | None  # edits in which the first line is to change
     levels: tuple[LevelFigures, ...]
 
 
@@ -113,7 +113,7 @@ def _part(rows: Sequence[EditRow]) -> PartFigures:
 
 
 def is_ranked_first(row: EditRow) -> bool:
-    """Whether the line with the largest drop is one that the commit changed, too."""
+    """Whether the line that comes first is one that the commit changed, too."""
     return bool(row.first.line_hunks)
 
 

@@ -48,7 +48,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     put_in: tuple[int, ...]  # the numbers of the hunks that the text already had
     in_window: tuple[int, ...]  # of the other hunks, those that could be found
     places: tuple[JudgedPlace, ...]  # what is offered first, best first; then the others
-    line: int | None  # with the largest drop of all, corrected or not
+    line: int | None  # the likeliest place of all, corrected or not
     drop: float  # of that line, in nats
     line_hunks: tuple[int, ...]  # of the case, not put in yet, that have this line
     reason: str | None

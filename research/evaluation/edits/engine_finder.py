@@ -188,7 +188,7 @@ class _Read:
 
     answer: NextEdits
     offered: Sequence[tuple[NextEdit, NextEditOffer]]  # best first
-    others: Sequence[NextEdit]  # the largest drop first
+    others: Sequence[NextEdit]  # the likeliest place first
 
     @property
     def has_sure_offer(self) -> bool:

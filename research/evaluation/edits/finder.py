@@ -63,7 +63,7 @@ class Found:
     first_line: int
     end_line: int
     places: Sequence[FoundPlace] = ()  # what is offered first, best first; then the others
-    line: int | None = None  # with the largest drop of all, corrected or not
+    line: int | None = None  # the likeliest place of all, corrected or not
     drop: float = 0.0  # of that line, in nats
     reason: str | None = None
     is_failure: bool = False

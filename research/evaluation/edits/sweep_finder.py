@@ -1,7 +1,7 @@
 """A peer for comparison: our engine finds a place, a plain backbone corrects it by Sweep's prompt.
 
 Sweep's models write the lines around the cursor again and leave it to the user to go there. So the
-peer is given the line with the largest drop as its cursor. All that it changes there is offered.
+peer is given the likeliest place as its cursor. All that it changes there is offered.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.next_edit.find import MIN_DROP
+from intarsia.engine.families.next_edit.line_drop import MIN_DROP
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.infill.next_edit.settled_edit import Hunk, hunks_between, settled_edit
 from intarsia.research.edits.edit_case import lines_of

@@ -1,8 +1,8 @@
 """Finds the lines that an edit made unlikely, and corrects them.
 
-The text before and after the edit is read, the lines are ordered by their drop, and those with the
-largest drop are written again after the edit as an example. What is written is returned with the
-numbers that tell whether to show it; the client decides that.
+The text before and after the edit is read, the lines are ordered by their drop and by what they
+share with the edit, and the first ones are written again after the edit as an example. What is
+written is returned with the numbers that tell whether to show it; the client decides that.
 """
 
 import time
@@ -29,6 +29,7 @@ from intarsia.engine.families.next_edit.code_lines import lines_of, with_newline
 from intarsia.engine.families.next_edit.edited_lines import WindowLine
 from intarsia.engine.families.next_edit.example import num_added_lines, only_adds
 from intarsia.engine.families.next_edit.line_drop import MIN_DROP, LineDrop
+from intarsia.engine.families.next_edit.ranking import best_first
 from intarsia.engine.families.next_edit.region import (
     LineChange,
     RegionSize,
@@ -104,6 +105,7 @@ class NextEditFinder:
             for part in (near, window) if near is not None else (window,):
                 round_ = self._read(request, request.example, part, control)
                 drops = line_drops(part, round_.before, round_.after, self._backbone, control)
+                drops = best_first(drops, part.after.text, round_.example)
                 if part is window or _is_found_near(part, drops):
                     edits = self._correct(round_, drops)
                 if any(edit.gain > max(0.0, edit.gain_before) for edit in edits):
@@ -136,7 +138,7 @@ class NextEditFinder:
         )
 
     def _correct(self, round_: _Round, drops: Sequence[LineDrop]) -> list[NextEdit]:
-        """Return the corrections of the places with the largest drops, each place once."""
+        """Return the corrections of the first places, each place once."""
         size = self._size(round_.example)
         most = round_.request.max_places
         likely = [found for found in drops if found.drop >= MIN_DROP]

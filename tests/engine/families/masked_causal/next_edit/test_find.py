@@ -54,7 +54,7 @@ def check(answer: NextEdits, asked: FindNextEdits, *, places: range) -> None:
         end = edit.first_line + edit.num_lines
         assert places.start <= edit.first_line <= end <= places.stop
         assert edit.text != "".join(lines[edit.first_line : end])
-        assert edit.log_p <= 0 < edit.drop <= answer.drop
+        assert edit.log_p <= 0 < edit.drop
 
 
 def test_edits_are_found_below(finder: NextEditFinder) -> None:
