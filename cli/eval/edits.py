@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from intarsia.cli.eval.edit_reports import report_edits, save_edits, write_edits_page
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices, termination_as_interrupt
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.research.benchmark.hardware.machine import describe_machine
 from intarsia.research.edits.edit_case import EditCase
 from intarsia.research.edits.edit_set import read_edit_set
@@ -20,6 +21,7 @@ from intarsia.research.evaluation.edits.edit_record import EditRecording, EditRo
 from intarsia.research.evaluation.edits.engine_finder import EngineFinderSystem
 from intarsia.research.evaluation.edits.finder import Direction, FinderSystem
 from intarsia.research.evaluation.edits.run_edits import AskingWay, UserEdit, run_edits
+from intarsia.research.evaluation.edits.sweep_finder import SweepFinderSystem
 from intarsia.research.evaluation.sets.request_kind import language_ids
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -127,9 +129,10 @@ def evaluate_edits(
 def _system(request: EditRequest) -> FinderSystem:
     if request.peer is None:
         return EngineFinderSystem(model=request.model, max_places=request.max_places)
-    from intarsia.research.evaluation.edits.sweep_finder import SweepFinderSystem  # needs torch
+    from intarsia.research.peers.plain_writer import load_plain_writer  # imports torch
 
-    return SweepFinderSystem(EngineFinderSystem(model=request.model, max_places=0), request.model)
+    places = EngineFinderSystem(model=request.model, max_places=0)
+    return SweepFinderSystem(places, lambda: load_plain_writer(request.model or DEFAULT_MODEL))
 
 
 async def _ask(

@@ -11,6 +11,7 @@ from intarsia.research.benchmark.figures import Bench, Figure
 from intarsia.research.benchmark.fills import measure_fills
 from intarsia.research.benchmark.hole_lengths import measure_hole_lengths
 from intarsia.research.benchmark.index import measure_index
+from intarsia.research.benchmark.next_edit_wait import measure_next_edit_wait
 from intarsia.research.benchmark.next_edits import measure_next_edits
 from intarsia.research.benchmark.passes import measure_passes
 from intarsia.research.benchmark.requests import measure_requests
@@ -54,6 +55,11 @@ SECTIONS: tuple[Section, ...] = (
         name="next-edits",
         words="typing where nothing else is to change",
         measure=measure_next_edits,
+    ),
+    Section(
+        name="next-edit-wait",
+        words="renaming variables",
+        measure=measure_next_edit_wait,
     ),
     Section(name="index", words="indexing a project", measure=measure_index),
     Section(name="editing", words="working on several files", measure=measure_editing),

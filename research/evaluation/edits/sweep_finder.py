@@ -6,17 +6,14 @@ peer is given the likeliest place as its cursor. All that it changes there is of
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from difflib import SequenceMatcher
+from typing import Protocol
 
-from intarsia.engine.errors import ModelError
-from intarsia.engine.families.next_edit.line_drop import MIN_DROP
-from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.infill.next_edit.settled_edit import Hunk, hunks_between, settled_edit
 from intarsia.research.edits.edit_case import lines_of
-from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.edits.finder import (
     Finder,
     FinderSystem,
@@ -26,29 +23,37 @@ from intarsia.research.evaluation.edits.finder import (
 )
 from intarsia.research.evaluation.edits.still_open import Replacement
 from intarsia.research.evaluation.edits.sweep_prompt import Block, block_around, sweep_prompt
-from intarsia.research.evaluation.edits.sweep_writer import BlockWriter, load_plain_writer
 from intarsia.research.evaluation.record import SystemInfo
+
+_MIN_DROP = 1.0  # nats, which our engine asks of a line too
 
 _FILE_CHARS = 1_900
 """Of the file above the cursor, and as many below it: as much as our engine is shown."""
 
 
-class SweepFinderSystem:
-    """``places`` finds the lines, and corrects none."""
+class BlockWriter(Protocol):
+    """Something that writes lines again after a prompt."""
 
-    def __init__(self, places: FinderSystem, model: str | None) -> None:
+    def write(self, prompt: Sequence[str], draft: str) -> str | None:
+        """Return the new lines, None if they do not come to an end.
+
+        ``prompt``: texts that each follow a mark of a new file. ``draft``: the present lines.
+        """
+        ...
+
+
+class SweepFinderSystem:
+    """``places`` finds the lines, and corrects none; ``load`` loads what writes them again."""
+
+    def __init__(self, places: FinderSystem, load: Callable[[], BlockWriter]) -> None:
         self._places = places
-        self._model = model or DEFAULT_MODEL
+        self._load = load
 
     @asynccontextmanager
     async def ready(self) -> AsyncIterator["SweepFinder"]:
-        """Load the backbone here, beside the engine's. Raises EvaluationFault."""
+        """Load both. Raises EvaluationFault."""
         async with self._places.ready() as places:
-            try:
-                writer = await asyncio.to_thread(load_plain_writer, self._model, lambda *_: None)
-            except ModelError as error:
-                raise EvaluationFault(str(error)) from error
-            yield SweepFinder(places, writer)
+            yield SweepFinder(places, await asyncio.to_thread(self._load))
 
 
 class SweepFinder:
@@ -72,7 +77,7 @@ class SweepFinder:
         """Answer a question; the times are those of the answer's writing alone."""
         found = await self._places.find(question)
         edit = settled_edit(question.before, question.edited)
-        if found.line is None or found.drop < MIN_DROP or not isinstance(edit, Hunk):
+        if found.line is None or found.drop < _MIN_DROP or not isinstance(edit, Hunk):
             return found
         old, new = lines_of(question.before), lines_of(question.present)
         block = block_around(found.line, new, hunks_between(old, new))

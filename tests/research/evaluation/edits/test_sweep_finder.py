@@ -1,11 +1,9 @@
 """The peer: Sweep's prompt, laid out and written by a plain backbone, at places found elsewhere."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from edit_runs import LINES, ScriptedFinder, edit_case, hunk
-from toy_causal import save_toy, toy_backbone, toy_causal_model, toy_text
 
 from intarsia.infill.next_edit.settled_edit import Hunk
 from intarsia.research.evaluation.edits.edit_record import EditRow
@@ -13,7 +11,6 @@ from intarsia.research.evaluation.edits.finder import Found
 from intarsia.research.evaluation.edits.run_edits import AskingWay, run_edits
 from intarsia.research.evaluation.edits.sweep_finder import SweepFinder
 from intarsia.research.evaluation.edits.sweep_prompt import Block, block_around, sweep_prompt
-from intarsia.research.evaluation.edits.sweep_writer import PlainWriter
 
 EDIT = Hunk(start=4, new_start=4, old_lines=("line 4\n",), new_lines=("new 4\n", "more\n"))
 PRESENT = [*LINES[:4], "new 4\n", "more\n", *LINES[5:]]
@@ -93,12 +90,3 @@ async def test_a_line_that_hardly_fell_is_not_written_again() -> None:
     writer = Writer("other\n")
     assert (await row_of(writer, drop=0.5)).first.places == ()
     assert writer.asked == []
-
-
-def test_a_plain_backbone_writes_after_the_prompt(tmp_path: Path) -> None:
-    toy = save_toy(tmp_path / "toy", toy_causal_model("qwen2"))
-    text = toy_text(toy)
-    writer = PlainWriter(toy_backbone(toy), text)
-    prompt = ["a.py\nx = 1\n", "updated/a.py\n"]
-    first = writer.write(prompt, "x = 1\n")
-    assert first == writer.write(prompt, "")  # a draft makes it faster, and no different

@@ -1,9 +1,7 @@
-"""Writes blocks of lines again with a plain backbone in this process, after Sweep's prompt."""
+"""Has a plain backbone write lines again in this process, after a prompt of several files."""
 
 from collections.abc import Sequence
-from typing import Protocol
 
-from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device
@@ -20,17 +18,7 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.model_store.locate import locate_model
 from intarsia.engine.model_store.model_name import NO_TUNING
-
-
-class BlockWriter(Protocol):
-    """Something that writes lines again after a prompt."""
-
-    def write(self, prompt: Sequence[str], draft: str) -> str | None:
-        """Return the new lines, None if they do not come to an end.
-
-        ``prompt``: texts that each follow a mark of a new file. ``draft``: the present lines.
-        """
-        ...
+from intarsia.research.errors import EvaluationFault
 
 
 class PlainWriter:
@@ -45,7 +33,10 @@ class PlainWriter:
         self._rewriter = Rewriter(backbone, frozenset({*text.end_ids, self._mark}))
 
     def write(self, prompt: Sequence[str], draft: str) -> str | None:
-        """Return the new lines, None if they do not come to an end."""
+        """Return the new lines, None if they do not come to an end.
+
+        ``prompt``: texts that each follow a mark of a new file. ``draft``: the present lines.
+        """
         ids = [id_ for part in prompt for id_ in (self._mark, *self._text.encode(part))]
         answer = self._rewriter.write(
             self._backbone.new_cache(),
@@ -59,10 +50,16 @@ class PlainWriter:
         return "".join(self._text.pieces(answer.ids, num_given=0))
 
 
-def load_plain_writer(model: str, on_progress: Progress) -> PlainWriter:
-    """Load the backbone of a model, without its tuning. Raises ModelError."""
-    name = f"{model.partition('+')[0]}+{NO_TUNING}"
-    folder = locate_model(name, on_progress, rows_tuned_by=rows_tuned_by)
+def load_plain_writer(model: str) -> PlainWriter:
+    """Load the backbone of a model, without its tuning. Raises EvaluationFault."""
+    try:
+        return _loaded(f"{model.partition('+')[0]}+{NO_TUNING}")
+    except ModelError as error:
+        raise EvaluationFault(str(error)) from error
+
+
+def _loaded(name: str) -> PlainWriter:
+    folder = locate_model(name, lambda *_: None, rows_tuned_by=rows_tuned_by)
     if folder.family != "masked_causal":
         raise ModelError(f"{folder.name} is not a causal backbone: it cannot follow this prompt")
     tokenizer = read_fim_tokenizer(folder.path)

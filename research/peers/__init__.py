@@ -1,0 +1,1 @@
+"""Models of others, and ways to use models that others published, run here for comparison."""
