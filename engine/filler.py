@@ -14,7 +14,6 @@ from intarsia.engine.ipc.messages import (
     FindNextEdits,
     NextEdits,
     Prefetch,
-    ScoreChunks,
 )
 
 
@@ -55,14 +54,6 @@ class Filler(Protocol):
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         """Read the context of a fill at this place. Raises Cancelled, MemoryError."""
-        ...
-
-    def score_chunks(self, request: ScoreChunks, control: FillControl) -> tuple[float, ...]:
-        """Return the gain of each chunk, in nats per token of the code near the hole.
-
-        Fills may run at its checkpoints, without ``suspended``. Raises Cancelled, MemoryError, and
-        ValueError where this family cannot score.
-        """
         ...
 
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from intarsia.cli.baselines import BaselineName, baseline_named
 from intarsia.cli.errors import CliError
-from intarsia.cli.eval.context import NamedContext
+from intarsia.cli.eval.context import NO_CONTEXT, chunk_options
 from intarsia.cli.eval.options import EvalRequest
 from intarsia.cli.eval.window import window_name
 from intarsia.cli.terminal import notices
@@ -24,9 +24,10 @@ from intarsia.research.evaluation.sets.project_packages import PackageSource
 from intarsia.research.evaluation.sets.repository import repository_cases
 from intarsia.research.evaluation.sets.request_kind import language_ids
 from intarsia.research.evaluation.system import System
-from intarsia.research.evaluation.systems.direct import Direct, WithContext
+from intarsia.research.evaluation.systems.direct import Direct
 from intarsia.research.evaluation.systems.language_server import LanguageServer
-from intarsia.research.evaluation.systems.project_context import CaseContexts
+from intarsia.research.evaluation.systems.project_context import WithContext
+from intarsia.research.holes.cut_project import CutProjects
 
 
 def systems_of(request: EvalRequest) -> list[System]:
@@ -35,12 +36,12 @@ def systems_of(request: EvalRequest) -> list[System]:
         raise CliError("--invoked is for the language server: give it without --direct")
     if request.contexts and not request.is_direct:
         raise CliError("--context asks the engine directly: give it with --direct")
-    contexts = CaseContexts()
+    projects = CutProjects()
     own = [
-        _own(decoding, budget, context, contexts, request)
+        _own(decoding, budget, context, projects, request)
         for decoding in request.decodings
         for budget in request.windows or (Budget(),)
-        for context in request.contexts or (NamedContext(name="none"),)
+        for context in request.contexts or (NO_CONTEXT,)
     ]
     return own + [
         system for baseline in request.baselines for system in _baseline(baseline, request)
@@ -50,8 +51,8 @@ def systems_of(request: EvalRequest) -> list[System]:
 def _own(
     decoding: Decoding,
     budget: Budget,
-    context: NamedContext,
-    contexts: CaseContexts,
+    context: str,
+    projects: CutProjects,
     request: EvalRequest,
 ) -> System:
     options = FillOptions(
@@ -62,10 +63,10 @@ def _own(
     )
     name: str = decoding
     name += f" {window_name(budget)}" if request.windows else ""
-    name += f" {context.name}" if request.contexts else ""
+    name += f" {context}" if request.contexts else ""
     if request.is_direct:
-        asked = context.options(request.context_tokens)
-        chosen = WithContext(contexts=contexts, options=asked) if asked else None
+        asked = chunk_options(context, request.context_tokens)
+        chosen = WithContext(projects=projects, options=asked) if asked else None
         return Direct(options, name=name, context=chosen)
     return LanguageServer(options, name=name, is_invoked=request.is_invoked)
 

@@ -14,7 +14,7 @@ from intarsia.cli.baselines import (
     each_once,
     llama_server_option,
 )
-from intarsia.cli.eval.context import CONTEXT_OPTIONS, NamedContext
+from intarsia.cli.eval.context import CONTEXT_OPTIONS
 from intarsia.cli.eval.window import window_name, window_option
 from intarsia.cli.options import (
     absolute_model,
@@ -43,7 +43,7 @@ class EvalRequest:
     humaneval: Path | None
     decodings: Sequence[Decoding]
     windows: Sequence[Budget]
-    contexts: Sequence[NamedContext]
+    contexts: Sequence[str]
     context_tokens: int | None
     baselines: Sequence[BaselineName]
     llama_server: Path | None
@@ -65,7 +65,7 @@ class EvalRequest:
             "seed": self.seed,
             "decoding": list(self.decodings),
             "window": [window_name(budget) for budget in self.windows],
-            "context": [context.name for context in self.contexts],
+            "context": list(self.contexts),
             "context-tokens": self.context_tokens,
             "against": list(self.baselines),
             "direct": self.is_direct,

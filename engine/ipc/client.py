@@ -15,7 +15,6 @@ from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.link import Link
 from intarsia.engine.ipc.messages import (
     AheadReport,
-    ChunkGains,
     Fill,
     Filled,
     FindNextEdits,
@@ -23,7 +22,6 @@ from intarsia.engine.ipc.messages import (
     NextEdits,
     Prefetch,
     Preload,
-    ScoreChunks,
     Status,
     Welcome,
 )
@@ -85,16 +83,6 @@ class EngineClient:
         connection = self._link.current
         if connection is not None and connection.is_open:
             connection.send_prefetch(place)
-
-    async def score_chunks(self, request: ScoreChunks) -> tuple[float, ...]:
-        """Return the gain of each chunk in nats per token; ``request.id`` is replaced.
-
-        Raises ``FillFailed`` with the code ``bad_request`` if the model cannot score.
-        """
-        answer = await self._ask(msgspec.structs.replace(request, id=next(self._ids)))
-        if isinstance(answer, ChunkGains):
-            return answer.gains
-        raise _wrong_answer(answer)
 
     async def find_next_edits(self, request: FindNextEdits) -> NextEdits:
         """Return what an edit has made unlikely, corrected; ``request.id`` is replaced.

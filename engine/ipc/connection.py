@@ -13,7 +13,6 @@ from intarsia.engine.ipc.errors import EngineError, FillFailed
 from intarsia.engine.ipc.messages import (
     AheadReport,
     Cancel,
-    ChunkGains,
     EngineMessage,
     Failed,
     Fill,
@@ -24,7 +23,6 @@ from intarsia.engine.ipc.messages import (
     NextEdits,
     Prefetch,
     Preload,
-    ScoreChunks,
     Status,
     Step,
     Stop,
@@ -33,8 +31,8 @@ from intarsia.engine.ipc.messages import (
 )
 from intarsia.engine.ipc.transport import ProtocolError, read_message, to_frame
 
-Answer: TypeAlias = Filled | ChunkGains | NextEdits | Status
-Answered: TypeAlias = Fill | ScoreChunks | FindNextEdits | GetStatus | Preload
+Answer: TypeAlias = Filled | NextEdits | Status
+Answered: TypeAlias = Fill | FindNextEdits | GetStatus | Preload
 OnStep: TypeAlias = Callable[[Step], None]
 OnLoadProgress: TypeAlias = Callable[[LoadProgress], None]
 
@@ -132,7 +130,7 @@ class Connection:
 
     def _receive(self, message: EngineMessage) -> None:
         match message:
-            case Filled() | ChunkGains() | NextEdits() | Status():
+            case Filled() | NextEdits() | Status():
                 self._resolve(message.id, lambda answer: answer.set_result(message))
             case Failed(id=None):
                 self._connection_error = message.message

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 9
+PROTOCOL_VERSION = 10
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -192,21 +192,6 @@ class Prefetch(_Message, tag="prefetch", frozen=True, kw_only=True):
     model: str | None = None
 
 
-class ScoreChunks(_Message, tag="score_chunks", frozen=True, kw_only=True):
-    """Score the chunks of a project context at a hole, answered by ``ChunkGains`` or ``Failed``.
-
-    It runs in idle time, and foreground fills run within it. ``Cancel`` ends it, as does any other
-    request that a user waits for: ask again. So does another loaded model, which is not put out.
-    A model that cannot score answers ``bad_request``.
-    """
-
-    id: int
-    prefix: str
-    suffix: str
-    project: ProjectContext
-    model: str | None = None
-
-
 class TextPart(msgspec.Struct, frozen=True, kw_only=True):
     """Whole lines of a window, before and after an edit: equal texts where nothing changed.
 
@@ -237,7 +222,8 @@ class FindNextEdits(_Message, tag="find_next_edits", frozen=True, kw_only=True):
     next edit. Answered by ``NextEdits`` or ``Failed``.
 
     It runs in idle time, and foreground fills run within it. ``Cancel`` ends it, as does any other
-    request that a user waits for. A model that cannot score answers ``bad_request``.
+    request that a user waits for. So does another loaded model, which is not put out. A model that
+    cannot score answers ``bad_request``.
     """
 
     id: int
@@ -339,17 +325,6 @@ class Filled(_Message, tag="filled", frozen=True, kw_only=True):
     others: tuple[Candidate, ...] = ()  # best first
 
 
-class ChunkGains(_Message, tag="chunk_gains", frozen=True, kw_only=True):
-    """How much each chunk helps to predict the known code around the hole.
-
-    ``gains`` are nats per token of that code, in the order of the chunks: its mean log-probability
-    with the chunk, less that without it.
-    """
-
-    id: int
-    gains: tuple[float, ...]
-
-
 class NextEdit(msgspec.Struct, frozen=True, kw_only=True):
     """Lines that the edit made unlikely, and what could replace them. Likelihoods are in nats.
 
@@ -421,19 +396,10 @@ class Status(_Message, tag="status", frozen=True, kw_only=True):
 
 
 ClientMessage: TypeAlias = (
-    Hello
-    | Fill
-    | Cancel
-    | Prefetch
-    | ScoreChunks
-    | FindNextEdits
-    | AheadReport
-    | GetStatus
-    | Preload
-    | Stop
+    Hello | Fill | Cancel | Prefetch | FindNextEdits | AheadReport | GetStatus | Preload | Stop
 )
 EngineMessage: TypeAlias = (
-    Welcome | Refused | Step | Filled | ChunkGains | NextEdits | Failed | LoadProgress | Status
+    Welcome | Refused | Step | Filled | NextEdits | Failed | LoadProgress | Status
 )
 
 _encoder = msgspec.msgpack.Encoder()

@@ -6,14 +6,12 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from intarsia.engine.ipc.messages import (
-    ChunkGains,
     Failed,
     Fill,
     Filled,
     FindNextEdits,
     NextEdits,
     Preload,
-    ScoreChunks,
     Step,
 )
 
@@ -25,17 +23,14 @@ class Loaded:
     id: int
 
 
-Answer: TypeAlias = Filled | ChunkGains | NextEdits | Failed | Loaded
-
-IdleRequest: TypeAlias = ScoreChunks | FindNextEdits
-"""A request that no user waits for."""
+Answer: TypeAlias = Filled | NextEdits | Failed | Loaded
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Job:
     """One request. ``deliver`` is called once, ``on_step`` any number of times, on any thread."""
 
-    request: Fill | IdleRequest | Preload
+    request: Fill | FindNextEdits | Preload
     client: Hashable  # the scheduler shares the model between clients
     received_at: float  # time.monotonic()
     deliver: Callable[[Answer], None]
@@ -51,7 +46,7 @@ class Job:
     @property
     def is_for_idle_time(self) -> bool:
         """Whether no user waits for it: every other job and every prefetch goes before it."""
-        return isinstance(self.request, IdleRequest)
+        return isinstance(self.request, FindNextEdits)
 
     def fail_as_cancelled(self, reason: str = "cancelled") -> None:
         """Answer that the request was cancelled."""

@@ -27,14 +27,13 @@ from intarsia.engine.ipc.messages import (
     Prefetch,
     Preload,
     Refused,
-    ScoreChunks,
     Status,
     Stop,
     Welcome,
     decode_client_message,
 )
 from intarsia.engine.ipc.transport import ProtocolError, read_message
-from intarsia.engine.service.job import Answer, IdleRequest, Job, Loaded
+from intarsia.engine.service.job import Answer, Job, Loaded
 from intarsia.engine.service.outbox import Outbox
 from intarsia.engine.service.worker import Worker
 
@@ -135,7 +134,7 @@ class ClientSession:
 
     def _take(self, message: ClientMessage) -> None:
         match message:
-            case Fill() | ScoreChunks() | FindNextEdits() | Preload():
+            case Fill() | FindNextEdits() | Preload():
                 self._submit(message)
             case Cancel():
                 if job := self._jobs.get(message.id):
@@ -151,7 +150,7 @@ class ClientSession:
             case Hello():
                 raise ProtocolError("a second hello")
 
-    def _submit(self, request: Fill | IdleRequest | Preload) -> None:
+    def _submit(self, request: Fill | FindNextEdits | Preload) -> None:
         if problem := self._problem_with(request.id):
             self.send(Failed(id=request.id, code="bad_request", message=problem))
             return

@@ -15,13 +15,11 @@ from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import Filler, ModelInfo
 from intarsia.engine.ipc.messages import (
-    ChunkGains,
     Failed,
     Fill,
     Filled,
     Prefetch,
     Preload,
-    ScoreChunks,
 )
 from intarsia.engine.service.failures import describe_failure
 from intarsia.engine.service.job import Answer, Job, Loaded
@@ -172,11 +170,7 @@ class Worker:
             raise Cancelled
         if isinstance(job.request, Fill):
             return self._fill(job, job.request, filler)
-        control = self._idle_control_of(job, filler)
-        if isinstance(job.request, ScoreChunks):
-            gains = filler.score_chunks(job.request, control)
-            return ChunkGains(id=job.request.id, gains=gains)
-        return filler.find_next_edits(job.request, control)
+        return filler.find_next_edits(job.request, self._idle_control_of(job, filler))
 
     def _fill(self, job: Job, request: Fill, filler: Filler) -> Filled:
         control = FillControl.for_request(

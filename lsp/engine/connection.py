@@ -6,7 +6,7 @@ wait for it.
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -167,29 +167,6 @@ class EngineConnection:
                 model=fill.model,
             )
         )
-
-    async def score_chunks(
-        self, fill: "Fill", project: "ProjectContext"
-    ) -> "Sequence[float] | None":
-        """Return each chunk's gain in nats per token, None where the model cannot tell.
-
-        Raises EngineError where there is no score now: another request came first.
-        """
-        from intarsia.engine.ipc.client import FillFailed
-        from intarsia.engine.ipc.messages import ScoreChunks
-
-        if self._client is None:
-            return None
-        request = ScoreChunks(
-            id=0, prefix=fill.prefix, suffix=fill.suffix, project=project, model=fill.model
-        )
-        try:
-            return await self._client.score_chunks(request)
-        except FillFailed as error:
-            if error.code != "bad_request":
-                raise
-            logger.info("code of other files is used unscored: %s", error)
-            return None
 
     async def context_budget(self) -> int:
         """Return how many tokens of other files this machine can read in idle time.

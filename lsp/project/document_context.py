@@ -1,27 +1,9 @@
-"""Which code of other files a document's suggestions are written with, and why."""
+"""Which code of other files a document's suggestions are written with."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from intarsia.workspace.context.chunk import Chunk
-
-MIN_GAIN = 0.0
-"""Nats per token: a chunk is kept if it makes the known code near the hole likelier than this."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ScoredChunk:
-    """A chunk and its gain: how much likelier it makes the known code near the hole.
-
-    ``gain`` is in nats per token; None if it was not scored, and then the chunk is kept.
-    """
-
-    chunk: Chunk
-    gain: float | None = None
-
-    @property
-    def is_kept(self) -> bool:
-        return self.gain is None or self.gain > MIN_GAIN
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,9 +15,4 @@ class DocumentContext:
 
     repository: str
     path: str
-    chunks: Sequence[ScoredChunk] = field(default=())
-
-    @property
-    def kept(self) -> Sequence[Chunk]:
-        """The chunks that passed the gate."""
-        return tuple(scored.chunk for scored in self.chunks if scored.is_kept)
+    chunks: Sequence[Chunk]

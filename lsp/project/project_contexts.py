@@ -1,13 +1,13 @@
 """Keeps the code of other files that each open document's suggestions are written with.
 
-It is chosen, scored and read in idle time, once a suggestion has been answered: no suggestion waits
-for it. A set of chunks stays while the index says that it serves the hole, so that keystrokes reuse
-what the engine has read.
+It is chosen and read in idle time, once a suggestion has been answered: no suggestion waits for it.
+A set of chunks stays while the index says that it serves the hole, so that keystrokes reuse what
+the engine has read.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,7 +16,7 @@ from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.engine.connection import EngineConnection
-from intarsia.lsp.project.document_context import DocumentContext, ScoredChunk
+from intarsia.lsp.project.document_context import DocumentContext
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.project.recent_edits import RecentEdits, Region
 from intarsia.lsp.settings import Settings
@@ -24,7 +24,6 @@ from intarsia.lsp.settings import Settings
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Fill, ProjectContext
     from intarsia.infill.filling.plan import FillPlan
-    from intarsia.workspace.context.chunk import Chunk
     from intarsia.workspace.context.place import Place, RecentEdit
 
 logger = logging.getLogger(__name__)
@@ -83,7 +82,7 @@ class ProjectContexts:
         return self._messages.get(uri)
 
     def chosen(self, uri: str) -> DocumentContext | None:
-        """Return the chunks that were chosen for a document, those that were dropped too."""
+        """Return the chunks that were chosen for a document, None if none were."""
         return self._of.get(uri)
 
     def is_on(self, settings: Settings) -> bool:
@@ -91,7 +90,7 @@ class ProjectContexts:
         return self._index.has_folders and settings.project_context
 
     def refresh(self, document: Document, hole: FindHole, settings_of: SettingsOf) -> None:
-        """Choose, score and read the context of a hole of this document in idle time.
+        """Choose and read the context of a hole of this document in idle time.
 
         The newest call counts, but what is begun for a document is ended before it is begun again.
         """
@@ -159,47 +158,21 @@ class ProjectContexts:
             refresh.is_chosen.set()
 
     async def _choose(self, hole: OpenHole, settings_of: SettingsOf) -> None:
-        from intarsia.engine.ipc.errors import EngineError
-
         place = self._place(hole.document, hole.plan, settings_of)
         root = None if place is None else self._index.root_of(place.path)
         if place is None or root is None:
             return
         self._tell_open_texts(settings_of)
         chunks = await self._index.choose(place, await self._engine.context_budget())
-        uri = hole.document.uri
-        former = self._of.get(uri)
-        if chunks is None or (former is not None and _same(former, chunks)):
+        if chunks is None:
             return
-        repository, path = PurePath(root).name, PurePath(place.path).relative_to(root).as_posix()
-        try:
-            scored = await self._score(chunks, former, hole.fill, (repository, path))
-        except EngineError as error:
-            logger.info("code of other files is scored later: %s", error)
-            return
-        context = DocumentContext(repository=repository, path=path, chunks=scored)
-        self._of[uri] = context
-        self._messages[uri] = _message(context.kept, repository, path)
-
-    async def _score(
-        self,
-        chunks: "Sequence[Chunk]",
-        former: DocumentContext | None,
-        fill: "Fill",
-        file: tuple[str, str],
-    ) -> Sequence[ScoredChunk]:
-        """Return the chunks with their gains; those of chunks that stay are known already."""
-        known: Mapping[tuple[str, str], float | None] = {
-            (it.chunk.path, it.chunk.text): it.gain for it in (former.chunks if former else ())
-        }
-        new = [chunk for chunk in chunks if (chunk.path, chunk.text) not in known]
-        project = _message(new, *file)
-        gains = None if project is None else await self._engine.score_chunks(fill, project)
-        scored = dict(zip([(it.path, it.text) for it in new], gains or (), strict=False))
-        return tuple(
-            ScoredChunk(chunk=chunk, gain=({**known, **scored}).get((chunk.path, chunk.text)))
-            for chunk in chunks
+        context = DocumentContext(
+            repository=PurePath(root).name,
+            path=PurePath(place.path).relative_to(root).as_posix(),
+            chunks=chunks,
         )
+        self._of[hole.document.uri] = context
+        self._messages[hole.document.uri] = _message(context)
 
     def _place(
         self, document: Document, plan: "FillPlan", settings_of: SettingsOf
@@ -256,11 +229,8 @@ class ProjectContexts:
                 self._index.update_text(path, document)
 
 
-def _same(former: DocumentContext, chunks: "Sequence[Chunk]") -> bool:
-    return [it.chunk for it in former.chunks] == list(chunks)
-
-
-def _message(chunks: "Sequence[Chunk]", repository: str, path: str) -> "ProjectContext | None":
+def _message(context: DocumentContext) -> "ProjectContext | None":
     from intarsia.infill.filling.project import to_project_context
 
-    return to_project_context(((it.path, it.text) for it in chunks), repository, path)
+    passages = ((chunk.path, chunk.text) for chunk in context.chunks)
+    return to_project_context(passages, context.repository, context.path)

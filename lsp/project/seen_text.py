@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from intarsia.infill.canvas.window import CHARS_PER_TOKEN
 from intarsia.infill.filling.plan import FillPlan
-from intarsia.lsp.project.document_context import DocumentContext, ScoredChunk
+from intarsia.lsp.project.document_context import DocumentContext
+from intarsia.workspace.context.chunk import Chunk
 
 NOTE = "   "
 """Begins a line about a part; lines stay short, since the text is shown beside the code."""
@@ -23,13 +24,11 @@ def seen_text(
     """
     canvas, chunks = plan.canvas, context.chunks if context else ()
     parts = ["\n".join(_cost(plan, context, tokens_per_s))]
-    parts += [_chunk(scored) for scored in chunks if scored.is_kept]
+    parts += [_chunk(chunk) for chunk in chunks]
     parts.append(_part(f"{file}: after the hole", canvas.suffix))
     parts.append(_part(f"{file}: before the hole", canvas.prefix))
     if canvas.given:
         parts.append(_part("already there: the fill continues it", canvas.given))
-    if dropped := [scored for scored in chunks if not scored.is_kept]:
-        parts.append("\n".join(["── left out: does not help here", *map(_dropped, dropped)]))
     return "\n".join(part.rstrip("\n") + "\n" for part in parts)
 
 
@@ -38,7 +37,7 @@ def _cost(
 ) -> Iterator[str]:
     canvas, chunks = plan.canvas, context.chunks if context else ()
     num_window = _num_tokens(canvas.prefix + canvas.given + canvas.suffix)
-    num_project = sum(_num_tokens(it.chunk.text) for it in chunks if it.is_kept)
+    num_project = sum(_num_tokens(chunk.text) for chunk in chunks)
     num_tokens = num_project + num_window
     yield f"The model sees about {num_tokens} tokens,"
     yield f"{num_project} of other files, {num_window} of this file."
@@ -49,26 +48,13 @@ def _cost(
         yield "No code of other files has been chosen yet."
 
 
-def _chunk(scored: ScoredChunk) -> str:
-    chunk = scored.chunk
-    notes = [f"{NOTE}{chunk.reason}"]
-    if scored.gain is not None:
-        notes.append(f"{NOTE}helps by {_gain(scored.gain)}")
-    return _part(f"{chunk.path}, about {_num_tokens(chunk.text)} tokens", chunk.text, *notes)
+def _chunk(chunk: Chunk) -> str:
+    heading = f"{chunk.path}, about {_num_tokens(chunk.text)} tokens"
+    return _part(heading, chunk.text, reason=chunk.reason)
 
 
-def _dropped(scored: ScoredChunk) -> str:
-    gain = "" if scored.gain is None else f", {_gain(scored.gain)}"
-    return f"{NOTE}{scored.chunk.path}{gain}"
-
-
-def _gain(gain: float) -> str:
-    """Return how much likelier the code around the hole becomes."""
-    return f"{gain:+.2f} nats a token"
-
-
-def _part(heading: str, text: str, *notes: str) -> str:
-    lines = [f"── {heading}", *notes]
+def _part(heading: str, text: str, *, reason: str | None = None) -> str:
+    lines = [f"── {heading}", *([] if reason is None else [f"{NOTE}{reason}"])]
     return "\n".join([*lines, "", text] if text.strip() else [*lines, f"{NOTE}nothing"])
 
 

@@ -18,7 +18,6 @@ from intarsia.engine.ipc.messages import (
     FinishReason,
     NextEdits,
     Prefetch,
-    ScoreChunks,
     Step,
     Timing,
 )
@@ -33,8 +32,7 @@ class RuleFiller:
     token. ``between_steps`` is called with the step's number just before the checkpoint.
     ``unsure``: words with a confidence of 0.25; all others have 1. Of a draft, the share ``noise``
     of the words is returned in capitals, beginning with word number ``seed``. ``prepare``,
-    ``prefetch`` and ``store`` are its work in idle time, ``score`` scores chunks, ``find`` finds
-    next edits.
+    ``prefetch`` and ``store`` are its work in idle time, ``find`` finds next edits.
     """
 
     def __init__(
@@ -48,7 +46,6 @@ class RuleFiller:
         name: str = "rules",
         prepare: Callable[[FillControl], None] = lambda control: None,
         prefetch: Callable[[Prefetch, FillControl], None] = lambda *_: None,
-        score: Callable[[ScoreChunks, FillControl], Sequence[float]] = lambda *_: (),
         tokens_per_s: float | None = None,
         store: Callable[[FillControl], None] = lambda control: None,
         find: Callable[[FindNextEdits, FillControl], NextEdits] | None = None,
@@ -63,7 +60,6 @@ class RuleFiller:
         self._unsure = unsure
         self._prepare = prepare
         self._prefetch = prefetch
-        self._score = score
         self._tokens_per_s = tokens_per_s
         self._store = store
         self._find = find
@@ -139,9 +135,6 @@ class RuleFiller:
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         self._prefetch(place, control)
         self._last_prefix = place.prefix
-
-    def score_chunks(self, request: ScoreChunks, control: FillControl) -> tuple[float, ...]:
-        return tuple(self._score(request, control))
 
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
         if self._find is None:

@@ -43,7 +43,6 @@ from intarsia.engine.ipc.messages import (
     FindNextEdits,
     NextEdits,
     Prefetch,
-    ScoreChunks,
     Step,
 )
 
@@ -142,12 +141,8 @@ class DiffusionGemmaFiller:
         )
         self._backbone.prefill(self._read(request, control).context, control)
 
-    def score_chunks(self, request: ScoreChunks, control: FillControl) -> tuple[float, ...]:
-        """Refuse: a canvas gives no log-probability of a text that depends on its context alone."""
-        raise ValueError("this model cannot score code of other files: use it without a gate")
-
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
-        """Refuse."""
+        """Refuse: a canvas gives no log-probability of a text that depends on its context alone."""
         raise ValueError("this model cannot find next edits")
 
     def prefill_tokens_per_s(self) -> float | None:

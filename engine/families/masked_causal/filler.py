@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from intarsia.engine.decoding.tokens import EndReason, HoleTokens, OnRound
 from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
-from intarsia.engine.families.masked_causal.chunk_gains import ChunkScorer
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
@@ -31,7 +30,6 @@ from intarsia.engine.ipc.messages import (
     FinishReason,
     NextEdits,
     Prefetch,
-    ScoreChunks,
     Step,
 )
 
@@ -61,7 +59,6 @@ class MaskedCausalFiller:
             self._reader.remember_stored(ids)
         self._writer = HoleWriter(context, text)
         self._reranker = Reranker(context, text, self._writer)
-        self._scorer = ChunkScorer(context.backbone, text)
         self._next_edits = NextEditFinder(
             context.backbone, text, context.find_held, max_tokens=max_context_tokens
         )
@@ -133,10 +130,6 @@ class MaskedCausalFiller:
         self._open(task)
         if task.request.project != request.project:
             self._open(self._reader.read(request, control))
-
-    def score_chunks(self, request: ScoreChunks, control: FillControl) -> tuple[float, ...]:
-        """Return the gain of each chunk. Raises Cancelled between two short chunks of a prefill."""
-        return self._scorer.gains(request, control)
 
     def store_contexts(self, control: FillControl) -> None:
         """Write contexts to disk, for the next start. Raises Cancelled between short steps."""

@@ -39,15 +39,6 @@ def lay_out_project(
     return _join(text, project, files) if files else NO_PROJECT
 
 
-def plain_order(text: FimTokenizer, project: ProjectContext) -> list[int]:
-    """Return all its files, then the path of the file with the hole: that file's code may follow.
-
-    Without chunks it is the path alone, in the same format.
-    """
-    ids = _join(text, project, [_file_ids(text, chunk) for chunk in project.chunks])
-    return [*ids.before_mark, *ids.in_prefix]
-
-
 def _file_ids(text: FimTokenizer, chunk: ContextChunk) -> list[int]:
     if text.repository is None:
         return text.encode(plain_file(chunk))

@@ -7,7 +7,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 
 import msgspec
 
@@ -33,17 +32,9 @@ from intarsia.research.evaluation.systems.client import (
     plan_case,
 )
 from intarsia.research.evaluation.systems.failures import Failures, failed
-from intarsia.research.evaluation.systems.project_context import CaseContexts, ContextOptions
+from intarsia.research.evaluation.systems.project_context import WithContext
 
 _GONE_FOR_GOOD = ("model", "out_of_memory")
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WithContext:
-    """What a system reads of other files. The systems of a run share ``contexts``."""
-
-    contexts: CaseContexts
-    options: ContextOptions
 
 
 class Direct:
@@ -84,7 +75,7 @@ class Direct:
                 yield DirectClient(client, self._options, info, self._context)
             finally:
                 if self._context is not None:
-                    self._context.contexts.close()
+                    self._context.projects.close()
 
 
 class DirectClient:
@@ -114,7 +105,7 @@ class DirectClient:
             return Answer(text="", reason=plan.reason, ms=_ms_since(started))
         limit_s = SLACK_S + (self._options.deadline_ms or 0) / 1000
         try:
-            project = await self._project_for(case, plan)
+            project = self._context.project_for(case, plan) if self._context else None
             started = time.perf_counter()  # choosing is done in idle time
             async with asyncio.timeout(limit_s):
                 fill = self._edit if case.is_range else self._suggest
@@ -128,13 +119,6 @@ class DirectClient:
         except EngineUnavailable as error:
             raise EvaluationFault(str(error)) from error
         return _answer(found, work, _ms_since(started))
-
-    async def _project_for(self, case: Case, plan: FillPlan) -> ProjectContext | None:
-        if self._context is None:
-            return None
-        return await self._context.contexts.context_for(
-            case, plan, self._options, self._context.options, self._client
-        )
 
     async def _edit(
         self, plan: FillPlan, project: ProjectContext | None
@@ -172,11 +156,10 @@ def described_context(context: WithContext | None) -> dict[str, str]:
     """Return the options of the context, for a report."""
     if context is None:
         return {}
-    chunks, gate = context.options.chunks, context.options.gate
-    described = {"context": ", ".join(sorted(chunks.kinds)), "context_tokens": chunks.budget_tokens}
-    return {name: str(value) for name, value in described.items()} | (
-        {} if gate is None else {"gate": f"{gate:g} nats"}
-    )
+    return {
+        "context": ", ".join(sorted(context.options.kinds)),
+        "context_tokens": str(context.options.budget_tokens),
+    }
 
 
 def _answer(found: Suggestion | NoSuggestion, work: EngineCost, ms: float) -> Answer:

@@ -136,8 +136,8 @@ def test_a_window_that_is_none_is_told(window: str) -> None:
     assert "such as 500+150" in " ".join(result.stderr.split())
 
 
-@pytest.mark.parametrize("context", ["some", "edits", "none:0.1", "all:", "all:x", "all:nan"])
+@pytest.mark.parametrize("context", ["some", "edits", "all:0", "no-all"])
 def test_a_context_that_is_none_is_told(context: str) -> None:
     result = run("eval", "--context", context, "--direct")
     assert result.exit_code == ExitCode.BAD_INPUT
-    assert "such as all:0.02" in " ".join(result.stderr.split())
+    assert f"'{context}' is not one of 'none', 'all', 'signatures'" in result.stderr

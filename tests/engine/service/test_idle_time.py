@@ -18,13 +18,7 @@ from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
-from intarsia.engine.ipc.messages import (
-    MAX_FRAME_BYTES,
-    Fill,
-    Prefetch,
-    ProjectContext,
-    ScoreChunks,
-)
+from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, Fill, FindNextEdits, Prefetch
 from intarsia.engine.service import worker
 from intarsia.engine.service.job import Job
 from intarsia.engine.service.model_slot import ModelSlot
@@ -186,15 +180,14 @@ async def test_a_fill_in_the_background_only_delays_a_place(address: Address, is
 async def test_a_cancelled_job_of_idle_time_leaves_idle_time_to_places(
     address: Address, monkeypatch: pytest.MonkeyPatch
 ):
-    """The score is gone by the time that the thread takes a job, and a place is sent after it."""
+    """The job is gone by the time that the thread takes a job, and a place is sent after it."""
     read, is_over = threading.Event(), threading.Event()
     filler = RuleFiller(lambda _: "1", prefetch=lambda *_: read.set())
     slot = ModelSlot(EngineConfig(), always(filler), lambda *_: None)
     slot.take(None)
     one = Worker(slot)
-    project = ProjectContext(repository="pkg", path="a.py", chunks=())
     job = Job(
-        request=ScoreChunks(id=1, prefix="", suffix="", project=project),
+        request=FindNextEdits(id=1, parts=(), example=None),
         client=None,
         received_at=time.monotonic(),
         deliver=lambda _: is_over.set(),

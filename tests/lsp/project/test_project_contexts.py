@@ -1,6 +1,7 @@
 """Code of other files, from an opened folder to the engine and to what the user is shown."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -13,11 +14,13 @@ from pytest_lsp import LanguageClient
 from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.messages import ProjectContext
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.features import build_server
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.project.project_contexts import ProjectContexts
 from intarsia.lsp.requests.look_ahead import _hole_of
+from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.place import Place
@@ -84,6 +87,7 @@ async def test_signatures_of_an_imported_class_are_shown_to_the_model(
     assert "def withdraw(self, amount: int) -> int" in text
     assert "return amount" not in text
     assert text.index("── models.py") < text.index("── use.py: before the hole")
+    assert re.search(r"── models\.py, about \d+ tokens\n   members of: Account\n", text)
 
 
 async def test_no_context_is_chosen_where_the_setting_is_off(
@@ -175,31 +179,74 @@ async def test_the_code_of_a_closed_folder_is_gone_at_once(
         assert "models.py" not in await seen(client, uri)
 
 
-async def test_nothing_is_kept_of_a_document_that_was_closed_during_the_choice() -> None:
-    class Index(IndexConnection):
-        @property
-        def has_folders(self) -> bool:
-            return True
+class OneFolder(IndexConnection):
+    """An index of /work that gives the same chunks for every hole; ``asked`` is set then."""
 
-        def root_of(self, path: str) -> str | None:
-            return "/work"
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        super().__init__()
+        self._chunks = chunks
+        self.asked = asyncio.Event()
 
-        async def choose(self, place: Place, budget_tokens: int) -> Sequence[Chunk] | None:
-            chosen.set()
-            await asyncio.sleep(0)
-            return [Chunk(path="b.py", text="def f(): ...", kind="signatures", reason="")]
+    @property
+    def has_folders(self) -> bool:
+        return True
 
-    chosen = asyncio.Event()
+    def root_of(self, path: str) -> str | None:
+        return "/work"
+
+    async def choose(self, place: Place, budget_tokens: int) -> Sequence[Chunk] | None:
+        self.asked.set()
+        await asyncio.sleep(0)
+        return self._chunks
+
+    async def is_complete(self) -> bool:
+        return True
+
+
+CHUNKS = tuple(
+    Chunk(path=path, text="def f(): ...", kind="signatures", reason="imported: f")
+    for path in ("b.py", "c.py")
+)
+
+
+def opened_hole() -> tuple[Session, Snapshot]:
+    """Return a session without an engine, and a hole in its open document /work/a.py."""
     session = build_server().session
     session.documents.open(types.TextDocumentItem("file:///work/a.py", "python", 1, "x = "))
     snapshot = take_snapshot(session.documents, "file:///work/a.py", types.Position(0, 4))
     assert isinstance(snapshot, Snapshot)
-    contexts = ProjectContexts(session.documents, session.engine, Index())
+    return session, snapshot
+
+
+async def test_nothing_is_kept_of_a_document_that_was_closed_during_the_choice() -> None:
+    (session, snapshot), index = opened_hole(), OneFolder(CHUNKS)
+    contexts = ProjectContexts(session.documents, session.engine, index)
     contexts.refresh(snapshot.document, lambda: _hole_of(session, snapshot), lambda _: Settings())
-    await chosen.wait()
+    await index.asked.wait()
     contexts.forget(snapshot.document.uri)
     await asyncio.sleep(0.1)
     assert contexts.chosen(snapshot.document.uri) is None
+
+
+async def test_all_that_is_chosen_is_read_as_soon_as_it_is_chosen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (session, snapshot), index = opened_hole(), OneFolder(CHUNKS)
+    read: list[ProjectContext] = []
+    monkeypatch.setattr(session.engine, "prefetch_hole", lambda _, project: read.append(project))
+    contexts = ProjectContexts(session.documents, session.engine, index)
+    uri = snapshot.document.uri
+    for number in (1, 2):
+        contexts.refresh(
+            snapshot.document, lambda: _hole_of(session, snapshot), lambda _: Settings()
+        )
+        assert len(read) == number - 1
+        await contexts.refreshed(uri)
+        assert len(read) == number
+    first, again = read
+    assert [chunk.path for chunk in first.chunks] == ["b.py", "c.py"]
+    assert (first.repository, first.path) == ("work", "a.py")
+    assert first == again == contexts.of(uri)
 
 
 async def test_an_edit_in_an_ignored_file_is_never_shown(runtime: Address, tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ from intarsia.engine.ipc.messages import (
     Filled,
     Prefetch,
     ProjectContext,
-    ScoreChunks,
     Step,
 )
 from intarsia.engine.service.load_filler import load_filler
@@ -209,14 +208,6 @@ def test_typing_reuses_the_context_with_chunks_as_without(
     assert all((key.num_project > 0) == (project is not None) for key in keys)
     num_reused = sum(key.num_reused for key in keys)
     assert num_reused / (num_reused + sum(key.num_prefilled for key in keys)) >= 0.98
-
-
-def test_a_chunk_that_is_used_nearby_gains_and_another_does_not(filler: Filler) -> None:
-    prefix = CART + '        cents += prices.lookup_cents(sku, currency="EUR")\n'
-    request = ScoreChunks(id=1, prefix=prefix, suffix=REST, project=PRICES)
-    useful, useless = filler.score_chunks(request, NO_CONTROL)
-    assert useful > 0.05
-    assert useless < useful / 2
 
 
 def test_its_reading_speed_is_measured(filler: Filler, verified: dict[str, Filled]) -> None:

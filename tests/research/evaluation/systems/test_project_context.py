@@ -6,13 +6,11 @@ from pathlib import Path
 import pytest
 from sample_cases import case
 
-from intarsia.engine.ipc.client import EngineClient
-from intarsia.engine.ipc.messages import ScoreChunks
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.research.evaluation.case import Case
 from intarsia.research.evaluation.systems.client import plan_case
-from intarsia.research.evaluation.systems.project_context import CaseContexts, ContextOptions
+from intarsia.research.evaluation.systems.project_context import WithContext
 from intarsia.research.holes.cut_project import CutProjects
 from intarsia.workspace.context.options import ChunkOptions
 
@@ -44,6 +42,7 @@ def unusual_mean_weight(parcels, unit):
     return unusual_total_weight(parcels, unit) / len(parcels)
 """
 OPTIONS = FillOptions()
+ALL = ChunkOptions()
 
 
 def make_shop(root: Path, *copies: str) -> Case:
@@ -86,11 +85,9 @@ def test_a_case_before_it_does_not_stay_cut(projects: CutProjects, tmp_path: Pat
     assert any("def unusual_total_weight(parcels, unit)" in chunk.text for chunk in chunks)
 
 
-async def test_a_file_of_its_own_has_no_context() -> None:
-    alone, contexts = case(BEFORE, TRUTH, AFTER), CaseContexts()
-    options = ContextOptions(chunks=ChunkOptions())
-    assert await contexts.context_for(alone, plan_of(alone), OPTIONS, options, Scores()) is None
-    contexts.close()
+def test_a_file_of_its_own_has_no_context(projects: CutProjects) -> None:
+    alone, context = case(BEFORE, TRUTH, AFTER), WithContext(projects=projects, options=ALL)
+    assert context.project_for(alone, plan_of(alone)) is None
 
 
 def test_nothing_is_left_of_the_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,42 +104,11 @@ def test_nothing_is_left_of_the_index(tmp_path: Path, monkeypatch: pytest.Monkey
     }
 
 
-class Scores(EngineClient):
-    """Gives the n-th chunk a gain of n tenths, and counts how often it is asked."""
-
-    def __init__(self) -> None:
-        self.num_asked = 0
-
-    async def score_chunks(self, request: ScoreChunks) -> tuple[float, ...]:
-        self.num_asked += 1
-        return tuple(number / 10 for number, _ in enumerate(request.project.chunks))
-
-
-async def test_a_gate_keeps_the_chunks_that_gain_more(tmp_path: Path) -> None:
-    hole = make_shop(tmp_path / "shop-1.0")
-    (tmp_path / "shop-1.0/shop/similar.py").write_text(
-        "def mean_weight(parcels, unit):\n    weights = []\n    for parcel in parcels:\n"
-        "        weights.append(parcel.weight)\n    return sum(weights)\n"
-    )
-    plan, scores, contexts = plan_of(hole), Scores(), CaseContexts()
-    kept = []
-    for gate in (None, -1.0, 0.0, 0.05, 5.0):
-        options = ContextOptions(chunks=ChunkOptions(), gate=gate)
-        project = await contexts.context_for(hole, plan, OPTIONS, options, scores)
-        kept.append([chunk.path for chunk in project.chunks] if project else [])
-    contexts.close()
-    everything = kept[0]
-    assert len(everything) > 1
-    assert kept == [everything, everything, everything[1:], everything[1:], []]
-    assert scores.num_asked == 1
-
-
-async def test_a_context_names_the_project_and_the_path_in_it(tmp_path: Path) -> None:
-    hole = make_shop(tmp_path / "shop-1.0")
-    contexts = CaseContexts()
-    options = ContextOptions(chunks=ChunkOptions())
-    project = await contexts.context_for(hole, plan_of(hole), OPTIONS, options, Scores())
-    contexts.close()
+def test_a_context_names_the_project_and_the_path_in_it(
+    projects: CutProjects, tmp_path: Path
+) -> None:
+    hole, context = make_shop(tmp_path / "shop-1.0"), WithContext(projects=projects, options=ALL)
+    project = context.project_for(hole, plan_of(hole))
     assert project is not None
     assert (project.repository, project.path) == ("shop-1.0", "shop/totals.py")
     assert {chunk.path for chunk in project.chunks} == {"shop/helpers.py"}

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 from cancel_when import cancelling
-from toy_causal import toy_filler
+from toy_causal import toy_fill, toy_filler
+from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
@@ -12,7 +13,7 @@ from intarsia.engine.families.masked_causal.next_edit import find
 from intarsia.engine.families.masked_causal.next_edit.agreement import changed_text
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
-from intarsia.engine.fill_control import NO_CONTROL
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdits, TextPart
 
 ABOVE = "x = 1\n" * 3
@@ -130,6 +131,28 @@ def test_a_filler_finds_next_edits(toy: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(find, "MIN_DROP", 0.0)
     asked = request()
     check(toy_filler(toy).find_next_edits(asked, NO_CONTROL), asked, places=range(4, 10))
+
+
+def test_contexts_and_fills_are_as_without_it(
+    toy: Path, adapter: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fill runs at each of the first checkpoints, as the worker lets it."""
+    monkeypatch.setattr(find, "MIN_DROP", 0.0)
+    filler, calm = (toy_filler(toy, adapter, max_context_tokens=512) for _ in range(2))
+    fill = toy_fill(prefix=ABOVE * 9 + "def f(")
+    run_fill(filler, fill)
+    texts: list[str] = []
+
+    def checkpoint() -> None:
+        if len(texts) < 3:
+            again = run_fill(filler, fill)
+            assert again.num_prefilled == 0
+            texts.append(again.text)
+
+    found = filler.find_next_edits(request(), FillControl(checkpoint=checkpoint))
+    assert found.edits == calm.find_next_edits(request(), NO_CONTROL).edits
+    assert texts == [run_fill(calm, fill).text] * 3
+    assert filler.cached_tokens() == calm.cached_tokens()
 
 
 @pytest.mark.parametrize(
