@@ -6,7 +6,7 @@ import pytest
 from tiny_diffusion_gemma import save_tiny_tokenizer
 from tokenizers import Tokenizer
 
-from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, SpecialIds
+from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer, SpecialIds
 from intarsia.engine.ipc.messages import ContextChunk, ProjectContext
 
 PAD, EOS, BOS = 0, 1, 2
