@@ -128,8 +128,9 @@ class NextEditFinder:
         if not request.parts:
             raise ValueError("`parts` is empty: send the text around the edit")
         known = [] if request.example is None else self._known(request.example)
-        windows = (edited.before, edited.after)
-        longest = max(len(self._text.context("", window.decode())) for window in windows)
+        windows = (edited.before.decode(), edited.after.decode())
+        far = "\n" if request.direction == "above" else ""  # with its introduction
+        longest = max(len(self._text.context(window, far)) for window in windows)
         if longest + len(known) > self._max_tokens:
             raise ValueError(
                 f"`parts` and `example` have {longest + len(known)} tokens, above the limit of "

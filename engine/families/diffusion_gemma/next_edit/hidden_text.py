@@ -53,27 +53,31 @@ def hide(tokens: TokenizedText, *, vocab_size: int) -> HiddenText:
     lines = [bisect_right(starts, start) - 1 for start in tokens.starts]
     # a token without text of its own, at the end, belongs to the last line
     lines = [min(line, len(texts) - 1) for line in lines]
-    firsts = [lines.index(line) for line in lines]
+    # a line's first token may begin in the line above, so its tokens are counted from its end
+    places = [bisect_right(lines, line) - 1 - i for i, line in enumerate(lines)]
     shifts: list[int] = []
     for line in dict.fromkeys(lines):
-        shifts += _draw(texts[line], lines.count(line), vocab_size)
+        shifts += _draw(texts[line], lines.count(line), vocab_size)[::-1]
     ids = torch.tensor(tokens.ids, dtype=torch.long)
     return HiddenText(
         ids=ids,
         noise=(ids + torch.tensor(shifts, dtype=torch.long)) % vocab_size,
-        passes=torch.tensor(_passes(tokens, firsts), dtype=torch.long),
+        passes=torch.tensor(_passes(tokens, places), dtype=torch.long),
     )
 
 
 def _draw(line: str, num_tokens: int, vocab_size: int) -> list[int]:
-    """Return how far the noise of each token is from it in the vocabulary: uniform, never 0."""
+    """Return how far the noise of each token is from it in the vocabulary: uniform, never 0.
+
+    The last token's comes first.
+    """
     generator = torch.Generator().manual_seed(zlib.crc32(line.encode("utf-8", "replace")))
     return torch.randint(1, vocab_size, (num_tokens,), generator=generator).tolist()
 
 
-def _passes(tokens: TokenizedText, firsts: Sequence[int]) -> list[int]:
+def _passes(tokens: TokenizedText, places: Sequence[int]) -> list[int]:
     """Return the pass of each token: that of its word, else by its place in its line."""
-    passes = [(i - first) % NUM_PASSES for i, first in enumerate(firsts)]
+    passes = [place % NUM_PASSES for place in places]
     for word in _WORD.finditer(tokens.text):
         own = zlib.crc32(word.group().encode("utf-8", "replace")) % NUM_PASSES
         for i in range(tokens.token_at(word.start()), tokens.token_at(word.end() - 1) + 1):

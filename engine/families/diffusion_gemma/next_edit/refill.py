@@ -19,7 +19,7 @@ from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
 
 _SEED = 0
-_FEWER, _MORE = 2, 4  # tokens than are likely, which are tried too
+_FEWER, _MORE = 1, 2  # tokens than are likely, which are tried too
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
