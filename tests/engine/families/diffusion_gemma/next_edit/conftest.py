@@ -11,13 +11,13 @@ from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma.load import load_diffusion_gemma
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # after `one_thread`
 def naming(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the trained checkpoint."""
     return save_naming_checkpoint(tmp_path_factory.mktemp("naming"))
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # after `one_thread`
 def random_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of a checkpoint with random weights, and a tokenizer for any text."""
     return save_tiny_checkpoint(tmp_path_factory.mktemp("tiny-diffusion-gemma"))
