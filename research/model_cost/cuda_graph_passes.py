@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.diffusion_gemma.passes import repeated
+from intarsia.engine.families.diffusion_gemma.backbone.passes import repeated
 
 _SMALLEST = 1024  # tokens of a bucket
 _MULTIPLE = 64  # tokens; attention kernels are fastest at round lengths

@@ -12,8 +12,8 @@ from intarsia.engine.diffusion.canvas import random_canvas
 from intarsia.engine.diffusion.denoise import denoise
 from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.diffusion.stopping import StableAndConfident
-from intarsia.engine.families.diffusion_gemma.model import CHUNK, DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma.passes import DirectPasses
+from intarsia.engine.families.diffusion_gemma.backbone.model import CHUNK, DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.backbone.passes import DirectPasses
 from intarsia.research.model_cost.ceilings import Ceilings
 from intarsia.research.model_cost.figure_lines import FirstPass, Pass, Prefill, Step, Times
 from intarsia.research.model_cost.options import Way

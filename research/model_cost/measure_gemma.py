@@ -17,9 +17,9 @@ import transformers
 from psutil import virtual_memory
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.diffusion_gemma.attention import fold_heads
-from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma.passes import DecoderPasses, DirectPasses
+from intarsia.engine.families.diffusion_gemma.backbone.attention import fold_heads
+from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.backbone.passes import DecoderPasses, DirectPasses
 from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
     quantize_gemma,
     require_low_bit,

@@ -1,7 +1,7 @@
 """DiffusionGemma over a batch of holes, with gradients for the trained weights only.
 
-It computes what the engine's ``diffusion_gemma/model.py`` computes for one hole, without gradients;
-a test compares the two. Knows no text.
+It computes what the engine's ``diffusion_gemma/backbone/model.py`` computes for one hole, without
+gradients; a test compares the two. Knows no text.
 """
 
 from typing import Any

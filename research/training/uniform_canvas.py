@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intarsia.engine.diffusion.length import candidate_lengths
-from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, HoleLayout, lay_out
+from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, HoleLayout, lay_out
 from intarsia.research.training.holes.packed_holes import HoleIds
 
 

@@ -14,8 +14,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes
-from intarsia.engine.families.diffusion_gemma.tokenizer import SpecialIds
+from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes
+from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import SpecialIds
 from intarsia.engine.families.diffusion_gemma.tuning import tunable_layers
 from intarsia.research.training.holes.packed_holes import HoleIds
 from intarsia.research.training.low_rank_modules import LowRankModules

@@ -8,8 +8,8 @@ from torch import Tensor
 
 from intarsia.engine.diffusion.denoise import Denoised
 from intarsia.engine.diffusion.draft import Draft
-from intarsia.engine.families.diffusion_gemma.layout import HoleLayout
-from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
+from intarsia.engine.families.diffusion_gemma.canvas.layout import HoleLayout
+from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
 from intarsia.engine.families.stop_rules import find_text_end
 from intarsia.engine.ipc.messages import CanvasToken, Fill, FinishReason
 

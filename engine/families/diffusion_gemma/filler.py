@@ -25,10 +25,11 @@ from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.length import candidate_lengths, choose_length
 from intarsia.engine.diffusion.noising import any_of
 from intarsia.engine.families.diffusion_gemma.answer import HoleDraft, answer_of, finish_reason_of
-from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, HoleLayout, lay_out
-from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma.settings import DenoisingSettings
-from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer
+from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, HoleLayout, lay_out
+from intarsia.engine.families.diffusion_gemma.canvas.settings import DenoisingSettings
+from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
+from intarsia.engine.families.diffusion_gemma.next_edit.find import NextEditFinder
 from intarsia.engine.families.protocol import fill_timing
 from intarsia.engine.families.validate_request import (
     require_common_fields,
@@ -88,6 +89,7 @@ class DiffusionGemmaFiller:
         self._settings = settings
         self._sizes = CanvasSizes(canvas_length=backbone.canvas_length)
         self._max_context_tokens = max_context_tokens
+        self._next_edits = NextEditFinder(backbone, text, settings, max_tokens=max_context_tokens)
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole. ``decoding`` is ignored: this family denoises in one way only."""
@@ -142,8 +144,11 @@ class DiffusionGemmaFiller:
         self._backbone.prefill(self._read(request, control).context, control)
 
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
-        """Refuse: a canvas gives no log-probability of a text that depends on its context alone."""
-        raise ValueError("this model cannot find next edits")
+        """Return the lines that no longer fit after an edit, refilled.
+
+        Raises Cancelled between two passes.
+        """
+        return self._next_edits.find(request, control)
 
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read here; None before the first long one."""

@@ -15,15 +15,15 @@ from torch import nn
 
 from intarsia.engine.config import Quantize
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.diffusion_gemma.attention import fold_heads
+from intarsia.engine.families.diffusion_gemma.backbone.attention import fold_heads
+from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.canvas.settings import read_settings
+from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer, SpecialIds
 from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
-from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
     quantize_gemma,
     require_low_bit,
 )
-from intarsia.engine.families.diffusion_gemma.settings import read_settings
-from intarsia.engine.families.diffusion_gemma.tokenizer import GemmaTokenizer, SpecialIds
 from intarsia.engine.families.diffusion_gemma.tuning import tune_model
 from intarsia.engine.filler import ModelInfo
 

@@ -20,7 +20,7 @@ from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.diffusion.prediction import draw, read_logits
 from intarsia.engine.diffusion.stopping import never_stop
 from intarsia.engine.errors import Cancelled
-from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
 from intarsia.engine.fill_control import FillControl
 
 # transformers' own import of a torch module warns.

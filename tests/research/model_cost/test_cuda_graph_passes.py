@@ -9,7 +9,7 @@ from tiny_diffusion_gemma import SLIDING_WINDOW, VOCAB_SIZE, tiny_model
 
 from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
 from intarsia.research.model_cost.cuda_graph_passes import FixedShapePasses
 
 # transformers' own import of a torch module warns.

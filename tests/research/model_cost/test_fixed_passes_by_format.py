@@ -8,8 +8,8 @@ import torch
 from devices import DEVICES
 from torch import Tensor
 
-from intarsia.engine.families.diffusion_gemma.attention import fold_heads
-from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.backbone.attention import fold_heads
+from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.quantized.quantize import quantize_gemma
 from intarsia.research.model_cost.cuda_graph_passes import FixedShapePasses
 from intarsia.research.model_cost.gemma_shape import gemma_config

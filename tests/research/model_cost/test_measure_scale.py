@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from intarsia.engine.families.diffusion_gemma.passes import DirectPasses
+from intarsia.engine.families.diffusion_gemma.backbone.passes import DirectPasses
 from intarsia.research.model_cost import __main__
 from intarsia.research.model_cost.figure_lines import (
     FirstPass,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.engine.families.diffusion_gemma.layout import CanvasSizes, lay_out
+from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, lay_out
 from intarsia.research.training.holes.packed_holes import HoleIds
 from intarsia.research.training.uniform_batch import batch_of
 from intarsia.research.training.uniform_canvas import (

@@ -17,8 +17,8 @@ from toy_uniform import (
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.errors import ModelError
+from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.load import LoadedGemma
-from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
 from intarsia.engine.filler import Filler
 from intarsia.engine.service.load_filler import load_filler
 from intarsia.research.training.holes.packed_holes import PackedHoles

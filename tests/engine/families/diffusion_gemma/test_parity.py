@@ -10,7 +10,7 @@ from intarsia.engine.diffusion.canvas import random_canvas
 from intarsia.engine.diffusion.denoise import DenoisingPolicy, denoise
 from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.diffusion.stopping import StableAndConfident
-from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")

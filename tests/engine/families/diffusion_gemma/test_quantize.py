@@ -11,7 +11,7 @@ from torch import Tensor
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.diffusion.canvas import random_canvas
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.quantized.experts import LowBitExperts
 from intarsia.engine.families.diffusion_gemma.quantized.linear import LowBit, LowBitMatrix
 from intarsia.engine.families.diffusion_gemma.quantized.number_formats import from_int4, to_int4

@@ -7,7 +7,10 @@ import pytest
 from intarsia.engine.diffusion.prediction import draw, take_likeliest
 from intarsia.engine.diffusion.schedule import ConstantTemperature, LinearTemperature
 from intarsia.engine.diffusion.stopping import StableAndConfident
-from intarsia.engine.families.diffusion_gemma.settings import DenoisingSettings, read_settings
+from intarsia.engine.families.diffusion_gemma.canvas.settings import (
+    DenoisingSettings,
+    read_settings,
+)
 from intarsia.engine.ipc.messages import Fill
 
 

@@ -11,7 +11,7 @@ from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
 from intarsia.engine.diffusion.denoise import denoise
 from intarsia.engine.diffusion.length import choose_length
 from intarsia.engine.diffusion.policies import uniform_state_policy
-from intarsia.engine.families.diffusion_gemma.model import DiffusionGemmaBackbone
+from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.quantized.linear import LowBit
 from intarsia.engine.families.diffusion_gemma.quantized.quantize import quantize_gemma
 from intarsia.engine.fill_control import NO_CONTROL

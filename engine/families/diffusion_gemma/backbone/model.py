@@ -8,6 +8,7 @@ authors of this file did not run the released 26B weights.
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,12 +16,27 @@ from torch import Tensor
 from transformers import DynamicCache
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.families.diffusion_gemma.passes import DecoderPasses, DirectPasses
+from intarsia.engine.families.diffusion_gemma.backbone.passes import DecoderPasses, DirectPasses
 from intarsia.engine.families.protocol import Prefilled, common_prefix_length
 from intarsia.engine.families.reading_speed import ReadingSpeed, Stopwatch
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 CHUNK = 1024  # context tokens per pass; there is a checkpoint before each
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class EncodedContext:
+    """A context with its keys and values in every layer."""
+
+    ids: Sequence[int]
+    cache: DynamicCache
+
+    def beginning(self, num_tokens: int) -> "EncodedContext":
+        """Return the first tokens, to go on from. Nothing is copied: keys are never written to."""
+        cache = copy.copy(self.cache)
+        cache.layers = [copy.copy(layer) for layer in self.cache.layers]
+        cache.crop(num_tokens - len(self.ids))
+        return EncodedContext(ids=self.ids[:num_tokens], cache=cache)
 
 
 class DiffusionGemmaBackbone:
@@ -70,13 +86,19 @@ class DiffusionGemmaBackbone:
     @contextmanager
     def suspended(self) -> Iterator[None]:
         """Let other fills hold contexts of their own, without reuse; then restore this one."""
-        own = self._context, self._encoder_cache
-        self.forget()
+        own = self.exchange(None)
         yield
-        self._passes.release()
-        self._context, self._encoder_cache = own
-        if self._context:
+        self.exchange(own)
+
+    @torch.inference_mode()
+    def exchange(self, context: EncodedContext | None) -> EncodedContext:
+        """Hold another context (None: none) in the place of the present one; return that."""
+        before = EncodedContext(ids=self._context, cache=self._encoder_cache)
+        self.forget()
+        if context is not None and context.ids:
+            self._context, self._encoder_cache = list(context.ids), context.cache
             self._passes.hold(self._trim_to_window(), len(self._context))
+        return before
 
     def num_missing(self, context: Sequence[int]) -> int:
         """Return how many tokens of a context a prefill would compute. Changes nothing."""

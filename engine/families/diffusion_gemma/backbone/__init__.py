@@ -1,0 +1,1 @@
+"""DiffusionGemma's weights on token ids: contexts, and forward passes over canvases."""
