@@ -54,8 +54,7 @@ class Refiller:
     def __init__(
         self, settings: DenoisingSettings, *, vocab_size: int, device: torch.device
     ) -> None:
-        greedy = Fill(id=0, prefix="", suffix="", temperature=0.0)
-        self._policy = settings.policy(greedy, vocab_size=vocab_size)
+        self._settings = settings
         self._vocab_size = vocab_size
         self._device = device
 
@@ -64,7 +63,7 @@ class Refiller:
         number = self._choose_number(line, around, control)
         start = (*line.head, *[None] * number, *line.tail)
         canvas = self._canvas((*[None] * len(start), *around.following), start)
-        policy = begun_at(self._policy, max(number, 1) / len(start))
+        policy = begun_at(self._policy(), max(number, 1) / len(start))
         return self._denoise(canvas, len(start), policy, around.predict, control)
 
     def fill(self, line: OldLine, around: Surroundings, control: FillControl) -> Refilled:
@@ -72,7 +71,7 @@ class Refiller:
         number = self._choose_number(line, around, control)
         ids = (*line.head, *[None] * number, *line.tail)
         canvas = self._canvas((*ids, *around.following), ())
-        return self._denoise(canvas, len(ids), self._policy, around.predict, control)
+        return self._denoise(canvas, len(ids), self._policy(), around.predict, control)
 
     def _choose_number(self, line: OldLine, around: Surroundings, control: FillControl) -> int:
         """Return how many tokens fit between the two ends of a line."""
@@ -104,6 +103,11 @@ class Refiller:
             ids=denoised.ids[:num_ids].tolist(),
             log_p=float(denoised.confidences[:num_ids].log().sum()),
         )
+
+    def _policy(self) -> DenoisingPolicy:
+        """Return the checkpoint's own policy, without chance."""
+        greedy = Fill(id=0, prefix="", suffix="", temperature=0.0)
+        return self._settings.policy(greedy, vocab_size=self._vocab_size)
 
     def _generator(self) -> torch.Generator:
         return torch.Generator(self._device).manual_seed(_SEED)
