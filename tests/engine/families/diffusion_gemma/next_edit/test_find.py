@@ -107,7 +107,7 @@ def check(answer: NextEdits, asked: FindNextEdits, *, places: range) -> None:
         end = edit.first_line + edit.num_lines
         assert places.start <= edit.first_line <= end <= places.stop
         assert edit.text != "".join(lines[edit.first_line : end])
-        assert edit.log_p <= 0 < edit.drop <= answer.drop
+        assert edit.log_p <= 0 < edit.drop
 
 
 def check_direction(filler: DiffusionGemmaFiller, direction: str) -> None:
