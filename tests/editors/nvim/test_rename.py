@@ -63,6 +63,11 @@ local answers = {
       return nil
     elseif how == "fail" then
       return nil, { code = -32000, message = "this cannot be renamed" }
+    elseif how == "here" then
+      local range = { start = { line = 0, character = 4 }, ["end"] = { line = 0, character = 8 } }
+      local edits = { { range = range, newText = params.newName } }
+      local document = { uri = params.textDocument.uri }
+      return { documentChanges = { { textDocument = document, edits = edits } } }
     elseif how == "elsewhere" then
       local range = { start = { line = 1, character = 0 }, ["end"] = { line = 1, character = 1 } }
       return { changes = { [params.textDocument.uri] = { { range = range, newText = "#" } } } }
@@ -218,6 +223,7 @@ def test_the_list_still_applies_what_is_ticked(edit: Edit) -> None:
     [
         ("nothing", "other: it found nothing to rename"),
         ("fail", "other: this cannot be renamed"),
+        ("here", "no other use was found"),
         ("elsewhere", "other: its edit does not rename this name"),
     ],
 )

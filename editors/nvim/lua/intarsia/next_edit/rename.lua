@@ -18,6 +18,7 @@ local namespace = vim.api.nvim_create_namespace("intarsia.rename")
 ---@field buffer integer
 ---@field rename intarsia.Rename
 ---@field server vim.lsp.Client intarsia's
+---@field typed string[] the lines with the user's edit
 ---@field tick integer of the buffer, with the old name in it
 ---@field marks integer[] where the old name is
 ---@field clients vim.lsp.Client[] that have not been asked
@@ -107,18 +108,27 @@ local function put_new(this)
   vim.api.nvim_buf_clear_namespace(this.buffer, namespace, 0, -1)
 end
 
----End the rename: nothing of the user's edit is lost, however it went.
+---Put the new name where it is missing, tell the server how the rename ended, and tell the user.
 ---@param this intarsia.RunningRename
----@param state "done"|"failed"
----@param message string
-local function finish(this, state, message)
+---@param problem? string nil: it was renamed
+---@param num_files? integer that were changed
+local function finish(this, problem, num_files)
   running = nil
   if vim.api.nvim_buf_is_loaded(this.buffer) then
     put_new(this)
+    local lines = vim.api.nvim_buf_get_lines(this.buffer, 0, -1, false)
+    if num_files == 1 and vim.deep_equal(lines, this.typed) then
+      problem = "no other use was found"
+    end
   end
-  this.server:notify("intarsia/renaming", { state = state })
-  local level = state == "done" and vim.log.levels.INFO or vim.log.levels.WARN
-  vim.notify("intarsia: " .. message, level)
+  this.server:notify("intarsia/renaming", { state = problem and "failed" or "done" })
+  if problem then
+    local message = "intarsia: not renamed, and the offers are as before: " .. problem
+    return vim.notify(message, vim.log.levels.WARN)
+  end
+  local names, files = this.rename, num_files == 1 and "file" or "files"
+  local words = "intarsia: renamed %s to %s in %d %s"
+  vim.notify(words:format(names.oldName, names.newName, num_files, files))
 end
 
 ---Return the edits of an answer by buffer.
@@ -175,19 +185,13 @@ local function apply(this, client, edit, position)
   return vim.tbl_count(edits)
 end
 
----@param problem? string
----@return string
-local function failure(problem)
-  return ("not renamed, and the offers are as before: %s"):format(problem)
-end
-
 ---Ask the next language server; end where one has renamed, or none is left.
 ---@param this intarsia.RunningRename
 ---@param problem? string of the last one
 local function ask(this, problem)
   local client = table.remove(this.clients, 1)
   if not client then
-    return finish(this, "failed", failure(problem))
+    return finish(this, problem)
   end
   local row, col = place_of(this.buffer, this.rename.position, this.server.offset_encoding)
   local line = vim.api.nvim_buf_get_lines(this.buffer, row, row + 1, false)[1] or ""
@@ -202,7 +206,7 @@ local function ask(this, problem)
     is_answered = true
     local is_loaded = vim.api.nvim_buf_is_loaded(this.buffer)
     if not is_loaded or vim.api.nvim_buf_get_changedtick(this.buffer) ~= this.tick then
-      return finish(this, "failed", failure("the text has changed meanwhile"))
+      return finish(this, "the text has changed meanwhile")
     end
     local num_files, why
     if type(edit) == "table" then
@@ -211,10 +215,7 @@ local function ask(this, problem)
       why = error and error.message or "it found nothing to rename"
     end
     if num_files then
-      local words = "renamed %s to %s in %d %s"
-      local files = num_files == 1 and "file" or "files"
-      local names = this.rename
-      return finish(this, "done", words:format(names.oldName, names.newName, num_files, files))
+      return finish(this, nil, num_files)
     end
     ask(this, ("%s: %s"):format(client.name, why))
   end
@@ -245,6 +246,7 @@ function M.start(buffer, rename)
     return false
   end
   server:notify("intarsia/renaming", { state = "begun" })
+  local typed = vim.api.nvim_buf_get_lines(buffer, 0, -1, false)
   local marks = put_back(buffer, rename, server.offset_encoding)
   if not marks then
     server:notify("intarsia/renaming", { state = "failed" })
@@ -254,6 +256,7 @@ function M.start(buffer, rename)
     buffer = buffer,
     rename = rename,
     server = server,
+    typed = typed,
     tick = vim.api.nvim_buf_get_changedtick(buffer),
     marks = marks,
     clients = clients,
