@@ -238,7 +238,7 @@ def test_one_that_never_answers_loses_nothing(edit: Edit) -> None:
     nvim = typed(edit, "never")
     nvim.keys(":Intarsia nextedit rename<CR>")
     holds(nvim, TEXT)
-    nvim.tells("not renamed, and the offers are as before: other: no answer in 5 s")
+    nvim.tells("not renamed, and the offers are as before: other: no answer in 10 s")
     nvim.run("other_server.release()")
     expect_as_before(nvim)
 

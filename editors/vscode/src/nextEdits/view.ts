@@ -30,6 +30,8 @@ export interface Drawing {
   offers: readonly NextEdit[];
   /** Those whose differences are drawn. */
   shown: readonly NextEdit[];
+  /** Words about the one on show. */
+  hint?: { line: number; words: string };
   /** The one that the key goes to, with words about it. */
   next?: { edit: NextEdit; line: number; words: string };
 }
@@ -53,7 +55,7 @@ export class NextEditView implements Disposable {
   });
   private readonly types = [this.mark, this.words, this.removed, this.added, this.insertion];
 
-  draw(editor: TextEditor, { offers, shown, next }: Drawing): void {
+  draw(editor: TextEditor, { offers, shown, hint, next }: Drawing): void {
     const { document } = editor;
     const isShown = (edit: NextEdit) => shown.some(({ id }) => id === edit.id);
     const marks = offers.map((edit) => {
@@ -66,6 +68,9 @@ export class NextEditView implements Disposable {
       .map((edit) => afterLine(document, linesOfPlace(document, edit)[0], "⇥"));
     if (next !== undefined && shown.length === 0) {
       texts.push(afterLine(document, next.line, next.words));
+    }
+    if (hint !== undefined) {
+      texts.push(afterLine(document, hint.line, hint.words));
     }
     editor.setDecorations(this.words, texts);
     this.drawDifferences(editor, shown);

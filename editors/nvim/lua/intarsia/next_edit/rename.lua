@@ -4,7 +4,7 @@
 local M = {}
 
 local METHOD = "textDocument/rename"
-local TIMEOUT_MS = 5000
+local TIMEOUT_MS = 10000
 
 local namespace = vim.api.nvim_create_namespace("intarsia.rename")
 
