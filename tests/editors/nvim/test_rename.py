@@ -250,7 +250,7 @@ def test_what_is_typed_meanwhile_stays(edit: Edit) -> None:
     nvim.keys("gg0iasync <Esc>ex")
     holds(nvim, "async " + TEXT.replace("def", "de"))
     nvim.run("other_server.release()")
-    nvim.tells("the text has changed meanwhile")
+    nvim.tells("before: the text has changed")
     holds(nvim, "async " + TYPED.replace("def", "de"))
     stop(nvim)
 

@@ -23,13 +23,35 @@ OTHER = 'import { area } from "./example";\n\nconsole.log(area(5, 6));\n'
 BEFORE = SOURCE.replace("║", "")
 TYPED = BEFORE.replace("function area", "function size")
 RENAMED = BEFORE.replace("area(", "size(")
-RULES = [rule("log(area(1", "log(size(1"), rule("console.log(2", "console.print(2")]
+RULES = [
+    rule("log(area(1", "log(size(1"),
+    rule("print(area", "print(größe"),
+    rule("console.log(2", "console.print(2"),
+]
 SETTINGS: dict[str, object] = {
     **PATIENT,
     "intarsia.serverCommand": list(rule_server_command(next_edits=RULES)),
     "intarsia.fillAhead": "off",
     "editor.autoClosingBrackets": "never",
 }
+# An extension that renames in Python, but only once the user has typed something.
+PROGRAM = """
+const { languages, Range, WorkspaceEdit, workspace } = require("vscode");
+
+async function provideRenameEdits(document, position, newName) {
+  const name = document.getText(document.getWordRangeAtPosition(position));
+  if (name !== newName) { // it is asked for more than whether it can rename
+    await new Promise((resolve) => workspace.onDidChangeTextDocument(
+      ({ contentChanges }) => contentChanges.length > 0 && resolve(), // it is also told of saving
+    ));
+  }
+  const edit = new WorkspaceEdit();
+  edit.replace(document.uri, document.getWordRangeAtPosition(position), newName);
+  return edit;
+}
+
+exports.activate = () => languages.registerRenameProvider("python", { provideRenameEdits });
+"""
 SERVER_MS = 60_000
 """How long the first answer of a language server may take on a busy machine."""
 
@@ -112,3 +134,20 @@ def test_what_the_language_server_refuses_loses_nothing(windows: Windows) -> Non
     window.expect_saved(now)
     window.press("Alt+]", "Alt+]")
     window.expect_saved(now.replace("log(2", "print(2"))
+
+
+def test_what_is_typed_while_it_is_renamed_stays(windows: Windows) -> None:
+    source = "def area║(a):\n    return a\n\n\nprint(area(1))\n"
+    before = source.replace("║", "")
+    window = windows.open(source)
+    window.press(*["Backspace"] * len("area"))
+    window.type("größe")
+    window.expect_drawn("⇥ next edit")
+    window.press("Alt+]")
+    window.expect_drawn("größeF2 renames everywhere")
+    window.press("F2")
+    window.expect_saved(before)  # with the old name, while the other extension thinks
+    window.press("Control+Home")
+    window.type("async ")
+    expect(window.message()).to_contain_text("the document has changed")
+    window.expect_saved("async " + before.replace("def area", "def größe"))

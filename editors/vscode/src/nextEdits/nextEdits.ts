@@ -174,11 +174,11 @@ export class NextEdits implements Disposable {
   }
 
   /** Have the language server rename everywhere what the last edit began to rename. */
-  async renameEverywhere(): Promise<void> {
+  async renameEverywhere({ otherwise }: Asked = {}): Promise<void> {
     const editor = window.activeTextEditor;
     const rename = editor && this.renameIn(editor);
     if (!editor || !rename) {
-      return nothing();
+      return nothing(otherwise);
     }
     this.shown = null;
     await this.renaming.rename(editor, rename);

@@ -206,7 +206,7 @@ local function ask(this, problem)
     is_answered = true
     local is_loaded = vim.api.nvim_buf_is_loaded(this.buffer)
     if not is_loaded or vim.api.nvim_buf_get_changedtick(this.buffer) ~= this.tick then
-      return finish(this, "the text has changed meanwhile")
+      return finish(this, "the text has changed")
     end
     local num_files, why
     if type(edit) == "table" then
