@@ -374,10 +374,11 @@ export class NextEdits implements Disposable {
 
   private drawing(editor: TextEditor, offers: readonly NextEdit[]): Drawing {
     const shown = this.drawnAsDifference(editor);
-    const hint = this.hint(editor);
+    const canRename = this.renameIn(editor) !== undefined;
+    const hint = canRename ? this.hint(editor) : undefined;
     const edit = nextFrom(offers, editor.selection.active.line);
     if (editor !== window.activeTextEditor || edit === undefined || this.typing !== null) {
-      return { offers, shown, hint };
+      return { offers, shown, canRename, hint };
     }
     const [line] = linesOfPlace(editor.document, edit);
     const isVisible = editor.visibleRanges.some(
@@ -386,13 +387,13 @@ export class NextEdits implements Disposable {
     const cursor = editor.selection.active.line;
     const where = isVisible ? "" : ` in line ${line + 1} ${line < cursor ? "↑" : "↓"}`;
     const next = { edit, line: isVisible ? line : cursor, words: `⇥ next edit${where}` };
-    return { offers, shown, hint, next };
+    return { offers, shown, canRename, hint, next };
   }
 
   /** Return words about the offer on show, where a key can do more than accept it. */
   private hint(editor: TextEditor): Drawing["hint"] {
     const shown = this.shownIn(editor);
-    if (shown === undefined || this.renameIn(editor) === undefined) {
+    if (shown === undefined) {
       return undefined;
     }
     const [line] = linesOfPlace(editor.document, shown);

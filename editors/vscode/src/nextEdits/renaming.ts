@@ -79,7 +79,11 @@ export class Renaming {
 
   private async tell(state: State["state"]): Promise<void> {
     const message: State = { state };
-    await this.client().sendNotification(RENAMING, message);
+    try {
+      await this.client().sendNotification(RENAMING, message);
+    } catch {
+      // our server has ended: it looks at no change then, and a rename needs another one
+    }
   }
 }
 
