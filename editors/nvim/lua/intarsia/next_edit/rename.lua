@@ -185,6 +185,16 @@ local function apply(this, client, edit, position)
   return vim.tbl_count(edits)
 end
 
+---Return where to ask a language server, in its own units.
+---@param this intarsia.RunningRename
+---@param client vim.lsp.Client
+---@return lsp.Position
+local function position_for(this, client)
+  local row, col = place_of(this.buffer, this.rename.position, this.server.offset_encoding)
+  local line = vim.api.nvim_buf_get_lines(this.buffer, row, row + 1, false)[1] or ""
+  return { line = row, character = vim.str_utfindex(line, client.offset_encoding, col, false) }
+end
+
 ---Ask the next language server; end where one has renamed, or none is left.
 ---@param this intarsia.RunningRename
 ---@param problem? string of the last one
@@ -193,10 +203,7 @@ local function ask(this, problem)
   if not client then
     return finish(this, problem)
   end
-  local row, col = place_of(this.buffer, this.rename.position, this.server.offset_encoding)
-  local line = vim.api.nvim_buf_get_lines(this.buffer, row, row + 1, false)[1] or ""
-  local encoding = client.offset_encoding
-  local position = { line = row, character = vim.str_utfindex(line, encoding, col, false) }
+  local position = position_for(this, client)
   local is_answered = false
   local is_sent, id
   local function answered(error, edit)
