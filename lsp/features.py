@@ -16,6 +16,7 @@ from intarsia.lsp.protocol_extensions import (
     NEXT_EDIT_COMMAND,
     NEXT_EDIT_DONE,
     NEXT_EDIT_KIND,
+    RENAMING,
 )
 from intarsia.lsp.requests.import_later import awaited, called
 from intarsia.lsp.requests.lifecycle import initialize, initialized, shutdown
@@ -56,6 +57,7 @@ def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
     )
     server.feature(types.CODE_ACTION_RESOLVE)(awaited("code_action", "resolve_code_action"))
     server.feature(NEXT_EDIT_DONE)(called("next_edit", "next_edit_done"))
+    server.feature(RENAMING)(called("next_edit", "renaming"))
     server.feature("textDocument/copilotInlineEdit")(awaited("next_edit", "copilot_inline_edit"))
     for notification in ("textDocument/didShowInlineEdit", "textDocument/didFocus"):
         server.feature(notification)(called("next_edit", "ignore"))

@@ -27,6 +27,7 @@ NEXT_EDIT_KIND = "quickfix.intarsia.nextEdit"
 DRAFT = "intarsia/draft"
 NEXT_EDITS = "intarsia/nextEdits"
 NEXT_EDIT_DONE = "intarsia/nextEditDone"
+RENAMING = "intarsia/renaming"
 STATUS = "intarsia/status"
 
 

@@ -128,7 +128,8 @@ class Session:
         from intarsia.lsp.next_edits.messages import offered_edits
 
         if self.extensions.next_edits:
-            self._notify(NEXT_EDITS, offered_edits(document, offers))
+            rename = self.next_edits.rename_in(document)
+            self._notify(NEXT_EDITS, offered_edits(document, offers, rename))
 
     def start_with(self, options: object, folders: Sequence[Folder]) -> None:
         """Take the options and opened folders of ``initialize``; later options override these."""

@@ -2,6 +2,6 @@
 
 ``settled_edit`` finds the edit, ``plan`` cuts the window around it that the engine is shown,
 ``show_rule`` decides which corrections are worth showing, ``offer`` turns these into replacements,
-and ``find`` joins the steps. Shared by lsp, cli and research. Knows neither files nor LSP, and of
-the engine only its messages.
+and ``find`` joins the steps. ``renaming`` knows an edit that is a rename. Shared by lsp, cli and
+research. Knows neither files nor LSP, and of the engine only its messages.
 """

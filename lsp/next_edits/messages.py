@@ -7,6 +7,7 @@ import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
+from intarsia.infill.next_edit.renaming import Rename
 from intarsia.infill.next_edit.show_rule import Level
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.next_edits.open_offers import OpenOffer
@@ -25,12 +26,25 @@ class OfferedEdit(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     level: Level
 
 
-class OfferedEdits(msgspec.Struct, frozen=True, kw_only=True):
+class OfferedRename(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """What another language server can do in the place of the offers.
+
+    ``ranges`` are where the new name is; ``position`` is in the text with the old name back there.
+    """
+
+    old_name: str
+    new_name: str
+    ranges: tuple[types.Range, ...]
+    position: types.Position
+
+
+class OfferedEdits(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The content of ``intarsia/nextEdits``: all offers of a version, best first."""
 
     uri: str
     version: int
     edits: tuple[OfferedEdit, ...]
+    rename: OfferedRename | None = None
 
 
 class NextEditDone(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,6 +53,12 @@ class NextEditDone(msgspec.Struct, frozen=True, kw_only=True):
     uri: str
     id: str
     how: How
+
+
+class Renaming(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of ``intarsia/renaming``."""
+
+    state: Literal["begun", "done", "failed"]
 
 
 class _Document(msgspec.Struct, frozen=True):
@@ -59,7 +79,9 @@ class CommandArguments(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
     id: str | None = None
 
 
-def offered_edits(document: Document, offers: Sequence[OpenOffer]) -> OfferedEdits:
+def offered_edits(
+    document: Document, offers: Sequence[OpenOffer], rename: Rename | None
+) -> OfferedEdits:
     """Return the notification with the open offers of a document."""
     return OfferedEdits(
         uri=document.uri,
@@ -73,6 +95,7 @@ def offered_edits(document: Document, offers: Sequence[OpenOffer]) -> OfferedEdi
             )
             for offer in offers
         ),
+        rename=None if rename is None else _offered_rename(document, rename),
     )
 
 
@@ -86,6 +109,11 @@ def read_done(params: object) -> NextEditDone:
     return _read(params, NextEditDone)
 
 
+def read_renaming(params: object) -> Renaming:
+    """Read the notification. Raises JsonRpcInvalidParams."""
+    return _read(params, Renaming)
+
+
 def read_inline_edit(params: object) -> InlineEditParams:
     """Read the request. Raises JsonRpcInvalidParams."""
     return _read(params, InlineEditParams)
@@ -97,6 +125,19 @@ def read_command(params: types.ExecuteCommandParams) -> CommandArguments:
     if len(values) != 1:
         raise JsonRpcInvalidParams(f"{params.command}: expected one argument, got {len(values)}")
     return _read(values[0], CommandArguments)
+
+
+def _offered_rename(document: Document, rename: Rename) -> OfferedRename:
+    ends = (start + len(rename.new_name) for start in rename.starts)
+    return OfferedRename(
+        old_name=rename.old_name,
+        new_name=rename.new_name,
+        ranges=tuple(
+            types.Range(document.position_at(start), document.position_at(end))
+            for start, end in zip(rename.starts, ends, strict=True)
+        ),
+        position=document.with_text(rename.undone(document.text)).position_at(rename.asked_at),
+    )
 
 
 def _read(params: object, as_what: type[_Message]) -> _Message:

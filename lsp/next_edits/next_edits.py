@@ -7,8 +7,7 @@ for one. After an accepted offer the look goes on, with the same edit as its exa
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,18 +19,18 @@ from intarsia.infill.next_edit.plan import (
     plan_next_edits,
     plan_reading,
 )
+from intarsia.infill.next_edit.renaming import Rename, is_same_rename, rename_between
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.syntax.difference import replaced_range
-from intarsia.infill.syntax.nodes import num_errors
-from intarsia.infill.syntax.parse import parse
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.fill_options import language_of
+from intarsia.lsp.next_edits.held_changes import HeldChanges
 from intarsia.lsp.next_edits.idle_engine import IdleEngine, QuietUntil, quiet
-from intarsia.lsp.next_edits.open_offers import OpenOffer, OpenOffers
+from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.next_edits.settled_text import SettledEdit, SettledText
 from intarsia.lsp.next_edits.surroundings import Surroundings
+from intarsia.lsp.next_edits.watched import Watched, lines_at
 from intarsia.lsp.status.next_edit_count import NextEditCount
 
 if TYPE_CHECKING:
@@ -48,41 +47,6 @@ MAX_PASTED_LINES = 8
 logger = logging.getLogger(__name__)
 
 
-@dataclass(kw_only=True, slots=True, eq=False)
-class _Watched:
-    """One document."""
-
-    settled: SettledText
-    open: OpenOffers = field(default_factory=OpenOffers)
-    task: asyncio.Task[None] | None = None
-    timer: asyncio.TimerHandle | None = None  # of a task that has not begun
-    quiet_until: float = 0.0  # time.monotonic()
-    shown: str | None = None  # the text that a suggestion would insert now
-    is_read: bool = False
-    may_settle: bool = True  # False after undo and after a paste
-    cursor_line: int | None = None  # since the last change
-
-    @property
-    def is_busy(self) -> bool:
-        return self.timer is not None or (self.task is not None and not self.task.done())
-
-    def start(self, work: Callable[[], Awaitable[None]], after_s: float = 0.0) -> None:
-        """Do this work instead of what is begun; a key that ends it before then costs no task."""
-        self.end()
-        self.timer = asyncio.get_running_loop().call_later(after_s, self._begin, work)
-
-    def end(self) -> None:
-        if self.timer is not None:
-            self.timer.cancel()
-            self.timer = None
-        if self.task is not None:
-            self.task.cancel()
-
-    def _begin(self, work: Callable[[], Awaitable[None]]) -> None:
-        self.timer = None
-        self.task = asyncio.create_task(_guarded(work))
-
-
 class NextEdits:
     """The looks and the offers of all documents."""
 
@@ -93,7 +57,8 @@ class NextEdits:
         self._around = surroundings
         self._idle = IdleEngine(engine, surroundings.is_filling_ahead)
         self._windows = Windows()  # that looks have shown
-        self._of: dict[str, _Watched] = {}  # by URI
+        self._of: dict[str, Watched] = {}  # by URI
+        self._held = HeldChanges()
         self._read_until = 0.0  # time.monotonic(): then the newest suggestion has been read
 
     async def none_due(self) -> None:
@@ -101,14 +66,29 @@ class NextEdits:
         await self._idle.none_due()
 
     def offers_of(self, uri: str) -> Sequence[OpenOffer]:
-        """Return the open offers of a document, best first."""
+        """Return the open offers of a document, best first; none while a rename changes it."""
         watched = self._of.get(uri)
-        return () if watched is None else watched.open.offers
+        return () if watched is None or self._held.is_held(uri) else watched.open.offers
+
+    def rename_in(self, document: Document) -> Rename | None:
+        """Return the rename that the last edit began, None unless an open offer goes on with it."""
+        watched = self._of.get(document.uri)
+        if watched is None or watched.settled.last is None or not watched.open.offers:
+            return None
+        last, language = watched.settled.last, language_of(document)
+        rename = rename_between(last.before, document.text, last.edit, language)
+        is_shared = rename is not None and any(
+            is_same_rename(rename, document.text[it.start : it.end], it.text, language)
+            for it in watched.open.offers
+        )
+        return rename if is_shared else None
 
     def document_changed(self, before: Document, after: Document, inserted: Sequence[str]) -> None:
         """Take a change of a document; ``inserted`` are the texts that it put in."""
         watched = self._watch(before)
         watched.end()
+        if self._held.hold(before):
+            return
         watched.cursor_line = None
         had_offers = bool(watched.open.offers)
         accepted = watched.open.change(before.text, after.text)
@@ -134,7 +114,8 @@ class NextEdits:
             return
         watched.cursor_line = line
         is_at_rest = document.text == watched.settled.text
-        if watched.may_settle and not watched.is_busy and not is_at_rest:
+        may_settle = watched.may_settle and not self._held.is_held(uri)
+        if may_settle and not watched.is_busy and not is_at_rest:
             watched.start(partial(self._settle, watched, uri))
 
     def suggested(self, document: Document, line: int, shown: str | None) -> None:
@@ -158,6 +139,23 @@ class NextEdits:
             self._around.count(NextEditCount(num_dismissed=1))
             self._around.offers_changed(document, watched.open.offers)
 
+    def hold(self) -> None:
+        """Look at no change of any document until ``release``: a rename makes them."""
+        self._held.begin(partial(self.release, is_renamed=False))
+
+    def release(self, *, is_renamed: bool) -> None:
+        """Take the changes since ``hold``; where nothing was renamed, as changes of the user."""
+        for uri, before in self._held.end().items():
+            after = self._documents.current(uri)
+            if after is None:
+                continue
+            if is_renamed:
+                self._renamed(before, after)
+            elif after.text != before.text:
+                self.document_changed(before, after, ())
+            elif offers := self.offers_of(uri):  # they are as before, in a newer version
+                self._around.offers_changed(after, offers)
+
     async def settled(self, uri: str) -> None:
         """Return once the newest text of a document is looked at, or is not going to be."""
         watched = self._of.get(uri)
@@ -170,6 +168,7 @@ class NextEdits:
 
     def forget(self, uri: str) -> None:
         """Drop what is known of a document: it is closed, or gets no offers any more."""
+        self._held.forget(uri)
         watched, document = self._of.pop(uri, None), self._documents.current(uri)
         if watched is None:
             return
@@ -182,13 +181,13 @@ class NextEdits:
         for uri in list(self._of):
             self.forget(uri)
 
-    def _watch(self, document: Document) -> _Watched:
+    def _watch(self, document: Document) -> Watched:
         if document.uri not in self._of:
-            self._of[document.uri] = _Watched(settled=SettledText(document.text))
+            self._of[document.uri] = Watched(settled=SettledText(document.text))
         return self._of[document.uri]
 
     def _accepted(
-        self, watched: _Watched, document: Document, accepted: Sequence[OpenOffer]
+        self, watched: Watched, document: Document, accepted: Sequence[OpenOffer]
     ) -> None:
         """Take accepted offers, in the order of their lines, and look again."""
         self._around.count(NextEditCount(num_accepted=len(accepted)))
@@ -198,17 +197,27 @@ class NextEdits:
         if last is not None:
             *others, newest = accepted
             start = newest.start + sum(len(it.text) - (it.end - it.start) for it in others)
-            lines = _lines_at(document, start, start + len(newest.text))
+            lines = lines_at(document, start, start + len(newest.text))
             watched.quiet_until = self._read_until = 0.0
             watched.start(partial(self._look, watched, document, last, lines))
 
-    async def _settle(self, watched: _Watched, uri: str) -> None:
+    def _renamed(self, before: Document, after: Document) -> None:
+        """Take what a rename has made of a document: the rest of the edit, which is over."""
+        watched = self._watch(before)
+        if watched.open.offers:
+            watched.open.put(())
+            self._around.offers_changed(after, ())
+        watched.open.change(before.text, after.text)
+        watched.settled.finish(after.text)
+        watched.shown, watched.may_settle, watched.cursor_line = None, False, None
+
+    async def _settle(self, watched: Watched, uri: str) -> None:
         """Wait until the text is at rest, then look at what its edit has left."""
         await quiet(self._until(watched))
         document = self._documents.current(uri)
         if document is None or self._around.level_of(document) is None:
             return
-        if _is_unfinished(watched, document):
+        if watched.is_unfinished(document):
             return
         found = watched.settled.settle(document.text)
         if isinstance(found, NoSuggestion):
@@ -221,7 +230,7 @@ class NextEdits:
         await self._look(watched, document, found, lines)
 
     async def _look(
-        self, watched: _Watched, document: Document, settled: SettledEdit, newest: LineRange
+        self, watched: Watched, document: Document, settled: SettledEdit, newest: LineRange
     ) -> None:
         level = self._around.level_of(document)
         if level is None:
@@ -232,7 +241,7 @@ class NextEdits:
             after=document.text,
             edit=settled.edit,
             newest=newest,
-            silent=[_lines_at(document, *place) for place in watched.open.dismissed],
+            silent=[lines_at(document, *place) for place in watched.open.dismissed],
         )
         plan = plan_next_edits(edited, language_of(document), self._shown_before(uri))
         result = await find_offers(
@@ -253,7 +262,7 @@ class NextEdits:
         if had_offers or result.offers:
             self._around.offers_changed(document, watched.open.offers)
 
-    async def _read(self, watched: _Watched, document: Document, line: int) -> None:
+    async def _read(self, watched: Watched, document: Document, line: int) -> None:
         """Have the engine read the text around a line."""
         uri = document.uri
         watched.quiet_until = max(watched.quiet_until, time.monotonic() + PAUSE_S)
@@ -265,35 +274,9 @@ class NextEdits:
         if not isinstance(answer, NoSuggestion):
             self._windows.remember(uri, plan.window)
 
-    def _until(self, watched: _Watched) -> QuietUntil:
+    def _until(self, watched: Watched) -> QuietUntil:
         """A suggestion in one document keeps the searches of all others quiet, too."""
         return lambda: max(watched.quiet_until, self._read_until)
 
     def _shown_before(self, uri: str) -> "Sequence[Window]":
         return (*self._windows.of(uri), *self._around.windows_of(uri))
-
-
-def _is_unfinished(watched: _Watched, document: Document) -> bool:
-    """Whether the text parses worse than when it was last at rest, with the cursor still there."""
-    language, former = language_of(document), watched.settled.text
-    before = parse(former, language)
-    after = parse(document.text, language)
-    if before is None or after is None or num_errors(after) <= num_errors(before):
-        return False
-    start, _, end = replaced_range(former, document.text)
-    changed = _lines_at(document, start, end)
-    line = watched.cursor_line
-    return line is None or changed.start <= line <= changed.end
-
-
-def _lines_at(document: Document, start: int, end: int) -> LineRange:
-    """Return the lines of whole lines that are given as offsets."""
-    first, last = document.position_at(start), document.position_at(end)
-    return LineRange(start=first.line, end=last.line + (last.character > 0))
-
-
-async def _guarded(work: Callable[[], Awaitable[None]]) -> None:
-    try:
-        await work()
-    except Exception:  # the user did not request it
-        logger.exception("looking for next edits failed")

@@ -70,6 +70,11 @@ class SettledText:
         self._remembered.append(hash(text))
         self._at_rest.append(hash(text))
 
+    def finish(self, text: str) -> None:
+        """Take a text in which a rename has made the rest of the edit: the edit is over."""
+        self.accept(text)
+        self.last = None
+
     def reset(self, text: str) -> None:
         """Take a text that no edit led to."""
         self.text = self._settled = text

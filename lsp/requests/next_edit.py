@@ -18,6 +18,7 @@ from intarsia.lsp.next_edits.messages import (
     read_command,
     read_done,
     read_inline_edit,
+    read_renaming,
 )
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.server import IntarsiaServer
@@ -31,6 +32,15 @@ def next_edit_done(ls: IntarsiaServer, params: object) -> None:
     done = read_done(params)
     if done.how == "dismissed":
         ls.session.next_edits.dismiss(done.uri, done.id)
+
+
+def renaming(ls: IntarsiaServer, params: object) -> None:
+    """Look at no change while the client has another language server rename everywhere."""
+    state = read_renaming(params).state
+    if state == "begun":
+        ls.session.next_edits.hold()
+    else:
+        ls.session.next_edits.release(is_renamed=state == "done")
 
 
 def ignore(ls: IntarsiaServer, params: object) -> None:

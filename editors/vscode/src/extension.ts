@@ -84,6 +84,7 @@ export function activate(context: ExtensionContext): void {
     applyNextEdit: (asked?: NextEditAsked) => session.nextEdits?.apply(asked),
     dismissNextEdit: (asked?: NextEditAsked) => session.nextEdits?.dismiss(asked),
     applyAllNextEdits: () => session.nextEdits?.applyAll(),
+    renameEverywhere: (asked?: NextEditAsked) => session.nextEdits?.renameEverywhere(asked),
     showContext: () => session.client && seenContext.show(session.client),
     fillSelection: () => withEdits(({ fillSelection }, tools) => fillSelection(tools)),
     rewriteSelection: () => withEdits(({ rewriteSelection }, tools) => rewriteSelection(tools)),

@@ -1,11 +1,17 @@
 // The server's extensions of LSP (docs/protocol.md of the project).
 
-import type { InlineCompletionItem, Range, WorkspaceEdit } from "vscode-languageclient/node";
+import type {
+  InlineCompletionItem,
+  Position,
+  Range,
+  WorkspaceEdit,
+} from "vscode-languageclient/node";
 
 export const DRAFT = "intarsia/draft";
 export const STATUS = "intarsia/status";
 export const NEXT_EDITS = "intarsia/nextEdits";
 export const NEXT_EDIT_DONE = "intarsia/nextEditDone";
+export const RENAMING = "intarsia/renaming";
 export const EDIT_COMMAND = "intarsia.edit";
 export const CONTEXT_COMMAND = "intarsia.context";
 
@@ -71,6 +77,22 @@ export interface NextEdits {
   uri: string;
   version: number;
   edits: NextEdit[];
+  rename?: Rename;
+}
+
+/** What another language server can do in place of the offers. */
+export interface Rename {
+  oldName: string;
+  newName: string;
+  /** Where the new name is. */
+  ranges: Range[];
+  /** Where to ask for the rename, in the text with the old name in these ranges. */
+  position: Position;
+}
+
+/** How a rename by another language server goes. */
+export interface Renaming {
+  state: "begun" | "done" | "failed";
 }
 
 export interface NextEditDone {

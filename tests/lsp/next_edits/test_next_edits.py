@@ -17,7 +17,7 @@ from intarsia.infill.next_edit.show_rule import Level
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.windows import Windows
-from intarsia.lsp.next_edits import idle_engine, next_edits
+from intarsia.lsp.next_edits import held_changes, idle_engine, next_edits
 from intarsia.lsp.next_edits.next_edits import NextEdits
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.next_edits.surroundings import Surroundings
@@ -264,6 +264,124 @@ async def test_an_accepted_offer_is_a_changed_part_and_the_example_stays(window:
     assert [part.after for part in request.parts if part.may_change] == ["old(3)\nold(4)\n"]
     assert [offer.text for offer in window.offers[-1]] == ["new(3)\n", "new(4)\n"]
     assert window.count.num_settled == 1
+
+
+async def test_a_rename_is_offered_with_offers_that_go_on_with_it(window: Window) -> None:
+    window.write(EDITED)
+    await window.looked()
+    rename = window.looks.rename_in(window.document)
+    assert rename is not None
+    assert (rename.old_name, rename.new_name, rename.starts) == ("old", "new", (0,))
+    window.write(EDITED.replace("old(2)", "new(2)"))  # an accepted offer is part of it
+    await window.looked()
+    rename = window.looks.rename_in(window.document)
+    assert rename is not None and rename.starts == (0, 7)
+    window.write(window.document.text + "x = 1\n")
+    assert len(window.offers[-1]) == 2
+    assert window.looks.rename_in(window.document) is None
+
+
+async def test_no_rename_is_offered_where_no_offer_agrees(window: Window) -> None:
+    window.engine.rules = [rule("old", "newer", SURE)]
+    window.write(EDITED)
+    await window.looked()
+    assert [offer.text for offer in window.offers[-1]] == ["newer(2)\n", "newer(3)\n"]
+    assert window.looks.rename_in(window.document) is None
+
+
+async def test_what_a_rename_changes_is_not_looked_at_and_closes_the_offers(
+    window: Window,
+) -> None:
+    window.write(EDITED)
+    await window.looked()
+    window.looks.hold()
+    window.write(BEFORE)
+    assert window.looks.offers_of(URI) == ()
+    window.write(BEFORE.replace("old", "new"))
+    assert len(window.offers) == 1  # nothing is sent while it runs
+    window.looks.release(is_renamed=True)
+    assert list(window.offers[-1]) == []
+    window.looks.cursor_moved(URI, 2)
+    await window.looked()
+    window.write(BEFORE)  # undo
+    await window.looked()
+    window.write(BEFORE.replace("old", "new"))  # redo
+    await window.looked()
+    assert len(window.engine.asked) == 1
+    window.write(BEFORE.replace("old", "new").replace("new(1)", "newer(1)"))
+    await window.looked()
+    request = window.engine.asked[-1]
+    assert request.example is not None and request.example.before == "new(1)\n"
+
+
+async def test_a_rename_changes_other_documents_too(window: Window) -> None:
+    uri = "file:///b.py"
+    window.documents.open(types.TextDocumentItem(uri, "python", 1, "old(9)\n"))
+    window.write(EDITED)
+    await window.looked()
+    window.looks.hold()
+    before = window.documents.current(uri)
+    assert before is not None
+    change = types.TextDocumentContentChangeWholeDocument(text="new(9)\n")
+    identifier = types.VersionedTextDocumentIdentifier(uri=uri, version=2)
+    window.documents.change(types.DidChangeTextDocumentParams(identifier, [change]))
+    after = window.documents.current(uri)
+    assert after is not None
+    window.looks.document_changed(before, after, ())
+    window.looks.release(is_renamed=True)
+    await window.looks.settled(uri)
+    assert len(window.engine.asked) == 1
+    assert len(window.offers[-1]) == 2  # those of the document that it did not change
+
+
+async def test_a_rename_that_failed_leaves_the_offers_open(window: Window) -> None:
+    window.write(EDITED)
+    await window.looked()
+    ids = [offer.id for offer in window.offers[-1]]
+    window.looks.hold()
+    window.write(BEFORE)
+    window.write(EDITED)
+    window.looks.release(is_renamed=False)
+    assert [offer.id for offer in window.offers[-1]] == ids
+    assert window.looks.rename_in(window.document) is not None
+    window.looks.release(is_renamed=True)  # without a rename that runs it means nothing
+    assert len(window.looks.offers_of(URI)) == 2
+
+
+async def test_what_is_typed_during_a_rename_that_failed_is_a_change_of_the_user(
+    window: Window,
+) -> None:
+    window.write(EDITED)
+    await window.looked()
+    window.looks.hold()
+    window.write(BEFORE)
+    window.write(BEFORE + "x = 1\n")
+    window.write(EDITED + "x = 1\n")
+    window.looks.release(is_renamed=False)
+    assert len(window.offers[-1]) == 2
+    await window.looked()
+    assert window.count.num_settled == 2
+
+
+async def test_a_client_that_never_says_how_a_rename_ended_is_not_waited_for(
+    window: Window, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(held_changes, "LONGEST_HOLD_S", PAUSE_S)
+    window.looks.hold()
+    window.write(EDITED)
+    assert window.engine.asked == []
+    await window.once(lambda: window.count.num_offered == 2)
+
+
+async def test_a_document_that_is_closed_during_a_rename_is_forgotten(window: Window) -> None:
+    window.write(EDITED)
+    await window.looked()
+    window.looks.hold()
+    window.write(BEFORE)
+    window.looks.forget(URI)
+    window.documents.close(URI)
+    window.looks.release(is_renamed=True)
+    assert list(window.offers[-1]) == []
 
 
 async def test_a_dismissed_place_may_not_change(window: Window) -> None:

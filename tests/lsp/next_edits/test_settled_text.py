@@ -96,6 +96,18 @@ def test_accepted_offers_belong_to_the_edit() -> None:
     assert settle(document, edited(5, "y\n", accepted)) == (accepted, ("line 5\n",), ("y\n",))
 
 
+def test_a_rename_ends_the_edit() -> None:
+    document = SettledText(TEXT)
+    settle(document, edited(3, "x\n"))
+    renamed = TEXT.replace("line", "row")
+    document.finish(renamed)
+    assert document.last is None
+    assert settle(document, renamed) == "nothing has changed"
+    more = renamed.replace("row 3", "row three")
+    assert settle(document, more) == (renamed, ("row 3\n",), ("row three\n",))
+    assert document.is_restored(renamed)
+
+
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.sampled_from(["type", "rest", "accept", "reset"]), texts), max_size=8))
 def test_any_history_leads_to_edits_between_texts_that_were_there(

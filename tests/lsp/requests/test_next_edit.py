@@ -74,6 +74,9 @@ class Editor:
             "intarsia/nextEditDone", {"uri": self.uri, "id": edit["id"], "how": how}
         )
 
+    def renaming(self, state: str) -> None:
+        self.client.protocol.notify("intarsia/renaming", {"state": state})
+
     @property
     def offers(self) -> Sequence[Mapping[str, Any]]:
         """What the last notification offers."""
@@ -205,6 +208,61 @@ async def test_all_offers_may_be_accepted_at_once(runtime: Address) -> None:
         editor.replace(lines(4, 6), "print(size(1, 2))\nprint(size(3, 4))\n")
         await editor.offered("print(size(5, 6))\n")
         await editor.counted(settled=1, accepted=2)
+
+
+async def test_an_edit_that_is_a_rename_is_offered_as_one(runtime: Address) -> None:
+    async with editing(runtime, rules=[*RULES, rule("(area(5", "(sizes(5", SURE)]) as editor:
+        editor.replace(AT, "größe")
+        await editor.counted(offered=2)
+        assert "rename" not in notified(editor.messages, EDITS)[-1]  # the offers do not agree
+        editor.replace(types.Range(types.Position(0, 4), types.Position(0, 9)), "size")
+        first, _ = await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+        assert notified(editor.messages, EDITS)[-1]["rename"] == {
+            "oldName": "area",
+            "newName": "size",
+            "ranges": [_range(0, 4, 8)],
+            "position": {"line": 0, "character": 4},
+        }
+        editor.accept(first)
+        await editor.offered("print(sizes(5, 6))\n", "print(size(3, 4))\n")
+        sent = notified(editor.messages, EDITS)[-1]
+        assert sent["rename"]["ranges"] == [_range(0, 4, 8), _range(4, 6, 10)]
+
+
+def _range(line: int, start: int, end: int) -> Mapping[str, Any]:
+    return {
+        "start": {"line": line, "character": start},
+        "end": {"line": line, "character": end},
+    }
+
+
+async def test_no_look_follows_what_another_server_renames(runtime: Address) -> None:
+    async with editing(runtime) as editor:
+        editor.replace(AT, "size")
+        await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+        editor.renaming("begun")
+        editor.replace(AT, "area")
+        editor.replace(lines(4, 5), "print(size(1, 2))\n")
+        editor.replace(AT, "size")
+        editor.renaming("done")
+        await editor.offered()
+        await asyncio.sleep(1)
+        await editor.counted(settled=1)
+        assert notified(editor.messages, "intarsia/status")[-1]["nextEdits"]["settled"] == 1
+
+
+async def test_offers_are_open_again_after_a_rename_that_failed(runtime: Address) -> None:
+    async with editing(runtime) as editor:
+        editor.replace(AT, "size")
+        offers = await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+        editor.renaming("begun")
+        editor.replace(AT, "area")
+        editor.replace(AT, "size")
+        editor.renaming("failed")
+        again = await editor.offered("print(size(1, 2))\n", "print(size(3, 4))\n")
+        assert again == offers
+        assert "rename" in notified(editor.messages, EDITS)[-1]
+        await editor.counted(settled=1, offered=2)
 
 
 async def test_undo_and_a_large_paste_bring_nothing(runtime: Address) -> None:

@@ -1,18 +1,8 @@
 """Next edits in VS Code: marked, shown, accepted in a chain, dismissed, applied at once."""
 
-import os
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-from code_server import code_server
 from conftest import PATIENT
-from extension_log import ExtensionLog
-from installation import packaged_extension
-from playwright.sync_api import Browser
 from rule_server import rule_server_command
 from scripted_next_edits import rule
-from temporary_address import temporary_address
 from vscode_window import VSCodeWindow
 from windows import Windows
 
@@ -44,26 +34,6 @@ SETTINGS: dict[str, object] = {
     "intarsia.fillAhead": "off",
     "editor.autoClosingBrackets": "never",
 }
-
-
-@pytest.fixture
-def windows(browser: Browser, tmp_path: Path) -> Iterator[Windows]:
-    """Windows of a VS Code with an engine that finds next edits by rules."""
-    workspaces = tmp_path / "workspaces"
-    workspaces.mkdir()
-    with (
-        temporary_address() as address,
-        code_server(
-            tmp_path / "vscode",
-            {**os.environ, **address.as_environment()},
-            extensions=[packaged_extension()],
-            settings=SETTINGS,
-        ) as server,
-    ):
-        log = ExtensionLog(server=server)
-        with Windows(server=server, browser=browser, folder=workspaces) as windows:
-            yield windows
-        assert log.problems() == []
 
 
 def rename(windows: Windows) -> VSCodeWindow:

@@ -64,7 +64,7 @@ local subcommands = {
     end,
   },
   nextedit = {
-    values = { "all", "dismiss" },
+    values = { "all", "dismiss", "rename" },
     run = function(words)
       local intarsia = require("intarsia")
       local act = intarsia.next_edit
@@ -72,11 +72,15 @@ local subcommands = {
         act = intarsia.apply_next_edits
       elseif words[1] == "dismiss" then
         act = intarsia.dismiss_next_edit
+      elseif words[1] == "rename" then
+        act = intarsia.rename_everywhere
       elseif words[1] then
-        return fail(("a next edit can be shown, dismissed, or all; not %q"):format(words[1]))
+        local message = "a next edit can be shown, dismissed, renamed, or all; not %q"
+        return fail(message:format(words[1]))
       end
       if not act() then
-        vim.notify("intarsia: there is no next edit here now")
+        local what = words[1] == "rename" and "nothing to rename everywhere" or "no next edit"
+        vim.notify(("intarsia: there is %s here now"):format(what))
       end
     end,
   },

@@ -82,6 +82,13 @@ function M.apply_next_edits()
   return require("intarsia.next_edit.list").open()
 end
 
+---Have another language server rename everywhere what the last edit began to rename; next edits
+---say where it is possible.
+---@return boolean # whether there was such a rename
+function M.rename_everywhere()
+  return require("intarsia.next_edit").rename_everywhere()
+end
+
 ---Whether next edits are offered in this buffer.
 ---@return boolean
 function M.has_next_edit()

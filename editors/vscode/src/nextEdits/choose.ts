@@ -1,7 +1,7 @@
 // Lets the user choose among all offers of a document, before they are applied at once.
 
 import { type QuickPickItem, window } from "vscode";
-import type { NextEdit } from "../protocol";
+import type { NextEdit, Rename } from "../protocol";
 import { linesOf } from "./lineDiff";
 
 interface Item extends QuickPickItem {
@@ -37,6 +37,24 @@ export async function choose(
     });
     list.show();
   });
+}
+
+/** Return what the user wants: a rename by the language server, the offers, or nothing. */
+export async function chooseHow(
+  rename: Rename,
+  numOffers: number,
+): Promise<"rename" | "offers" | null> {
+  const { oldName, newName } = rename;
+  const offers = numOffers === 1 ? "1 next edit" : `${numOffers} next edits`;
+  const chosen = await window.showQuickPick([
+    {
+      label: `Rename ${oldName} to ${newName} everywhere`,
+      description: "by the language server, in all files",
+      how: "rename" as const,
+    },
+    { label: `Apply ${offers} of this file…`, how: "offers" as const },
+  ]);
+  return chosen?.how ?? null;
 }
 
 function labelOf({ range, newText }: NextEdit): string {

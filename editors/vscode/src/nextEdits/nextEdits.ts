@@ -17,11 +17,13 @@ import {
   type NextEdit,
   type NextEditDone,
   type NextEdits as Offered,
+  type Rename,
 } from "../protocol";
-import { choose } from "./choose";
+import { choose, chooseHow } from "./choose";
 import { ContextKeys } from "./contextKeys";
 import { nextFrom, Offers, sameAmong } from "./offers";
 import { changeOf, linesOfPlace, startOf } from "./place";
+import { Renaming } from "./renaming";
 import { type Drawing, NextEditView } from "./view";
 
 /** After a key: nothing is drawn where the user types, and Tab is a tab. */
@@ -64,6 +66,7 @@ export class NextEdits implements Disposable {
   private readonly offers = new Offers();
   private readonly view = new NextEditView();
   private readonly keys = new ContextKeys();
+  private readonly renaming: Renaming;
   private readonly drawnIn = new Set<TextEditor>();
   private readonly subscriptions: Disposable[];
   private shown: Shown | null = null;
@@ -77,6 +80,7 @@ export class NextEdits implements Disposable {
     private readonly client: () => LanguageClient,
     private readonly isHidden: () => boolean,
   ) {
+    this.renaming = new Renaming(client);
     const update = () => this.update();
     this.subscriptions = [
       window.onDidChangeTextEditorSelection(update),
@@ -102,6 +106,7 @@ export class NextEdits implements Disposable {
     this.offers.receive(offered);
     this.goOn();
     this.update();
+    void this.probe();
   };
 
   /** Show the next offer, or accept the one on show. */
@@ -148,6 +153,14 @@ export class NextEdits implements Disposable {
       return nothing();
     }
     const { version } = editor.document;
+    const rename = this.renameIn(editor);
+    const how = rename === undefined ? "offers" : await chooseHow(rename, offers.length);
+    if (how === "rename") {
+      return this.renameEverywhere();
+    }
+    if (how === null || editor.document.version !== version) {
+      return;
+    }
     const ticked = await choose(offers, (edits) => {
       this.shown = null;
       this.previewed = { uri: this.nameOf(editor.document.uri), version, edits };
@@ -157,6 +170,18 @@ export class NextEdits implements Disposable {
     if (ticked !== null && ticked.length > 0 && editor.document.version === version) {
       await this.applyAtOnce(editor, ticked);
     }
+    this.update();
+  }
+
+  /** Have the language server rename everywhere what the last edit began to rename. */
+  async renameEverywhere({ otherwise }: Asked = {}): Promise<void> {
+    const editor = window.activeTextEditor;
+    const rename = editor && this.renameIn(editor);
+    if (!editor || !rename) {
+      return nothing(otherwise);
+    }
+    this.shown = null;
+    await this.renaming.rename(editor, rename);
     this.update();
   }
 
@@ -171,7 +196,8 @@ export class NextEdits implements Disposable {
     const offered = active !== undefined && this.current(active).length > 0;
     const shown = this.isShowing();
     // First the keys: what is drawn says that they apply.
-    this.keys.set({ offered, shown, tab: offered && this.mayTab(active) });
+    const rename = offered && this.renameIn(active) !== undefined;
+    this.keys.set({ offered, shown, rename, tab: offered && this.mayTab(active) });
     for (const editor of window.visibleTextEditors) {
       this.draw(editor);
     }
@@ -184,7 +210,7 @@ export class NextEdits implements Disposable {
   }
 
   dispose(): void {
-    this.keys.set({ offered: false, shown: false, tab: false });
+    this.keys.set({ offered: false, shown: false, rename: false, tab: false });
     clearTimeout(this.typing ?? undefined);
     clearTimeout(this.arriving);
     this.view.dispose();
@@ -196,6 +222,27 @@ export class NextEdits implements Disposable {
   /** Return what may be drawn and accepted in an editor now, in the order of lines. */
   private current({ document }: TextEditor): NextEdit[] {
     return this.isHidden() ? [] : this.offers.at(this.nameOf(document.uri), document.version);
+  }
+
+  /** Return the rename that a language server can do in place of the offers. */
+  private renameIn(editor: TextEditor): Rename | undefined {
+    const { document } = editor;
+    const isPossible = this.current(editor).length > 0 && this.renaming.isPossible(document);
+    return isPossible
+      ? this.offers.renameAt(this.nameOf(document.uri), document.version)
+      : undefined;
+  }
+
+  /** Find out whether a language server can rename, before the user may want it. */
+  private async probe(): Promise<void> {
+    const editor = window.activeTextEditor;
+    const document = editor?.document;
+    const rename = document && this.offers.renameAt(this.nameOf(document.uri), document.version);
+    if (document && rename && !this.renaming.isPossible(document)) {
+      if (await this.renaming.probe(document, rename)) {
+        this.update();
+      }
+    }
   }
 
   /** Whether Tab means an offer. */
@@ -327,9 +374,11 @@ export class NextEdits implements Disposable {
 
   private drawing(editor: TextEditor, offers: readonly NextEdit[]): Drawing {
     const shown = this.drawnAsDifference(editor);
+    const canRename = this.renameIn(editor) !== undefined;
+    const hint = canRename ? this.hint(editor) : undefined;
     const edit = nextFrom(offers, editor.selection.active.line);
     if (editor !== window.activeTextEditor || edit === undefined || this.typing !== null) {
-      return { offers, shown };
+      return { offers, shown, canRename, hint };
     }
     const [line] = linesOfPlace(editor.document, edit);
     const isVisible = editor.visibleRanges.some(
@@ -338,7 +387,17 @@ export class NextEdits implements Disposable {
     const cursor = editor.selection.active.line;
     const where = isVisible ? "" : ` in line ${line + 1} ${line < cursor ? "↑" : "↓"}`;
     const next = { edit, line: isVisible ? line : cursor, words: `⇥ next edit${where}` };
-    return { offers, shown, next };
+    return { offers, shown, canRename, hint, next };
+  }
+
+  /** Return words about the offer on show, where a key can do more than accept it. */
+  private hint(editor: TextEditor): Drawing["hint"] {
+    const shown = this.shownIn(editor);
+    if (shown === undefined) {
+      return undefined;
+    }
+    const [line] = linesOfPlace(editor.document, shown);
+    return { line, words: "F2 renames everywhere" };
   }
 
   /** Return the offers whose differences are drawn: the one on show, or all that are ticked. */

@@ -1,6 +1,6 @@
 // What the server offers in each document, and whether it still holds for the text there now.
 
-import type { NextEdit, NextEdits } from "../protocol";
+import type { NextEdit, NextEdits, Rename } from "../protocol";
 
 export class Offers {
   private readonly of = new Map<string, NextEdits>(); // by URI as the server has it
@@ -31,6 +31,11 @@ export class Offers {
       return [];
     }
     return [...offered.edits].sort((one, other) => one.range.start.line - other.range.start.line);
+  }
+
+  /** Return the rename that goes with the offers for this very version. */
+  renameAt(uri: string, version: number): Rename | undefined {
+    return this.at(uri, version).length > 0 ? this.of.get(uri)?.rename : undefined;
   }
 
   /** Whether the document has changed since its offers: the server is about to send them again. */

@@ -30,6 +30,10 @@ export interface Drawing {
   offers: readonly NextEdit[];
   /** Those whose differences are drawn. */
   shown: readonly NextEdit[];
+  /** A language server can rename everywhere. */
+  canRename: boolean;
+  /** Words about the one on show. */
+  hint?: { line: number; words: string };
   /** The one that the key goes to, with words about it. */
   next?: { edit: NextEdit; line: number; words: string };
 }
@@ -53,12 +57,12 @@ export class NextEditView implements Disposable {
   });
   private readonly types = [this.mark, this.words, this.removed, this.added, this.insertion];
 
-  draw(editor: TextEditor, { offers, shown, next }: Drawing): void {
+  draw(editor: TextEditor, { offers, shown, canRename, hint, next }: Drawing): void {
     const { document } = editor;
     const isShown = (edit: NextEdit) => shown.some(({ id }) => id === edit.id);
     const marks = offers.map((edit) => {
       const [line] = linesOfPlace(document, edit);
-      return { range: document.lineAt(line).range, hoverMessage: hover(document, edit) };
+      return { range: document.lineAt(line).range, hoverMessage: hover(document, edit, canRename) };
     });
     editor.setDecorations(this.mark, marks);
     const texts = offers
@@ -66,6 +70,9 @@ export class NextEditView implements Disposable {
       .map((edit) => afterLine(document, linesOfPlace(document, edit)[0], "⇥"));
     if (next !== undefined && shown.length === 0) {
       texts.push(afterLine(document, next.line, next.words));
+    }
+    if (hint !== undefined) {
+      texts.push(afterLine(document, hint.line, hint.words));
     }
     editor.setDecorations(this.words, texts);
     this.drawDifferences(editor, shown);
@@ -151,7 +158,7 @@ function afterLine(document: TextDocument, line: number, words: string): Decorat
 }
 
 /** Return what a pointer at the place shows: the change as a diff, and what can be done. */
-function hover(document: TextDocument, edit: NextEdit): MarkdownString {
+function hover(document: TextDocument, edit: NextEdit, canRename: boolean): MarkdownString {
   const old = linesOf(document.getText(rangeOf(edit))).map((line) => `- ${line}`);
   const fresh = linesOf(edit.newText).map((line) => `+ ${line}`);
   const message = new MarkdownString("Intarsia: next edit");
@@ -160,13 +167,15 @@ function hover(document: TextDocument, edit: NextEdit): MarkdownString {
   message.appendMarkdown(
     `[Apply](command:intarsia.applyNextEdit?${argument}) · ` +
       `[Dismiss](command:intarsia.dismissNextEdit?${argument}) · ` +
-      "[Apply all…](command:intarsia.applyAllNextEdits)",
+      "[Apply all…](command:intarsia.applyAllNextEdits)" +
+      (canRename ? " · [Rename everywhere](command:intarsia.renameEverywhere)" : ""),
   );
   message.isTrusted = {
     enabledCommands: [
       "intarsia.applyNextEdit",
       "intarsia.dismissNextEdit",
       "intarsia.applyAllNextEdits",
+      "intarsia.renameEverywhere",
     ],
   };
   return message;

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { blockBeside, expanded } from "../nextEdits/block";
+import { KeptNames, placesAfter } from "../nextEdits/keptNames";
 import { lineDiff, linesOf, trimmed } from "../nextEdits/lineDiff";
 import { nextFrom, Offers, sameAmong } from "../nextEdits/offers";
 import type { NextEdit } from "../protocol";
@@ -68,6 +69,67 @@ test("an offer that is done is gone before the server says so", () => {
   );
   offers.remove(URI, "b");
   assert.deepEqual(offers.at(URI, 3), []);
+});
+
+test("a rename holds with its offers alone", () => {
+  const offers = new Offers();
+  const range = { start: { line: 0, character: 4 }, end: { line: 0, character: 8 } };
+  const rename = { oldName: "area", newName: "size", ranges: [range], position: range.start };
+  offers.receive({ uri: URI, version: 3, edits: [offer("a", 2)], rename });
+  assert.equal(offers.renameAt(URI, 3), rename);
+  assert.equal(offers.renameAt(URI, 4), undefined);
+  offers.changed(URI, true);
+  assert.equal(offers.renameAt(URI, 3), undefined);
+  offers.changed(URI, false);
+  offers.remove(URI, "a");
+  assert.equal(offers.renameAt(URI, 3), undefined);
+});
+
+test("a name is followed through changes, until it is changed itself", () => {
+  const cases: [number, number, string, number[]][] = [
+    [0, 0, "ab", [12, 22]], // before both
+    [10, 0, "ab", [12, 22]], // right before the first
+    [14, 0, "ab", [10, 22]], // right after it
+    [15, 2, "", [10, 18]],
+    [24, 1, "x", [10, 20]],
+    [12, 0, "x", [21]], // within it
+    [8, 3, "", [17]],
+    [10, 4, "name", [20]],
+    [0, 30, "all", []],
+  ];
+  for (const [rangeOffset, rangeLength, text, expected] of cases) {
+    const names = new KeptNames([
+      { start: 10, end: 14 },
+      { start: 20, end: 24 },
+    ]);
+    names.change([{ rangeOffset, rangeLength, text }]);
+    assert.deepEqual(
+      names.places.map(({ start }) => start),
+      expected,
+    );
+    assert.ok(names.places.every(({ start, end }) => end - start === 4));
+  }
+});
+
+test("changes of one event are ranges of the text before it", () => {
+  const names = new KeptNames([{ start: 10, end: 14 }]);
+  names.change([
+    { rangeOffset: 20, rangeLength: 0, text: "x" },
+    { rangeOffset: 5, rangeLength: 1, text: "" },
+    { rangeOffset: 0, rangeLength: 0, text: "abc" },
+  ]);
+  assert.deepEqual(names.places, [{ start: 12, end: 16 }]);
+});
+
+test("the old name's places are those of the new one, less what is shorter above", () => {
+  const places = [
+    { start: 20, end: 25 },
+    { start: 4, end: 9 },
+  ];
+  assert.deepEqual(placesAfter(places, "old"), [
+    { start: 4, end: 7 },
+    { start: 18, end: 21 },
+  ]);
 });
 
 test("the next one is below the cursor, and the first one after the last", () => {

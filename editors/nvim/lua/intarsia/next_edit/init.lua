@@ -1,10 +1,12 @@
 -- Next edits: what an edit of the user has left to change is marked, shown, accepted or dismissed.
 
 local places = require("intarsia.next_edit.place")
+local renaming = require("intarsia.next_edit.rename")
 local view = require("intarsia.next_edit.view")
 
 local M = {}
 
+local RENAME_KEY = "grn" -- Neovim's own for a rename
 local GO_ON_MS = 1000 -- after an accepted offer, the next one is shown if it comes so soon
 
 ---@class intarsia.NextEdit a change of whole lines
@@ -16,12 +18,14 @@ local GO_ON_MS = 1000 -- after an accepted offer, the next one is shown if it co
 ---@class intarsia.NextEditState of one buffer
 ---@field version? integer of the text that the offers are for
 ---@field edits intarsia.NextEdit[] in the order of lines
+---@field rename? intarsia.Rename
 ---@field shown? intarsia.NextEdit
 ---@field newest_change integer the number of the newest change
 ---@field last_change integer the number of the change that the text has reached
 ---@field is_silent boolean nothing is offered: the last change was undo or redo
 ---@field going_on? { place: string, until_ms: number } an offer was accepted there
----@field unmap? fun()
+---@field unmap? fun() removes the keys that apply while an offer is shown
+---@field has_rename_key? boolean
 
 ---@type table<integer, intarsia.NextEditState>
 local states = {}
@@ -70,19 +74,46 @@ local function same_among(edits, shown)
     end)
 end
 
----Map Escape in normal mode to dismiss the offer, while it is shown.
+---Map a key in normal mode, unless the buffer has a mapping of its own.
 ---@param buffer integer
----@return fun() # removes the mapping
-local function map_escape(buffer)
+---@param key string
+---@param act fun()
+---@param desc string
+---@return fun()? # removes the mapping
+local function map(buffer, key, act, desc)
   local earlier = vim.api.nvim_buf_call(buffer, function()
-    return vim.fn.maparg("<Esc>", "n", false, true)
+    return vim.fn.maparg(key, "n", false, true)
   end)
   if not require("intarsia.options").current.keys or earlier.buffer == 1 then
-    return function() end
+    return nil
   end
-  vim.keymap.set("n", "<Esc>", M.dismiss, { buffer = buffer, desc = "intarsia: dismiss" })
+  vim.keymap.set("n", key, act, { buffer = buffer, desc = "intarsia: " .. desc })
   return function()
-    pcall(vim.keymap.del, "n", "<Esc>", { buffer = buffer })
+    pcall(vim.keymap.del, "n", key, { buffer = buffer })
+  end
+end
+
+---Return the rename that another language server can do in the place of the offers.
+---@param buffer integer
+---@return intarsia.Rename?
+local function rename_in(buffer)
+  local is_possible = #current(buffer) > 0 and #renaming.clients(buffer) > 0
+  return is_possible and states[buffer].rename or nil
+end
+
+---Map the keys that apply while an offer is shown.
+---@param buffer integer
+local function map_shown(buffer)
+  local state = states[buffer]
+  local unmap = { map(buffer, "<Esc>", M.dismiss, "dismiss") }
+  local unmap_rename = rename_in(buffer)
+    and map(buffer, RENAME_KEY, M.rename_everywhere, "rename everywhere")
+  table.insert(unmap, unmap_rename or nil)
+  state.has_rename_key = unmap_rename ~= nil
+  state.unmap = function()
+    for _, act in ipairs(unmap) do
+      act()
+    end
   end
 end
 
@@ -92,7 +123,17 @@ local function end_shown(buffer)
   state.shown = nil
   if state.unmap then
     state.unmap()
-    state.unmap = nil
+    state.unmap, state.has_rename_key = nil, nil
+  end
+end
+
+---Return words about the offer on show, where a key can do more than accept it.
+---@param buffer integer
+---@return string?
+local function hint(buffer)
+  local is_normal = vim.api.nvim_get_mode().mode == "n"
+  if is_normal and states[buffer].has_rename_key and rename_in(buffer) then
+    return RENAME_KEY .. " renames everywhere"
   end
 end
 
@@ -115,6 +156,7 @@ local function draw(buffer)
     edits = edits,
     shown = state.shown,
     next = is_here and next_from_cursor(edits) or nil,
+    words = hint(buffer),
   })
 end
 
@@ -128,7 +170,7 @@ local function show(buffer, edit)
   vim.cmd("normal! zv")
   end_shown(buffer)
   state.shown = edit
-  state.unmap = map_escape(buffer)
+  map_shown(buffer)
   draw(buffer)
 end
 
@@ -213,7 +255,7 @@ local function accept(buffer, edit)
 end
 
 ---Take what the server offers in a document.
----@param offered { uri: string, version: integer, edits: intarsia.NextEdit[] }
+---@param offered { uri: string, version: integer, edits: intarsia.NextEdit[], rename?: intarsia.Rename }
 function M.receive(offered)
   local buffer = vim.uri_to_bufnr(offered.uri)
   local state = states[buffer]
@@ -221,6 +263,7 @@ function M.receive(offered)
     return
   end
   state.version, state.edits = offered.version, vim.list_slice(offered.edits)
+  state.rename = offered.rename
   table.sort(state.edits, function(one, other)
     return one.range.start.line < other.range.start.line
   end)
@@ -276,6 +319,25 @@ function M.dismiss()
   done(buffer, shown, "dismissed")
   draw(buffer)
   return true
+end
+
+---Return the rename in the current buffer that another language server can do everywhere.
+---@return intarsia.Rename?
+function M.rename()
+  return rename_in(vim.api.nvim_get_current_buf())
+end
+
+---Have another language server rename everywhere what the last edit began to rename.
+---@return boolean # whether there is such a rename
+function M.rename_everywhere()
+  local buffer = vim.api.nvim_get_current_buf()
+  local rename = rename_in(buffer)
+  if not rename then
+    return false
+  end
+  end_shown(buffer)
+  draw(buffer)
+  return renaming.start(buffer, rename)
 end
 
 ---Apply some of the current buffer's offers as one step of undo.

@@ -16,6 +16,12 @@ local function label(edit, is_ticked)
   return ("%s line %d: %s%s"):format(box, edit.range.start.line + 1, text, more)
 end
 
+---@param rename intarsia.Rename
+---@return string
+local function rename_label(rename)
+  return ("Rename %s → %s everywhere"):format(rename.oldName, rename.newName)
+end
+
 ---Open a window below the cursor with these lines.
 ---@param lines string[]
 ---@return integer buffer, integer window
@@ -51,16 +57,18 @@ function M.open()
   if #edits == 0 then
     return false
   end
+  local rename = next_edit.rename()
+  local num_above = rename and 1 or 0
   vim.cmd.stopinsert()
   local ticked = vim.tbl_map(function()
     return true
   end, edits)
   local function lines()
-    return vim.iter(ipairs(edits))
-      :map(function(index, edit)
-        return label(edit, ticked[index])
-      end)
-      :totable()
+    local labels = { rename and rename_label(rename) }
+    for index, edit in ipairs(edits) do
+      table.insert(labels, label(edit, ticked[index]))
+    end
+    return labels
   end
   local version = vim.lsp.util.buf_versions[target]
   local buffer, window = open_window(lines())
@@ -73,14 +81,16 @@ function M.open()
     vim.keymap.set("n", key, act, { buffer = buffer, nowait = true, desc = "intarsia: " .. desc })
   end
   map("<Space>", function()
-    local index = vim.api.nvim_win_get_cursor(window)[1]
+    local row = vim.api.nvim_win_get_cursor(window)[1]
+    local index = row - num_above
     ticked[index] = not ticked[index]
     vim.bo[buffer].modifiable = true
     vim.api.nvim_buf_set_lines(buffer, 0, -1, false, lines())
     vim.bo[buffer].modifiable = false
-    vim.api.nvim_win_set_cursor(window, { math.min(index + 1, #edits), 0 })
+    vim.api.nvim_win_set_cursor(window, { math.min(row + 1, #edits + num_above), 0 })
   end, "tick or untick")
   map("<CR>", function()
+    local is_rename = rename and vim.api.nvim_win_get_cursor(window)[1] == 1
     close()
     local chosen = vim.iter(ipairs(edits))
       :filter(function(index)
@@ -92,10 +102,13 @@ function M.open()
       :totable()
     local is_same = vim.api.nvim_get_current_buf() == target
       and vim.lsp.util.buf_versions[target] == version
-    if #chosen > 0 and not (is_same and next_edit.apply(chosen)) then
+    if is_rename and is_same and next_edit.rename_everywhere() then
+      return
+    end
+    if is_rename or #chosen > 0 and not (is_same and next_edit.apply(chosen)) then
       vim.notify("intarsia: the text has changed, so nothing was replaced", vim.log.levels.WARN)
     end
-  end, "apply what is ticked")
+  end, "apply what is ticked, or rename")
   map("q", close, "close")
   map("<Esc>", close, "close")
   return true

@@ -12,6 +12,7 @@ local MARK = "»"
 ---@field edits intarsia.NextEdit[] in the order of lines
 ---@field shown? intarsia.NextEdit its difference is drawn
 ---@field next? intarsia.NextEdit the one that the key goes to
+---@field words? string about the one on show
 
 ---@param buffer integer
 ---@param row integer
@@ -92,6 +93,9 @@ function M.draw(buffer, drawing)
     end
     if edit == drawing.shown and is_current then
       draw_difference(buffer, edit)
+      if drawing.words then
+        mark(buffer, row, drawing.words)
+      end
     else
       mark(buffer, row, is_next and MARK .. " next edit" or MARK)
     end

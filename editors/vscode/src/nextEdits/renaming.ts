@@ -1,0 +1,225 @@
+// Renames everywhere by another language server, in place of the offers. The old name is put back
+// first, so that this server sees the text before the user's edit, in which it knows every use.
+
+import {
+  commands,
+  Position,
+  ProgressLocation,
+  Range,
+  type TextDocument,
+  type TextEditor,
+  window,
+  workspace,
+  WorkspaceEdit,
+} from "vscode";
+import type { LanguageClient, Range as LspRange } from "vscode-languageclient/node";
+import { RENAMING, type Rename, type Renaming as State } from "../protocol";
+import { KeptNames, type Place, placesAfter } from "./keptNames";
+
+const TIMEOUT_MS = 10_000;
+const PROBE_MS = 10_000;
+const MESSAGE_MS = 4000;
+const NUM_TRIES = 20;
+
+/** Why another server has not renamed, in words for the user. */
+class NotRenamed extends Error {}
+
+export class Renaming {
+  private readonly languages = new Set<string>(); // in which something can rename
+  private isRunning = false;
+
+  constructor(private readonly client: () => LanguageClient) {}
+
+  /** Whether a language server of the document is known to rename. */
+  isPossible({ languageId }: TextDocument): boolean {
+    return this.languages.has(languageId);
+  }
+
+  /** Find out whether a language server of the document can rename; the user's text stays. */
+  async probe(document: TextDocument, rename: Rename): Promise<boolean> {
+    const at = rename.ranges.find(({ start }) => start.line === rename.position.line)?.start;
+    if (this.isPossible(document) || at === undefined) {
+      return this.isPossible(document);
+    }
+    try {
+      const asked = requested(document, positionOf(at), rename.newName);
+      const edit = await within(asked, PROBE_MS);
+      // Without any provider VS Code answers with an empty edit; one that cannot gives a reason.
+      if (edit === undefined || edit.size === 0) {
+        return false;
+      }
+    } catch (error) {
+      if (error instanceof NotRenamed) {
+        return false; // no answer in time
+      }
+    }
+    this.languages.add(document.languageId);
+    return true;
+  }
+
+  /** Rename everywhere; where this cannot be done, the text is as it was, and the user told why. */
+  async rename(editor: TextEditor, rename: Rename): Promise<void> {
+    if (this.isRunning) {
+      return;
+    }
+    this.isRunning = true;
+    const title = `Intarsia: renaming ${rename.oldName} to ${rename.newName}`;
+    try {
+      await this.tell("begun");
+      const location = ProgressLocation.Window;
+      const problem = await window.withProgress({ location, title }, () =>
+        renamed(editor, rename).catch(reasonOf),
+      );
+      await this.tell(typeof problem === "string" ? "failed" : "done");
+      show(rename, problem);
+    } finally {
+      this.isRunning = false;
+    }
+  }
+
+  private async tell(state: State["state"]): Promise<void> {
+    const message: State = { state };
+    try {
+      await this.client().sendNotification(RENAMING, message);
+    } catch {
+      // our server has ended: it looks at no change then, and a rename needs another one
+    }
+  }
+}
+
+/** Rename, and put the new name where it is missing then; return how many files were changed. */
+async function renamed(editor: TextEditor, rename: Rename): Promise<number> {
+  const { document } = editor;
+  const typed = document.getText();
+  const places = rename.ranges.map((range) => placeOf(document, range));
+  const names = new KeptNames(placesAfter(places, rename.oldName));
+  const version = document.version + 1; // once the old name is back
+  const following = workspace.onDidChangeTextDocument(({ document: changed, contentChanges }) => {
+    if (changed === document && changed.version > version) {
+      names.change(contentChanges);
+    }
+  });
+  try {
+    const isThere = places.every((place) => textAt(document, place) === rename.newName);
+    if (!isThere || !(await replace(editor, places, rename.oldName))) {
+      throw new NotRenamed("the document has changed");
+    }
+    const numFiles = await renamedByServer(document, version, rename).finally(() =>
+      putNew(editor, names, rename),
+    );
+    if (numFiles === 1 && document.getText() === typed) {
+      throw new NotRenamed("no other use was found");
+    }
+    return numFiles;
+  } finally {
+    following.dispose();
+  }
+}
+
+/** Have the server rename in this version of the document; return how many files were changed. */
+async function renamedByServer(
+  document: TextDocument,
+  version: number,
+  rename: Rename,
+): Promise<number> {
+  const at = positionOf(rename.position);
+  const edit = await within(requested(document, at, rename.newName), TIMEOUT_MS);
+  if (document.version !== version) {
+    throw new NotRenamed("the document has changed");
+  }
+  const isThere = edit?.get(document.uri).some(({ range }) => range.contains(at)) ?? false;
+  if (edit === undefined || !isThere) {
+    throw new NotRenamed("the language server found nothing to rename");
+  }
+  if (!(await workspace.applyEdit(edit, { isRefactoring: true }))) {
+    throw new NotRenamed("VS Code has not applied the language server's edit");
+  }
+  return edit.size;
+}
+
+/** Put the new name where the old one still is: nothing of the user's edit may be lost. */
+async function putNew(editor: TextEditor, names: KeptNames, rename: Rename): Promise<void> {
+  const { document } = editor;
+  for (let tries = 0; tries < NUM_TRIES; tries += 1) {
+    const places = names.places.filter((place) => textAt(document, place) === rename.oldName);
+    if (places.length === 0 || (await replace(editor, places, rename.newName))) {
+      return;
+    }
+  }
+}
+
+/** Replace places by a name; false if the document has changed meanwhile. */
+async function replace(
+  editor: TextEditor,
+  places: readonly Place[],
+  name: string,
+): Promise<boolean> {
+  const { document } = editor;
+  const ranges = places.map((place) => rangeOf(document, place));
+  if (window.visibleTextEditors.includes(editor)) {
+    const options = { undoStopBefore: false, undoStopAfter: false }; // of the newest step of undo
+    const edited = editor.edit((change) => {
+      for (const range of ranges) {
+        change.replace(range, name);
+      }
+    }, options);
+    return edited.then(
+      (isDone) => isDone,
+      () => false, // the editor is closed
+    );
+  }
+  const edit = new WorkspaceEdit();
+  for (const range of ranges) {
+    edit.replace(document.uri, range, name);
+  }
+  return workspace.applyEdit(edit);
+}
+
+function requested(
+  { uri }: TextDocument,
+  position: Position,
+  newName: string,
+): Thenable<WorkspaceEdit | undefined> {
+  return commands.executeCommand("vscode.executeDocumentRenameProvider", uri, position, newName);
+}
+
+/** Return the answer, if it comes in time. */
+async function within<T>(answer: Thenable<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new NotRenamed(`the language server has not answered in ${ms / 1000} s`));
+    }, ms);
+  });
+  return Promise.race([answer, late]).finally(() => clearTimeout(timer));
+}
+
+function show({ oldName, newName }: Rename, outcome: number | string): void {
+  if (typeof outcome === "string") {
+    const message = `Intarsia: not renamed, and the offers are as before: ${outcome}`;
+    void window.showWarningMessage(message);
+    return;
+  }
+  const files = outcome === 1 ? "1 file" : `${outcome} files`;
+  window.setStatusBarMessage(`Intarsia: renamed ${oldName} to ${newName} in ${files}`, MESSAGE_MS);
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function placeOf(document: TextDocument, { start, end }: LspRange): Place {
+  return { start: document.offsetAt(positionOf(start)), end: document.offsetAt(positionOf(end)) };
+}
+
+function positionOf({ line, character }: LspRange["start"]): Position {
+  return new Position(line, character);
+}
+
+function textAt(document: TextDocument, place: Place): string {
+  return document.getText(rangeOf(document, place));
+}
+
+function rangeOf(document: TextDocument, { start, end }: Place): Range {
+  return new Range(document.positionAt(start), document.positionAt(end));
+}

@@ -1,0 +1,144 @@
+"""Finds out whether an edit gave one name a new one, which a language server can do everywhere.
+
+Such an edit, and what was accepted after it, differs from the text before in one identifier alone.
+With the old name back in these places, the text is the one before the edit, in which a language
+server knows every use.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from intarsia.infill.languages import Language
+from intarsia.infill.next_edit.plan import line_offsets
+from intarsia.infill.next_edit.settled_edit import Hunk
+from intarsia.infill.syntax.nodes import nodes_at
+from intarsia.infill.syntax.parse import parse
+
+_WORD = re.compile(r"(\w+)")
+_WORD_WITH_DOLLAR = re.compile(r"([\w$]+)")
+_NAMES_WITH_DOLLAR = frozenset(
+    {"javascript", "javascriptreact", "typescript", "typescriptreact"}
+)  # elsewhere the sign is no part of a name
+
+_NAMES = frozenset({"constant", "name", "variable_name"})
+"""Nodes that are names in Ruby, PHP and shells. In other grammars their type says identifier."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rename:
+    """One name became another one; offsets are string indices.
+
+    ``starts`` are where the new name is in the text after. ``asked_at`` is where the old name was
+    in the text before, at the user's own edit.
+    """
+
+    old_name: str
+    new_name: str
+    starts: tuple[int, ...]
+    asked_at: int
+
+    def undone(self, after: str) -> str:
+        """Return the text before: the old name is back in all places."""
+        for start in reversed(self.starts):
+            after = after[:start] + self.old_name + after[start + len(self.new_name) :]
+        return after
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Replaced:
+    """One word that became another one, with the offsets of both."""
+
+    old: str
+    new: str
+    old_start: int
+    new_start: int
+
+
+def rename_between(before: str, after: str, edit: Hunk, language: Language) -> Rename | None:
+    """Return the rename that makes one text of the other, None where they differ in more.
+
+    ``edit`` is the user's own change of ``before``; ``after`` may have further ones. A new name
+    that was in the text before is no rename: the user has chosen another thing.
+    """
+    replaced = _replaced_words(before, after, _word_of(language))
+    if not replaced:
+        return None
+    old, new = replaced[0].old, replaced[0].new
+    if any((it.old, it.new) != (old, new) for it in replaced):
+        return None
+    if new in _word_of(language).findall(before):
+        return None
+    offsets = line_offsets(before)
+    first, last = offsets[edit.start], offsets[min(edit.end, len(offsets) - 1)]
+    own = (it for it in replaced if first <= it.old_start < last)
+    asked = next((it for it in own if _is_name(before, it.old_start, old, language)), None)
+    if asked is None or not _is_name(after, asked.new_start, new, language):
+        return None
+    starts = tuple(it.new_start for it in replaced)
+    return Rename(old_name=old, new_name=new, starts=starts, asked_at=asked.old_start)
+
+
+def is_same_rename(rename: Rename, old: str, new: str, language: Language) -> bool:
+    """Whether a text becomes another one by the rename of each whole word in it, and of one."""
+    renamed = _word_of(language).sub(
+        lambda word: rename.new_name if word[0] == rename.old_name else word[0], old
+    )
+    return old != new == renamed
+
+
+def _word_of(language: Language) -> re.Pattern[str]:
+    return _WORD_WITH_DOLLAR if language.id in _NAMES_WITH_DOLLAR else _WORD
+
+
+def _replaced_words(before: str, after: str, word: re.Pattern[str]) -> list[_Replaced] | None:
+    """Return the words that differ, None where anything else does."""
+    old_lines, new_lines = before.split("\n"), after.split("\n")
+    if len(old_lines) != len(new_lines):
+        return None
+    found: list[_Replaced] = []
+    old_start = new_start = 0
+    for old, new in zip(old_lines, new_lines, strict=True):
+        if old != new:
+            line = list(_replaced_in_line(old, new, word))
+            if not line:
+                return None
+            found += [
+                _Replaced(
+                    old=it.old,
+                    new=it.new,
+                    old_start=old_start + it.old_start,
+                    new_start=new_start + it.new_start,
+                )
+                for it in line
+            ]
+        old_start += len(old) + 1
+        new_start += len(new) + 1
+    return found
+
+
+def _replaced_in_line(before: str, after: str, word: re.Pattern[str]) -> Iterator[_Replaced]:
+    """Yield the words that differ, none where what is between the words differs."""
+    old_parts, new_parts = word.split(before), word.split(after)
+    if old_parts[::2] != new_parts[::2]:
+        return
+    old_start = new_start = 0
+    for old, new in zip(old_parts, new_parts, strict=True):
+        if old != new:
+            yield _Replaced(old=old, new=new, old_start=old_start, new_start=new_start)
+        old_start += len(old)
+        new_start += len(new)
+
+
+def _is_name(text: str, start: int, name: str, language: Language) -> bool:
+    """Whether this word is an identifier: neither keyword nor number, and in no string."""
+    syntax = parse(text, language)
+    nodes = [] if syntax is None else nodes_at(syntax, start)
+    if syntax is None or not nodes:
+        return False
+    node = nodes[-1]
+    is_whole = (node.start_byte, node.end_byte) == (
+        syntax.byte_at(start),
+        syntax.byte_at(start + len(name)),
+    )
+    return is_whole and node.is_named and ("identifier" in node.type or node.type in _NAMES)

@@ -1,0 +1,77 @@
+"""What is known of one document, and the work that is done for it: one piece at a time."""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from intarsia.infill.next_edit.line_range import LineRange
+from intarsia.infill.syntax.difference import replaced_range
+from intarsia.infill.syntax.nodes import num_errors
+from intarsia.infill.syntax.parse import parse
+from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.fill_options import language_of
+from intarsia.lsp.next_edits.open_offers import OpenOffers
+from intarsia.lsp.next_edits.settled_text import SettledText
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(kw_only=True, slots=True, eq=False)
+class Watched:
+    """One document."""
+
+    settled: SettledText
+    open: OpenOffers = field(default_factory=OpenOffers)
+    task: asyncio.Task[None] | None = None
+    timer: asyncio.TimerHandle | None = None  # of a task that has not begun
+    quiet_until: float = 0.0  # time.monotonic()
+    shown: str | None = None  # the text that a suggestion would insert now
+    is_read: bool = False
+    may_settle: bool = True  # False after undo and after a paste
+    cursor_line: int | None = None  # since the last change
+
+    @property
+    def is_busy(self) -> bool:
+        return self.timer is not None or (self.task is not None and not self.task.done())
+
+    def start(self, work: Callable[[], Awaitable[None]], after_s: float = 0.0) -> None:
+        """Do this work instead of what is begun; a key that ends it before then costs no task."""
+        self.end()
+        self.timer = asyncio.get_running_loop().call_later(after_s, self._begin, work)
+
+    def end(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+        if self.task is not None:
+            self.task.cancel()
+
+    def is_unfinished(self, document: Document) -> bool:
+        """Whether the text parses worse than when it was last at rest, with the cursor there."""
+        language, former = language_of(document), self.settled.text
+        before = parse(former, language)
+        after = parse(document.text, language)
+        if before is None or after is None or num_errors(after) <= num_errors(before):
+            return False
+        start, _, end = replaced_range(former, document.text)
+        changed = lines_at(document, start, end)
+        line = self.cursor_line
+        return line is None or changed.start <= line <= changed.end
+
+    def _begin(self, work: Callable[[], Awaitable[None]]) -> None:
+        self.timer = None
+        self.task = asyncio.create_task(_guarded(work))
+
+
+def lines_at(document: Document, start: int, end: int) -> LineRange:
+    """Return the lines of whole lines that are given as offsets."""
+    first, last = document.position_at(start), document.position_at(end)
+    return LineRange(start=first.line, end=last.line + (last.character > 0))
+
+
+async def _guarded(work: Callable[[], Awaitable[None]]) -> None:
+    try:
+        await work()
+    except Exception:  # the user did not request it
+        logger.exception("looking for next edits failed")

@@ -1,0 +1,279 @@
+"""Rename everywhere: another language server does it, and nothing is lost where it cannot.
+
+The other server is a table of functions in this Neovim, so that each way to fail can be told to it.
+"""
+
+from collections.abc import Callable
+
+import pytest
+from headless_nvim import Neovim
+from scripted_next_edits import rule
+
+RULES = {
+    "next_edits": [
+        rule(" area(1", " größe(1"),
+        rule("(area(3", "(größe(3"),
+    ],
+    "rules": [],
+    "text": "",
+}
+OPTIONS = {"settings": {"debounceMs": 0, "deadlineMs": 60_000, "fillAhead": "off"}}
+# A server in this process. It sees the text of its own documents, and renames whole words in all.
+BEFORE = """
+other_server = { answer = "rename", texts = {}, asked = {} }
+
+local function renamed(uri, params, at_name)
+  local edits = {}
+  for row, line in ipairs(vim.split(other_server.texts[uri], "\\n")) do
+    local from = 1
+    while true do
+      local start, stop = line:find(at_name, from, true)
+      if not start then break end
+      local function units(byte) return vim.str_utfindex(line, "utf-16", byte, false) end
+      table.insert(edits, {
+        range = {
+          start = { line = row - 1, character = units(start - 1) },
+          ["end"] = { line = row - 1, character = units(stop) },
+        },
+        newText = params.newName,
+      })
+      from = stop + 1
+    end
+  end
+  return edits
+end
+
+local function name_at(params)
+  local lines = vim.split(other_server.texts[params.textDocument.uri], "\\n")
+  local line = lines[params.position.line + 1]
+  local col = vim.str_byteindex(line, "utf-16", params.position.character, false)
+  return line:sub(col + 1):match("^%w+")
+end
+
+local answers = {
+  initialize = function()
+    return {
+      capabilities = { textDocumentSync = 1, renameProvider = other_server.answer ~= "incapable" },
+    }
+  end,
+  ["textDocument/rename"] = function(params)
+    table.insert(other_server.asked, other_server.texts[params.textDocument.uri])
+    local how = other_server.answer
+    if how == "nothing" then
+      return nil
+    elseif how == "fail" then
+      return nil, { code = -32000, message = "this cannot be renamed" }
+    elseif how == "here" then
+      local range = { start = { line = 0, character = 4 }, ["end"] = { line = 0, character = 8 } }
+      local edits = { { range = range, newText = params.newName } }
+      local document = { uri = params.textDocument.uri }
+      return { documentChanges = { { textDocument = document, edits = edits } } }
+    elseif how == "elsewhere" then
+      local range = { start = { line = 1, character = 0 }, ["end"] = { line = 1, character = 1 } }
+      return { changes = { [params.textDocument.uri] = { { range = range, newText = "#" } } } }
+    end
+    local name, changes = name_at(params), {}
+    for uri in pairs(other_server.texts) do
+      changes[uri] = renamed(uri, params, name)
+    end
+    return { changes = changes }
+  end,
+}
+
+local function cmd(dispatchers)
+  local is_closing, last_id = false, 0
+  return {
+    request = function(method, params, callback)
+      last_id = last_id + 1
+      local id = last_id
+      if method == "textDocument/rename" and other_server.answer == "never" then
+        table.insert(other_server.asked, other_server.texts[params.textDocument.uri])
+        other_server.release = function() callback(nil, nil) end
+        return true, id
+      end
+      local result, problem
+      if answers[method] then
+        result, problem = answers[method](params)
+      end
+      vim.schedule(function() callback(problem, result) end)
+      return true, id
+    end,
+    notify = function(method, params)
+      if method == "textDocument/didOpen" then
+        other_server.texts[params.textDocument.uri] = params.textDocument.text
+      elseif method == "textDocument/didChange" then
+        other_server.texts[params.textDocument.uri] = params.contentChanges[1].text
+      elseif method == "exit" then
+        is_closing = true
+        dispatchers.on_exit(0, 15)
+      end
+      return true
+    end,
+    is_closing = function() return is_closing end,
+    terminate = function() is_closing = true end,
+  }
+end
+
+function start_other_server(answer)
+  other_server.answer, other_server.texts, other_server.asked = answer, {}, {}
+  return vim.lsp.start({ name = "other", cmd = cmd }, { bufnr = 0 })
+end
+"""
+TEXT = """\
+def area(a, b):
+    return a * b
+
+
+print("ü", area(1, 2))
+print(area(3, 4))
+"""
+TYPED = TEXT.replace("def area", "def größe")
+RENAMED = TEXT.replace("area", "größe")
+SHOWN = "require('intarsia.next_edit').is_shown(vim.api.nvim_get_current_buf())"
+OFFERED = "require('intarsia').has_next_edit()"
+Edit = Callable[..., Neovim]
+
+
+def holds(nvim: Neovim, text: str) -> None:
+    nvim.holds(text.rstrip("\n").replace("\n", "|"))
+
+
+def typed(edit: Edit, answer: str = "rename") -> Neovim:
+    """Type another name for the function; return once there are offers."""
+    nvim = edit(TEXT)
+    nvim.until("(require('intarsia').info() or {}).state == 'ready'")
+    nvim.run("start_other_server(...)", answer)
+    nvim.until("#vim.lsp.get_clients({ bufnr = 0, name = 'other' }) == 1")
+    nvim.until("vim.lsp.get_clients({ bufnr = 0, name = 'other' })[1].initialized")
+    nvim.keys("wcwgröße<Esc>")
+    nvim.until(OFFERED)
+    return nvim
+
+
+def stop(nvim: Neovim) -> None:
+    nvim.run("vim.lsp.get_clients({ name = 'other' })[1]:stop()")
+    nvim.until("#vim.lsp.get_clients({ name = 'other' }) == 0")
+
+
+def expect_as_before(nvim: Neovim) -> None:
+    """Wait until the user's own edit is there, and the offers are too."""
+    holds(nvim, TYPED)
+    nvim.until(OFFERED)
+    nvim.keys("<M-g>")
+    nvim.until(SHOWN)
+    nvim.keys("<M-g>")
+    holds(nvim, TYPED.replace(" area(1", " größe(1"))
+    stop(nvim)
+
+
+def test_a_key_renames_everywhere_and_one_undo_takes_it_back(edit: Edit) -> None:
+    nvim = typed(edit)
+    assert nvim.lua("vim.fn.maparg('grn', 'n', false, true).buffer") != 1
+    nvim.keys("<M-g>")
+    nvim.until("vim.fn.maparg('grn', 'n', false, true).buffer == 1")
+    nvim.keys("grn")
+    nvim.tells("renamed area to größe in 1 file")
+    holds(nvim, RENAMED)
+    assert nvim.lua("other_server.asked") == [TEXT]  # it saw the text before the edit
+    nvim.until(f"not {OFFERED}")
+    assert nvim.lua("vim.fn.maparg('grn', 'n', false, true).buffer") != 1
+    nvim.keys("u")
+    holds(nvim, TEXT)
+    nvim.keys("<C-r>")
+    holds(nvim, RENAMED)
+    stop(nvim)
+
+
+def test_accepted_offers_are_part_of_it(edit: Edit) -> None:
+    nvim = typed(edit)
+    nvim.keys("<M-g>")
+    nvim.until(SHOWN)
+    nvim.keys("<M-g>")
+    holds(nvim, TYPED.replace(" area(1", " größe(1"))
+    nvim.until("require('intarsia.next_edit').rename() ~= nil")
+    nvim.keys(":Intarsia nextedit rename<CR>")
+    nvim.tells("renamed area to größe")
+    holds(nvim, RENAMED)
+    assert nvim.lua("other_server.asked") == [TEXT]
+    stop(nvim)
+
+
+def test_it_is_the_first_choice_of_the_list(edit: Edit) -> None:
+    nvim = typed(edit)
+    nvim.keys(":Intarsia nextedit all<CR>")
+    nvim.until("vim.api.nvim_win_get_config(0).relative ~= ''")
+    nvim.until("vim.api.nvim_buf_get_lines(0, 0, 1, false)[1] == 'Rename area → größe everywhere'")
+    nvim.keys("<CR>")
+    nvim.tells("renamed area to größe")
+    holds(nvim, RENAMED)
+    stop(nvim)
+
+
+def test_the_list_still_applies_what_is_ticked(edit: Edit) -> None:
+    nvim = typed(edit)
+    nvim.keys(":Intarsia nextedit all<CR>")
+    nvim.until("vim.api.nvim_win_get_config(0).relative ~= ''")
+    nvim.keys("j<Space><CR>")
+    holds(nvim, TYPED.replace("(area(3", "(größe(3"))
+    stop(nvim)
+
+
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        ("nothing", "other: it found nothing to rename"),
+        ("fail", "other: this cannot be renamed"),
+        ("here", "no other use was found"),
+        ("elsewhere", "other: its edit does not rename this name"),
+    ],
+)
+def test_another_servers_refusal_loses_nothing(edit: Edit, answer: str, why: str) -> None:
+    nvim = typed(edit, answer)
+    nvim.keys(":Intarsia nextedit rename<CR>")
+    nvim.tells(f"not renamed, and the offers are as before: {why}")
+    expect_as_before(nvim)
+
+
+def test_one_that_never_answers_loses_nothing(edit: Edit) -> None:
+    nvim = typed(edit, "never")
+    nvim.keys(":Intarsia nextedit rename<CR>")
+    holds(nvim, TEXT)
+    nvim.tells("not renamed, and the offers are as before: other: no answer in 10 s")
+    nvim.run("other_server.release()")
+    expect_as_before(nvim)
+
+
+def test_what_is_typed_meanwhile_stays(edit: Edit) -> None:
+    nvim = typed(edit, "never")
+    nvim.keys(":Intarsia nextedit rename<CR>")
+    holds(nvim, TEXT)
+    nvim.keys("gg0iasync <Esc>ex")
+    holds(nvim, "async " + TEXT.replace("def", "de"))
+    nvim.run("other_server.release()")
+    nvim.tells("before: the text has changed")
+    holds(nvim, "async " + TYPED.replace("def", "de"))
+    stop(nvim)
+
+
+def test_one_undo_after_a_refusal_takes_the_users_own_edit_back(edit: Edit) -> None:
+    nvim = typed(edit, "fail")
+    nvim.keys(":Intarsia nextedit rename<CR>")
+    nvim.tells("this cannot be renamed")
+    holds(nvim, TYPED)
+    nvim.keys("u")
+    holds(nvim, TEXT)
+    stop(nvim)
+
+
+def test_without_a_server_that_can_rename_all_is_as_before(edit: Edit) -> None:
+    nvim = typed(edit, "incapable")
+    nvim.keys("<M-g>")
+    nvim.until(SHOWN)
+    assert nvim.lua("vim.fn.maparg('grn', 'n', false, true).buffer") != 1
+    nvim.keys("<Esc>:Intarsia nextedit rename<CR>")
+    nvim.tells("there is nothing to rename everywhere here now")
+    nvim.keys(":Intarsia nextedit all<CR>")
+    nvim.until("vim.api.nvim_win_get_config(0).relative ~= ''")
+    holds(nvim, "[x] line 6: print(größe(3, 4))")
+    nvim.keys("<CR>")
+    stop(nvim)

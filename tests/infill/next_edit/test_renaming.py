@@ -1,0 +1,169 @@
+"""Which edits are renames: one identifier for another, and nothing else."""
+
+import pytest
+from code_like_text import texts
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from intarsia.infill.languages import LANGUAGES, language_for_id
+from intarsia.infill.next_edit.renaming import Rename, is_same_rename, rename_between
+from intarsia.infill.next_edit.settled_edit import Hunk, settled_edit
+
+PYTHON = language_for_id("python")
+
+
+def found(before: str, edited: str, language: str = "python", after: str | None = None) -> Rename:
+    """Return the rename from ``before`` to ``after``, where the user's own edit is ``edited``."""
+    rename = _found(before, edited, language, after)
+    assert rename is not None
+    return rename
+
+
+def _found(
+    before: str, edited: str, language: str = "python", after: str | None = None
+) -> Rename | None:
+    edit = settled_edit(before, edited)
+    assert isinstance(edit, Hunk)
+    return rename_between(
+        before, edited if after is None else after, edit, language_for_id(language)
+    )
+
+
+def test_one_name_for_another_is_a_rename() -> None:
+    before = "x = 1\ndef area(a):\n    return a\n\narea(1)\n"
+    after = before.replace("def area", "def größe")
+    rename = found(before, after)
+    assert (rename.old_name, rename.new_name) == ("area", "größe")
+    assert (rename.starts, rename.asked_at) == ((10,), 10)
+    assert rename.undone(after) == before
+
+
+def test_it_may_be_in_the_edit_several_times() -> None:
+    before = "[x for x in xs]\nprint(xs)\n"
+    after = "[item for item in xs]\nprint(xs)\n"
+    rename = found(before, after)
+    assert (rename.starts, rename.asked_at) == ((1, 10), 1)
+    assert rename.undone(after) == before
+
+
+def test_another_use_in_the_same_lines_may_stay() -> None:
+    before, after = "self.area = area\n", "self.size = area\n"
+    rename = found(before, after)
+    assert (rename.starts, rename.asked_at) == ((5,), 5)
+
+
+def test_what_was_accepted_since_is_part_of_it() -> None:
+    before = "area(1)\ndef area(a): pass\narea(2)\narea(3)\n"
+    edited = before.replace("def area", "def size")
+    after = edited.replace("area(1", "size(1").replace("area(3", "size(3")
+    rename = found(before, edited, after=after)
+    assert rename.starts == (0, 12, 34)
+    assert rename.asked_at == before.index("area(a")
+    assert rename.undone(after) == before
+
+
+def test_it_asks_at_a_name_rather_than_in_a_string_or_comment() -> None:
+    before, after = 'f("area", area=1)  # area\n', 'f("size", size=1)  # size\n'
+    rename = found(before, after)
+    assert rename.starts == (3, 10, 21)
+    assert rename.asked_at == before.index("area=")
+
+
+def test_line_ends_and_a_byte_order_mark_change_no_offsets() -> None:
+    before = "\ufeffx = 1\r\narea = 2\r\nprint(area)\r\n"
+    rename = found(before, before.replace("area =", "size ="))
+    assert (rename.starts, rename.asked_at) == ((8,), 8)
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "old", "new"),
+    [
+        ("python", "def area(a):\n    pass\n", "area", "size"),
+        ("javascript", "const area$ = 1;\n", "area$", "size$"),
+        ("javascript", "f({ area });\n", "area", "size"),
+        ("typescript", "interface Area {}\n", "Area", "Size"),
+        ("typescriptreact", "const area = <b>1</b>;\n", "area", "size"),
+        ("java", "class A { int area() { return 1; } }\n", "area", "size"),
+        ("c", "int area(int a) { return a; }\n", "area", "size"),
+        ("cpp", "struct A { int area; };\n", "area", "size"),
+        ("csharp", "class A { int Area() { return 1; } }\n", "Area", "Size"),
+        ("go", "package a\n\nfunc area() int { return 1 }\n", "area", "size"),
+        ("rust", "fn area() -> i32 { 1 }\n", "area", "size"),
+        ("ruby", "def area(a)\n  a\nend\n", "area", "size"),
+        ("ruby", "class Area\nend\n", "Area", "Size"),
+        ("php", "<?php\n$area = 1;\n", "area", "size"),
+        ("shellscript", "area=1\n", "area", "size"),
+        ("kotlin", "fun area(a: Int) = a\n", "area", "size"),
+        ("swift", "func area(a: Int) -> Int { return a }\n", "area", "size"),
+        ("scala", "def area(a: Int): Int = a\n", "area", "size"),
+        ("dart", "int area(int a) { return a; }\n", "area", "size"),
+        ("zig", "fn area(a: u32) u32 { return a; }\n", "area", "size"),
+        ("lua", "local area = 1\n", "area", "size"),
+        ("elixir", "area = 1\n", "area", "size"),
+        ("sql", "SELECT area FROM t;\n", "area", "size"),
+    ],
+)
+def test_names_are_those_of_the_language(language: str, before: str, old: str, new: str) -> None:
+    rename = found(before, before.replace(old, new), language)
+    assert (rename.old_name, rename.new_name) == (old, new)
+
+
+@pytest.mark.parametrize(
+    ("language", "before", "after"),
+    [
+        ("python", "def area(a): pass\n", "def size(b): pass\n"),  # two names
+        ("python", "def area(a): pass\n", "def area(a, b): pass\n"),
+        ("python", "area = 1\n", "size = 2\n"),
+        ("python", "area = 1\n", "size  = 1\n"),
+        ("python", "area = 1\n", "size = 1\nx = 2\n"),
+        ("python", "area = 1\n", "area.size = 1\n"),
+        ("python", "f(width)\nheight = 1\n", "f(height)\nheight = 1\n"),  # another thing
+        ("python", "x = True\n", "x = done\n"),  # a keyword
+        ("python", "x = done\n", "x = None\n"),
+        ("python", "if x: pass\n", "while x: pass\n"),
+        ("python", "x = 12\n", "x = 13\n"),
+        ("python", "x = 'area'\n", "x = 'size'\n"),
+        ("python", "x = 1  # area\n", "x = 1  # size\n"),
+        ("python", "area = 1\n", "2area = 1\n"),
+        ("css", ".area-a { top: 0; }\n", ".size-a { top: 0; }\n"),  # a part of a name
+        ("json", '{"area": 1}\n', '{"size": 1}\n'),
+        ("plaintext", "area = 1\n", "size = 1\n"),
+        ("markdown", "The area.\n", "The size.\n"),
+    ],
+)
+def test_anything_else_is_none(language: str, before: str, after: str) -> None:
+    assert _found(before, after, language) is None
+
+
+def test_a_text_that_differs_elsewhere_too_is_none() -> None:
+    before = "def area(a): pass\n\n\narea(1)\n"
+    edited = before.replace("def area", "def size")
+    assert _found(before, edited, after=edited + "x") is None
+    assert _found(before, edited, after=edited.replace("area(1", "sizes(1")) is None
+    assert _found(before, edited, after=before.replace("area(1", "size(1")) is None
+
+
+def test_an_offer_is_same_rename_where_all_whole_words_are() -> None:
+    rename = Rename(old_name="area", new_name="size", starts=(0,), asked_at=0)
+    for old, new, expected in [
+        ("area(1)\n", "size(1)\n", True),
+        ("area(area, area_)\n", "size(size, area_)\n", True),
+        ("area(area)\n", "size(area)\n", False),
+        ("area(1)\n", "size(2)\n", False),
+        ("areas(1)\n", "sizes(1)\n", False),
+        ("x\n", "x\n", False),
+        ("", "size\n", False),
+    ]:
+        assert is_same_rename(rename, old, new, PYTHON) is expected
+
+
+@settings(max_examples=300, deadline=None)
+@given(texts, texts, st.sampled_from(LANGUAGES), st.data())
+def test_any_two_texts_give_none_or_the_whole_difference(
+    before: str, other: str, language: object, data: st.DataObject
+) -> None:
+    after = data.draw(st.sampled_from([other, before.replace("a", "b"), before.replace("x", "y1")]))
+    edit = settled_edit(before, after)
+    if isinstance(edit, Hunk):
+        rename = rename_between(before, after, edit, language)  # type: ignore[arg-type]
+        assert rename is None or rename.undone(after) == before
