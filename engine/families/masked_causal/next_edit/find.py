@@ -11,30 +11,31 @@ from dataclasses import dataclass
 
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit.agreement import is_filled_alike
+from intarsia.engine.families.masked_causal.next_edit.corrections import (
+    Correction,
+    CorrectionWriter,
+    Region,
+)
 from intarsia.engine.families.masked_causal.next_edit.drop import line_drops
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     EditedWindow,
     read_window,
 )
 from intarsia.engine.families.masked_causal.next_edit.gain import Replacement, gain_of
-from intarsia.engine.families.masked_causal.next_edit.prompt import rewrite_prompt
-from intarsia.engine.families.masked_causal.next_edit.rewrite import Rewriter
 from intarsia.engine.families.masked_causal.next_edit.window_reader import (
     FindHeld,
     ReadWindow,
     WindowReader,
 )
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.next_edit.code_lines import lines_of, with_newline
 from intarsia.engine.families.next_edit.edited_lines import WindowLine
-from intarsia.engine.families.next_edit.example import num_added_lines, only_adds
+from intarsia.engine.families.next_edit.example import only_adds
 from intarsia.engine.families.next_edit.line_drop import MIN_DROP, LineDrop
 from intarsia.engine.families.next_edit.ranking import best_first
 from intarsia.engine.families.next_edit.region import (
     LineChange,
     RegionSize,
     places_to_correct,
-    smallest_change,
 )
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdit, NextEdits
@@ -67,12 +68,6 @@ class _Round:
         return text.decode("utf-8", "replace")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Written:
-    change: LineChange
-    log_p: float
-
-
 class NextEditFinder:
     """Finds next edits with one backbone; what it reads is held apart from the fills' contexts."""
 
@@ -88,7 +83,7 @@ class NextEditFinder:
         self._backbone = backbone
         self._text = text
         self._reader = WindowReader(backbone, find_held)
-        self._rewriter = Rewriter(backbone, text.end_ids)
+        self._writer = CorrectionWriter(backbone, text)
 
     def find(self, request: FindNextEdits, control: FillControl) -> NextEdits:
         """Return the answer. Raises Cancelled between two passes, ValueError for a bad request."""
@@ -156,12 +151,16 @@ class NextEditFinder:
         self, round_: _Round, found: LineDrop, region: Sequence[WindowLine]
     ) -> Iterator[NextEdit]:
         """Yield the correction of a region, if there is one."""
-        written = self._write(round_, region, found.line)
-        if written is None:
+        best: tuple[float, Correction, _Lines] | None = None
+        for correction in self._write(round_, region, found.line):
+            lines = _Lines(round_.window, region, correction.change)
+            gain = self._gain(round_, lines, is_before=False)
+            if best is None or gain > best[0]:
+                best = gain, correction, lines
+        if best is None:
             return
-        change = written.change
-        lines = _Lines(round_.window, region, change)
-        gain = self._gain(round_, lines, is_before=False)
+        gain, correction, lines = best
+        change = correction.change
         gain_before = self._gain(round_, lines, is_before=True)
         yield NextEdit(
             first_line=region[0].number + change.first,
@@ -170,29 +169,17 @@ class NextEditFinder:
             drop=found.drop,
             gain=gain,
             gain_before=gain_before,
-            log_p=written.log_p,
+            log_p=correction.log_p,
             is_agreed=gain > max(0.0, gain_before) and self._is_agreed(round_, lines),
         )
 
     def _write(
-        self, round_: _Round, region: Sequence[WindowLine], place: WindowLine
-    ) -> _Written | None:
-        """Return the change of a region's lines; None if they stay as they are."""
-        is_adapted = self._backbone.has_edit_adapter
-        cache = self._backbone.new_cache()
-        if is_adapted:
-            cache.copy_prefix(round_.after.cache, len(round_.after.ids))
-        old = round_.text_of(region)
-        prompt = rewrite_prompt(self._text, round_.example, old)
-        draft = self._text.encode(with_newline(old))
-        answer = self._rewriter.write(cache, prompt, draft, round_.control, is_adapted=is_adapted)
-        new = "".join(self._text.pieces(answer.ids, num_given=0))
-        if not is_adapted:
-            new = _first_lines(new, len(region) + num_added_lines(round_.example))
-        elif not answer.is_whole:
-            return None
-        change = smallest_change(_lines(old), _lines(new), place=place.number - region[0].number)
-        return None if change is None else _Written(change=change, log_p=answer.log_p)
+        self, round_: _Round, lines: Sequence[WindowLine], place: WindowLine
+    ) -> Iterator[Correction]:
+        region = Region(
+            lines=[round_.text_of([line]) for line in lines], place=place.number - lines[0].number
+        )
+        return self._writer.write(region, round_.example, round_.after, round_.control)
 
     def _is_agreed(self, round_: _Round, lines: "_Lines") -> bool:
         return is_filled_alike(
@@ -266,11 +253,3 @@ def _require_length(window: EditedWindow, most: int) -> None:
     num_tokens = max(len(window.before.ids), len(window.after.ids))
     if num_tokens > most:
         raise ValueError(f"`parts` have {num_tokens} tokens, above the limit of {most}: send less")
-
-
-def _lines(text: str) -> list[str]:
-    return lines_of(with_newline(text))
-
-
-def _first_lines(text: str, number: int) -> str:
-    return "".join(_lines(text)[:number])

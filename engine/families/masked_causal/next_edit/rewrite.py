@@ -13,6 +13,7 @@ from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import edit_rows, frozen_rows
+from intarsia.engine.families.masked_causal.next_edit.drop import log_probabilities
 from intarsia.engine.fill_control import FillControl
 
 _MAX_PROPOSED = 24  # tokens a pass, while the draft is repeated
@@ -73,6 +74,33 @@ class Rewriter:
                 log_p += copied_log_p
                 ids.append(copied)
             at += len(accepted)
+
+    @torch.inference_mode()
+    def log_probability(
+        self,
+        cache: KvCache,
+        prompt: Sequence[int],
+        ids: Sequence[int],
+        control: FillControl,
+        *,
+        is_adapted: bool,
+    ) -> float:
+        """Return how likely ids and then an end mark follow the prompt after a cache, in nats.
+
+        The cache is written to. Raises Cancelled between two passes.
+        """
+        rows_of = edit_rows if is_adapted else frozen_rows
+        hidden = [self._read(cache, prompt, rows_of, control)]
+        for start in range(0, len(ids), SHORT_CHUNK):
+            control.checkpoint()
+            part = list(ids[start : start + SHORT_CHUNK])
+            hidden.append(self._forward(cache, part, rows_of))
+            cache.commit(part)
+        rows = torch.cat(hidden)
+        likely = log_probabilities(self._backbone, rows[:-1], ids, control).sum()
+        logits = self._backbone.logits(rows[-1:]).float()[0]
+        end = logits[list(self._end_ids)].amax() - logits.logsumexp(-1)
+        return float(likely + end)
 
     def _read(
         self,

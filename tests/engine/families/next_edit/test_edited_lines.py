@@ -76,9 +76,9 @@ def test_places_come_by_their_drop_and_no_line_twice() -> None:
     one, two, three, far = (window_line(number) for number in (1, 2, 3, 9))
     drops = largest_drops([(one, 1.0), (two, 3.0), (one, 2.0), (far, 0.5), (three, -1.0)])
     assert drops == [
-        LineDrop(line=two, drop=3.0),
-        LineDrop(line=one, drop=2.0),
-        LineDrop(line=far, drop=0.5),
+        LineDrop(line=two, drop=3.0, net_drop=3.0),
+        LineDrop(line=one, drop=2.0, net_drop=3.0),
+        LineDrop(line=far, drop=0.5, net_drop=0.5),
     ]
     size, all_lines = RegionSize(above=1, below=1), [one, two, three, far]
     places = list(places_to_correct(drops, all_lines, size, most=5))

@@ -14,6 +14,7 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimToken
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
 NUM = 20
+CPU = torch.device("cpu")
 
 
 def written(
@@ -88,3 +89,20 @@ def test_a_text_without_an_end_is_cut_off(backbone: CausalBackbone, text: FimTok
     )
     assert not found.is_whole
     assert 0 < len(found.ids) < 200
+
+
+@pytest.mark.parametrize("is_adapted", [False, True])
+def test_the_likelihood_of_a_text_is_that_of_its_tokens_one_by_one(
+    adapted: CausalBackbone, text: FimTokenizer, is_adapted: bool
+) -> None:
+    ends = frozenset(range(256, 280))
+    prompt, ids = text.encode("original:\na = 1\nupdated:\n"), text.encode("a = 2\n" * 9)
+    found = Rewriter(adapted, ends).log_probability(
+        adapted.new_cache(), prompt, ids, NO_CONTROL, is_adapted=is_adapted
+    )
+    rows = (edit_rows if is_adapted else frozen_rows)([*prompt, *ids], start=0, device=CPU)
+    with torch.inference_mode():
+        hidden = adapted.forward(rows, adapted.new_cache())
+        likely = adapted.logits(hidden[len(prompt) - 1 :]).log_softmax(-1)
+    exact = sum(float(likely[i, token]) for i, token in enumerate(ids))
+    assert found == pytest.approx(exact + float(likely[-1, sorted(ends)].max()), abs=1e-2)

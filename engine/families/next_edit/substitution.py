@@ -1,0 +1,76 @@
+"""The replacements that an edit made within lines, repeated in another line.
+
+A model that sees an edit as an example often copies a line where the same replacement is due. So
+this text is a correction to compare with the model's own. It knows no scope and no meaning: only
+likelihoods tell whether it is right.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from intarsia.engine.ipc.messages import EditExample
+
+_TOKEN = re.compile(r"\w+|[^\S\n]+|[^\w\s]|\n")
+_WORD = re.compile(r"\w")
+
+
+def substituted(line: str, example: EditExample) -> str | None:
+    """Return the line with all replacements of the edit that fit it, None if none changes it."""
+    new = line
+    for replacement in _replacements(example):
+        new = replacement.in_text(new)
+    return None if new == line else new
+
+
+@dataclass(frozen=True, slots=True)
+class _Replacement:
+    """Text of one line in the place of other text, of whole words."""
+
+    old: str
+    new: str
+
+    def in_text(self, text: str) -> str:
+        start = r"(?<!\w)" if _WORD.match(self.old) else ""
+        end = r"(?!\w)" if _WORD.match(self.old[-1]) else ""
+        return re.sub(start + re.escape(self.old) + end, lambda _: self.new, text)
+
+
+def _replacements(example: EditExample) -> Iterator[_Replacement]:
+    """Yield what was replaced within lines, each replacement once."""
+    old, new = _TOKEN.findall(example.before), _TOKEN.findall(example.after)
+    seen: set[_Replacement] = set()
+    opcodes = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    for tag, start, end, new_start, new_end in opcodes:
+        if tag == "equal" or "\n" in (*old[start:end], *new[new_start:new_end]):
+            continue
+        gone, come = "".join(old[start:end]), "".join(new[new_start:new_end])
+        if not gone.strip() or not (come or _WORD.search(gone)):
+            # Blanks, or a sign that is only deleted, say too little about where.
+            before, after = _sign_before(old, start), _sign_after(old, end)
+            gone, come = before + gone + after, before + come + after
+        replacement = _Replacement(gone, come)
+        if gone.strip() and replacement not in seen:
+            seen.add(replacement)
+            yield replacement
+
+
+def _sign_before(tokens: Sequence[str], end: int) -> str:
+    """Return the last word or sign of the line before a token, with the blanks after it."""
+    start = end
+    while start > 0 and tokens[start - 1] != "\n":
+        start -= 1
+        if tokens[start].strip():
+            break
+    return "".join(tokens[start:end])
+
+
+def _sign_after(tokens: Sequence[str], start: int) -> str:
+    """Return the first word or sign of the line from a token on, with the blanks before it."""
+    end = start
+    while end < len(tokens) and tokens[end] != "\n":
+        end += 1
+        if tokens[end - 1].strip():
+            break
+    return "".join(tokens[start:end])

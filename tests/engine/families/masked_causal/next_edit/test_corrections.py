@@ -1,0 +1,101 @@
+"""What may replace a line: the model's answer, and the edit's own replacement, each once."""
+
+import pytest
+import torch
+
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
+from intarsia.engine.families.masked_causal.next_edit import corrections
+from intarsia.engine.families.masked_causal.next_edit.corrections import (
+    Correction,
+    CorrectionWriter,
+    Region,
+)
+from intarsia.engine.families.masked_causal.next_edit.rewrite import Rewritten
+from intarsia.engine.families.masked_causal.next_edit.window_reader import ReadWindow
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.next_edit.region import LineChange
+from intarsia.engine.fill_control import NO_CONTROL
+from intarsia.engine.ipc.messages import EditExample
+
+RENAME = EditExample(before="def old(x):\n", after="def new(x):\n")
+REGION = Region(lines=["a = 1\n", "b = old(2)\n"], place=1)
+BY_WORDS = LineChange(first=1, num_lines=1, new_lines=["b = new(2)\n"])
+
+
+class Writer:
+    """Answers with a text, in the place of a rewriter, and says that all others are unlikely."""
+
+    def __init__(self, text: FimTokenizer, answer: str, *, is_whole: bool = True) -> None:
+        self.answer = Rewritten(ids=text.encode(answer), log_p=-1.0, is_whole=is_whole)
+        self.drafts: list[str] = []
+        self._text = text
+
+    def write(self, cache: object, prompt: object, draft: list[int], *_: object, **__: object):
+        self.drafts.append("".join(self._text.pieces(draft, num_given=0)))
+        return self.answer
+
+    def log_probability(self, *_: object, **__: object) -> float:
+        return -9.0
+
+
+def window(backbone: CausalBackbone) -> ReadWindow:
+    cache, ids = backbone.new_cache(), [5, 6, 7]
+    with torch.inference_mode():
+        hidden = backbone.forward(frozen_rows(ids, start=0, device=backbone.device), cache)
+    cache.commit(ids)
+    return ReadWindow(ids=tuple(ids), cache=cache, hidden=hidden, first=0)
+
+
+def written(
+    backbone: CausalBackbone,
+    text: FimTokenizer,
+    answer: str,
+    monkeypatch: pytest.MonkeyPatch,
+    example: EditExample = RENAME,
+) -> tuple[list[Correction], str]:
+    writer = Writer(text, answer)
+    monkeypatch.setattr(corrections, "Rewriter", lambda *_: writer)
+    found = CorrectionWriter(backbone, text).write(REGION, example, window(backbone), NO_CONTROL)
+    return list(found), writer.drafts[0]
+
+
+def test_a_line_that_the_model_copies_still_gets_the_edits_replacement(
+    backbone: CausalBackbone, text: FimTokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, draft = written(backbone, text, "a = 1\nb = old(2)\n", monkeypatch)
+    assert found == [Correction(change=BY_WORDS, log_p=-9.0)]
+    assert draft == "a = 1\nb = new(2)\n"
+
+
+def test_an_answer_that_is_the_replacement_is_given_once(
+    backbone: CausalBackbone, text: FimTokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, _ = written(backbone, text, "a = 1\nb = new(2)\n", monkeypatch)
+    assert found == [Correction(change=BY_WORDS, log_p=-1.0)]
+
+
+def test_another_answer_is_given_first(
+    backbone: CausalBackbone, text: FimTokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, _ = written(backbone, text, "a = 1\nc = 3\n", monkeypatch)
+    other = LineChange(first=1, num_lines=1, new_lines=["c = 3\n"])
+    assert [it.change for it in found] == [other, BY_WORDS]
+
+
+def test_an_edit_that_replaces_nothing_there_leaves_the_models_answer_alone(
+    backbone: CausalBackbone, text: FimTokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    example = EditExample(before="p = 1\n", after="q = 1\n")
+    found, draft = written(backbone, text, "a = 1\nb = old(2)\n", monkeypatch, example)
+    assert (found, draft) == ([], "a = 1\nb = old(2)\n")
+
+
+@pytest.mark.parametrize("kind", ["plain", "adapted"])
+def test_real_answers_come_with_their_likelihoods(
+    backbone: CausalBackbone, adapted: CausalBackbone, text: FimTokenizer, kind: str
+) -> None:
+    of = backbone if kind == "plain" else adapted
+    found = list(CorrectionWriter(of, text).write(REGION, RENAME, window(of), NO_CONTROL))
+    assert BY_WORDS in [it.change for it in found]
+    assert all(it.log_p < 0 for it in found)
