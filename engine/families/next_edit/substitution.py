@@ -16,12 +16,21 @@ _TOKEN = re.compile(r"\w+|[^\S\n]+|[^\w\s]|\n")
 _WORD = re.compile(r"\w")
 
 
-def substituted(line: str, example: EditExample) -> str | None:
-    """Return the line with all replacements of the edit that fit it, None if none changes it."""
-    new = line
-    for replacement in _replacements(example):
-        new = replacement.in_text(new)
-    return None if new == line else new
+MAX_ALONE = 3
+"""More replacements than these are only made together."""
+
+
+def substituted(line: str, example: EditExample) -> Sequence[str]:
+    """Return the line with all replacements of the edit that fit it, then with each of them alone.
+
+    No two are equal, and none is the line itself.
+    """
+    fitting = [it for it in _replacements(example) if it.in_text(line) != line]
+    together = line
+    for replacement in fitting:
+        together = replacement.in_text(together)
+    alone = [it.in_text(line) for it in fitting] if len(fitting) <= MAX_ALONE else []
+    return [new for new in dict.fromkeys((together, *alone)) if new != line]
 
 
 @dataclass(frozen=True, slots=True)

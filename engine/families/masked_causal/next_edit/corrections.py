@@ -49,11 +49,12 @@ class CorrectionWriter:
         self, region: Region, example: EditExample, window: ReadWindow, control: FillControl
     ) -> Iterator[Correction]:
         """Yield the corrections of a region, each once. Raises Cancelled between two passes."""
-        prompt = rewrite_prompt(self._text, example, "".join(region.lines))
+        *prompt, last = rewrite_prompt(self._text, example, "".join(region.lines))
+        read = self._read(prompt, window, control)
         replaced = _replaced(region, example)
-        draft = self._text.encode(with_newline("".join(replaced or region.lines)))
+        draft = self._text.encode(with_newline("".join(replaced[0] if replaced else region.lines)))
         answer = self._rewriter.write(
-            self._cache(window), prompt, draft, control, is_adapted=self._is_adapted
+            self._copy(read), [last], draft, control, is_adapted=self._is_adapted
         )
         new = "".join(self._text.pieces(answer.ids, num_given=0))
         if not self._is_adapted:
@@ -61,32 +62,37 @@ class CorrectionWriter:
         written = _change(region, new) if answer.is_whole or not self._is_adapted else None
         if written is not None:
             yield Correction(change=written, log_p=answer.log_p)
-        by_words = None if replaced is None else _change(region, "".join(replaced))
-        if by_words is not None and by_words != written:
-            ids = self._text.encode(with_newline("".join(replaced or ())))
-            log_p = self._rewriter.log_probability(
-                self._cache(window), prompt, ids, control, is_adapted=self._is_adapted
-            )
-            yield Correction(change=by_words, log_p=log_p)
+        for lines in replaced:
+            by_words = _change(region, "".join(lines))
+            if by_words is not None and by_words != written:
+                ids = self._text.encode(with_newline("".join(lines)))
+                log_p = self._rewriter.log_probability(
+                    self._copy(read), [last], ids, control, is_adapted=self._is_adapted
+                )
+                yield Correction(change=by_words, log_p=log_p)
 
     @property
     def _is_adapted(self) -> bool:
         return self._backbone.has_edit_adapter
 
-    def _cache(self, window: ReadWindow) -> KvCache:
-        """Return what the prompt follows."""
+    def _read(self, prompt: Sequence[int], window: ReadWindow, control: FillControl) -> KvCache:
+        """Return a cache with the prompt; with an edit adapter it follows the window."""
         cache = self._backbone.new_cache()
         if self._is_adapted:
             cache.copy_prefix(window.cache, len(window.ids))
+        self._rewriter.read(cache, prompt, control, is_adapted=self._is_adapted)
         return cache
 
+    def _copy(self, cache: KvCache) -> KvCache:
+        copy = self._backbone.new_cache()
+        copy.copy_prefix(cache, len(cache))
+        return copy
 
-def _replaced(region: Region, example: EditExample) -> Sequence[str] | None:
-    """Return the lines with the edit's replacements in the place's line, None if it has none."""
-    line = substituted(region.lines[region.place], example)
-    if line is None:
-        return None
-    return [*region.lines[: region.place], line, *region.lines[region.place + 1 :]]
+
+def _replaced(region: Region, example: EditExample) -> Sequence[Sequence[str]]:
+    """Return the lines with replacements of the edit in the place's line, in each way."""
+    above, below = region.lines[: region.place], region.lines[region.place + 1 :]
+    return [[*above, line, *below] for line in substituted(region.lines[region.place], example)]
 
 
 def _change(region: Region, new: str) -> LineChange | None:

@@ -155,7 +155,7 @@ class NextEditFinder:
         for correction in self._write(round_, region, found.line):
             lines = _Lines(round_.window, region, correction.change)
             gain = self._gain(round_, lines, is_before=False)
-            if best is None or gain > best[0]:
+            if best is None or gain + correction.log_p > best[0] + best[1].log_p:
                 best = gain, correction, lines
         if best is None:
             return

@@ -76,6 +76,13 @@ class Rewriter:
             at += len(accepted)
 
     @torch.inference_mode()
+    def read(
+        self, cache: KvCache, prompt: Sequence[int], control: FillControl, *, is_adapted: bool
+    ) -> None:
+        """Write a prompt into a cache. Raises Cancelled between two passes."""
+        self._read(cache, prompt, edit_rows if is_adapted else frozen_rows, control)
+
+    @torch.inference_mode()
     def log_probability(
         self,
         cache: KvCache,

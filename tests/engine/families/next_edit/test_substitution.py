@@ -35,4 +35,15 @@ from intarsia.engine.ipc.messages import EditExample
 def test_replacements_of_the_edit_are_repeated(
     before: str, after: str, line: str, expected: str | None
 ) -> None:
-    assert substituted(line, EditExample(before=before, after=after)) == expected
+    found = substituted(line, EditExample(before=before, after=after))
+    assert found[:1] == ([] if expected is None else [expected])
+
+
+def test_several_replacements_are_also_made_one_by_one() -> None:
+    edit = EditExample(before="from parser import Old\n", after="from shell import New\n")
+    assert substituted("parser = Old()\n", edit) == [
+        "shell = New()\n",
+        "shell = Old()\n",
+        "parser = New()\n",
+    ]
+    assert substituted("x = Old()\n", edit) == ["x = New()\n"]

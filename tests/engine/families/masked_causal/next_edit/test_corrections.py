@@ -35,6 +35,8 @@ class Writer:
         self.drafts.append("".join(self._text.pieces(draft, num_given=0)))
         return self.answer
 
+    def read(self, *_: object, **__: object) -> None: ...
+
     def log_probability(self, *_: object, **__: object) -> float:
         return -9.0
 
