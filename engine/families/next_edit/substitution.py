@@ -21,7 +21,7 @@ MAX_ALONE = 3
 
 
 def substituted(line: str, example: EditExample) -> Sequence[str]:
-    """Return the line with all replacements of the edit that fit it, then with each of them alone.
+    """Return the line with all replacements of the edit that fit it, then with each one alone.
 
     No two are equal, and none is the line itself.
     """

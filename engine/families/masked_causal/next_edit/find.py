@@ -151,6 +151,7 @@ class NextEditFinder:
         self, round_: _Round, found: LineDrop, region: Sequence[WindowLine]
     ) -> Iterator[NextEdit]:
         """Yield the correction of a region, if there is one."""
+        # After the example and after the window: both judge an answer, so their sum decides.
         best: tuple[float, Correction, _Lines] | None = None
         for correction in self._write(round_, region, found.line):
             lines = _Lines(round_.window, region, correction.change)
