@@ -1,4 +1,4 @@
-"""Draws docs/img/vscode-*.png and the extension's moving picture: VS Code itself, the real engine.
+"""Draws docs/img/vscode-*.png and the extension's moving pictures: VS Code itself, the real engine.
 
 Run in the repository, on an otherwise idle machine, after `make test-editors` has set it up:
 `PYTHONPATH=tests/support:tests/support/editors:tests/real_editors \\
@@ -18,12 +18,14 @@ from vscode_window import VSCodeWindow
 from windows import Windows
 
 FOLDER = Path(__file__).parent
-MOVING_PICTURE = EXTENSION / "images" / "ghost-text.gif"
+IMAGES = EXTENSION / "images"
 SIZE = ViewportSize(width=720, height=450)
 NUM_COLOURS = 128
 FIRST_FRAME_MS = 900
 GHOST_FRAME_MS = 1500
 LAST_FRAME_MS = 2500
+KEY_FRAME_MS = 120
+NEXT_EDIT_FRAME_MS = 1600
 
 PLAIN: dict[str, object] = {
     "breadcrumbs.enabled": False,
@@ -71,6 +73,21 @@ EMPTY_STACK = '''class Stack:
         ...
 '''
 
+USER = """type User = { name: string; mail║: string };
+
+function greet(user: User): string {
+  return `Hello ${user.name}`;
+}
+
+function sender(user: User): string {
+  return `${user.name} <${user.mail}>`;
+}
+
+function isKnown(user: User, known: Set<string>): boolean {
+  return known.has(user.mail);
+}
+"""
+
 
 def main() -> None:
     """Draw every picture."""
@@ -87,6 +104,7 @@ def main() -> None:
         draw_the_menu(sharp)
         with Windows(server=server, browser=browser, folder=Path(folder), size=SIZE) as plain:
             record_settling(plain)
+    record_next_edits()
 
 
 def draw_a_draft(windows: Windows) -> None:
@@ -143,10 +161,42 @@ def record_settling(windows: Windows) -> None:
     window.press("Tab")
     window.expect_ghost_text("")
     frames.append((window.page.screenshot(), LAST_FRAME_MS))
-    write_moving_picture(frames)
+    write_moving_picture(frames, IMAGES / "ghost-text.gif")
 
 
-def write_moving_picture(frames: list[tuple[bytes, int]]) -> None:
+def record_next_edits() -> None:
+    """A field is renamed; one key after the other goes to its uses and corrects them."""
+    settings = {**PLAIN, "intarsia.nextEdit": "bold", "editor.inlineSuggest.enabled": False}
+    with (
+        loaded_engine() as address,
+        chromium() as browser,
+        vscode(address, packaged_extension(), settings) as server,
+        tempfile.TemporaryDirectory() as folder,
+        Windows(server=server, browser=browser, folder=Path(folder), size=SIZE) as windows,
+    ):
+        window = open_plainly(windows, USER, "user.ts")
+        frames = [(window.page.screenshot(), FIRST_FRAME_MS)]
+        for key in ["Backspace"] * len("mail"):
+            window.press(key)
+            frames.append((window.page.screenshot(), KEY_FRAME_MS))
+        for letter in "email":
+            window.type(letter)
+            frames.append((window.page.screenshot(), KEY_FRAME_MS))
+        window.expect_drawn("⇥ next edit⇥")
+        frames.append((window.page.screenshot(), NEXT_EDIT_FRAME_MS))
+        for place in ((8, 32), (12, 25)):
+            window.press("Tab")  # goes there, and accepts what was shown before
+            window.expect_cursor(*place)
+            window.page.wait_for_function("intarsia.draft().startsWith('email')")
+            frames.append((window.page.screenshot(), NEXT_EDIT_FRAME_MS))
+        window.press("Tab")
+        window.expect_drawn("")
+        expect(window.page.locator(".squiggly-error")).to_have_count(0, timeout=20_000)
+        frames.append((window.page.screenshot(), LAST_FRAME_MS))
+    write_moving_picture(frames, IMAGES / "next-edits.gif")
+
+
+def write_moving_picture(frames: list[tuple[bytes, int]], path: Path) -> None:
     """Write the frames, each a picture and its milliseconds, with the colours of the last two."""
     images = [Image.open(io.BytesIO(png)).convert("RGB") for png, _ in frames]
     both = Image.new("RGB", (images[-1].width, 2 * images[-1].height))
@@ -156,7 +206,7 @@ def write_moving_picture(frames: list[tuple[bytes, int]]) -> None:
     images = [image.quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
     first, *rest = images
     first.save(
-        MOVING_PICTURE,
+        path,
         save_all=True,
         append_images=rest,
         duration=[ms for _, ms in frames],
