@@ -22,7 +22,6 @@ from intarsia.engine.ipc.messages import (
     ContextChunk,
     Fill,
     Filled,
-    FindNextEdits,
     Prefetch,
     ProjectContext,
     Step,
@@ -132,11 +131,6 @@ def test_it_never_takes_the_room_of_a_hole(filler: DiffusionGemmaFiller) -> None
     assert whole > 50
     assert num_project(most - whole) == whole
     assert num_project(most - whole + 1) == 0
-
-
-def test_it_cannot_find_next_edits(filler: DiffusionGemmaFiller) -> None:
-    with pytest.raises(ValueError, match="cannot find next edits"):
-        filler.find_next_edits(FindNextEdits(id=1, parts=(), example=None), NO_CONTROL)
 
 
 def test_a_suffix_too_long_for_the_canvas_stays_cached_while_the_prefix_grows(
