@@ -97,28 +97,32 @@ async def _ask(server: ServerProcess, uri: str, text: str, at: int) -> bool:
 def figures_of(waited: Sequence[_Waited]) -> list[Figure]:
     """Return the figures; of the waits only those without a suggestion first."""
     alone = [it for it in waited if not it.is_shown]
-    num_offered = sum(it.is_offered for it in alone)
+    offered = [it for it in alone if it.is_offered]
     method = (
-        f"from the last key of a rename to the end of the search; {len(waited)} renames, "
-        f"{len(waited) - len(alone)} with a suggestion first, which are left out"
+        f"{len(waited)} renames, {len(waited) - len(alone)} with a suggestion first, which are "
+        "left out"
     )
-    figures = [
-        Figure(
-            name=f"next_edit_wait_p{percent}_ms",
-            words=f"from the last key to next edits, p{percent}",
-            value=percentile([it.ms for it in alone], percent) if alone else None,
-            unit="ms",
-            method=method,
-        )
-        for percent in (50, 95)
-    ]
     return [
-        *figures,
+        *_waits("offer", "from the last key to an offer", offered, method),
+        *_waits("end", "from the last key to the end of the search", alone, method),
         Figure(
             name="next_edit_wait_offered_share",
             words=f"renames with an offer, {LEVEL}",
-            value=100 * num_offered / len(alone) if alone else None,
+            value=100 * len(offered) / len(alone) if alone else None,
             unit="%",
-            method=f"{method}; {num_offered} of {len(alone)}",
+            method=f"{len(offered)} of {len(alone)}; {method}",
         ),
+    ]
+
+
+def _waits(name: str, words: str, waited: Sequence[_Waited], method: str) -> list[Figure]:
+    return [
+        Figure(
+            name=f"next_edit_wait_{name}_p{percent}_ms",
+            words=f"{words}, p{percent}",
+            value=percentile([it.ms for it in waited], percent) if waited else None,
+            unit="ms",
+            method=f"{len(waited)} waits; {method}",
+        )
+        for percent in (50, 95)
     ]
