@@ -101,4 +101,5 @@ async def _find(plan: NextEditPlan, level: Level, model: str | None) -> NextEdit
                         raise
                     return NoSuggestion(reason=str(error))
 
-            return await find_offers(ask, plan, level, model)
+            results = [it async for it in find_offers(ask, plan, level, model)]
+            return results[-1]  # it has all places

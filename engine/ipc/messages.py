@@ -230,7 +230,7 @@ class FindNextEdits(_Message, tag="find_next_edits", frozen=True, kw_only=True):
     parts: tuple[TextPart, ...]
     example: EditExample | None
     direction: Literal["below", "above"] = "below"
-    max_places: int = 2
+    max_places: int = 1
     model: str | None = None
 
 

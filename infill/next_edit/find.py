@@ -1,6 +1,10 @@
-"""Asks the engine what an edit has left to change: below the edit first, then above it."""
+"""Asks the engine what an edit has left to change: below the edit first, then above it.
 
-from collections.abc import Awaitable, Callable, Iterator
+The likeliest place comes first, and alone: so a user sees it soon. Further places follow only where
+it is offered.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -13,6 +17,9 @@ from intarsia.infill.suggestion import NoSuggestion
 AskNextEdits: TypeAlias = Callable[[FindNextEdits], Awaitable[NextEdits | NoSuggestion]]
 """Sends the request and waits for the answer. Where there is none, returns the reason or raises."""
 
+MAX_PLACES = 2
+"""Corrected at most, where the first one is offered."""
+
 _DIRECTIONS: tuple[Direction, ...] = ("below", "above")
 
 
@@ -22,27 +29,38 @@ class NextEditResult:
 
     offers: tuple[NextEditOffer, ...] = ()
     reason: str | None = None
-    ms: float = 0.0  # in the engine
+    ms: float = 0.0  # in the engine, so far
 
 
 async def find_offers(
     ask: AskNextEdits, plan: NextEditPlan, level: Level, model: str | None = None
-) -> NextEditResult:
-    """Return what to offer at this level. The text above is searched if there is nothing below."""
+) -> AsyncIterator[NextEditResult]:
+    """Yield what to offer at this level: the likeliest place, then it again with further ones.
+
+    The text above is searched if there is nothing below.
+    """
     reason, ms = "no other line may change", 0.0
     for direction in _DIRECTIONS:
         if not plan.has_lines(direction):
             continue
-        answer = await ask(plan.request(direction, model))
-        if isinstance(answer, NoSuggestion):
-            return NextEditResult(reason=answer.reason, ms=ms)
-        ms += answer.ms
-        read = [read_offer(plan, edit) for edit in answer.edits]
-        offers = best_first(it for it in _offers(read) if is_shown(it.level, level))
-        if offers:
-            return NextEditResult(offers=offers, ms=ms)
+        num_offers = 0
+        for max_places in (1, MAX_PLACES):
+            answer = await ask(plan.request(direction, model, max_places=max_places))
+            if isinstance(answer, NoSuggestion):
+                if not num_offers:
+                    yield NextEditResult(reason=answer.reason, ms=ms)
+                return
+            ms += answer.ms
+            read = [read_offer(plan, edit) for edit in answer.edits]
+            offers = best_first(it for it in _offers(read) if is_shown(it.level, level))
+            if len(offers) <= num_offers:
+                break
+            num_offers = len(offers)
+            yield NextEditResult(offers=offers, ms=ms)
+        if num_offers:
+            return
         reason = _why_none(read)
-    return NextEditResult(reason=reason, ms=ms)
+    yield NextEditResult(reason=reason, ms=ms)
 
 
 def _offers(read: list[NextEditOffer | NoSuggestion]) -> Iterator[NextEditOffer]:

@@ -67,10 +67,17 @@ class NextEditPlan:
     free_lines: frozenset[int] = frozenset()  # of the text, where something may change
     edit_line: int = 0  # of the text: the first changed line of the window
 
-    def request(self, direction: Direction = "below", model: str | None = None) -> FindNextEdits:
+    def request(
+        self, direction: Direction = "below", model: str | None = None, *, max_places: int = 1
+    ) -> FindNextEdits:
         """Return the message for the engine, which numbers its requests itself."""
         return FindNextEdits(
-            id=0, parts=self.parts, example=self.example, direction=direction, model=model
+            id=0,
+            parts=self.parts,
+            example=self.example,
+            direction=direction,
+            max_places=max_places,
+            model=model,
         )
 
     def may_change(self, lines: LineRange) -> bool:

@@ -4,14 +4,13 @@ An edit is looked at once its text is at rest. Every key ends the look; no key a
 for one. After an accepted offer the look goes on, with the same edit as its example.
 """
 
-import asyncio
 import logging
 import time
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from intarsia.infill.next_edit.find import find_offers
+from intarsia.infill.next_edit.find import NextEditResult, find_offers
 from intarsia.infill.next_edit.line_range import LineRange
 from intarsia.infill.next_edit.plan import (
     EditedText,
@@ -157,14 +156,13 @@ class NextEdits:
                 self._around.offers_changed(after, offers)
 
     async def settled(self, uri: str) -> None:
-        """Return once the newest text of a document is looked at, or is not going to be."""
+        """Return once the newest text of a document is looked at, or is not going to be.
+
+        Further places may follow the first one.
+        """
         watched = self._of.get(uri)
-        while watched is not None and watched.is_busy:
-            if watched.timer is not None:
-                wait_s = watched.timer.when() - asyncio.get_running_loop().time()
-                await asyncio.sleep(max(0.0, wait_s))
-            elif watched.task is not None:
-                await asyncio.wait({watched.task})
+        while watched is not None and not watched.answered.is_set():
+            await watched.answered.wait()
 
     def forget(self, uri: str) -> None:
         """Drop what is known of a document: it is closed, or gets no offers any more."""
@@ -244,23 +242,29 @@ class NextEdits:
             silent=[lines_at(document, *place) for place in watched.open.dismissed],
         )
         plan = plan_next_edits(edited, language_of(document), self._shown_before(uri))
-        result = await find_offers(
+        found = find_offers(
             lambda request: self._idle.ask(request, self._until(watched), is_search=True),
             plan,
             level,
             self._around.model(),
         )
-        if self._documents.current(uri) is not document:
-            return
-        self._windows.remember(uri, plan.window)
-        watched.is_read = True
+        async for result in found:
+            if self._documents.current(uri) is not document:
+                return
+            self._windows.remember(uri, plan.window)
+            watched.is_read = True
+            self._put(watched, document, result)
+
+    def _put(self, watched: Watched, document: Document, result: NextEditResult) -> None:
+        """Replace the open offers by those of a result."""
         words = f"{len(result.offers)} next edits" if result.offers else "no next edit"
         logger.info("%s%s", words, "" if result.reason is None else f": {result.reason}")
         had_offers = bool(watched.open.offers)
-        watched.open.put(result.offers)
-        self._around.count(NextEditCount(num_offered=len(result.offers)))
-        if had_offers or result.offers:
+        num_new = watched.open.put(result.offers)
+        self._around.count(NextEditCount(num_offered=num_new))
+        if had_offers or watched.open.offers:
             self._around.offers_changed(document, watched.open.offers)
+        watched.answered.set()
 
     async def _read(self, watched: Watched, document: Document, line: int) -> None:
         """Have the engine read the text around a line."""

@@ -49,18 +49,24 @@ class OpenOffers:
         """Take the lines of the edit that the offers follow, as offsets."""
         self._edit = (start, end)
 
-    def put(self, offers: Iterable[NextEditOffer]) -> None:
-        """Replace the offers."""
+    def put(self, offers: Iterable[NextEditOffer]) -> int:
+        """Replace the offers; return how many are new. One that was open keeps its id.
+
+        One at a dismissed place is left out: the user may have dismissed it during the search.
+        """
+        former = {(it.start, it.end, it.text): it.id for it in self.offers}
         self.offers = tuple(
             OpenOffer(
-                id=str(next(self._ids)),
-                start=offer.start,
-                end=offer.end,
-                text=offer.text,
-                level=offer.level,
+                id=former.get((it.start, it.end, it.text)) or str(next(self._ids)),
+                start=it.start,
+                end=it.end,
+                text=it.text,
+                level=it.level,
             )
-            for offer in offers
+            for it in offers
+            if (it.start, it.end) not in self.dismissed
         )
+        return sum(it.id not in former.values() for it in self.offers)
 
     def dismiss(self, id: str) -> bool:
         """Close an offer, for good at this place; return whether it was open."""

@@ -17,6 +17,12 @@ from intarsia.lsp.next_edits.settled_text import SettledText
 logger = logging.getLogger(__name__)
 
 
+def _set_event() -> asyncio.Event:
+    event = asyncio.Event()
+    event.set()
+    return event
+
+
 @dataclass(kw_only=True, slots=True, eq=False)
 class Watched:
     """One document."""
@@ -25,6 +31,7 @@ class Watched:
     open: OpenOffers = field(default_factory=OpenOffers)
     task: asyncio.Task[None] | None = None
     timer: asyncio.TimerHandle | None = None  # of a task that has not begun
+    answered: asyncio.Event = field(default_factory=_set_event)  # nothing is due, or offers are in
     quiet_until: float = 0.0  # time.monotonic()
     shown: str | None = None  # the text that a suggestion would insert now
     is_read: bool = False
@@ -38,6 +45,7 @@ class Watched:
     def start(self, work: Callable[[], Awaitable[None]], after_s: float = 0.0) -> None:
         """Do this work instead of what is begun; a key that ends it before then costs no task."""
         self.end()
+        self.answered.clear()
         self.timer = asyncio.get_running_loop().call_later(after_s, self._begin, work)
 
     def end(self) -> None:
@@ -46,6 +54,8 @@ class Watched:
             self.timer = None
         if self.task is not None:
             self.task.cancel()
+            self.task = None
+        self.answered.set()
 
     def is_unfinished(self, document: Document) -> bool:
         """Whether the text parses worse than when it was last at rest, with the cursor there."""
@@ -62,6 +72,11 @@ class Watched:
     def _begin(self, work: Callable[[], Awaitable[None]]) -> None:
         self.timer = None
         self.task = asyncio.create_task(_guarded(work))
+        self.task.add_done_callback(self._done)
+
+    def _done(self, task: asyncio.Task[None]) -> None:
+        if task is self.task:
+            self.answered.set()
 
 
 def lines_at(document: Document, start: int, end: int) -> LineRange:

@@ -5,6 +5,7 @@ needs to look for next edits. So the figures do not depend on how fast the machi
 most that a user would see.
 """
 
+import asyncio
 import random
 import time
 from collections import Counter
@@ -29,6 +30,9 @@ WAIT_S = 14.0
 """An answer that takes longer may be one from before the end of the look."""
 
 MAX_WAITS = 8
+
+FURTHER_S = 5.0
+"""After an offer, for further places of the same edit."""
 
 LEVELS = ("sure", "balanced", "bold")
 
@@ -105,7 +109,12 @@ async def _rest(
         await typed.server.request(_INLINE_EDIT, request)
         if time.monotonic() - started < WAIT_S:
             break
-    for notification in typed.server.taken():
+    found = [*typed.server.taken()]
+    if any(it.method == _NEXT_EDITS and it.params["edits"] for it in found):
+        await asyncio.sleep(FURTHER_S)
+        await typed.server.request(_INLINE_EDIT, request)  # notifications are read with an answer
+        found += typed.server.taken()
+    for notification in found:
         params = notification.params
         if notification.method == STATUS:
             typed.num_settled = params["nextEdits"]["settled"]

@@ -139,14 +139,14 @@ def holds(nvim: Neovim, text: str) -> None:
 
 
 def typed(edit: Edit, answer: str = "rename") -> Neovim:
-    """Type another name for the function; return once there are offers."""
+    """Type another name for the function; return once both offers are there."""
     nvim = edit(TEXT)
     nvim.until("(require('intarsia').info() or {}).state == 'ready'")
     nvim.run("start_other_server(...)", answer)
     nvim.until("#vim.lsp.get_clients({ bufnr = 0, name = 'other' }) == 1")
     nvim.until("vim.lsp.get_clients({ bufnr = 0, name = 'other' })[1].initialized")
     nvim.keys("wcwgröße<Esc>")
-    nvim.until(OFFERED)
+    nvim.until("#require('intarsia.next_edit').offers() == 2")
     return nvim
 
 

@@ -37,11 +37,14 @@ class Engine:
         self.rules = [rule("old", "new", SURE)]
         self.num_interruptions = 0
         self.hold: asyncio.Event | None = None
+        self.hold_further: asyncio.Event | None = None  # requests for several places
 
     async def find_next_edits(self, request: FindNextEdits) -> Answer | NoSuggestion | None:
         self.asked.append(request)
         if self.hold is not None:
             await self.hold.wait()
+        if self.hold_further is not None and request.max_places > 1:
+            await self.hold_further.wait()
         if self.num_interruptions:
             self.num_interruptions -= 1
             return None
@@ -116,11 +119,26 @@ async def test_an_edit_is_looked_at_once_it_is_at_rest(window: Window) -> None:
     window.write(EDITED)
     assert window.engine.asked == []
     await window.looked()
-    (request,) = window.engine.asked
-    assert (request.direction, request.model) == ("below", "a model")
-    assert request.example is not None and request.example.before == "old(1)\n"
-    assert [offer.text for offer in window.offers[-1]] == ["new(2)\n", "new(3)\n"]
+    first, further = window.engine.asked
+    assert (first.direction, first.model, first.max_places) == ("below", "a model", 1)
+    assert (further.direction, further.max_places) == ("below", 2)
+    assert first.example is not None and first.example.before == "old(1)\n"
+    assert [[offer.text for offer in offers] for offers in window.offers] == [
+        ["new(2)\n"],
+        ["new(2)\n", "new(3)\n"],
+    ]
     assert window.count == NextEditCount(num_settled=1, num_offered=2)
+
+
+async def test_the_first_place_is_not_kept_waiting_for_further_ones(window: Window) -> None:
+    window.engine.hold_further = asyncio.Event()
+    window.write(EDITED)
+    await window.looked()
+    assert [offer.text for offer in window.offers[-1]] == ["new(2)\n"]
+    window.looks.dismiss(URI, window.offers[-1][0].id)
+    window.engine.hold_further.set()
+    await window.once(lambda: len(window.offers) == 3)
+    assert [offer.text for offer in window.offers[-1]] == ["new(3)\n"]
 
 
 async def test_every_key_ends_the_look_and_begins_the_pause_again(window: Window) -> None:
@@ -133,9 +151,10 @@ async def test_every_key_ends_the_look_and_begins_the_pause_again(window: Window
     assert [request.example and request.example.after for request in window.engine.asked] == [
         "new(1)\n",
         "newer(1)\n",
+        "newer(1)\n",
     ]
     assert window.count.num_offered == 2
-    assert len(window.offers) == 1  # the first look offered nothing
+    assert len(window.offers) == 2  # the first look offered nothing
 
 
 async def test_a_half_typed_edit_takes_its_offers_with_it(window: Window) -> None:
@@ -157,7 +176,7 @@ async def test_it_waits_while_the_user_waits_or_fills_run_ahead(window: Window) 
     assert window.engine.asked == []
     window.is_filling_ahead = False
     await window.looked()
-    assert len(window.engine.asked) == 1
+    assert len(window.engine.asked) == 2
 
 
 async def test_fills_ahead_wait_while_a_look_is_due(window: Window) -> None:
@@ -184,7 +203,7 @@ async def test_a_look_that_was_interrupted_is_made_again(window: Window) -> None
     window.engine.num_interruptions = 3
     window.write(EDITED)
     await window.looked()
-    assert len(window.engine.asked) == 4
+    assert len(window.engine.asked) == 5
     assert window.count == NextEditCount(num_settled=1, num_offered=2)
 
 
@@ -206,7 +225,7 @@ async def test_while_a_suggestion_is_shown_the_pause_is_longer(window: Window) -
     window.looks.suggested(window.document, 0, "more")
     await window.looked()
     assert time.monotonic() - started >= LONG_PAUSE_S
-    assert len(window.engine.asked) == 1
+    assert len(window.engine.asked) == 2
 
 
 async def test_a_suggestion_in_another_document_keeps_the_search_quiet(window: Window) -> None:
@@ -248,7 +267,7 @@ async def test_a_long_paste_and_undo_are_not_looked_at(window: Window) -> None:
     assert window.engine.asked == []
     window.write(EDITED)
     await window.looked()
-    assert len(window.engine.asked) == 1
+    assert len(window.engine.asked) == 2
 
 
 async def test_an_accepted_offer_is_a_changed_part_and_the_example_stays(window: Window) -> None:
@@ -298,7 +317,7 @@ async def test_what_a_rename_changes_is_not_looked_at_and_closes_the_offers(
     window.write(BEFORE)
     assert window.looks.offers_of(URI) == ()
     window.write(BEFORE.replace("old", "new"))
-    assert len(window.offers) == 1  # nothing is sent while it runs
+    assert len(window.offers) == 2  # nothing is sent while it runs
     window.looks.release(is_renamed=True)
     assert list(window.offers[-1]) == []
     window.looks.cursor_moved(URI, 2)
@@ -307,7 +326,7 @@ async def test_what_a_rename_changes_is_not_looked_at_and_closes_the_offers(
     await window.looked()
     window.write(BEFORE.replace("old", "new"))  # redo
     await window.looked()
-    assert len(window.engine.asked) == 1
+    assert len(window.engine.asked) == 2
     window.write(BEFORE.replace("old", "new").replace("new(1)", "newer(1)"))
     await window.looked()
     request = window.engine.asked[-1]
@@ -330,7 +349,7 @@ async def test_a_rename_changes_other_documents_too(window: Window) -> None:
     window.looks.document_changed(before, after, ())
     window.looks.release(is_renamed=True)
     await window.looks.settled(uri)
-    assert len(window.engine.asked) == 1
+    assert len(window.engine.asked) == 2
     assert len(window.offers[-1]) == 2  # those of the document that it did not change
 
 

@@ -122,6 +122,7 @@ def test_the_edit_moves_with_what_is_accepted_above_it() -> None:
 
 def test_ids_are_never_used_again() -> None:
     found = opened(offer(7, "b"))
+    found.put([offer(2, "a")])
     found.put([offer(2, "a"), offer(7, "b")])
     assert [it.id for it in found.offers] == ["2", "3"]
     assert found.find("1") is None
@@ -152,3 +153,18 @@ def test_what_an_offer_replaces_stays_the_same_text(
     assert all(it.start in line_offsets(after) for it in found.offers)
     ((dismissed_start, dismissed_end),) = found.dismissed
     assert 0 <= dismissed_start <= dismissed_end <= len(after)
+
+
+def test_an_offer_that_was_open_keeps_its_id() -> None:
+    found = opened(offer(2, "a"))
+    assert found.put([offer(2, "a"), offer(7, "b")]) == 1
+    assert [it.id for it in found.offers] == ["1", "2"]
+    assert found.put([offer(2, "another")]) == 1
+    assert [it.id for it in found.offers] == ["3"]
+
+
+def test_a_place_that_is_dismissed_during_a_search_stays_silent() -> None:
+    found = opened(offer(2, "a"))
+    assert found.dismiss("1")
+    assert found.put([offer(2, "a"), offer(7, "b")]) == 1
+    assert [it.text for it in found.offers] == ["b\n"]

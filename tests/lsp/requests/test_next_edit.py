@@ -148,16 +148,16 @@ async def test_an_edit_brings_offers_for_its_version(runtime: Address) -> None:
 @pytest.mark.parametrize(
     ("level", "numbers", "offered"),
     [
-        ("sure", BALANCED, [5]),
-        ("balanced", BALANCED, [5, 4]),
-        ("balanced", BOLD, [5]),
-        ("bold", BOLD, [5, 4]),
+        ("sure", BALANCED, [4]),
+        ("balanced", BALANCED, [4, 5]),
+        ("balanced", BOLD, [4]),
+        ("bold", BOLD, [4, 5]),
     ],
 )
 async def test_the_setting_says_how_sure_an_offer_is(
     runtime: Address, level: str, numbers: Mapping[str, Any], offered: list[int]
 ) -> None:
-    rules = [rule("(area(1", "(size(1", numbers), rule("(area(3", "(size(3", SURE)]
+    rules = [rule("(area(1", "(size(1", SURE), rule("(area(3", "(size(3", numbers)]
     async with editing(runtime, rules=rules, nextEdit=level) as editor:
         editor.replace(AT, "size")
         await editor.counted(offered=len(offered))

@@ -75,6 +75,7 @@ async def test_offers_are_counted_once_at_their_level_and_at_bolder_ones(
 ) -> None:
     stretch = replace(STRETCH, after="total = pay(2)\nother = pay(4)\n")
     monkeypatch.setattr(next_edits, "finished_stretches", lambda count: [stretch])
+    monkeypatch.setattr(next_edits, "FURTHER_S", 0.5)
     rules = [rule("total = pay(2)", "total = 3"), rule("other = pay(4)", "other = 5", BALANCED)]
     launch = rule_engine_launch(text="", next_edits=rules)
     async with EngineClient(name="test", launch=launch, address=address) as client:
