@@ -37,6 +37,14 @@ class Filler(Protocol):
         """Fill one hole. Raises Cancelled, ValueError (a field out of range), MemoryError."""
         ...
 
+    def for_another_owner(self, *, cache_tokens: int) -> "Filler":
+        """Return a filler with the same weights, which shares nothing that this one has read.
+
+        Its KV caches hold up to ``cache_tokens``, none on disk. Raises ModelError where a family
+        holds its one context together with its weights.
+        """
+        ...
+
     def suspended(self) -> AbstractContextManager[None]:
         """Suspend the running fill, so that another one can run within this context.
 

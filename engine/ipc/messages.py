@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 10
+PROTOCOL_VERSION = 11
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -33,6 +33,8 @@ FailureCode: TypeAlias = Literal[
     "cancelled",
     "model",  # the model cannot be found, read or loaded; the message says what to do
     "out_of_memory",
+    "unavailable",  # a remote engine is gone, too slow, or sends what cannot be used
+    "busy",  # a remote engine has too much to do now; the message says when to try again
     "internal",
 ]
 
@@ -142,6 +144,9 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     it from there after a restart.
 
     ``project`` is code of other files. ``project_use`` says whether the fill may wait for it.
+
+    ``owner`` is the user of a team's engine: no context serves another one. A user's own engine
+    has one owner, "".
     """
 
     id: int
@@ -169,6 +174,7 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     project: ProjectContext | None = None
     project_use: ProjectUse = "if_cached"
     model: str | None = None
+    owner: str = ""
 
 
 class Cancel(_Message, tag="cancel", frozen=True, kw_only=True):
@@ -180,8 +186,8 @@ class Cancel(_Message, tag="cancel", frozen=True, kw_only=True):
 class Prefetch(_Message, tag="prefetch", frozen=True, kw_only=True):
     """Read the context of a hole at the user's cursor in idle time. The fields are those of a Fill.
 
-    There is no answer. Only the newest one counts, every request goes before it, and no model is
-    loaded for it.
+    There is no answer. Only an owner's newest one counts, every request goes before it, and no
+    model is loaded for it.
     """
 
     prefix: str
@@ -190,6 +196,7 @@ class Prefetch(_Message, tag="prefetch", frozen=True, kw_only=True):
     keeps_context: bool = False
     project: ProjectContext | None = None
     model: str | None = None
+    owner: str = ""
 
 
 class TextPart(msgspec.Struct, frozen=True, kw_only=True):

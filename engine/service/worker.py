@@ -54,7 +54,7 @@ class Worker:
         self._slot = slot
         self._on_end = on_end
         self._waiting = Scheduler[Job]()
-        self._next_prefetch: Prefetch | None = None
+        self._places: dict[str, Prefetch] = {}  # to read, by owner
         self._running: list[Job] = []  # all but the last are suspended
         self._is_stopping = False
         self._changed = threading.Condition()
@@ -80,6 +80,11 @@ class Worker:
         filler = self._slot.filler
         return None if filler is None else filler.info
 
+    @property
+    def num_waiting(self) -> int:
+        """The jobs that have not begun."""
+        return len(self._waiting)
+
     def seconds_idle(self) -> float:
         """Return the seconds since the last job ended, 0 while there are jobs."""
         with self._changed:
@@ -100,9 +105,9 @@ class Worker:
         job.fail_as_cancelled("the engine is stopping: try again")
 
     def prefetch(self, place: Prefetch) -> None:
-        """Read a context in idle time; only the newest place counts."""
+        """Read a context in idle time; only an owner's newest place counts."""
         with self._changed:
-            self._next_prefetch = place
+            self._places[place.owner] = place
             self._changed.notify()
 
     def cancel(self, job: Job) -> None:
@@ -291,24 +296,38 @@ class Worker:
             return self._take_place()
 
     def _take_place(self) -> Prefetch | None:
-        """Return the place to prefetch, once. A foreground job is newer than it, others are not."""
-        if self._is_waited_for() and not self._waiting.has(_is_foreground):
+        """Return a place to prefetch, once, if nothing is waited for."""
+        if self._is_waited_for():
+            self._places = {
+                owner: place
+                for owner, place in self._places.items()
+                if not self._has_newer_job(owner)
+            }
             return None
-        place, self._next_prefetch = self._next_prefetch, None
-        return None if self._is_waited_for() else place
+        owner = next(iter(self._places), None)
+        return None if owner is None else self._places.pop(owner)
 
     def _prefetch(self, place: Prefetch) -> None:
         if (filler := self._slot.loaded(place.model)) is None:
             return
-        control = _idle_control(self._is_waited_for_or_has_place)
+        control = _idle_control(lambda: self._is_waited_for() or place.owner in self._places)
         if not self._use_pause(filler, lambda: filler.prefetch(place, control)):
             with self._changed:
-                if not self._waiting.has(_is_foreground):
-                    self._next_prefetch = self._next_prefetch or place  # after the background's
+                if not self._has_newer_job(place.owner):
+                    self._places.setdefault(place.owner, place)  # after the background's
 
     def _store_contexts(self, control: FillControl) -> None:
         if (filler := self._slot.filler) is not None:
             self._use_pause(filler, lambda: filler.store_contexts(control))
+
+    def _has_newer_job(self, owner: str) -> bool:
+        """Whether a foreground job waits that an owner has sent after a place to prefetch."""
+        return self._waiting.has(
+            lambda job: (
+                not job.is_background
+                and not (isinstance(job.request, Fill) and job.request.owner != owner)
+            )
+        )
 
     def _has_job(self) -> bool:
         return bool(self._waiting) or self._is_stopping
@@ -317,10 +336,10 @@ class Worker:
         return self._is_stopping or self._waiting.has(_is_waited_for)
 
     def _has_job_or_place(self) -> bool:
-        return self._has_job() or self._next_prefetch is not None
+        return self._has_job() or bool(self._places)
 
     def _is_waited_for_or_has_place(self) -> bool:
-        return self._is_waited_for() or self._next_prefetch is not None
+        return self._is_waited_for() or bool(self._places)
 
     def _use_pause(self, filler: Filler, work: Callable[[], None]) -> bool:
         """Return whether the work came to its end, even by an error."""
@@ -337,10 +356,6 @@ class Worker:
 
 def _is_waited_for(job: Job) -> bool:
     return not job.is_for_idle_time
-
-
-def _is_foreground(job: Job) -> bool:
-    return not job.is_background
 
 
 def _control_until(end: float) -> FillControl:

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import ModelInfo
@@ -125,6 +126,11 @@ class RuleFiller:
 
     def cached_tokens(self) -> int:
         return len(self._last_prefix)
+
+    def for_another_owner(self, *, cache_tokens: int) -> "RuleFiller":
+        other = copy(self)
+        other._last_prefix = ""
+        return other
 
     def prepare(self, control: FillControl) -> None:
         self._prepare(control)

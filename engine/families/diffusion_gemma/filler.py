@@ -24,6 +24,7 @@ from intarsia.engine.diffusion.denoise import (
 from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.length import candidate_lengths, choose_length
 from intarsia.engine.diffusion.noising import any_of
+from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.answer import HoleDraft, answer_of, finish_reason_of
 from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, HoleLayout, lay_out
@@ -37,7 +38,7 @@ from intarsia.engine.families.validate_request import (
     require_range,
 )
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.filler import ModelInfo
+from intarsia.engine.filler import Filler, ModelInfo
 from intarsia.engine.ipc.messages import (
     Fill,
     Filled,
@@ -113,6 +114,12 @@ class DiffusionGemmaFiller:
             num_prefilled=prefilled.num_computed,
             num_reused=prefilled.num_reused,
             num_project=task.num_project,
+        )
+
+    def for_another_owner(self, *, cache_tokens: int) -> Filler:
+        """Raise ModelError: the backbone holds the one context."""
+        raise ModelError(
+            f"{self.info.name} cannot keep several users apart here: serve it with vLLM"
         )
 
     def suspended(self) -> AbstractContextManager[None]:

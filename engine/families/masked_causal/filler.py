@@ -48,6 +48,8 @@ class MaskedCausalFiller:
         self, context: OpenContext, text: FimTokenizer, info: ModelInfo, *, max_context_tokens: int
     ) -> None:
         self.info = info
+        self._text = text
+        self._max_context_tokens = max_context_tokens
         self._context = context
         self._last_read: Fill | None = None  # the last request with a project that was read
         self._reader = RequestReader(
@@ -85,6 +87,15 @@ class MaskedCausalFiller:
             num_prefilled=prefilled.num_computed,
             num_reused=prefilled.num_reused,
             num_project=task.num_project,
+        )
+
+    def for_another_owner(self, *, cache_tokens: int) -> "MaskedCausalFiller":
+        """Return a filler with the same weights and contexts of its own, none on disk."""
+        return MaskedCausalFiller(
+            OpenContext(self._context.backbone, cache_tokens=cache_tokens),
+            self._text,
+            self.info,
+            max_context_tokens=self._max_context_tokens,
         )
 
     def suspended(self) -> AbstractContextManager[None]:

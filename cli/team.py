@@ -1,0 +1,119 @@
+"""``intarsia team``: serve one loaded model to several users over HTTP, and give them keys."""
+
+import os
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+
+from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.switches import debug_option
+from intarsia.engine.config import Device, Dtype, EngineConfig
+
+_DEFAULTS = EngineConfig()
+_FILE = click.Path(path_type=Path, dir_okay=False)
+_COUNT = click.IntRange(min=1)
+
+
+@click.group("team")
+def command() -> None:
+    """Serve a team: one engine, and a key and contexts of its own for each user."""
+
+
+@command.command("serve")
+@click.option("--keys", type=_FILE, required=True, help="The file that `intarsia team key` writes.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen at.")
+@click.option("--port", type=click.IntRange(0, 65_535), default=8420, show_default=True)
+@click.option("--tls-cert", type=_FILE, help="A certificate (PEM) with its chain.")
+@click.option("--tls-key", type=_FILE, help="The private key of the certificate (PEM).")
+@click.option(
+    "--behind-proxy",
+    "is_behind_proxy",
+    is_flag=True,
+    help="Speak plain HTTP beyond this machine: a proxy ends TLS.",
+)
+@click.option("--model", default=_DEFAULTS.model, show_default=True, help="The model to serve.")
+@click.option("--device", type=click.Choice(get_args(Device)), default=_DEFAULTS.device)
+@click.option("--dtype", type=click.Choice(get_args(Dtype)), default=_DEFAULTS.dtype)
+@click.option(
+    "--cache-tokens",
+    type=_COUNT,
+    default=200_000,
+    show_default=True,
+    help="Context tokens of all users in memory; of the default model 12 KiB each.",
+)
+@click.option(
+    "--user-cache-tokens",
+    type=_COUNT,
+    default=8_192,
+    show_default=True,
+    help="Context tokens of one user in memory.",
+)
+@click.option(
+    "--max-in-flight", type=_COUNT, default=4, show_default=True, help="Fills of one user at once."
+)
+@click.option(
+    "--per-minute", type=_COUNT, default=300, show_default=True, help="Fills of one user a minute."
+)
+@click.option(
+    "--max-waiting",
+    type=_COUNT,
+    default=64,
+    show_default=True,
+    help="Fills of all users that may wait; more are refused.",
+)
+@click.option(
+    "--drain",
+    "drain_s",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0),
+    default=5.0,
+    show_default=True,
+    help="Refuse new fills for this time at SIGTERM, so that a balancer notices.",
+)
+@debug_option
+def serve(**flags: Any) -> None:
+    """Serve until Ctrl-C or SIGTERM, and print the log, which has no code in it."""
+    from intarsia.engine.team.quotas import TeamLimits
+    from intarsia.engine.team.serve import TeamError, TeamOptions, run_team_engine
+
+    limits = TeamLimits(
+        **{name: flags.pop(name) for name in ("max_in_flight", "per_minute", "max_waiting")}
+    )
+    settings = ("model", "device", "dtype", "cache_tokens")
+    try:
+        config = EngineConfig(stored_bytes=0, **{name: flags.pop(name) for name in settings})
+        run_team_engine(config, TeamOptions(limits=limits, **flags))
+    except (TeamError, ValueError) as error:
+        raise CliError(str(error)) from error
+
+
+@command.command("key")
+@click.argument("name")
+@click.option("--keys", type=_FILE, required=True, help="The file to add it to; made if need be.")
+@debug_option
+def key(name: str, keys: Path) -> None:
+    """Make a key for the user NAME, print it once, and add its digest to the file.
+
+    Running engines accept it at once. To take a key back, delete its line.
+    """
+    from intarsia.engine.team.keys import KeyFileError, TeamKeys, line_of, new_key
+
+    made = new_key()
+    try:
+        line = line_of(name, made)
+        if keys.exists() and TeamKeys(keys).has(name):
+            raise CliError(f"{name} has a key already: delete the line in {keys} first")
+        _append(keys, line)
+    except KeyFileError as error:
+        raise CliError(str(error)) from error
+    except OSError as error:
+        raise CliError(f"{keys} cannot be written: {error}", ExitCode.NOT_WRITTEN) from error
+    click.echo(made)
+
+
+def _append(path: Path, line: str) -> None:
+    """Add a line; a new file can be read by its owner alone."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "a", encoding="utf-8") as file:
+        file.write(line)

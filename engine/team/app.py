@@ -1,0 +1,267 @@
+"""The HTTP interface of a team's engine, as one ASGI application.
+
+``POST /v1/fill`` takes a ``Fill`` as JSON. It answers with ``Filled`` or ``Failed``, or with
+server-sent events if the client accepts these; closing the connection cancels the fill.
+``POST /v1/read-ahead`` takes a ``Prefetch``, ``GET /v1/status`` tells what a client may know. All
+but ``/healthz`` and ``/readyz`` need a key.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from intarsia.engine.filler import ModelInfo
+from intarsia.engine.ipc.messages import (
+    PROTOCOL_VERSION,
+    Failed,
+    FailureCode,
+    Fill,
+    Filled,
+    Prefetch,
+    Step,
+)
+from intarsia.engine.service.worker import Worker
+from intarsia.engine.team.events import EventResponse, event, unless_gone
+from intarsia.engine.team.keys import TeamKeys
+from intarsia.engine.team.metrics import CONTENT_TYPE, TeamMetrics
+from intarsia.engine.team.quotas import Busy, Quotas
+from intarsia.engine.team.running_fill import RunningFill
+
+MAX_BODY_BYTES = 4 * 1024 * 1024
+BODY_TIMEOUT_S = 20.0
+
+PROTOCOL_HEADER = "X-Intarsia-Protocol"
+
+_STATUS_OF: dict[FailureCode, int] = {
+    "bad_request": 400,
+    "cancelled": 503,
+    "model": 503,
+    "out_of_memory": 503,
+    "unavailable": 503,
+    "busy": 503,
+    "internal": 500,
+}
+
+_Asked = TypeVar("_Asked", Fill, Prefetch)
+
+_log = logging.getLogger(__name__)
+
+
+class TeamStatus(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to ``GET /v1/status``. It tells a user nothing of the others."""
+
+    user: str
+    protocol: int
+    model: str | None  # None: not loaded yet
+    dtype: str | None
+    state: str
+    num_waiting: int
+
+
+@dataclass(kw_only=True, slots=True)
+class TeamEngine:
+    """What the requests share. ``is_draining``: it ends soon, and takes nothing on."""
+
+    worker: Worker
+    model: str  # the one name that requests may give
+    keys: TeamKeys
+    quotas: Quotas
+    metrics: TeamMetrics
+    clock: Callable[[], float] = time.monotonic
+    is_draining: bool = False
+
+    @property
+    def info(self) -> ModelInfo | None:
+        return self.worker.model_info
+
+
+def team_app(engine: TeamEngine) -> Starlette:
+    """Return the application of an engine. Its worker must run."""
+    app = Starlette(
+        routes=[
+            Route("/v1/fill", _fill, methods=["POST"]),
+            Route("/v1/read-ahead", _read_ahead, methods=["POST"]),
+            Route("/v1/status", _status, methods=["GET"]),
+            Route("/metrics", _metrics, methods=["GET"]),
+            Route("/healthz", _healthy, methods=["GET"]),
+            Route("/readyz", _ready, methods=["GET"]),
+        ],
+        exception_handlers={HTTPException: _refused, ClientDisconnect: _gone},
+    )
+    app.state.engine = engine
+    return app
+
+
+async def _fill(request: Request) -> Response:
+    engine, user = _engine_of(request), _user_of(request)
+    watches = "text/event-stream" in request.headers.get("accept", "")
+    asked = replace(_for_user(engine, await _read(request, Fill), user), watch=watches)
+    if (busy := _begin(engine, user)) is not None:
+        return _busy(engine, asked, busy)
+    running = RunningFill(engine.worker, asked, on_end=lambda: engine.quotas.end(user))
+    if watches:
+        events = _events(engine, running)
+        return EventResponse(events, headers=_headers(), on_end=running.close)
+    try:
+        answer = await unless_gone(running.answer(), request.receive)
+    finally:
+        running.close()
+    if answer is None:
+        raise ClientDisconnect
+    _count(engine, answer)
+    return _json(answer, 200 if isinstance(answer, Filled) else _STATUS_OF[answer.code])
+
+
+async def _events(engine: TeamEngine, running: RunningFill) -> AsyncIterator[bytes]:
+    async for message in running.messages():
+        if not isinstance(message, Step):
+            _count(engine, message)
+        yield event(type(message).__name__.lower(), msgspec.json.encode(message))
+
+
+async def _read_ahead(request: Request) -> Response:
+    engine, user = _engine_of(request), _user_of(request)
+    place = _for_user(engine, await _read(request, Prefetch), user)
+    if not engine.is_draining:
+        engine.worker.prefetch(place)
+    return Response(status_code=202, headers=_headers())
+
+
+async def _status(request: Request) -> Response:
+    engine, user = _engine_of(request), _user_of(request)
+    status = TeamStatus(
+        user=user,
+        protocol=PROTOCOL_VERSION,
+        model=engine.info.name if engine.info else None,
+        dtype=engine.info.dtype if engine.info else None,
+        state="draining" if engine.is_draining else engine.worker.state,
+        num_waiting=engine.worker.num_waiting,
+    )
+    return _json(status, 200)
+
+
+async def _metrics(request: Request) -> Response:
+    _user_of(request)
+    text = _engine_of(request).metrics.as_text()
+    return Response(text, headers={**_headers(), "content-type": CONTENT_TYPE})
+
+
+async def _healthy(request: Request) -> Response:
+    return Response("ok\n", media_type="text/plain", headers=_headers())
+
+
+async def _ready(request: Request) -> Response:
+    engine = _engine_of(request)
+    why_not = "draining\n" if engine.is_draining else "loading\n" if engine.info is None else None
+    status = 200 if why_not is None else 503
+    return Response(why_not or "ready\n", status, media_type="text/plain", headers=_headers())
+
+
+def _engine_of(request: Request) -> TeamEngine:
+    engine: TeamEngine = request.app.state.engine
+    return engine
+
+
+def _user_of(request: Request) -> str:
+    """Return the user of the key. Raises HTTPException 401."""
+    engine = _engine_of(request)
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    user = engine.keys.user_of(key.strip()) if scheme.lower() == "bearer" and key else None
+    if user is None:
+        engine.metrics.refused("key")
+        raise HTTPException(
+            401, "this needs a key of this engine: send `Authorization: Bearer KEY`"
+        )
+    return user
+
+
+async def _read(request: Request, kind: type[_Asked]) -> _Asked:
+    """Read the body as JSON. Raises HTTPException, and ClientDisconnect."""
+    protocol = request.headers.get(PROTOCOL_HEADER, str(PROTOCOL_VERSION))
+    if protocol != str(PROTOCOL_VERSION):
+        raise HTTPException(
+            409, f"this engine speaks protocol {PROTOCOL_VERSION}, not {protocol[:20]}: update one"
+        )
+    body = bytearray()
+    try:
+        async with asyncio.timeout(BODY_TIMEOUT_S):
+            async for part in request.stream():
+                body += part
+                if len(body) > MAX_BODY_BYTES:
+                    raise HTTPException(413, f"at most {MAX_BODY_BYTES} bytes: send less text")
+        return msgspec.json.decode(bytes(body), type=kind)
+    except TimeoutError as error:
+        raise HTTPException(408, f"the body took more than {BODY_TIMEOUT_S:g} s") from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise HTTPException(400, f"malformed request: {error}") from error
+
+
+def _for_user(engine: TeamEngine, asked: _Asked, user: str) -> _Asked:
+    """Return the request as this user's. Raises HTTPException for another model.
+
+    Neither a model nor an owner is the client's to choose, and nothing is written to disk.
+    """
+    names = {None, engine.model, engine.info.name if engine.info else None}
+    if asked.model not in names:
+        raise HTTPException(400, f"this engine serves {engine.model} only: name no other model")
+    return replace(asked, owner=user, model=None, keeps_context=False)
+
+
+def _begin(engine: TeamEngine, user: str) -> Busy | None:
+    if engine.is_draining:
+        return Busy(reason="the engine is ending", retry_after_s=1, is_own=False)
+    return engine.quotas.begin(user, engine.clock(), num_waiting=engine.worker.num_waiting)
+
+
+def _count(engine: TeamEngine, answer: Filled | Failed) -> None:
+    if isinstance(answer, Filled):
+        engine.metrics.filled(answer)
+    else:
+        engine.metrics.failed(answer.code)
+
+
+def _busy(engine: TeamEngine, asked: Fill, busy: Busy) -> Response:
+    engine.metrics.refused("quota" if busy.is_own else "load")
+    wait_s = str(busy.retry_after_s)
+    message = f"{busy.reason}: try again in {wait_s} s"
+    failed = Failed(id=asked.id, code="busy", message=message)
+    return _json(failed, 429 if busy.is_own else 503, {"Retry-After": wait_s})
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    """Answer a request that is none of ours, or not good."""
+    assert isinstance(error, HTTPException)
+    failed = Failed(id=None, code="bad_request", message=error.detail)
+    headers = {"WWW-Authenticate": "Bearer"} if error.status_code == 401 else {}
+    return _json(failed, error.status_code, {**(error.headers or {}), **headers})
+
+
+async def _gone(request: Request, error: Exception) -> Response:
+    """Answer a client that does not read the answer any more."""
+    return Response(status_code=499)
+
+
+def _json(
+    answer: msgspec.Struct, status: int, headers: Mapping[str, str] | None = None
+) -> Response:
+    return Response(
+        msgspec.json.encode(answer),
+        status,
+        media_type="application/json",
+        headers={**_headers(), **(headers or {})},
+    )
+
+
+def _headers() -> dict[str, str]:
+    return {PROTOCOL_HEADER: str(PROTOCOL_VERSION), "cache-control": "no-store"}

@@ -1,0 +1,125 @@
+"""The keys by which a team's engine knows its users: a file of names and digests, one a line.
+
+A key is random and long, so a plain digest of it keeps it secret. The file is read again whenever
+it changes: a key that is taken out is refused from then on.
+"""
+
+import hashlib
+import hmac
+import logging
+import os
+import re
+import secrets
+import stat
+from pathlib import Path
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
+_LINE = re.compile(rf"({_NAME.pattern})\s+sha256:([0-9a-f]{{64}})")
+_MAX_BYTES = 4_000_000
+_PREFIX = "intarsia-"  # so that scanners for secrets can know one
+
+_log = logging.getLogger(__name__)
+
+
+class KeyFileError(Exception):
+    """The file of keys cannot be used. One line says why, and what to do."""
+
+
+def new_key() -> str:
+    """Return a key for a user: 256 random bits."""
+    return _PREFIX + secrets.token_urlsafe(32)
+
+
+def line_of(name: str, key: str) -> str:
+    """Return the line of a user for the file of keys. Raises KeyFileError for a bad name."""
+    if _NAME.fullmatch(name) is None:
+        raise KeyFileError(
+            f"{name!r} cannot name a user: take up to 64 letters, digits and any of . _ @ -"
+        )
+    return f"{name} sha256:{_digest(key).hex()}\n"
+
+
+class TeamKeys:
+    """The users of a file of keys. Raises KeyFileError if it cannot be read at the start."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._seen = _version_of(path)
+        self._users = _read(path)
+
+    def has(self, name: str) -> bool:
+        """Whether a user has a key."""
+        return any(name == user for user, _ in self._users)
+
+    def user_of(self, key: str) -> str | None:
+        """Return the name of the user with this key, None if there is none.
+
+        It takes as long whichever user it is, and for a wrong key too. While the file cannot be
+        read, no key is accepted.
+        """
+        self._read_again_if_changed()
+        digest, found = _digest(key), None
+        for name, other in self._users:
+            if hmac.compare_digest(digest, other):
+                found = name
+        return found
+
+    def _read_again_if_changed(self) -> None:
+        try:
+            version = _version_of(self._path)
+            if version == self._seen:
+                return
+            self._users = _read(self._path)
+            self._seen = version
+            _log.info("read %d keys", len(self._users))
+        except KeyFileError as error:
+            if self._users:
+                _log.error("all keys are refused: %s", error)
+            self._users, self._seen = (), None
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "replace")).digest()
+
+
+def _version_of(path: Path) -> tuple[int, int, int] | None:
+    """Return what changes with the file."""
+    try:
+        status = path.stat()
+    except OSError as error:
+        raise KeyFileError(
+            f"{path} cannot be read ({error.strerror}): name a file of keys"
+        ) from error
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _read(path: Path) -> tuple[tuple[str, bytes], ...]:
+    try:
+        with path.open("rb") as file:
+            _require_private(path, os.fstat(file.fileno()))
+            text = file.read(_MAX_BYTES + 1).decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise KeyFileError(f"{path} cannot be read ({error}): name a file of keys") from error
+    if len(text) > _MAX_BYTES:
+        raise KeyFileError(f"{path} is larger than {_MAX_BYTES:,} bytes: is it a file of keys?")
+    users: dict[str, bytes] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        found = _LINE.fullmatch(line.strip())
+        if found is None:
+            raise KeyFileError(f"{path}, line {number}: write NAME sha256:DIGEST")
+        if found[1] in users:
+            raise KeyFileError(f"{path}, line {number}: {found[1]} has a key already")
+        users[found[1]] = bytes.fromhex(found[2])
+    return tuple(users.items())
+
+
+def _require_private(path: Path, status: os.stat_result) -> None:
+    """Raise KeyFileError for a file that others could write a key of their own into."""
+    if not stat.S_ISREG(status.st_mode):
+        raise KeyFileError(f"{path} is no regular file: name a file of keys")
+    if hasattr(os, "getuid") and status.st_uid not in (0, os.getuid()):
+        raise KeyFileError(f"{path} belongs to another user: chown it")
+    if os.name == "posix" and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        raise KeyFileError(f"{path} can be written by others: chmod 600 it")

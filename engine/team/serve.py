@@ -1,0 +1,214 @@
+"""Run a team's engine: load the model, serve HTTP, and end in good order at SIGTERM.
+
+At the first signal ``/readyz`` says no and nothing more is taken on, so that a balancer chooses
+another engine. A few seconds later the running fills are awaited, and the process ends.
+"""
+
+import logging
+import socket
+import time
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from types import FrameType
+
+import psutil
+import uvicorn
+
+from intarsia.engine.cache.progress import Progress
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.filler import Filler
+from intarsia.engine.ipc.messages import Failed, Preload
+from intarsia.engine.service.job import Answer, Job
+from intarsia.engine.service.log import set_up_logging
+from intarsia.engine.service.model_slot import LoadFiller, ModelSlot
+from intarsia.engine.service.native_libraries import keep_few_kernels, spin_briefly
+from intarsia.engine.service.process import load_default_filler
+from intarsia.engine.service.worker import Worker
+from intarsia.engine.team.app import TeamEngine, team_app
+from intarsia.engine.team.keys import KeyFileError, TeamKeys
+from intarsia.engine.team.metrics import TeamMetrics
+from intarsia.engine.team.owners import OwnedContexts, OwnersFiller
+from intarsia.engine.team.quotas import Quotas, TeamLimits
+
+_END_PATIENCE_S = 10.0
+"""For the running fills, after the time of draining."""
+
+_log = logging.getLogger(__name__)
+
+
+class TeamError(Exception):
+    """The engine cannot be served this way. One line says why, and what to do."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TeamOptions:
+    """Where and for whom to serve. ``is_behind_proxy``: a proxy ends TLS before this engine."""
+
+    keys: Path
+    host: str = "127.0.0.1"
+    port: int = 8420
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    is_behind_proxy: bool = False
+    user_cache_tokens: int = 8_192
+    drain_s: float = 5.0
+    limits: TeamLimits = field(default_factory=TeamLimits)
+
+    def check(self) -> None:
+        """Raise TeamError for options that do not fit together."""
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise TeamError("TLS needs both a certificate and its key: give both")
+        is_plain = self.tls_cert is None and not self.is_behind_proxy
+        if is_plain and not _is_loopback(self.host):
+            raise TeamError(
+                f"others reach {self.host}, and can read plain HTTP on the way: give a TLS "
+                "certificate, or say that a proxy ends TLS"
+            )
+
+
+def run_team_engine(
+    config: EngineConfig, options: TeamOptions, *, load_filler: LoadFiller = load_default_filler
+) -> None:
+    """Serve until a signal ends it. Raises TeamError if it cannot start."""
+    options.check()
+    set_up_logging(foreground=True)
+    try:
+        keys = TeamKeys(options.keys)
+    except KeyFileError as error:
+        raise TeamError(str(error)) from error
+    spin_briefly()
+    keep_few_kernels()
+    owners = _owners_of(config, options, load_filler)
+    slot = ModelSlot(config, owners.load, _log_progress)
+    worker = Worker(slot)
+    engine = TeamEngine(
+        worker=worker,
+        model=config.model,
+        keys=keys,
+        quotas=(quotas := Quotas(options.limits)),
+        metrics=_metrics_of(worker, quotas, owners),
+    )
+    try:
+        server = _DrainingServer(_uvicorn_config(engine, options), engine, options.drain_s)
+    except (OSError, ValueError) as error:  # of the certificate
+        raise TeamError(f"the TLS certificate or its key cannot be used: {error}") from error
+    worker.start()
+    worker.submit(_preload())
+    server.run()
+    worker.stop(_END_PATIENCE_S)
+    if not server.started:
+        raise TeamError(f"{options.host} port {options.port} cannot be listened at: see the log")
+
+
+@dataclass(kw_only=True, slots=True)
+class _Owners:
+    """Loads the model for many users; ``filler`` is the loaded one."""
+
+    limits: OwnedContexts
+    load_filler: LoadFiller
+    filler: OwnersFiller | None = None
+
+    def load(self, config: EngineConfig, model: str, on_progress: Progress) -> Filler:
+        loaded = self.load_filler(config, model, on_progress)
+        self.filler = OwnersFiller(loaded, self.limits)
+        return self.filler
+
+    def num_users(self) -> int:
+        return 0 if self.filler is None else self.filler.num_users
+
+
+def _owners_of(config: EngineConfig, options: TeamOptions, load_filler: LoadFiller) -> _Owners:
+    of_user = min(options.user_cache_tokens, config.cache_tokens)
+    limits = OwnedContexts(of_user=of_user, of_all=config.cache_tokens)
+    return _Owners(limits=limits, load_filler=load_filler)
+
+
+def _metrics_of(worker: Worker, quotas: Quotas, owners: _Owners) -> TeamMetrics:
+    process = psutil.Process()
+    return TeamMetrics(
+        {
+            "waiting_fills": lambda: worker.num_waiting,
+            "fills_in_flight": lambda: quotas.num_in_flight,
+            "cached_tokens": lambda: worker.cached_tokens,
+            "users_with_contexts": owners.num_users,
+            "resident_bytes": lambda: process.memory_info().rss,
+            "ready": lambda: worker.model_info is not None,
+        }
+    )
+
+
+def _uvicorn_config(engine: TeamEngine, options: TeamOptions) -> uvicorn.Config:
+    config = uvicorn.Config(
+        team_app(engine),
+        host=options.host,
+        port=options.port,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_config=None,  # our own log is set up
+        access_log=False,
+        server_header=False,
+        date_header=False,
+        ssl_certfile=options.tls_cert,
+        ssl_keyfile=options.tls_key,
+        timeout_graceful_shutdown=int(_END_PATIENCE_S),
+        limit_concurrency=1_024,
+    )
+    config.load()
+    return config
+
+
+class _DrainingServer(uvicorn.Server):
+    """Takes nothing on for a while after the first signal, then ends. A second signal ends now."""
+
+    def __init__(self, config: uvicorn.Config, engine: TeamEngine, drain_s: float) -> None:
+        super().__init__(config)
+        self._engine = engine
+        self._drain_s = drain_s
+        self._ends_at: float | None = None
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self._engine.is_draining:
+            self.should_exit = True
+            return
+        self._engine.is_draining = True
+        self._ends_at = time.monotonic() + self._drain_s
+        _log.info("draining: taking nothing on for %g s", self._drain_s)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for server in self.servers:
+            for listening in server.sockets:
+                host, port, *_ = listening.getsockname()
+                _log.info("serving at %s:%d", host, port)
+
+    async def on_tick(self, counter: int) -> bool:
+        if self._ends_at is not None and time.monotonic() >= self._ends_at:
+            _log.info("ending: waiting for the running fills")
+            return True
+        return await super().on_tick(counter)
+
+
+def _preload() -> Job:
+    """Return a job that loads the model, so that no user waits for it."""
+
+    def deliver(answer: Answer) -> None:
+        if isinstance(answer, Failed):
+            _log.error("%s", answer.message)
+        else:
+            _log.info("the model is loaded")
+
+    return Job(request=Preload(id=0), client="", received_at=time.monotonic(), deliver=deliver)
+
+
+def _log_progress(stage: str, fraction: float | None) -> None:
+    if fraction is None:
+        _log.info("%s", stage)
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
