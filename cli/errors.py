@@ -44,6 +44,8 @@ _FAILURE_CODES: dict[str, ExitCode] = {
     "cancelled": ExitCode.ENGINE,  # because the engine ends: our own cancelling is an interrupt
     "model": ExitCode.MODEL,
     "out_of_memory": ExitCode.MODEL,
+    "unavailable": ExitCode.ENGINE,
+    "busy": ExitCode.ENGINE,
     "internal": ExitCode.ENGINE,
 }
 

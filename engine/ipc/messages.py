@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 10
+PROTOCOL_VERSION = 11
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -33,6 +33,8 @@ FailureCode: TypeAlias = Literal[
     "cancelled",
     "model",  # the model cannot be found, read or loaded; the message says what to do
     "out_of_memory",
+    "unavailable",  # a remote engine is gone, too slow, or sends what cannot be used
+    "busy",  # a remote engine has too much to do now; the message says when to try again
     "internal",
 ]
 
