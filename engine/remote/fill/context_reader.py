@@ -54,7 +54,7 @@ class ContextReader:
         self.held.note(ids)
 
     def _read_part(self, ids: Sequence[int], checkpoint: Callable[[], None]) -> Reading:
-        generation = Generation(prompt=ids, max_tokens=1, num_likely=0)
+        generation = Generation(prompt=ids, max_tokens=1, num_likely=1)
         reading = Reading(num_read=0, num_reused=0, ms=0)
         with closing(self._link.generate(self._dialect, generation, checkpoint)) as chunks:
             for chunk in chunks:

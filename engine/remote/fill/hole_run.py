@@ -141,11 +141,13 @@ class HoleRun:
     def _generation(self) -> Generation:
         request, written = self._task.request, self._written
         limit = min(request.max_tokens, request.max_steps or request.max_tokens)
+        beginning = self._rest_of_beginning()
         generation = Generation(
             prompt=[*self._task.context, *written.ids],
-            max_tokens=limit - len(written.ids),
+            # A grammar makes each token dearer: it is used for those of the half-typed word only.
+            max_tokens=1 if beginning else limit - len(written.ids),
             stop=request.stop if self._has_server_stops else (),
-            beginning=self._rest_of_beginning(),
+            beginning=beginning,
             temperature=request.temperature or 0.0,
             seed=request.seed,
         )
