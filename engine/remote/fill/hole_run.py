@@ -89,9 +89,10 @@ class HoleRun:
                     self._checkpoint()
                     self._take(chunk)
                     reading, stop = chunk.reading or reading, chunk.stop
+                    is_done = self._is_done(generation, num_before)
                     if chunk.tokens:
                         on_tokens(written)
-                    if self._hole_text.num_until_end(written.ids) is not None:
+                    if is_done:
                         break
         finally:
             if reading is not None:
@@ -100,6 +101,13 @@ class HoleRun:
             written.readings.append(reading)
         is_cut_short = stop == "limit" and len(written.ids) - num_before < generation.max_tokens
         self._after("end_token" if is_cut_short else stop)
+
+    def _is_done(self, generation: Generation, num_before: int) -> bool:
+        """Whether the hole needs no more of this answer."""
+        written, most = self._written, num_before + generation.max_tokens
+        has_too_many = len(written.ids) > most  # the server goes on regardless
+        written.cut(most)
+        return has_too_many or self._hole_text.num_until_end(written.ids) is not None
 
     def _take(self, chunk: Chunk) -> None:
         if chunk.tokens and self._written.first_at is None:

@@ -130,27 +130,45 @@ def _secured(sock: socket.socket, remote: Remote, watch: Watch) -> ssl.SSLSocket
     secured = tls_context(remote).wrap_socket(
         sock, server_hostname=host, do_handshake_on_connect=False
     )
-    while True:
-        try:
-            secured.do_handshake()
-            return secured
-        except ssl.SSLWantReadError:
-            watch.wait(secured, limit_s=CONNECT_LIMIT_S)
-        except ssl.SSLWantWriteError:
-            watch.wait(secured, for_write=True, limit_s=CONNECT_LIMIT_S)
-        except ssl.SSLCertVerificationError as error:
-            raise RemoteError(
-                f"the certificate of remote:{remote.name} at {remote.address.shown} is not "
-                f"accepted ({error.verify_message.rstrip('.')}): renew it on the server, or name "
-                "its authority with `ca`",
-                "model",
-            ) from error
-        except (ssl.SSLError, OSError) as error:
-            reason = getattr(error, "reason", None) or error.strerror or "it ended the connection"
-            raise RemoteError(
-                f"remote:{remote.name} at {remote.address.shown} does not speak TLS ({reason}): "
-                "check that the server serves https there"
-            ) from error
+    try:
+        _shake_hands(secured, remote, watch)
+    except BaseException:
+        secured.close()
+        raise
+    return secured
+
+
+def _shake_hands(secured: ssl.SSLSocket, remote: Remote, watch: Watch) -> None:
+    """Shake hands. Raises RemoteError for a certificate that is not accepted, or without TLS."""
+    try:
+        while not _try_handshake(secured, watch):
+            pass
+    except ssl.SSLCertVerificationError as error:
+        raise RemoteError(
+            f"the certificate of remote:{remote.name} at {remote.address.shown} is not "
+            f"accepted ({error.verify_message.rstrip('.')}): renew it on the server, or name "
+            "its authority with `ca`",
+            "model",
+        ) from error
+    except (SilentServer, ssl.SSLError, OSError) as error:
+        reason = getattr(error, "reason", None) or "it does not answer"
+        raise RemoteError(
+            f"remote:{remote.name} at {remote.address.shown} does not speak TLS ({reason}): "
+            "check that the server serves https there"
+        ) from error
+
+
+def _try_handshake(secured: ssl.SSLSocket, watch: Watch) -> bool:
+    """Return whether the handshake is complete; else the next try may get further."""
+    try:
+        secured.do_handshake()
+    except ssl.SSLWantReadError:
+        watch.wait(secured, limit_s=CONNECT_LIMIT_S)
+    except ssl.SSLWantWriteError:
+        watch.wait(secured, for_write=True, limit_s=CONNECT_LIMIT_S)
+    else:
+        return True
+    return False
 
 
 def tls_context(remote: Remote) -> ssl.SSLContext:
