@@ -9,6 +9,7 @@ import click
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.errors import EngineError, FillFailed
+from intarsia.engine.remote.errors import RemoteError
 from intarsia.research.errors import BenchmarkFault, CorpusFault, EvaluationFault
 
 
@@ -71,6 +72,8 @@ def as_fault(error: Exception) -> CliError:
             return _fault(str(error), _FAILURE_CODES.get(error.code, ExitCode.ENGINE))
         case EngineError():
             return _fault(str(error), ExitCode.ENGINE)
+        case RemoteError():
+            return _fault(str(error), _FAILURE_CODES[error.code])
         case ModelError():
             return _fault(str(error), ExitCode.MODEL)
         case EvaluationFault(__cause__=EngineError() as cause):

@@ -36,6 +36,7 @@ COMMANDS: dict[str, CommandRow] = {
     "serve": CommandRow("intarsia.cli.serve", "Serve editors (LSP)."),
     "api": CommandRow("intarsia.cli.completions_api.command", "Serve a completions API."),
     "engine": CommandRow("intarsia.cli.engine", "Run the engine in the foreground."),
+    "remote": CommandRow("intarsia.cli.remote.command", "Fill holes through another server."),
     "status": CommandRow("intarsia.cli.status", "Show what the engine is doing."),
     "stop": CommandRow("intarsia.cli.stop", "End the engine and free its memory."),
     "pull": CommandRow("intarsia.cli.pull", "Download and verify a model."),

@@ -33,7 +33,7 @@ ABILITIES: Mapping[System, Abilities] = {
             "one answer to each hole: several are not compared with the code after it",
             "no next edits, and no rewriting of present text",
             "no contexts on disk: after the server's restart all is read again",
-            "whoever runs the server can read your code",
+            "the people who run the server can read your code",
         ),
     ),
 }

@@ -111,8 +111,8 @@ class IdsSession:
     def _with_whole_characters(self, task: FillTask) -> FillTask:
         """Return the task with half-typed bytes that the server can take: as whole characters.
 
-        A server that cannot be given the beginning of its text gets all of them in the context. It
-        then continues the word with a new token, which the model may find less likely.
+        A server that cannot be given the beginning of its text gets all these bytes in the
+        context. It then continues the word with a new token, which the model may find less likely.
         """
         num_given = len(task.healed)
         if self._dialect.can_begin:
