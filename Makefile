@@ -6,13 +6,15 @@ READY := $(VENV)/.ready
 TORCH := torch==2.13.0
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
 PARTS := lsp workspace infill engine cli research
+LLAMA_CPP := build/servers/llama-cpp
+LLAMA_CPP_READY := $(LLAMA_CPP)/.ready
 
-.PHONY: demo test setup lint types pull extension-check bench eval clean
+.PHONY: demo test setup lint types pull llama-cpp extension-check bench eval clean
 
 demo: setup
 	$(BIN)/intarsia demo
 
-test: setup lint types pull extension-check
+test: setup lint types pull llama-cpp extension-check
 	$(BIN)/python -m pytest
 
 setup: $(READY)
@@ -40,6 +42,14 @@ extension-check:
 
 pull: setup
 	$(BIN)/intarsia pull
+
+# llama.cpp's own server, prebuilt, in an environment of its own: tests fill holes through it.
+llama-cpp: $(LLAMA_CPP_READY)
+
+$(LLAMA_CPP_READY): tests/support/servers/requirements.txt
+	$(PYTHON) -m venv --clear $(LLAMA_CPP)
+	$(LLAMA_CPP)/bin/python -m pip install -q --no-deps --only-binary :all: --require-hashes -r $<
+	@touch $@
 
 lint: setup
 	$(BIN)/ruff check .

@@ -9,6 +9,7 @@ import click
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.errors import EngineError, FillFailed
+from intarsia.engine.remote.errors import RemoteError
 from intarsia.research.errors import BenchmarkFault, CorpusFault, EvaluationFault
 
 
@@ -44,6 +45,8 @@ _FAILURE_CODES: dict[str, ExitCode] = {
     "cancelled": ExitCode.ENGINE,  # because the engine ends: our own cancelling is an interrupt
     "model": ExitCode.MODEL,
     "out_of_memory": ExitCode.MODEL,
+    "unavailable": ExitCode.ENGINE,
+    "busy": ExitCode.ENGINE,
     "internal": ExitCode.ENGINE,
 }
 
@@ -69,6 +72,8 @@ def as_fault(error: Exception) -> CliError:
             return _fault(str(error), _FAILURE_CODES.get(error.code, ExitCode.ENGINE))
         case EngineError():
             return _fault(str(error), ExitCode.ENGINE)
+        case RemoteError():
+            return _fault(str(error), _FAILURE_CODES[error.code])
         case ModelError():
             return _fault(str(error), ExitCode.MODEL)
         case EvaluationFault(__cause__=EngineError() as cause):

@@ -31,7 +31,10 @@ class ModelInfo:
 class Filler(Protocol):
     """A loaded model that answers fills, one at a time, on one thread."""
 
-    info: ModelInfo
+    @property
+    def info(self) -> ModelInfo:
+        """The model as the status shows it."""
+        ...
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole. Raises Cancelled, ValueError (a field out of range), MemoryError."""

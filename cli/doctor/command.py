@@ -23,6 +23,7 @@ from intarsia.cli.doctor.model import (
     check_grammars,
     check_model,
 )
+from intarsia.cli.doctor.remotes import check_remotes
 from intarsia.cli.errors import ExitCode
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import output
@@ -41,6 +42,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     check_runtime_folder,
     check_engine,
     check_reading_speed,
+    check_remotes,
 )
 
 _SIGNS = {"ok": ("ok", "green"), "note": ("note", "yellow"), "missing": ("missing", "bold red")}

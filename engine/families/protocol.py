@@ -6,13 +6,15 @@ Works on token ids and logits. Knows no text.
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from torch import Tensor
-
-from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Timing
+
+if TYPE_CHECKING:  # a remote engine shares this module, and loads no torch
+    from torch import Tensor
+
+    from intarsia.engine.diffusion.canvas import TokenCanvas
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +37,7 @@ class Backbone(Protocol):
         """
         ...
 
-    def predict(self, canvas: TokenCanvas, self_conditioning: Tensor | None) -> Tensor:
+    def predict(self, canvas: "TokenCanvas", self_conditioning: "Tensor | None") -> "Tensor":
         """Return logits (length, vocab) of a canvas that follows the context."""
         ...
 

@@ -5,8 +5,10 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from statistics import median
+from typing import TYPE_CHECKING
 
-import torch
+if TYPE_CHECKING:  # a remote engine's speed is measured without torch
+    import torch
 
 _MIN_TOKENS = 64  # a shorter prefill says more about the cost of a pass than about its tokens
 _NUM_REMEMBERED = 9  # prefills: one that ran beside a compiler does not count for long
@@ -46,7 +48,7 @@ class ReadingSpeed:
 class Stopwatch:
     """Seconds of computing on a device, without the time between two laps."""
 
-    def __init__(self, device: torch.device) -> None:
+    def __init__(self, device: "torch.device") -> None:
         self._device = device
         self.seconds = 0.0
 
@@ -55,8 +57,17 @@ class Stopwatch:
         """Add the time of a block; a GPU's own queue has ended by then."""
         started_at = time.perf_counter()
         yield
-        if self._device.type == "cuda":
-            torch.cuda.synchronize(self._device)
-        elif self._device.type == "mps":
-            torch.mps.synchronize()
+        _synchronize(self._device)
         self.seconds += time.perf_counter() - started_at
+
+
+def _synchronize(device: "torch.device") -> None:
+    """Wait until the queue of a GPU has ended; a CPU has none."""
+    if device.type == "cpu":
+        return
+    import torch
+
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    elif device.type == "mps":
+        torch.mps.synchronize()

@@ -4,6 +4,7 @@ import errno
 
 from intarsia.engine.errors import Cancelled, ModelError
 from intarsia.engine.ipc.messages import FailureCode
+from intarsia.engine.remote.errors import RemoteError
 
 _OUT_OF_MEMORY_TEXTS = ("out of memory", "can't allocate memory", "cannot allocate memory")
 
@@ -23,6 +24,8 @@ def describe_failure(error: BaseException, *, doing: str) -> tuple[FailureCode, 
             return "cancelled", "cancelled"
         case LoadFailure():
             return error.code, str(error)
+        case RemoteError():
+            return error.code, one_line(error)
         case ModelError():
             return "model", one_line(error)
         case _ if is_out_of_memory(error):

@@ -1,5 +1,6 @@
 """The one model in memory: loaded when first needed, replaced when a request names another.
 
+Remote engines take no memory: they are kept beside it, and never become another client's default.
 A name that cannot be loaded leaves the loaded model in place and is not tried again for a while.
 Used on the worker thread; other threads only read the attributes.
 """
@@ -15,7 +16,9 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import NoRoomError
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import FailureCode
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.model_store.model_name import without_tuning
+from intarsia.engine.remote.model_name import remote_name
 from intarsia.engine.service.failures import LoadFailure, describe_failure
 
 LoadFiller: TypeAlias = Callable[[EngineConfig, str, Progress], Filler]
@@ -24,6 +27,9 @@ CheckModel: TypeAlias = Callable[[EngineConfig, str, Progress], None]
 
 FAILURE_KEPT_S = 30.0
 """How long a failed name is refused without a look: else each keystroke would search for it."""
+
+REMOTE_FAILURE_KEPT_S = 3.0
+"""The same for a server: it may be up again soon."""
 
 _TEMPORARY: tuple[FailureCode, ...] = ("cancelled", "out_of_memory")
 """Failures that may be over at the next try, so they are not remembered."""
@@ -36,7 +42,10 @@ def check_nothing(config: EngineConfig, model: str, on_progress: Progress) -> No
 
 
 class ModelSlot:
-    """Holds one Filler or none, never two. ``clock`` returns seconds, as time.monotonic does."""
+    """Holds one loaded model or none, never two, and any number of remote engines.
+
+    ``filler`` is the one that answered last. ``clock`` returns seconds, as time.monotonic does.
+    """
 
     def __init__(
         self,
@@ -54,6 +63,8 @@ class ModelSlot:
         self._clock = clock
         self._failed: dict[str, tuple[float, LoadFailure]] = {}  # name → time and failure
         self._loaded_name = config.model
+        self._loaded: Filler | None = None
+        self._remotes: dict[str, Filler] = {}  # by model name
         self._default_name = config.model  # what a request that names no model gets
         self.filler: Filler | None = None
         self.is_loading = False
@@ -64,29 +75,44 @@ class ModelSlot:
 
     def loaded(self, model: str | None) -> Filler | None:
         """Return the filler of this model, None if it is not the loaded one."""
-        if self.filler is None:
+        name = self.name_for(model)
+        if remote_name(name) is not None:
+            return self._remotes.get(name)
+        if self._loaded is None:
             return None
-        is_loaded = self.name_for(model) in (self._loaded_name, self.filler.info.name)
-        return self.filler if is_loaded else None
+        is_loaded = name in (self._loaded_name, self._loaded.info.name)
+        return self._loaded if is_loaded else None
 
     def take(self, model: str | None) -> Filler:
         """Return the filler of this model, loaded if need be. Raises LoadFailure."""
         if (filler := self.loaded(model)) is not None:
+            self.filler = filler
             return filler
         name = self.name_for(model)
         self._refuse_recent_failure(name)
-        self.filler = self._replace(name)
+        if remote_name(name) is not None:
+            self.filler = self._remotes[name] = self._open_remote(name)
+            return self.filler
+        self.filler = self._loaded = self._replace(name)
         self._loaded_name = name
         # A user's own tuning is only for requests that name it, unless it was configured.
         self._default_name = name if name == self._config.model else without_tuning(name)
         return self.filler
+
+    def take_local(self) -> Filler:
+        """Return the loaded model, else the default one of this machine. Raises LoadFailure."""
+        if self._loaded is not None:
+            self.filler = self._loaded
+            return self._loaded
+        default = self._config.model
+        return self.take(DEFAULT_MODEL if remote_name(default) is not None else default)
 
     def _refuse_recent_failure(self, name: str) -> None:
         now = self._clock()
         self._failed = {
             failed_name: (failed_at, failure)
             for failed_name, (failed_at, failure) in self._failed.items()
-            if now - failed_at < FAILURE_KEPT_S
+            if now - failed_at < _kept_s(failed_name)
         }
         if name in self._failed:
             _, failure = self._failed[name]
@@ -96,10 +122,20 @@ class ModelSlot:
         """Check the new model while the other is still in memory, then drop that and load."""
         self.is_loading = True
         try:
-            if self.filler is not None:
+            if self._loaded is not None:
                 self._check_model(self._config, name, self._on_progress)
                 self._drop()
             return self._load(name)
+        except BaseException as error:
+            raise self._failure(name, error) from error
+        finally:
+            self.is_loading = False
+
+    def _open_remote(self, name: str) -> Filler:
+        """Open a remote engine beside the loaded model."""
+        self.is_loading = True
+        try:
+            return self._load_filler(self._config, name, self._on_progress)
         except BaseException as error:
             raise self._failure(name, error) from error
         finally:
@@ -113,8 +149,8 @@ class ModelSlot:
         return LoadFailure(code, message)
 
     def _drop(self) -> None:
-        if self.filler is not None:
-            self.filler = None
+        if self._loaded is not None:
+            self.filler = self._loaded = None
             gc.unfreeze()
             gc.collect()  # before the next model asks for the same memory
 
@@ -125,3 +161,8 @@ class ModelSlot:
         gc.freeze()  # looking through torch's objects for garbage would stop a fill for 70 ms
         _log.info("loaded %s in %.1f s", name, time.monotonic() - started)
         return filler
+
+
+def _kept_s(name: str) -> float:
+    """Return how long a failed name is refused without a look."""
+    return FAILURE_KEPT_S if remote_name(name) is None else REMOTE_FAILURE_KEPT_S

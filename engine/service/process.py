@@ -13,6 +13,7 @@ from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address, resolve_address
 from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE
+from intarsia.engine.remote.model_name import remote_name
 from intarsia.engine.service.endpoint import AddressInUse, AlreadyRunning, hold_address
 from intarsia.engine.service.log import set_up_logging
 from intarsia.engine.service.model_slot import CheckModel, LoadFiller
@@ -23,7 +24,14 @@ _log = logging.getLogger(__name__)
 
 
 def load_default_filler(config: EngineConfig, model: str, on_progress: Progress) -> Filler:
-    """Load a real model. Imports torch, so only the worker thread calls it."""
+    """Load a real model, or open a remote engine, on the worker thread.
+
+    Only a real model imports torch.
+    """
+    if (name := remote_name(model)) is not None:
+        from intarsia.engine.remote.load import load_remote
+
+        return load_remote(config, name, on_progress)
     from intarsia.engine.service.load_filler import load_filler
 
     return load_filler(config, model, on_progress)

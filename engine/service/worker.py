@@ -21,6 +21,7 @@ from intarsia.engine.ipc.messages import (
     Prefetch,
     Preload,
 )
+from intarsia.engine.remote.errors import RemoteError
 from intarsia.engine.service.failures import describe_failure
 from intarsia.engine.service.job import Answer, Job, Loaded
 from intarsia.engine.service.model_slot import ModelSlot
@@ -184,7 +185,13 @@ class Worker:
             on_step=job.on_step if request.watch else None,
             checkpoint=self._preemption_point(job, filler),
         )
-        filled = filler.fill(request, control)
+        try:
+            filled = filler.fill(request, control)
+        except RemoteError as error:
+            if not error.falls_back or request.is_ahead:
+                raise
+            _log.warning("the local model answers: %s", error)
+            return self._fill(job, request, self._slot.take_local())
         self.num_fills += not request.is_ahead
         self._note_use(filler)
         return filled

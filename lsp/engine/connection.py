@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_USER_FAILURES = ("model", "out_of_memory")
+_USER_FAILURES = ("model", "out_of_memory", "unavailable")
 """The user can do something about these; others are only logged."""
 
 _HEALTHY_ENGINE = ("bad_request", "cancelled")

@@ -7,12 +7,11 @@ import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
-from msgspec.structs import replace
-
 from intarsia.engine.decoding.tokens import EndReason, HoleTokens, OnRound
 from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
 from intarsia.engine.families.masked_causal.open_context import OpenContext
+from intarsia.engine.families.masked_causal.project_choice import ProjectChoice
 from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
 from intarsia.engine.families.masked_causal.rerank import Answer, Reranker
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
@@ -51,11 +50,15 @@ class MaskedCausalFiller:
         self._text = text
         self._max_context_tokens = max_context_tokens
         self._context = context
-        self._last_read: Fill | None = None  # the last request with a project that was read
         self._reader = RequestReader(
             text,
             vocab_size=context.backbone.shape.vocab_size,
             max_context_tokens=max_context_tokens,
+        )
+        self._project = ProjectChoice(
+            self._reader,
+            num_missing=self._num_missing,
+            is_worth_reading=self._is_worth_reading,
         )
         for ids in context.stored_contexts():
             self._reader.remember_stored(ids)
@@ -68,7 +71,7 @@ class MaskedCausalFiller:
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole."""
         started_at = time.monotonic()
-        task = self._read(request, control)
+        task = self._project.read(request, control)
         start = self._writer.find_start(task) if task.may_be_warm else None
         prefilled = self._open(task, hole_ids=() if start is None else start.draft.ids)
         prefilled_at = time.monotonic()
@@ -137,7 +140,7 @@ class MaskedCausalFiller:
             is_background=True,
             keeps_context=place.keeps_context,
         )
-        task = self._read(request, control)
+        task = self._project.read(request, control)
         self._open(task)
         if task.request.project != request.project:
             self._open(self._reader.read(request, control))
@@ -157,27 +160,8 @@ class MaskedCausalFiller:
         """Return how quickly contexts are read here; None before the first long one."""
         return self._context.reading_speed.tokens_per_s
 
-    def _read(self, request: Fill, control: FillControl) -> FillTask:
-        """Return the task with code of other files if it may wait for that, or need not wait.
-
-        Until other chunks of the same file are read, those that were read before serve instead.
-        """
-        if not has_chunks(request.project):
-            request = replace(request, project=None)
-        task = self._reader.read(request, control)
-        if request.project is None or request.project_use == "always":
-            return task
-        num_missing, speed = self._num_missing(task), self._context.reading_speed
-        if speed.is_worth_reading(num_missing, 0):
-            return task
-        last = self._last_read
-        if last is not None and _may_serve(last, request):
-            earlier = self._reader.read(replace(request, project=last.project), control)
-            if speed.is_worth_reading(self._num_missing(earlier), 0):
-                return earlier
-        own = self._reader.read(replace(request, project=None), control)
-        num_missing_without = self._num_missing(own)
-        return task if speed.is_worth_reading(num_missing, num_missing_without) else own
+    def _is_worth_reading(self, num_missing: int, num_missing_without: int) -> bool:
+        return self._context.reading_speed.is_worth_reading(num_missing, num_missing_without)
 
     def _num_missing(self, task: FillTask) -> int:
         may_be_stored = task.request.keeps_context
@@ -193,8 +177,7 @@ class MaskedCausalFiller:
             hole_ids=hole_ids,
             may_be_stored=task.request.keeps_context,
         )
-        if task.num_project:
-            self._last_read = task.request
+        self._project.note_read(task)
         return prefilled
 
     def _write(
@@ -224,20 +207,6 @@ class MaskedCausalFiller:
             on_step(Step(id=task.request.id, step=hole.num_forwards, tokens=tokens))
 
         return on_round
-
-
-def _may_serve(earlier: Fill, request: Fill) -> bool:
-    """Tell whether the chunks of an earlier request may serve this one: those of the same file.
-
-    Chunks that may not be written to disk never serve a request with a context that may be.
-    """
-    own, other = request.project, earlier.project
-    is_same_file = (
-        own is not None
-        and other is not None
-        and (own.repository, own.path) == (other.repository, other.path)
-    )
-    return is_same_file and (earlier.keeps_context or not request.keeps_context)
 
 
 def _as_candidate(answer: Answer) -> Candidate:

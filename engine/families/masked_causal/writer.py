@@ -1,6 +1,6 @@
 """Decode the hole of one task on a causal backbone, by the way that its request asks for.
 
-This module knows where a text ends, and which tokens of it a client gets.
+``hole_text.py`` knows where a text ends, and which tokens of it a client gets.
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from intarsia.engine.decoding.speculation_policy import AUTOREGRESSIVE, Speculat
 from intarsia.engine.decoding.speculative import decode_speculatively
 from intarsia.engine.decoding.tokens import HoleTokens, OnRound, ScoredToken, score_tokens
 from intarsia.engine.families.masked_causal.canvas_passes import CanvasPasses
+from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.families.masked_causal.rewrite_passes import RewritePasses
 from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.warm_start import PastAnswers, WarmStart
-from intarsia.engine.families.stop_rules import find_text_end, may_end_here
 from intarsia.engine.ipc.messages import CanvasToken
 
 
@@ -139,24 +139,16 @@ class HoleWriter:
 
     def tokens(self, task: FillTask, hole: HoleTokens) -> tuple[CanvasToken, ...]:
         """Return the tokens up to the hole's end; the last one is cut where a stop text begins."""
-        num_before_end = self._num_before_end(hole.ids)
-        pieces = self._text.pieces(hole.ids[:num_before_end], num_given=len(task.healed))
-        end = _text_end(pieces, task)
-        tokens, length = [], 0
-        for i, piece in enumerate(pieces):
-            if end is not None and length >= end:
-                break
-            kept = piece if end is None else piece[: end - length]
-            tokens.append(CanvasToken(kept, hole.confidences[i], i < hole.num_committed))
-            length += len(piece)
-        return tuple(tokens)
+        return HoleText(self._text, task).tokens(
+            hole.ids, hole.confidences, num_committed=hole.num_committed
+        )
 
     def _hole_request(self, task: FillTask, first: Sequence[ScoredToken]) -> HoleRequest:
-        end_ids = self._text.end_ids
+        hole_text = HoleText(self._text, task)
         return HoleRequest(
             first=first,
-            num_until_end=lambda ids: self._num_until_end(ids, task),
-            end_rule=EndRule(ids=end_ids, may_follow=lambda ids: self._may_end(ids, task)),
+            num_until_end=hole_text.num_until_end,
+            end_rule=EndRule(ids=self._text.end_ids, may_follow=hole_text.may_end),
             max_tokens=task.request.max_tokens,
             max_forwards=task.request.max_steps,
         )
@@ -177,36 +169,6 @@ class HoleWriter:
             rest = rest[len(self._text.bytes_of(first[-1].id)) :]
             rank = 0
         return first, num_forwards
-
-    def _num_until_end(self, ids: Sequence[int], task: FillTask) -> int | None:
-        """Return how many tokens the hole needs, None while it has not ended.
-
-        The last of these is an end token, or the one that completes a stop text: without the whole
-        stop text the end would not be found again.
-        """
-        num_before_end = self._num_before_end(ids)
-        pieces = self._text.pieces(ids[:num_before_end], num_given=len(task.healed))
-        if _text_end(pieces, task) is None:
-            return num_before_end + 1 if num_before_end < len(ids) else None
-        lengths = range(1, num_before_end + 1)
-        return next(n for n in lengths if _text_end(pieces[:n], task) is not None)
-
-    def _num_before_end(self, ids: Sequence[int]) -> int:
-        return next((i for i, token in enumerate(ids) if token in self._text.end_ids), len(ids))
-
-    def _may_end(self, ids: Sequence[int], task: FillTask) -> bool:
-        pieces = self._text.pieces(ids, num_given=len(task.healed))
-        return may_end_here("".join(pieces), max_open=task.request.max_open)
-
-
-def _text_end(pieces: Sequence[str], task: FillTask) -> int | None:
-    request = task.request
-    return find_text_end(
-        "".join(pieces),
-        stop=request.stop,
-        max_open=request.max_open,
-        min_indent=request.min_indent,
-    )
 
 
 def _take(logits: torch.Tensor, allowed: list[int], rank: int) -> ScoredToken:

@@ -89,6 +89,12 @@ class FimTokenizer:
             end=self.mark_id(marks.end),
         )
 
+    def fim_marks(self) -> dict[str, int]:
+        """Return the marks of a prompt and their ids."""
+        marks = self._marks
+        names = (marks.before_prefix, marks.before_suffix, marks.before_middle)
+        return {name: self.mark_id(name) for name in names}
+
     def encode(self, text: str) -> list[int]:
         """Return the ids of plain text. Lone surrogates become replacement characters."""
         clean = text.encode("utf-8", "replace").decode("utf-8")
@@ -157,6 +163,16 @@ class FimTokenizer:
     def bytes_of(self, token: int) -> bytes:
         """Return a token's own bytes; an end token has none."""
         return self._bytes[token] if token < len(self._bytes) else b""
+
+    def ids_of_bytes(self, raw: bytes) -> list[int]:
+        """Return one id for each byte that is a token of its own: for pieces of a character."""
+        order, keys = self._sorted
+        ids = []
+        for byte in raw:
+            at = bisect_left(keys, bytes([byte]))
+            if at < len(keys) and keys[at] == bytes([byte]):
+                ids.append(order[at])
+        return ids
 
     def continuing(self, given: bytes) -> list[int]:
         """Return the ids of tokens that begin with these bytes, or that these bytes begin with."""

@@ -1,0 +1,78 @@
+"""Ask a remote once what it is, and describe in words what it can do and what is lost."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from intarsia.engine.errors import ModelError
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL
+from intarsia.engine.remote.abilities import Abilities, abilities_of
+from intarsia.engine.remote.discover import Server, discover
+from intarsia.engine.remote.fill.link import ServerLink
+from intarsia.engine.remote.settings import Remote
+
+PATIENCE_S = 10.0
+"""A server that is asked what it is answers within this time."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Probe:
+    """What a server said, and why it cannot be used, if so."""
+
+    remote: Remote
+    server: Server | None = None
+    problem: str | None = None
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether holes can be filled through it."""
+        return self.problem is None
+
+    @property
+    def abilities(self) -> Abilities | None:
+        """What this kind of server can do, None if it did not say what it is."""
+        return None if self.server is None else abilities_of(self.server.system)
+
+
+def probe(remote: Remote) -> Probe:
+    """Ask what the server is, and check its tokenizer. Nothing of the user's code is sent."""
+    from intarsia.engine.remote.tokenizer import check_tokenizer, read_tokenizer
+
+    remote = replace(remote, timeout_s=min(remote.timeout_s, PATIENCE_S))
+    watch = ServerLink(remote).watch(lambda: None)
+    try:
+        server = discover(remote, watch)
+    except ModelError as error:
+        return Probe(remote=remote, problem=str(error))
+    abilities = abilities_of(server.system)
+    if not abilities.can_fill:
+        return Probe(remote=remote, server=server, problem=abilities.lost[0])
+    try:
+        check_tokenizer(remote, server, read_tokenizer(remote), watch)
+    except ModelError as error:
+        return Probe(remote=remote, server=server, problem=str(error))
+    return Probe(remote=remote, server=server)
+
+
+def described(found: Probe) -> Iterator[tuple[str, str]]:
+    """Yield the probe as rows of a name and a sentence."""
+    remote, server = found.remote, found.server
+    yield "remote", f"remote:{remote.name}"
+    yield "code goes to", remote.address.shown
+    if server is not None:
+        yield "server", "unknown" if server.system == "unknown" else server.system
+        if server.model is not None:
+            yield "model", server.model + (f" ({server.format})" if server.format else "")
+        if server.context_tokens is not None:
+            slots = f" in each of {server.num_slots} slots" if server.num_slots else ""
+            yield "context", f"{server.context_tokens:,} tokens{slots}"
+    if found.problem is not None:
+        yield "problem", found.problem
+        return
+    own = remote.tokenizer or DEFAULT_MODEL
+    yield "tokenizer", f"the same as that of {own}"
+    abilities = found.abilities
+    if abilities is not None:
+        yield from (("can", line) for line in abilities.can)
+        yield from (("lost", line) for line in abilities.lost)
+    local = "the local model answers" if remote.fallback else "there is no suggestion"
+    yield "if it fails", local

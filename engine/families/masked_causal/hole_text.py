@@ -1,0 +1,66 @@
+"""Where the text of a hole ends, told from its token ids, and the tokens that a client gets of it.
+
+Shared by all that decode holes with a fill-in-the-middle tokenizer. Knows no model and no torch.
+"""
+
+from collections.abc import Sequence
+
+from intarsia.engine.families.masked_causal.read_request import FillTask
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.families.stop_rules import find_text_end, may_end_here
+from intarsia.engine.ipc.messages import CanvasToken
+
+
+class HoleText:
+    """Reads the ids that were decoded into the hole of one task, its half-typed bytes included."""
+
+    def __init__(self, text: FimTokenizer, task: FillTask) -> None:
+        self._text = text
+        self._num_given = len(task.healed)
+        self._request = task.request
+
+    def tokens(
+        self, ids: Sequence[int], confidences: Sequence[float], *, num_committed: int
+    ) -> tuple[CanvasToken, ...]:
+        """Return the tokens up to the hole's end; the last one is cut where a stop text begins."""
+        pieces = self._pieces(ids[: self._num_before_end(ids)])
+        end = self._text_end(pieces)
+        tokens, length = [], 0
+        for i, piece in enumerate(pieces):
+            if end is not None and length >= end:
+                break
+            kept = piece if end is None else piece[: end - length]
+            tokens.append(CanvasToken(kept, confidences[i], i < num_committed))
+            length += len(piece)
+        return tuple(tokens)
+
+    def num_until_end(self, ids: Sequence[int]) -> int | None:
+        """Return how many tokens the hole needs, None while it has not ended.
+
+        The last of these is an end token, or the one that completes a stop text: without the whole
+        stop text the end would not be found again.
+        """
+        num_before_end = self._num_before_end(ids)
+        pieces = self._pieces(ids[:num_before_end])
+        if self._text_end(pieces) is None:
+            return num_before_end + 1 if num_before_end < len(ids) else None
+        lengths = range(1, num_before_end + 1)
+        return next(n for n in lengths if self._text_end(pieces[:n]) is not None)
+
+    def may_end(self, ids: Sequence[int]) -> bool:
+        """Whether an end token may follow these ids."""
+        return may_end_here("".join(self._pieces(ids)), max_open=self._request.max_open)
+
+    def _pieces(self, ids: Sequence[int]) -> list[str]:
+        return self._text.pieces(ids, num_given=self._num_given)
+
+    def _num_before_end(self, ids: Sequence[int]) -> int:
+        return next((i for i, token in enumerate(ids) if token in self._text.end_ids), len(ids))
+
+    def _text_end(self, pieces: Sequence[str]) -> int | None:
+        return find_text_end(
+            "".join(pieces),
+            stop=self._request.stop,
+            max_open=self._request.max_open,
+            min_indent=self._request.min_indent,
+        )

@@ -1,0 +1,44 @@
+"""What each kind of server can do for intarsia, in words, and what is lost against our engine."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from intarsia.engine.remote.discover import System
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Abilities:
+    """Plain sentences for the user. ``can_fill``: intarsia fills holes through it."""
+
+    can_fill: bool
+    can: tuple[str, ...] = ()
+    lost: tuple[str, ...] = ()
+
+
+_NOT_YET = "intarsia cannot fill holes through this system yet: use llama.cpp's llama-server"
+
+ABILITIES: Mapping[System, Abilities] = {
+    "llama.cpp": Abilities(
+        can_fill=True,
+        can=(
+            "text is shown while it is written, left to right",
+            "probability of each token",
+            "half-typed words are continued (a grammar holds the server to them)",
+            "typing on rereads one or two tokens",
+            "stop texts, open brackets and indentation end a hole as with our models",
+            "reading ahead in idle time",
+        ),
+        lost=(
+            "no drafts of the whole hole: one token a pass",
+            "one answer to each hole: several are not compared with the code after it",
+            "no next edits, and no rewriting of present text",
+            "no contexts on disk: after the server's restart all is read again",
+            "the people who run the server can read your code",
+        ),
+    ),
+}
+
+
+def abilities_of(system: System) -> Abilities:
+    """Return what a kind of server can do."""
+    return ABILITIES.get(system, Abilities(can_fill=False, lost=(_NOT_YET,)))

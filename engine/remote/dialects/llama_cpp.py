@@ -1,0 +1,152 @@
+"""llama.cpp's server: token ids to ``/completion``, token ids and log-probabilities back.
+
+Follows tools/server/README.md of ggml-org/llama.cpp.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias
+
+import msgspec
+
+from intarsia.engine.remote.dialects.generation import (
+    Chunk,
+    Generation,
+    LikelyToken,
+    NewToken,
+    Reading,
+    ServerBusy,
+    StopKind,
+    UnusableAnswer,
+)
+
+_STOPS: Mapping[str, StopKind] = {"eos": "end_token", "word": "stop_text", "limit": "limit"}
+
+
+class _Token(msgspec.Struct):
+    id: int
+    logprob: float | None = None  # null: minus infinity
+    top_logprobs: "tuple[_Token, ...]" = ()
+
+
+class _Timings(msgspec.Struct):
+    prompt_n: int = 0
+    cache_n: int = 0
+    prompt_ms: float = 0.0
+
+
+class _Fault(msgspec.Struct):
+    message: str = ""
+    code: int = 0
+
+
+class _Event(msgspec.Struct):
+    tokens: tuple[int, ...] = ()
+    stop: bool = False
+    stop_type: str = ""
+    model: str | None = None
+    timings: _Timings | None = None
+    completion_probabilities: tuple[_Token, ...] = ()
+    error: _Fault | None = None
+    message: str = ""  # of an error in the stream
+    code: int = 0
+
+
+_decoder = msgspec.json.Decoder(_Event)
+_Parameters: TypeAlias = dict[str, Any]
+_LEAST_LOG_P = -100.0
+
+
+class LlamaCpp:
+    """The dialect of llama.cpp's own server. ``model`` is sent to a router of several models."""
+
+    path: ClassVar[str] = "/completion"
+    can_begin: ClassVar[bool] = True
+
+    def __init__(self, model: str = "") -> None:
+        self._model = model
+
+    def body(self, generation: Generation) -> _Parameters:
+        """Return the request: nothing of the server's own sampling defaults is left in force."""
+        body: _Parameters = {
+            "prompt": list(generation.prompt),
+            "n_predict": generation.max_tokens,
+            "stop": list(generation.stop),
+            "temperature": generation.temperature,
+            "seed": generation.seed % 2**32,
+            "samplers": ["temperature"],
+            "mirostat": 0,
+            "ignore_eos": False,
+            "n_probs": generation.num_likely,
+            "cache_prompt": True,
+            "return_tokens": True,
+            "timings_per_token": True,
+            "stream": True,
+        }
+        if generation.beginning:
+            body["grammar"] = grammar_beginning(generation.beginning.decode())
+        if generation.forbidden:
+            body["logit_bias"] = [[token, False] for token in generation.forbidden]
+        if self._model:
+            body["model"] = self._model
+        return body
+
+    def parse(self, data: bytes) -> Chunk | None:
+        """Return a piece of the answer. Raises UnusableAnswer, ServerBusy."""
+        if data == b"[DONE]":
+            return None
+        try:
+            event = _decoder.decode(data)
+        except msgspec.DecodeError as error:
+            raise UnusableAnswer(f"an event is not llama.cpp's: {error}") from error
+        _require_no_fault(event)
+        return Chunk(
+            tokens=tuple(_new_tokens(event.tokens, event.completion_probabilities)),
+            stop=_STOPS.get(event.stop_type, "limit") if event.stop else None,
+            reading=_reading(event.timings),
+            model=event.model,
+        )
+
+
+def grammar_beginning(text: str) -> str:
+    """Return a GBNF grammar of all texts that begin with this one."""
+    special = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+    literal = "".join(
+        special.get(sign) or (sign if sign >= " " else f"\\x{ord(sign):02X}") for sign in text
+    )
+    return f'root ::= "{literal}" [^\\x00]*'
+
+
+def _require_no_fault(event: _Event) -> None:
+    fault = event.error or (_Fault(message=event.message, code=event.code) if event.code else None)
+    if fault is None:
+        return
+    said = " ".join(fault.message.split())[:200] or "it did not say why"
+    raise (ServerBusy if fault.code in (429, 503) else UnusableAnswer)(said)
+
+
+def _new_tokens(ids: Sequence[int], scored: Sequence[_Token]) -> Sequence[NewToken]:
+    """Return the tokens of an event. A character over several tokens comes in one event."""
+    if ids and len(scored) != len(ids):
+        raise UnusableAnswer("an event has tokens without probabilities")
+    return [
+        NewToken(
+            id=token,
+            log_p=_log_p(score),
+            likeliest=tuple(
+                LikelyToken(id=other.id, log_p=_log_p(other)) for other in score.top_logprobs
+            ),
+        )
+        for token, score in zip(ids, scored, strict=False)
+    ]
+
+
+def _log_p(token: _Token) -> float:
+    return _LEAST_LOG_P if token.logprob is None else token.logprob
+
+
+def _reading(timings: _Timings | None) -> Reading | None:
+    if timings is None:
+        return None
+    return Reading(
+        num_read=timings.prompt_n, num_reused=timings.cache_n, ms=max(timings.prompt_ms, 0.0)
+    )

@@ -1,0 +1,198 @@
+"""Write one hole on a server: its rules for the end of a hole are those of our own models.
+
+The server gets the stop texts, so that most holes are one request. Where it ends too early, as an
+open bracket forbids it, the text is continued by another request, which rereads nothing.
+"""
+
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import replace
+
+from intarsia.engine.families.masked_causal.hole_text import HoleText
+from intarsia.engine.families.masked_causal.read_request import FillTask
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+from intarsia.engine.ipc.messages import FinishReason
+from intarsia.engine.remote.dialects.generation import (
+    Chunk,
+    Dialect,
+    Generation,
+    LikelyToken,
+    NewToken,
+    StopKind,
+)
+from intarsia.engine.remote.fill.context_reader import ContextReader
+from intarsia.engine.remote.fill.link import ServerLink
+from intarsia.engine.remote.fill.written import Written
+
+_NUM_LIKELY_OF_WORD = 200
+"""Among so few of the likeliest tokens, some usually continue a half-typed word."""
+
+
+class _Late(Exception):
+    """The fill's deadline has passed."""
+
+
+class HoleRun:
+    """One hole while it is written. ``on_tokens`` is called after each piece from the server."""
+
+    def __init__(
+        self,
+        link: ServerLink,
+        dialect: Dialect,
+        reader: ContextReader,
+        text: FimTokenizer,
+        task: FillTask,
+    ) -> None:
+        self._link = link
+        self._dialect = dialect
+        self._reader = reader
+        self._text = text
+        self._task = task
+        self._hole_text = HoleText(text, task)
+        self._written = Written()
+        self._has_server_stops = not _may_stop_in(task)
+        self._must_go_on = False  # an end token came where the hole may not end
+        self._is_ended = False  # the server has ended the text, and the hole may end there
+        self.model: str | None = None  # the server's own name of its model, from its last event
+
+    def run(self, on_tokens: Callable[[Written], None]) -> Written:
+        """Return the hole's tokens up to its end. Raises RemoteError, Cancelled."""
+        written = self._written
+        try:
+            written.readings += self._reader.read(self._task.context, self._checkpoint, whole=False)
+            if self._task.request.alternative:
+                self._begin_otherwise(self._task.request.alternative)
+            reason = self._end_reason()
+            while reason is None:
+                self._ask(on_tokens)
+                reason = self._end_reason()
+        except _Late:
+            reason = "deadline"
+        written.finish_reason = reason
+        return written
+
+    def _checkpoint(self) -> None:
+        self._task.control.checkpoint()
+        if self._task.control.is_late:
+            raise _Late
+
+    def _ask(self, on_tokens: Callable[[Written], None]) -> None:
+        """Have the server write on, until the hole or its answer ends."""
+        generation, written = self._generation(), self._written
+        num_before, stop, reading = len(written.ids), None, None
+        try:
+            with closing(
+                self._link.generate(self._dialect, generation, self._checkpoint)
+            ) as chunks:
+                for chunk in chunks:
+                    self._checkpoint()
+                    self._take(chunk)
+                    reading, stop = chunk.reading or reading, chunk.stop
+                    is_done = self._is_done(generation, num_before)
+                    if chunk.tokens:
+                        on_tokens(written)
+                    if is_done:
+                        break
+        finally:
+            if reading is not None:
+                self._reader.note([*self._task.context, *written.ids][:-1], reading)
+        if num_before == 0 and reading is not None:
+            written.readings.append(reading)
+        is_cut_short = stop == "limit" and len(written.ids) - num_before < generation.max_tokens
+        self._after("end_token" if is_cut_short else stop)
+
+    def _is_done(self, generation: Generation, num_before: int) -> bool:
+        """Whether the hole needs no more of this answer."""
+        written, most = self._written, num_before + generation.max_tokens
+        has_too_many = len(written.ids) > most  # the server goes on regardless
+        written.cut(most)
+        return has_too_many or self._hole_text.num_until_end(written.ids) is not None
+
+    def _take(self, chunk: Chunk) -> None:
+        if chunk.tokens and self._written.first_at is None:
+            self._written.first_at = time.monotonic()
+        self._written.add(chunk.tokens)
+        self.model = chunk.model or self.model
+
+    def _after(self, stop: StopKind | None) -> None:
+        """Choose how the text goes on where the server ended it, and the hole has not."""
+        ids = self._written.ids
+        had_to_go_on, self._must_go_on = self._must_go_on, False
+        is_end_token = bool(ids) and ids[-1] in self._text.end_ids
+        if is_end_token or stop == "end_token":
+            num_before_end = len(ids) - is_end_token
+            if had_to_go_on or self._hole_text.may_end(ids[:num_before_end]):
+                self._is_ended = True
+            else:
+                self._written.cut(num_before_end)
+                self._must_go_on = True
+        elif stop == "stop_text":
+            self._is_ended = not self._has_server_stops
+            self._has_server_stops = False
+
+    def _end_reason(self) -> FinishReason | None:
+        """Return why the hole ends after the tokens so far, None if it goes on."""
+        num_needed = self._hole_text.num_until_end(self._written.ids)
+        if num_needed is not None:
+            self._written.cut(num_needed)
+            return "end_of_hole"
+        if self._is_ended:
+            return "end_of_hole"
+        request = self._task.request
+        if len(self._written.ids) >= request.max_tokens:
+            return "max_tokens"
+        if request.max_steps is not None and len(self._written.ids) >= request.max_steps:
+            return "max_steps"
+        return None
+
+    def _generation(self) -> Generation:
+        request, written = self._task.request, self._written
+        limit = min(request.max_tokens, request.max_steps or request.max_tokens)
+        beginning = self._rest_of_beginning()
+        generation = Generation(
+            prompt=[*self._task.context, *written.ids],
+            # A grammar makes each token dearer: it is used for those of the half-typed word only.
+            max_tokens=1 if beginning else limit - len(written.ids),
+            stop=request.stop if self._has_server_stops else (),
+            beginning=beginning,
+            temperature=request.temperature or 0.0,
+            seed=request.seed,
+        )
+        if self._must_go_on:
+            return replace(generation, max_tokens=1, forbidden=sorted(self._text.end_ids))
+        return generation
+
+    def _rest_of_beginning(self) -> bytes:
+        """Return the half-typed bytes that are still to be written."""
+        num_bytes = sum(len(self._text.bytes_of(token)) for token in self._written.ids)
+        return self._task.healed[num_bytes:]
+
+    def _begin_otherwise(self, rank: int) -> None:
+        """Take the ``rank``-th next likely first token of those that continue the given text."""
+        healed = self._task.healed
+        num_likely = _NUM_LIKELY_OF_WORD if healed else rank + 1
+        generation = Generation(
+            prompt=self._task.context, max_tokens=1, num_likely=max(num_likely, rank + 1)
+        )
+        with closing(self._link.generate(self._dialect, generation, self._checkpoint)) as chunks:
+            first = [chunk for chunk in chunks if chunk.tokens]
+        if not first:
+            return
+        self._written.readings += [c.reading for c in first[:1] if c.reading is not None]
+        allowed = set(self._text.continuing(healed)) if healed else None
+        likeliest: list[LikelyToken] = [
+            token
+            for token in first[0].tokens[0].likeliest
+            if allowed is None or token.id in allowed
+        ]
+        if likeliest:
+            chosen = likeliest[min(rank, len(likeliest) - 1)]
+            likely = first[0].tokens[0].likeliest
+            self._written.add([NewToken(id=chosen.id, log_p=chosen.log_p, likeliest=likely)])
+
+
+def _may_stop_in(task: FillTask) -> bool:
+    """Tell whether a stop text could begin in the half-typed bytes, which the server writes too."""
+    healed = task.healed.decode("utf-8", "replace")
+    return any(stop and stop[0] in healed for stop in task.request.stop)

@@ -1,0 +1,85 @@
+"""Ask one server for tokens. Every fault becomes a RemoteError, and a server in trouble is spared.
+
+After a fault the server is not asked for a few seconds, or for as long as it said: a user types
+several keys a second, and each would wait for the same fault.
+"""
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
+
+from intarsia.engine.remote.dialects.generation import (
+    Chunk,
+    Dialect,
+    Generation,
+    ServerBusy,
+    UnusableAnswer,
+)
+from intarsia.engine.remote.errors import RemoteError
+from intarsia.engine.remote.http.exchange import ask_events, unusable
+from intarsia.engine.remote.http.watch import Watch
+from intarsia.engine.remote.settings import Remote
+
+PAUSE_S = 3.0
+"""How long a server is not asked after a fault."""
+
+_MAX_PAUSE_S = 60.0
+_TOTAL_FACTOR = 10  # an exchange may take this many times as long as a server may be silent
+
+
+class ServerLink:
+    """The way to one server. ``clock`` returns seconds, as time.monotonic does."""
+
+    def __init__(self, remote: Remote, clock: Callable[[], float] = time.monotonic) -> None:
+        self.remote = remote
+        self._clock = clock
+        self._fault: RemoteError | None = None
+        self._paused_until = 0.0
+
+    def watch(self, checkpoint: Callable[[], None]) -> Watch:
+        """Return the watch of one exchange."""
+        silence_s = self.remote.timeout_s
+        return Watch(checkpoint=checkpoint, silence_s=silence_s, total_s=_TOTAL_FACTOR * silence_s)
+
+    @contextmanager
+    def spared(self) -> Iterator[None]:
+        """Refuse the block during a pause, and pause after a RemoteError in it."""
+        if self._fault is not None and self._clock() < self._paused_until:
+            raise RemoteError(str(self._fault), self._fault.code)
+        try:
+            yield
+        except RemoteError as error:
+            pause_s = PAUSE_S if error.retry_after_s is None else error.retry_after_s
+            self._fault = error.with_traceback(None)
+            self._paused_until = self._clock() + min(pause_s, _MAX_PAUSE_S)
+            raise
+        self._fault = None
+
+    def generate(
+        self, dialect: Dialect, generation: Generation, checkpoint: Callable[[], None]
+    ) -> Generator[Chunk]:
+        """Yield the pieces of an answer; closing the iterator cancels the request.
+
+        Raises RemoteError, and what ``checkpoint`` raises.
+        """
+        body = dialect.body(generation)
+        with closing(ask_events(self.remote, dialect.path, self.watch(checkpoint), body)) as events:
+            for data in events:
+                chunk = self._parsed(dialect, data)
+                if chunk is not None:
+                    yield chunk
+                    if chunk.stop is not None:
+                        return
+        raise unusable(self.remote, f"{dialect.path} ended without its last event")
+
+    def _parsed(self, dialect: Dialect, data: bytes) -> Chunk | None:
+        try:
+            return dialect.parse(data)
+        except UnusableAnswer as error:
+            raise unusable(self.remote, str(error)) from error
+        except ServerBusy as error:
+            raise RemoteError(
+                f"remote:{self.remote.name} at {self.remote.address.shown} is busy ({error}): "
+                "try again later",
+                "busy",
+            ) from error

@@ -1,0 +1,169 @@
+"""The Filler of a remote engine: asks a server, and says in one reason why it gave no answer.
+
+Runs on the engine's worker thread, as every Filler does. Holds no model and imports no torch.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+
+from intarsia.engine.errors import ModelError
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
+from intarsia.engine.filler import ModelInfo
+from intarsia.engine.ipc.messages import Fill, Filled, FindNextEdits, NextEdits, Prefetch
+from intarsia.engine.remote.abilities import abilities_of
+from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
+from intarsia.engine.remote.discover import Server, discover
+from intarsia.engine.remote.errors import RemoteError
+from intarsia.engine.remote.fill.link import ServerLink
+from intarsia.engine.remote.fill.session import IdsSession
+from intarsia.engine.remote.model_name import REMOTE_PREFIX
+from intarsia.engine.remote.settings import Remote, find_remote
+from intarsia.engine.remote.tokenizer import check_tokenizer, read_tokenizer
+
+
+class RemoteFiller:
+    """Answers fills through one server of the user's (the Filler protocol).
+
+    The server is asked what it is before its first fill, and again after each fault: it may have
+    been started with another model.
+    """
+
+    def __init__(self, remote: Remote, *, max_context_tokens: int) -> None:
+        self._max_context_tokens = max_context_tokens
+        self._use(remote)
+
+    def _use(self, remote: Remote) -> None:
+        self._remote = remote
+        self._link = ServerLink(remote)
+        self._session: IdsSession | None = None
+
+    @property
+    def info(self) -> ModelInfo:
+        """The server as far as it is known. Its host is part of the name: code goes there."""
+        server = None if self._session is None else self._session.server
+        return ModelInfo(
+            name=shown_name(self._remote),
+            family="a server of yours" if server is None else server.system,
+            device=self._remote.address.shown,
+            dtype=(server and server.format) or "unknown format",
+            notes=() if server is None else _notes(server),
+        )
+
+    def open(self, checkpoint: Callable[[], None] = NO_CONTROL.checkpoint) -> IdsSession:
+        """Ask the server what it is, unless that is known. Raises RemoteError."""
+        if self._session is None:
+            self._session = open_session(
+                self._remote, self._link, checkpoint, max_context_tokens=self._max_context_tokens
+            )
+        return self._session
+
+    def fill(self, request: Fill, control: FillControl) -> Filled:
+        """Fill one hole, by the settings as they are now.
+
+        Raises RemoteError, Cancelled, ValueError.
+        """
+        try:
+            if (remote := find_remote(self._remote.name)) != self._remote:
+                self._use(remote)
+            with self._link.spared():
+                return self._same_model(self.open(control.checkpoint), request, control)
+        except ModelError as error:
+            self._session = None  # what is up next may be another server
+            raise self._as_remote_error(error) from error
+
+    def _same_model(self, session: IdsSession, request: Fill, control: FillControl) -> Filled:
+        """Fill with a session; refuse the answer of another model than before."""
+        before = session.model_name
+        filled = session.fill(request, control)
+        if before is not None and session.model_name != before:
+            raise RemoteError(
+                f"remote:{self._remote.name} has changed its model: the next fill uses the new one"
+            )
+        return filled
+
+    def _as_remote_error(self, error: ModelError) -> RemoteError:
+        """Return the error with the user's choice of a fallback."""
+        remote_error = error if isinstance(error, RemoteError) else RemoteError(str(error), "model")
+        remote_error.falls_back = self._remote.fallback
+        return remote_error
+
+    def suspended(self) -> AbstractContextManager[None]:
+        """Do nothing: every fill has its own connection."""
+        return nullcontext()
+
+    def cached_tokens(self) -> int:
+        """Return 0: the server's memory is not this machine's."""
+        return 0
+
+    def prepare(self, control: FillControl) -> None:
+        """Have the server read up to a nearer boundary if the last hole was far after its own."""
+        if self._session is not None:
+            with self._link.spared():
+                self._session.read_nearer(control)
+
+    def prefetch(self, place: Prefetch, control: FillControl) -> None:
+        """Have the server read the context of a hole before it is requested."""
+        if self._session is None:
+            return
+        request = Fill(
+            id=0,
+            prefix=place.prefix,
+            suffix=place.suffix,
+            given=place.given,
+            project=place.project,
+            is_background=True,
+        )
+        with self._link.spared():
+            self._session.read_ahead(request, control)
+
+    def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
+        """Raise ValueError: a server cannot be asked how likely present text is."""
+        raise ValueError("a remote engine finds no next edits: use a model of this machine")
+
+    def prefill_tokens_per_s(self) -> float | None:
+        """Return how quickly the server reads; None before the first long context."""
+        return None if self._session is None else self._session.tokens_per_s
+
+    def store_contexts(self, control: FillControl) -> None:
+        """Do nothing: the server holds the contexts."""
+
+
+def open_session(
+    remote: Remote,
+    link: ServerLink,
+    checkpoint: Callable[[], None],
+    *,
+    max_context_tokens: int,
+) -> IdsSession:
+    """Ask a server what it is, and check its tokenizer. Raises RemoteError, ModelError."""
+    server = discover(remote, link.watch(checkpoint))
+    if not abilities_of(server.system).can_fill:
+        raise RemoteError(
+            f"remote:{remote.name} is {_named(server)}: {abilities_of(server.system).lost[0]}",
+            "model",
+        )
+    text = read_tokenizer(remote)
+    check_tokenizer(remote, server, text, link.watch(checkpoint))
+    return IdsSession(
+        link,
+        LlamaCpp(remote.model),
+        server,
+        text,
+        max_context_tokens=max_context_tokens,
+        shown=shown_name(remote),
+    )
+
+
+def shown_name(remote: Remote) -> str:
+    """Return the model's name for users, which says where code goes."""
+    return f"{REMOTE_PREFIX}{remote.name} at {remote.address.shown}"
+
+
+def _named(server: Server) -> str:
+    return "no system that intarsia knows" if server.system == "unknown" else server.system
+
+
+def _notes(server: Server) -> tuple[str, ...]:
+    """Return what the status says of the server."""
+    model = () if server.model is None else (f"model there: {server.model}",)
+    return (*model, *(f"not here: {line}" for line in abilities_of(server.system).lost))

@@ -1,0 +1,162 @@
+"""The user's servers: ``remotes.toml`` in the user's own config folder, checked strictly.
+
+No workspace can name a server: only this file does.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from intarsia.engine.errors import ModelError
+from intarsia.engine.remote.address import Address, parse_address
+from intarsia.engine.remote.private_file import read_private_file
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+"""What a remote may be called."""
+
+_MAX_KEY_CHARS = 8_192
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "url": str,
+    "model": str,
+    "tokenizer": str,
+    "key_file": str,
+    "ca": str,
+    "timeout_s": (int, float),
+    "fallback": bool,
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Remote:
+    """One server of the user's.
+
+    ``model`` is sent to a server that holds several. ``tokenizer`` is a folder with the model's
+    tokenizer.json, or that file (None: the default model's). ``ca`` is a PEM file that replaces the
+    system's certificate authorities. A server that sends nothing for ``timeout_s`` is given up.
+    With ``fallback`` the local model answers where the server does not.
+    """
+
+    name: str
+    url: str
+    address: Address
+    model: str = ""
+    tokenizer: Path | None = None
+    key_file: Path | None = None
+    ca: Path | None = None
+    timeout_s: float = 30.0
+    fallback: bool = False
+
+    def key(self) -> str | None:
+        """Return the key, None if the server needs none. Raises ModelError."""
+        if self.key_file is None:
+            return None
+        try:
+            key = read_private_file(self.key_file, is_secret=True).strip()
+        except FileNotFoundError:
+            raise ModelError(
+                f"the key file of remote:{self.name} is missing: write the key to {self.key_file}"
+            ) from None
+        is_plain = all("!" <= character <= "~" for character in key)
+        if not key or len(key) > _MAX_KEY_CHARS or not is_plain:
+            raise ModelError(f"{self.key_file} must hold one key in ASCII on one line")
+        return key
+
+
+def remotes_path() -> Path:
+    """Return the path of the settings file; INTARSIA_CONFIG_DIR overrides its folder."""
+    override = os.environ.get("INTARSIA_CONFIG_DIR")
+    folder = (
+        Path(override).expanduser()
+        if override
+        else platformdirs.user_config_path("intarsia", appauthor=False)
+    )
+    return folder / "remotes.toml"
+
+
+def read_remotes(path: Path | None = None) -> dict[str, Remote]:
+    """Return the user's remotes by name, none if there is no file. Raises ModelError."""
+    path = path or remotes_path()
+    try:
+        text = read_private_file(path, is_secret=False)
+    except FileNotFoundError:
+        return {}
+    return parse_remotes(text, path)
+
+
+def find_remote(name: str, path: Path | None = None) -> Remote:
+    """Return the remote of this name. Raises ModelError."""
+    path = path or remotes_path()
+    remotes = read_remotes(path)
+    if name not in remotes:
+        known = ", ".join(remotes) or "none"
+        raise ModelError(
+            f"no remote {name!r} in {path} (there: {known}): add it with `intarsia remote add`"
+        )
+    return remotes[name]
+
+
+def parse_remotes(text: str, path: Path) -> dict[str, Remote]:
+    """Return the remotes of a file's text. Raises ModelError with the place and what to do."""
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ModelError(f"{path} is not TOML ({error}): correct it") from error
+    return {name: _remote(name, table, path) for name, table in tables.items()}
+
+
+def _remote(name: str, table: object, path: Path) -> Remote:
+    where = f"{path}, [{name}]"
+    if not NAME.fullmatch(name):
+        raise ModelError(f"{where}: a name has letters, digits, - and _, 64 at most: rename it")
+    if not isinstance(table, dict):
+        raise ModelError(f"{path}: {name} must be in a table: write [NAME] above it")
+    _require_known(table, where)
+    try:
+        address = parse_address(table["url"])
+    except ValueError as error:
+        raise ModelError(f"{where}: {error}") from error
+    timeout_s = float(table.get("timeout_s", 30.0))
+    if not 1 <= timeout_s <= 600:
+        raise ModelError(f"{where}: timeout_s must be from 1 to 600, got {timeout_s:g}")
+    if table.get("ca") and not address.is_https:
+        raise ModelError(f"{where}: ca is for an https:// url: remove it")
+    return Remote(
+        name=name,
+        url=table["url"],
+        address=address,
+        model=table.get("model", ""),
+        tokenizer=_path(table, "tokenizer", where),
+        key_file=_path(table, "key_file", where),
+        ca=_path(table, "ca", where),
+        timeout_s=timeout_s,
+        fallback=table.get("fallback", False),
+    )
+
+
+def _require_known(table: Mapping[str, Any], where: str) -> None:
+    for key, value in table.items():
+        if key not in _TYPES:
+            raise ModelError(f"{where}: unknown setting {key!r}: use {', '.join(_TYPES)}")
+        kinds = _TYPES[key]
+        is_number_as_flag = isinstance(value, bool) and kinds is not bool
+        if not isinstance(value, kinds) or is_number_as_flag:
+            wanted = {str: "a text", bool: "true or false"}.get(kinds, "a number")  # type: ignore[arg-type]
+            raise ModelError(f"{where}: {key} must be {wanted}")
+    if "url" not in table:
+        raise ModelError(f"{where}: url is missing: write where the server is")
+
+
+def _path(table: Mapping[str, Any], key: str, where: str) -> Path | None:
+    text = table.get(key, "")
+    if not text:
+        return None
+    path = Path(text).expanduser()
+    if not path.is_absolute():
+        raise ModelError(f"{where}: {key} must be a full path, or begin with ~/")
+    return path

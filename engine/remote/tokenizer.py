@@ -1,0 +1,87 @@
+"""The tokenizer of a remote model: from the settings or the default model, checked by a probe.
+
+With another tokenizer than the server's, every id would mean another text. So the server encodes
+a sample and the marks of a hole too, and any difference is refused.
+"""
+
+from pathlib import Path
+
+from intarsia.engine.cache.digest import sha256_of
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
+    FimTokenizer,
+    read_fim_tokenizer,
+)
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
+from intarsia.engine.model_store.gguf.convert import converted_folder
+from intarsia.engine.remote.discover import Server
+from intarsia.engine.remote.errors import RemoteError
+from intarsia.engine.remote.http.exchange import ask_json, unusable
+from intarsia.engine.remote.http.watch import Watch
+from intarsia.engine.remote.settings import Remote
+
+SAMPLE = (
+    "def größe(x_1, *rest):\n\t'Return 3.14e10.'\n        return {'ключ': [x_1 != 42]}\r\n"
+    "#   中文 😀 <|fim_middle|> <fim_middle> camelCaseIdentifier->next(0xFF);\n\n\n    }  \n"
+)
+"""Code with blanks, digits, marks as text and other scripts: tokenizers differ in these."""
+
+
+def read_tokenizer(remote: Remote) -> FimTokenizer:
+    """Return the tokenizer of the settings, or of the default model. Raises ModelError."""
+    path = remote.tokenizer
+    if path is None:
+        return read_fim_tokenizer(_default_folder())
+    folder = path.parent if path.name == "tokenizer.json" else path
+    if not (folder / "tokenizer.json").is_file():
+        raise ModelError(
+            f"the tokenizer of remote:{remote.name} is missing: {folder} has no tokenizer.json; "
+            "copy it there from the model's own repository"
+        )
+    return read_fim_tokenizer(folder)
+
+
+def check_tokenizer(remote: Remote, server: Server, text: FimTokenizer, watch: Watch) -> None:
+    """Raise RemoteError if the server's tokenizer is not this one."""
+    if server.vocab_size is not None and text.num_tokens > server.vocab_size:
+        raise _wrong(remote, server)
+    if _encoded(remote, SAMPLE, watch, parse_special=False) != text.encode(SAMPLE):
+        raise _wrong(remote, server)
+    for mark, mark_id in text.fim_marks().items():
+        if _encoded(remote, mark, watch, parse_special=True) != [mark_id]:
+            raise _wrong(remote, server)
+
+
+def _encoded(remote: Remote, content: str, watch: Watch, *, parse_special: bool) -> list[int]:
+    body = {"content": content, "add_special": False, "parse_special": parse_special}
+    if remote.model:
+        body["model"] = remote.model
+    answer = ask_json(remote, "/tokenize", watch, body)
+    ids = answer.get("tokens") if isinstance(answer, dict) else None
+    if not isinstance(ids, list) or not all(isinstance(token, int) for token in ids):
+        raise unusable(remote, "/tokenize has no list of tokens")
+    return ids
+
+
+def _wrong(remote: Remote, server: Server) -> RemoteError:
+    own = remote.tokenizer or f"that of {DEFAULT_MODEL}"
+    return RemoteError(
+        f"remote:{remote.name} has another tokenizer ({server.model}) than {own}: set `tokenizer` "
+        "to the tokenizer.json of the server's model, which must be a fill-in-the-middle model",
+        "model",
+    )
+
+
+def _default_folder() -> Path:
+    """Return a converted folder of the default model: with its tuning or without."""
+    row = find_model(DEFAULT_MODEL)
+    assert row is not None
+    key = row.sha256[:16]
+    keys = [key] if row.tuning is None else [f"{key}-{sha256_of(row.tuning)[:16]}", key]
+    for folder in map(converted_folder, keys):
+        if (folder / "tokenizer.json").is_file():
+            return folder
+    raise ModelError(
+        f"the tokenizer of {DEFAULT_MODEL} is not here: run `intarsia pull`, or set `tokenizer` of "
+        "the remote to its model's tokenizer.json"
+    )

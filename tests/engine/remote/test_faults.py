@@ -1,0 +1,334 @@
+"""Whatever is wrong with a server gives one reason, soon. The servers are real, on loopback."""
+
+import json
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checkout import ROOT
+from http_server import Respond, answer, begin_events, serving, silence
+from llama_cpp_double import event, last_event, llama_cpp_answers, send, writing
+from remote_settings import RemoteSettings
+from toy_causal_tokenizer import toy_tokenizer
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.errors import Cancelled
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
+from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.remote.errors import RemoteError
+from intarsia.engine.remote.load import load_remote
+
+CERTIFICATES = ROOT / "tests" / "data" / "certificates"
+HOLE = Fill(id=1, prefix="def f():\n", suffix="\n", stop=("\n",), max_tokens=8)
+
+Ask = Callable[..., str]
+
+
+@pytest.fixture
+def tokenizer(tmp_path: Path) -> Path:
+    toy_tokenizer().save(str(tmp_path / "tokenizer.json"))
+    return tmp_path / "tokenizer.json"
+
+
+@pytest.fixture
+def ask(settings: RemoteSettings, tokenizer: Path) -> Ask:
+    """Return a function that fills one hole on a server, and returns its text."""
+
+    def ask(url: str, control: FillControl = NO_CONTROL, **options: object) -> str:
+        settings.write(url, **{"tokenizer": tokenizer, "timeout_s": 2} | options)
+        filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
+        return filler.fill(HOLE, control).text
+
+    return ask
+
+
+def refusal(run: Callable[[], object]) -> RemoteError:
+    """Return the error, which must come within the time limits."""
+    began = time.monotonic()
+    with pytest.raises(RemoteError) as caught:
+        run()
+    assert time.monotonic() - began < 20
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+def saying(status: int, body: bytes = b"{}", headers: str = "") -> Respond:
+    return lambda path, _, connection: answer(connection, body, status=status, headers=headers)
+
+
+def test_an_answer_as_llama_cpp_sends_it_is_a_text(ask: Ask) -> None:
+    ids = toy_tokenizer().encode("return val").ids
+    complete = writing(event(ids[:1]), event(ids[1:]), last_event())
+    with serving(llama_cpp_answers(complete)) as server:
+        assert ask(server.url) == "return val"
+
+
+def test_a_server_that_is_gone(ask: Ask) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    error = refusal(lambda: ask(f"http://127.0.0.1:{port}"))
+    assert error.code == "unavailable"
+    assert f"cannot be reached at 127.0.0.1:{port} (Connection refused)" in str(error)
+
+
+def test_a_host_without_an_address(ask: Ask) -> None:
+    error = refusal(lambda: ask("https://no-such-host.invalid"))
+    assert error.code == "unavailable"
+    assert "host no-such-host.invalid was not found" in str(error)
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_busy_server_says_when_to_come_again(ask: Ask, status: int) -> None:
+    said = b'{"error": {"message": "Loading\\nmodel"}}'
+    with serving(saying(status, said, "Retry-After: 7\r\n")) as server:
+        error = refusal(lambda: ask(server.url))
+    assert (error.code, error.retry_after_s) == ("busy", 7)
+    assert f"is busy (status {status}, Loading model): try again in 7 s" in str(error)
+
+
+@pytest.mark.parametrize("value", ["soon", "-3", "1e400", "nan", "Wed, 21 Oct 2015 07:28:00 GMT"])
+def test_an_odd_retry_after_is_no_crash(ask: Ask, value: str) -> None:
+    with serving(saying(503, headers=f"Retry-After: {value}\r\n")) as server:
+        error = refusal(lambda: ask(server.url))
+    assert error.retry_after_s is None or 0 <= error.retry_after_s <= 300
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_refused_key(ask: Ask, status: int, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("sk-old\n")
+    key.chmod(0o600)
+    with serving(saying(status)) as server:
+        error = refusal(lambda: ask(server.url, key_file=key))
+        assert b"authorization: bearer sk-old" in server.heads[0].lower()
+    assert (error.code, "renew the key" in str(error)) == ("model", True)
+    assert "sk-old" not in str(error)
+
+
+def test_a_redirect_is_not_followed(ask: Ask) -> None:
+    with serving(saying(200)) as other:
+        moved = saying(307, headers=f"Location: {other.url}/v1/models\r\n")
+        with serving(moved) as server:
+            error = refusal(lambda: ask(server.url))
+        assert other.heads == []
+    assert "sends to another address" in str(error)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"<html>", b"[]", b'{"data": 3}', b'{"data": [3]}', b"\xff\xfe", b"[" * 100_000],
+)
+def test_another_program_at_the_port(ask: Ask, body: bytes) -> None:
+    with serving(saying(200, body)) as server:
+        error = refusal(lambda: ask(server.url))
+    assert (error.code, "is unusable" in str(error)) == ("unavailable", True)
+
+
+@pytest.mark.parametrize("raw", [b"", b"SSH-2.0-OpenSSH\r\n", b"HTTP/1.1 200", b"\0" * 100_000])
+def test_another_protocol_at_the_port(ask: Ask, raw: bytes) -> None:
+    with serving(lambda path, body, connection: connection.sendall(raw)) as server:
+        assert refusal(lambda: ask(server.url)).code == "unavailable"
+
+
+def test_a_silent_server(ask: Ask) -> None:
+    with serving(lambda path, body, connection: silence(connection)) as server:
+        error = refusal(lambda: ask(server.url, timeout_s=1))
+    assert (error.code, "it sent nothing for 1 s" in str(error)) == ("unavailable", True)
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [],  # it ends without a last event
+        [b"data: {\n\n"],
+        [b"data: 7\n\n"],
+        [b'data: {"tokens": ["x"]}\n\n'],
+        [b'data: {"tokens": [1, 2], "completion_probabilities": []}\n\n'],
+        [b'data: {"error": {"code": 500, "message": "out of\\nmemory"}}\n\n'],
+    ],
+)
+def test_a_stream_of_something_else(ask: Ask, pieces: list[bytes]) -> None:
+    with serving(llama_cpp_answers(writing(*pieces))) as server:
+        error = refusal(lambda: ask(server.url))
+    assert (error.code, "is unusable" in str(error)) == ("unavailable", True)
+
+
+def test_an_id_beyond_the_vocabulary_is_no_text(ask: Ask) -> None:
+    with serving(llama_cpp_answers(writing(event([10**9]), last_event()))) as server:
+        assert ask(server.url) == ""
+
+
+def test_a_stream_without_end_is_left_at_the_end_of_the_hole(ask: Ask) -> None:
+    ids = toy_tokenizer().encode("x1").ids
+
+    def endless(request: dict[str, Any], connection: socket.socket) -> None:
+        begin_events(connection)
+        while True:
+            connection.sendall(event(ids))
+
+    with serving(llama_cpp_answers(endless)) as server:
+        assert ask(server.url) == "x1" * (HOLE.max_tokens // 2)
+        _until(lambda: server.num_closed_early == 1)
+
+
+def test_it_is_busy_within_its_answer(ask: Ask) -> None:
+    full = b'data: {"error": {"code": 503, "message": "no slot"}}\n\n'
+    with serving(llama_cpp_answers(writing(full))) as server:
+        error = refusal(lambda: ask(server.url))
+    assert (error.code, "is busy (no slot)" in str(error)) == ("busy", True)
+
+
+def test_another_tokenizer_is_refused(ask: Ask) -> None:
+    answers = llama_cpp_answers(writing(last_event()))
+
+    def other(path: str, body: bytes, connection: socket.socket) -> None:
+        if path == "/tokenize":
+            send(connection, {"tokens": list(json.loads(body)["content"].encode())[::-1]})
+        else:
+            answers(path, body, connection)
+
+    with serving(other) as server:
+        error = refusal(lambda: ask(server.url))
+        assert "/completion" not in server.paths()
+    assert (error.code, "has another tokenizer (toy)" in str(error)) == ("model", True)
+
+
+@pytest.mark.parametrize("owner", ["vllm", "sglang", "library", "somebody"])
+def test_a_system_that_is_not_supported_says_so(ask: Ask, owner: str) -> None:
+    models = json.dumps({"data": [{"id": "m", "owned_by": owner}]}).encode()
+    with serving(saying(200, models)) as server:
+        error = refusal(lambda: ask(server.url))
+    assert (error.code, "use llama.cpp" in str(error)) == ("model", True)
+
+
+# -- TLS -------------------------------------------------------------------------------------------
+
+
+def tls(certificate: str) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATES / f"{certificate}.pem", CERTIFICATES / "server.key")
+    return context
+
+
+def test_a_certificate_of_the_users_authority_is_accepted(ask: Ask) -> None:
+    ids = toy_tokenizer().encode("val").ids
+    answers = llama_cpp_answers(writing(event(ids), last_event()))
+    with serving(answers, tls("valid")) as server:
+        assert ask(server.url, ca=CERTIFICATES / "authority.pem") == "val"
+
+
+def test_an_unknown_authority(ask: Ask) -> None:
+    with serving(saying(200), tls("valid")) as server:
+        error = refusal(lambda: ask(server.url))
+        assert server.heads == []
+    assert (error.code, "is not accepted" in str(error)) == ("model", True)
+
+
+def test_an_expired_certificate(ask: Ask) -> None:
+    with serving(saying(200), tls("expired")) as server:
+        error = refusal(lambda: ask(server.url, ca=CERTIFICATES / "authority.pem"))
+        assert server.heads == []
+    assert "certificate has expired" in str(error)
+
+
+def test_https_to_a_server_without_tls(ask: Ask) -> None:
+    with serving(saying(200)) as server:
+        error = refusal(lambda: ask(server.url.replace("http:", "https:")))
+    assert "does not speak TLS" in str(error)
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_an_unusable_authority(ask: Ask, tmp_path: Path, content: str | None) -> None:
+    path = tmp_path / "ca.pem"
+    if content is not None:
+        path.write_text(content)
+    with serving(saying(200), tls("valid")) as server:
+        error = refusal(lambda: ask(server.url, ca=path))
+    assert "cannot be read" in str(error)
+
+
+# -- cancelling, deadlines, pauses -----------------------------------------------------------------
+
+
+@pytest.fixture
+def slow() -> Iterator[Respond]:
+    """A server that sends one token, then nothing more."""
+
+    def complete(request: dict[str, Any], connection: socket.socket) -> None:
+        begin_events(connection)
+        connection.sendall(event(toy_tokenizer().encode("val").ids))
+        silence(connection)
+
+    return llama_cpp_answers(complete)
+
+
+def test_a_cancelled_fill_closes_its_connection(ask: Ask, slow: Respond) -> None:
+    steps: list[object] = []
+    cancelled = threading.Event()
+
+    def checkpoint() -> None:
+        if steps:
+            cancelled.set()
+            raise Cancelled
+
+    with serving(slow) as server:
+        control = FillControl(on_step=steps.append, checkpoint=checkpoint)
+        with pytest.raises(Cancelled):
+            ask(server.url, control, timeout_s=60)
+        _until(lambda: server.num_closed_early == 1)
+    assert len(steps) == 1
+
+
+def test_at_the_deadline_the_text_so_far_is_the_answer(ask: Ask, slow: Respond) -> None:
+    with serving(slow) as server:
+        control = FillControl(deadline=time.monotonic() + 1)
+        assert ask(server.url, control, timeout_s=60) == "val"
+
+
+def test_after_a_fault_the_server_is_spared(settings: RemoteSettings, tokenizer: Path) -> None:
+    """Each key would wait for the same fault."""
+    is_up = True
+
+    def complete(request: dict[str, Any], connection: socket.socket) -> None:
+        if is_up:
+            writing(event(toy_tokenizer().encode("val").ids), last_event())(request, connection)
+        else:
+            send(connection, {}, status=429)
+
+    with serving(llama_cpp_answers(complete)) as server:
+        settings.write(server.url, tokenizer=tokenizer)
+        filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
+        assert filler.fill(HOLE, NO_CONTROL).text == "val"
+        is_up = False
+        first = refusal(lambda: filler.fill(HOLE, NO_CONTROL))
+        num_asked = len(server.heads)
+        for _ in range(5):
+            assert str(refusal(lambda: filler.fill(HOLE, NO_CONTROL))) == str(first)
+        assert len(server.heads) == num_asked
+
+
+def test_a_changed_settings_file_counts_at_once(settings: RemoteSettings, tokenizer: Path) -> None:
+    def server_of(word: str) -> Respond:
+        return llama_cpp_answers(writing(event(toy_tokenizer().encode(word).ids), last_event()))
+
+    with serving(server_of("val")) as one, serving(server_of("def")) as other:
+        settings.write(one.url, tokenizer=tokenizer)
+        filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
+        assert filler.fill(HOLE, NO_CONTROL).text == "val"
+        settings.write(other.url, tokenizer=tokenizer)
+        assert filler.fill(HOLE, NO_CONTROL).text == "def"
+        settings.path.unlink()
+        error = refusal(lambda: filler.fill(HOLE, NO_CONTROL))
+        assert (error.code, "no remote 'there'" in str(error)) == ("model", True)
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)

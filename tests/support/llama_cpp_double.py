@@ -1,0 +1,71 @@
+"""The answers of llama.cpp's server as it was recorded, for tests of what else can happen.
+
+``test_live_llama_cpp.py`` runs the server itself; here its events are sent by hand.
+"""
+
+import json
+import socket
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from http_server import Respond, answer, begin_events
+from toy_causal_tokenizer import toy_tokenizer
+
+from intarsia.engine.families.masked_causal.tokens.fim_marks import KNOWN_MARKS
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
+
+Complete = Callable[[dict[str, Any], socket.socket], None]
+
+
+def llama_cpp_answers(complete: Complete, *, slot_tokens: int = 4096) -> Respond:
+    """Return a server with the toy tokenizer that completes by ``complete``."""
+    text = FimTokenizer(toy_tokenizer(), KNOWN_MARKS[0])
+
+    def respond(path: str, body: bytes, connection: socket.socket) -> None:
+        if path == "/v1/models":
+            send(connection, {"data": [{"id": "toy", "owned_by": "llamacpp", "meta": {}}]})
+        elif path == "/props":
+            defaults = {"n_ctx": slot_tokens}
+            send(
+                connection,
+                {"default_generation_settings": defaults, "total_slots": 2, "model_ftype": "F16"},
+            )
+        elif path == "/tokenize":
+            request = json.loads(body)
+            content = request["content"]
+            marks = text.fim_marks() if request["parse_special"] else {}
+            ids = [marks[content]] if content in marks else text.encode(content)
+            send(connection, {"tokens": ids})
+        else:
+            complete(json.loads(body), connection)
+
+    return respond
+
+
+def send(connection: socket.socket, value: object, *, status: int = 200) -> None:
+    answer(connection, json.dumps(value).encode(), status=status)
+
+
+def event(ids: Sequence[int], *, log_p: float = -0.1, **fields: object) -> bytes:
+    """Return an event with these tokens, as ``/completion`` streams it."""
+    scored = [
+        {"id": i, "logprob": log_p, "top_logprobs": [{"id": i, "logprob": log_p}]} for i in ids
+    ]
+    value = {"tokens": list(ids), "stop": False, "completion_probabilities": scored} | fields
+    return b"data: " + json.dumps(value).encode() + b"\n\n"
+
+
+def last_event(stop_type: str = "eos", *, num_read: int = 1, num_reused: int = 0) -> bytes:
+    """Return the event that ends an answer."""
+    timings = {"prompt_n": num_read, "cache_n": num_reused, "prompt_ms": 1.0}
+    return event([], stop=True, stop_type=stop_type, model="toy", timings=timings)
+
+
+def writing(*pieces: bytes) -> Complete:
+    """Return a completion of these events, whatever it is asked."""
+
+    def complete(request: dict[str, Any], connection: socket.socket) -> None:
+        begin_events(connection)
+        connection.sendall(b"".join(pieces))
+
+    return complete
