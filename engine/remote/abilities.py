@@ -18,6 +18,15 @@ class Abilities:
 _NOT_YET = "intarsia cannot fill holes through this system yet: use llama.cpp's llama-server"
 
 ABILITIES: Mapping[System, Abilities] = {
+    "intarsia": Abilities(
+        can_fill=True,
+        can=("all that our engine can on this machine: drafts, several answers, other files",),
+        lost=(
+            "no next edits",
+            "no contexts on disk: after the engine's restart all is read again",
+            "the people who run the engine can read your code",
+        ),
+    ),
     "llama.cpp": Abilities(
         can_fill=True,
         can=(

@@ -8,9 +8,12 @@ from intarsia.engine.remote.http.exchange import ask_json, unusable
 from intarsia.engine.remote.http.watch import Watch
 from intarsia.engine.remote.settings import Remote
 
-System: TypeAlias = Literal["llama.cpp", "vLLM", "SGLang", "MLX", "Ollama", "LM Studio", "unknown"]
+System: TypeAlias = Literal[
+    "intarsia", "llama.cpp", "vLLM", "SGLang", "MLX", "Ollama", "LM Studio", "unknown"
+]
 
 _OWNERS: dict[str, System] = {
+    "intarsia": "intarsia",
     "llamacpp": "llama.cpp",
     "vllm": "vLLM",
     "sglang": "SGLang",

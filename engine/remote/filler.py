@@ -14,8 +14,10 @@ from intarsia.engine.remote.abilities import abilities_of
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
 from intarsia.engine.remote.discover import Server, discover
 from intarsia.engine.remote.errors import RemoteError
+from intarsia.engine.remote.fill.filling_session import FillingSession
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.session import IdsSession
+from intarsia.engine.remote.fill.team_session import TeamSession, check_protocol
 from intarsia.engine.remote.model_name import REMOTE_PREFIX
 from intarsia.engine.remote.settings import Remote, find_remote
 from intarsia.engine.remote.tokenizer import check_tokenizer, read_tokenizer
@@ -35,7 +37,7 @@ class RemoteFiller:
     def _use(self, remote: Remote) -> None:
         self._remote = remote
         self._link = ServerLink(remote)
-        self._session: IdsSession | None = None
+        self._session: FillingSession | None = None
 
     @property
     def info(self) -> ModelInfo:
@@ -49,7 +51,7 @@ class RemoteFiller:
             notes=() if server is None else _notes(server),
         )
 
-    def open(self, checkpoint: Callable[[], None] = NO_CONTROL.checkpoint) -> IdsSession:
+    def open(self, checkpoint: Callable[[], None] = NO_CONTROL.checkpoint) -> FillingSession:
         """Ask the server what it is, unless that is known. Raises RemoteError."""
         if self._session is None:
             self._session = open_session(
@@ -71,7 +73,7 @@ class RemoteFiller:
             self._session = None  # what is up next may be another server
             raise self._as_remote_error(error) from error
 
-    def _same_model(self, session: IdsSession, request: Fill, control: FillControl) -> Filled:
+    def _same_model(self, session: FillingSession, request: Fill, control: FillControl) -> Filled:
         """Fill with a session; refuse the answer of another model than before."""
         before = session.model_name
         filled = session.fill(request, control)
@@ -86,6 +88,10 @@ class RemoteFiller:
         remote_error = error if isinstance(error, RemoteError) else RemoteError(str(error), "model")
         remote_error.falls_back = self._remote.fallback
         return remote_error
+
+    def for_another_owner(self, *, cache_tokens: int) -> "RemoteFiller":
+        """Raise ModelError: a team's engine does not pass its users' code on."""
+        raise ModelError("a team's engine serves a model of its own machine: name one with --model")
 
     def suspended(self) -> AbstractContextManager[None]:
         """Do nothing: every fill has its own connection."""
@@ -134,7 +140,7 @@ def open_session(
     checkpoint: Callable[[], None],
     *,
     max_context_tokens: int,
-) -> IdsSession:
+) -> FillingSession:
     """Ask a server what it is, and check its tokenizer. Raises RemoteError, ModelError."""
     server = discover(remote, link.watch(checkpoint))
     if not abilities_of(server.system).can_fill:
@@ -142,6 +148,9 @@ def open_session(
             f"remote:{remote.name} is {_named(server)}: {abilities_of(server.system).lost[0]}",
             "model",
         )
+    if server.system == "intarsia":
+        check_protocol(link, checkpoint)
+        return TeamSession(link, server, shown=shown_name(remote))
     text = read_tokenizer(remote)
     check_tokenizer(remote, server, text, link.watch(checkpoint))
     return IdsSession(

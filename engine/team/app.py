@@ -1,7 +1,7 @@
 """The HTTP interface of a team's engine, as one ASGI application.
 
-``POST /v1/fill`` takes a ``Fill`` as JSON. It answers with ``Filled`` or ``Failed``, or with
-server-sent events if the client accepts these; closing the connection cancels the fill.
+``POST /v1/fill`` takes a ``Fill`` as JSON. It answers with ``Filled`` or ``Failed``; with ``watch``
+by server-sent events, each ``Step`` first. Closing the connection cancels the fill.
 ``POST /v1/read-ahead`` takes a ``Prefetch``, ``GET /v1/status`` tells what a client may know. All
 but ``/healthz`` and ``/readyz`` need a key.
 """
@@ -46,8 +46,8 @@ PROTOCOL_HEADER = "X-Intarsia-Protocol"
 _STATUS_OF: dict[FailureCode, int] = {
     "bad_request": 400,
     "cancelled": 503,
-    "model": 503,
-    "out_of_memory": 503,
+    "model": 500,
+    "out_of_memory": 500,
     "unavailable": 503,
     "busy": 503,
     "internal": 500,
@@ -92,6 +92,7 @@ def team_app(engine: TeamEngine) -> Starlette:
         routes=[
             Route("/v1/fill", _fill, methods=["POST"]),
             Route("/v1/read-ahead", _read_ahead, methods=["POST"]),
+            Route("/v1/models", _models, methods=["GET"]),
             Route("/v1/status", _status, methods=["GET"]),
             Route("/metrics", _metrics, methods=["GET"]),
             Route("/healthz", _healthy, methods=["GET"]),
@@ -105,12 +106,11 @@ def team_app(engine: TeamEngine) -> Starlette:
 
 async def _fill(request: Request) -> Response:
     engine, user = _engine_of(request), _user_of(request)
-    watches = "text/event-stream" in request.headers.get("accept", "")
-    asked = replace(_for_user(engine, await _read(request, Fill), user), watch=watches)
+    asked = _for_user(engine, await _read(request, Fill), user)
     if (busy := _begin(engine, user)) is not None:
         return _busy(engine, asked, busy)
     running = RunningFill(engine.worker, asked, on_end=lambda: engine.quotas.end(user))
-    if watches:
+    if asked.watch:
         events = _events(engine, running)
         return EventResponse(events, headers=_headers(), on_end=running.close)
     try:
@@ -135,7 +135,14 @@ async def _read_ahead(request: Request) -> Response:
     place = _for_user(engine, await _read(request, Prefetch), user)
     if not engine.is_draining:
         engine.worker.prefetch(place)
-    return Response(status_code=202, headers=_headers())
+    return Response(b"{}", 202, media_type="application/json", headers=_headers())
+
+
+async def _models(request: Request) -> Response:
+    """List the one model, as servers of OpenAI's API do: so a client finds out what this is."""
+    _user_of(request)
+    row = {"id": _engine_of(request).model, "object": "model", "owned_by": "intarsia"}
+    return _json({"object": "list", "data": [row]}, 200)
 
 
 async def _status(request: Request) -> Response:
@@ -253,7 +260,9 @@ async def _gone(request: Request, error: Exception) -> Response:
 
 
 def _json(
-    answer: msgspec.Struct, status: int, headers: Mapping[str, str] | None = None
+    answer: msgspec.Struct | dict[str, object],
+    status: int,
+    headers: Mapping[str, str] | None = None,
 ) -> Response:
     return Response(
         msgspec.json.encode(answer),

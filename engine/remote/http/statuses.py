@@ -16,8 +16,8 @@ _MAX_RETRY_AFTER_S = 300.0
 def require_success(
     remote: Remote, path: str, status: int, headers: Mapping[str, str], body: Iterator[bytes]
 ) -> None:
-    """Raise RemoteError for any status but 200. The body of an error is read as its reason."""
-    if status == 200:
+    """Raise RemoteError for any status but 200 and 202. An error's body is read as its reason."""
+    if status in (200, 202):
         return
     said = _said(body)
     where = f"remote:{remote.name} at {remote.address.shown}"

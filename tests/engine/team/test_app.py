@@ -44,8 +44,8 @@ def test_a_fill_is_answered(server: TeamServer) -> None:
 
 
 def test_events_have_each_step_and_then_the_answer(server: TeamServer) -> None:
-    headers = {**server.bearer("ann"), "Accept": "text/event-stream"}
-    answer = server.request("POST", "/v1/fill", body_of(), **headers)
+    body = body_of(watch=True)
+    answer = server.request("POST", "/v1/fill", body, **server.bearer("ann"))
     assert answer.status == 200
     assert answer.headers["content-type"].startswith("text/event-stream")
     assert answer.headers["content-length"] is None
@@ -60,7 +60,9 @@ def test_events_have_each_step_and_then_the_answer(server: TeamServer) -> None:
     "header",
     ["", "Bearer", "Bearer ", "Bearer wrong", "Basic KEY", "KEY", "Bearer KEYx", "Bearer ké"],
 )
-@pytest.mark.parametrize("path", ["/v1/fill", "/v1/read-ahead", "/v1/status", "/metrics"])
+@pytest.mark.parametrize(
+    "path", ["/v1/fill", "/v1/read-ahead", "/v1/status", "/v1/models", "/metrics"]
+)
 def test_without_a_key_of_this_engine_nothing_is_answered(
     server: TeamServer, seen: list[Fill], path: str, header: str
 ) -> None:
@@ -212,18 +214,18 @@ def gated(tmp_path: Path, gate: Gate) -> Iterator[TeamServer]:
             gate.opened.set()
 
 
-def begin(server: TeamServer, user: str, **headers: str) -> http.client.HTTPConnection:
+def begin(server: TeamServer, user: str, **fields: object) -> http.client.HTTPConnection:
     """Send a fill, and return the connection without its answer."""
     connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
-    connection.request("POST", "/v1/fill", body_of(), {**server.bearer(user), **headers})
+    connection.request("POST", "/v1/fill", body_of(**fields), server.bearer(user))
     return connection
 
 
-@pytest.mark.parametrize("accept", ["application/json", "text/event-stream"])
+@pytest.mark.parametrize("watches", [False, True])
 def test_a_client_that_goes_cancels_its_fill_within_a_pass(
-    gated: TeamServer, gate: Gate, accept: str
+    gated: TeamServer, gate: Gate, watches: bool
 ) -> None:
-    connection = begin(gated, "ann", Accept=accept)
+    connection = begin(gated, "ann", watch=watches)
     assert gate.begun.wait(20)
     connection.close()
     while gated.engine.quotas.num_in_flight:
