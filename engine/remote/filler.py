@@ -103,8 +103,6 @@ class RemoteFiller:
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         """Have the server read the context of a hole before it is requested."""
-        if self._session is None:
-            return
         request = Fill(
             id=0,
             prefix=place.prefix,
@@ -114,7 +112,7 @@ class RemoteFiller:
             is_background=True,
         )
         with self._link.spared():
-            self._session.read_ahead(request, control)
+            self.open(control.checkpoint).read_ahead(request, control)
 
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
         """Raise ValueError: a server cannot be asked how likely present text is."""
