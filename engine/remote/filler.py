@@ -6,19 +6,18 @@ Runs on the engine's worker thread, as every Filler does. Holds no model and imp
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
-from intarsia.engine.errors import ModelError
+from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import Fill, Filled, FindNextEdits, NextEdits, Prefetch
-from intarsia.engine.remote.abilities import abilities_of
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
-from intarsia.engine.remote.discover import Server, discover
-from intarsia.engine.remote.errors import RemoteError
+from intarsia.engine.remote.discovery.abilities import abilities_of
+from intarsia.engine.remote.discovery.discover import Server, discover
+from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.session import IdsSession
-from intarsia.engine.remote.model_name import REMOTE_PREFIX
-from intarsia.engine.remote.settings import Remote, find_remote
-from intarsia.engine.remote.tokenizer import check_tokenizer, read_tokenizer
+from intarsia.engine.remote.settings.model_name import REMOTE_PREFIX
+from intarsia.engine.remote.settings.remotes import Remote, find_remote
 
 
 class RemoteFiller:

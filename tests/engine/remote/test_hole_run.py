@@ -12,10 +12,10 @@ from remote_settings import RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.config import EngineConfig
+from intarsia.engine.errors import RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import Fill, Filled, Step
 from intarsia.engine.remote.dialects.llama_cpp import grammar_beginning
-from intarsia.engine.remote.errors import RemoteError
 from intarsia.engine.remote.load import load_remote
 
 END = toy_tokenizer().token_to_id("<|endoftext|>")

@@ -21,7 +21,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import Fill, FindNextEdits
 from intarsia.engine.remote.load import load_remote
-from intarsia.engine.remote.model_name import remote_name
+from intarsia.engine.remote.settings.model_name import remote_name
 
 REMOTE = "remote:there"
 
