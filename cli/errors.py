@@ -7,9 +7,8 @@ from enum import IntEnum
 
 import click
 
-from intarsia.engine.errors import ModelError
+from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.ipc.errors import EngineError, FillFailed
-from intarsia.engine.remote.errors import RemoteError
 from intarsia.research.errors import BenchmarkFault, CorpusFault, EvaluationFault
 
 

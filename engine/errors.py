@@ -1,5 +1,7 @@
 """The errors that any part of the engine may raise about a model or a fill."""
 
+from intarsia.engine.ipc.messages import FailureCode
+
 
 class ModelError(Exception):
     """A model cannot be found, read or loaded. The message is one line: what, and what to do."""
@@ -7,6 +9,28 @@ class ModelError(Exception):
 
 class NoRoomError(ModelError):
     """Memory or disk space is short. The next try may succeed, so the failure is not remembered."""
+
+
+class RemoteError(ModelError):
+    """A server gave no answer. The message is one line: what is wrong and what to do.
+
+    ``code``: "unavailable" (gone, slow, unusable answers), "busy" (it has too much to do, and may
+    be asked again in ``retry_after_s`` seconds), or "model" (settings, key, certificate, tokenizer:
+    only the user can correct it). With ``falls_back`` the user wants the local model to answer
+    instead.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        code: FailureCode = "unavailable",
+        *,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code: FailureCode = code
+        self.retry_after_s = retry_after_s
+        self.falls_back = False
 
 
 class Cancelled(Exception):

@@ -3,7 +3,7 @@
 from intarsia.cli.doctor.finding import Finding
 from intarsia.cli.remote.probe import probe
 from intarsia.engine.errors import ModelError
-from intarsia.engine.remote.settings import read_remotes
+from intarsia.engine.remote.settings.remotes import read_remotes
 
 
 def check_remotes() -> Finding:

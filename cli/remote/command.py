@@ -10,11 +10,12 @@ from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.remote.probe import Probe, described, probe
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import output, two_columns
-from intarsia.engine.remote.edit_settings import add_remote, remote_of, remove_remote
-from intarsia.engine.remote.settings import Remote, find_remote, read_remotes, remotes_path
+from intarsia.engine.remote.settings.edit import add_remote, remote_of, remove_remote
+from intarsia.engine.remote.settings.remotes import Remote, find_remote, read_remotes, remotes_path
 
 
 @click.group("remote")
+@debug_option
 def command() -> None:
     """Fill holes through a server of another engine: `--model remote:NAME`."""
 

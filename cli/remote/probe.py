@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
-from intarsia.engine.remote.abilities import Abilities, abilities_of
-from intarsia.engine.remote.discover import Server, discover
+from intarsia.engine.remote.discovery.abilities import Abilities, abilities_of
+from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.settings import Remote
+from intarsia.engine.remote.settings.remotes import Remote
 
 PATIENCE_S = 10.0
 """A server that is asked what it is answers within this time."""
@@ -35,7 +35,7 @@ class Probe:
 
 def probe(remote: Remote) -> Probe:
     """Ask what the server is, and check its tokenizer. Nothing of the user's code is sent."""
-    from intarsia.engine.remote.tokenizer import check_tokenizer, read_tokenizer
+    from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
 
     remote = replace(remote, timeout_s=min(remote.timeout_s, PATIENCE_S))
     watch = ServerLink(remote).watch(lambda: None)

@@ -6,21 +6,20 @@ Runs on the engine's worker thread, as every Filler does. Holds no model and imp
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
-from intarsia.engine.errors import ModelError
+from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import Fill, Filled, FindNextEdits, NextEdits, Prefetch
-from intarsia.engine.remote.abilities import abilities_of
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
-from intarsia.engine.remote.discover import Server, discover
-from intarsia.engine.remote.errors import RemoteError
+from intarsia.engine.remote.discovery.abilities import abilities_of
+from intarsia.engine.remote.discovery.discover import Server, discover
+from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
 from intarsia.engine.remote.fill.filling_session import FillingSession
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.session import IdsSession
 from intarsia.engine.remote.fill.team_session import TeamSession, check_protocol
-from intarsia.engine.remote.model_name import REMOTE_PREFIX
-from intarsia.engine.remote.settings import Remote, find_remote
-from intarsia.engine.remote.tokenizer import check_tokenizer, read_tokenizer
+from intarsia.engine.remote.settings.model_name import REMOTE_PREFIX
+from intarsia.engine.remote.settings.remotes import Remote, find_remote
 
 
 class RemoteFiller:
@@ -109,8 +108,6 @@ class RemoteFiller:
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         """Have the server read the context of a hole before it is requested."""
-        if self._session is None:
-            return
         request = Fill(
             id=0,
             prefix=place.prefix,
@@ -120,7 +117,7 @@ class RemoteFiller:
             is_background=True,
         )
         with self._link.spared():
-            self._session.read_ahead(request, control)
+            self.open(control.checkpoint).read_ahead(request, control)
 
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
         """Raise ValueError: a server cannot be asked how likely present text is."""

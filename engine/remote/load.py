@@ -2,9 +2,9 @@
 
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.remote.errors import RemoteError
+from intarsia.engine.errors import RemoteError
 from intarsia.engine.remote.filler import RemoteFiller
-from intarsia.engine.remote.settings import find_remote
+from intarsia.engine.remote.settings.remotes import find_remote
 
 
 def load_remote(config: EngineConfig, name: str, on_progress: Progress) -> RemoteFiller:

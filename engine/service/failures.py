@@ -2,9 +2,8 @@
 
 import errno
 
-from intarsia.engine.errors import Cancelled, ModelError
+from intarsia.engine.errors import Cancelled, ModelError, RemoteError
 from intarsia.engine.ipc.messages import FailureCode
-from intarsia.engine.remote.errors import RemoteError
 
 _OUT_OF_MEMORY_TEXTS = ("out of memory", "can't allocate memory", "cannot allocate memory")
 

@@ -13,7 +13,7 @@ from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address, resolve_address
 from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE
-from intarsia.engine.remote.model_name import remote_name
+from intarsia.engine.remote.settings.model_name import remote_name
 from intarsia.engine.service.endpoint import AddressInUse, AlreadyRunning, hold_address
 from intarsia.engine.service.log import set_up_logging
 from intarsia.engine.service.model_slot import CheckModel, LoadFiller

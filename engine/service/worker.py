@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Literal, TypeAlias
 
-from intarsia.engine.errors import Cancelled
+from intarsia.engine.errors import Cancelled, RemoteError
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import Filler, ModelInfo
 from intarsia.engine.ipc.messages import (
@@ -21,7 +21,6 @@ from intarsia.engine.ipc.messages import (
     Prefetch,
     Preload,
 )
-from intarsia.engine.remote.errors import RemoteError
 from intarsia.engine.service.failures import describe_failure
 from intarsia.engine.service.job import Answer, Job, Loaded
 from intarsia.engine.service.model_slot import ModelSlot

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from intarsia.engine.remote.settings import Remote, find_remote
+from intarsia.engine.remote.settings.remotes import Remote, find_remote
 
 
 class RemoteSettings:

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill, Filled
-from intarsia.engine.remote.discover import Server
+from intarsia.engine.remote.discovery.discover import Server
 
 
 class FillingSession(Protocol):

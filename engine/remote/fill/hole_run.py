@@ -24,6 +24,7 @@ from intarsia.engine.remote.dialects.generation import (
 from intarsia.engine.remote.fill.context_reader import ContextReader
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.written import Written
+from intarsia.engine.remote.http.exchange import unusable
 
 _NUM_LIKELY_OF_WORD = 200
 """Among so few of the likeliest tokens, some usually continue a half-typed word."""
@@ -113,7 +114,15 @@ class HoleRun:
         if chunk.tokens and self._written.first_at is None:
             self._written.first_at = time.monotonic()
         self._written.add(chunk.tokens)
+        self._require_beginning()
         self.model = chunk.model or self.model
+
+    def _require_beginning(self) -> None:
+        """Raise RemoteError if the text does not begin with the half-typed bytes."""
+        healed = self._task.healed
+        raw = b"".join(map(self._text.bytes_of, self._written.ids[: len(healed)]))
+        if not raw.startswith(healed) and not healed.startswith(raw):
+            raise unusable(self._link.remote, "its text does not continue what is typed")
 
     def _after(self, stop: StopKind | None) -> None:
         """Choose how the text goes on where the server ended it, and the hole has not."""

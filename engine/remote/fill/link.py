@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
 
+from intarsia.engine.errors import RemoteError
 from intarsia.engine.remote.dialects.generation import (
     Chunk,
     Dialect,
@@ -15,10 +16,9 @@ from intarsia.engine.remote.dialects.generation import (
     ServerBusy,
     UnusableAnswer,
 )
-from intarsia.engine.remote.errors import RemoteError
 from intarsia.engine.remote.http.exchange import ask_events, unusable
 from intarsia.engine.remote.http.watch import Watch
-from intarsia.engine.remote.settings import Remote
+from intarsia.engine.remote.settings.remotes import Remote
 
 PAUSE_S = 3.0
 """How long a server is not asked after a fault."""

@@ -12,7 +12,7 @@ from intarsia.engine.families.protocol import fill_timing
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, Step
 from intarsia.engine.remote.dialects.generation import Dialect
-from intarsia.engine.remote.discover import Server
+from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.fill.context_reader import ContextReader
 from intarsia.engine.remote.fill.hole_run import HoleRun
 from intarsia.engine.remote.fill.link import ServerLink

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from intarsia.engine.errors import RemoteError
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import (
     PROTOCOL_VERSION,
@@ -21,8 +22,7 @@ from intarsia.engine.ipc.messages import (
     Step,
     Timing,
 )
-from intarsia.engine.remote.discover import Server
-from intarsia.engine.remote.errors import RemoteError
+from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.http.exchange import (
     ask_events,

@@ -9,9 +9,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from intarsia.engine.remote.errors import RemoteError
+from intarsia.engine.errors import RemoteError
 from intarsia.engine.remote.http.watch import SilentServer, Watch
-from intarsia.engine.remote.settings import Remote
+from intarsia.engine.remote.settings.remotes import Remote
 
 CONNECT_LIMIT_S = 4.0
 """A server that is up accepts within this time, from anywhere."""

@@ -12,11 +12,11 @@ from typing import Any
 
 import h11
 
-from intarsia.engine.remote.errors import RemoteError
+from intarsia.engine.errors import RemoteError
 from intarsia.engine.remote.http.connect import Wire, connect
 from intarsia.engine.remote.http.statuses import require_success
 from intarsia.engine.remote.http.watch import SilentServer, Watch
-from intarsia.engine.remote.settings import Remote
+from intarsia.engine.remote.settings.remotes import Remote
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 """An answer above this is no answer to a fill."""

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from time import time
 
-from intarsia.engine.remote.errors import RemoteError
-from intarsia.engine.remote.settings import Remote
+from intarsia.engine.errors import RemoteError
+from intarsia.engine.remote.settings.remotes import Remote
 
 _MAX_SAID_CHARS = 200
 _MAX_ERROR_BYTES = 16 * 1024

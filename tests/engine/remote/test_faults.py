@@ -17,10 +17,9 @@ from remote_settings import RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.errors import Cancelled
+from intarsia.engine.errors import Cancelled, RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import Fill
-from intarsia.engine.remote.errors import RemoteError
 from intarsia.engine.remote.load import load_remote
 
 CERTIFICATES = ROOT / "tests" / "data" / "certificates"

@@ -10,9 +10,14 @@ from hypothesis import strategies as st
 from remote_settings import RemoteSettings
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.remote.address import parse_address
-from intarsia.engine.remote.edit_settings import add_remote, remove_remote
-from intarsia.engine.remote.settings import find_remote, parse_remotes, read_remotes, remotes_path
+from intarsia.engine.remote.settings.address import parse_address
+from intarsia.engine.remote.settings.edit import add_remote, remove_remote
+from intarsia.engine.remote.settings.remotes import (
+    find_remote,
+    parse_remotes,
+    read_remotes,
+    remotes_path,
+)
 
 URL = "https://fill.example.com"
 PATH = Path("remotes.toml")

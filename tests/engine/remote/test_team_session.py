@@ -13,10 +13,9 @@ from team_server import TeamServer, team_server
 from toy_causal import save_toy, toy_causal_model, toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
-from intarsia.engine.errors import Cancelled
+from intarsia.engine.errors import Cancelled, RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import ContextChunk, Fill, Prefetch, ProjectContext, Step
-from intarsia.engine.remote.errors import RemoteError
 from intarsia.engine.remote.fill import team_session
 from intarsia.engine.remote.filler import RemoteFiller
 from intarsia.engine.team.quotas import TeamLimits

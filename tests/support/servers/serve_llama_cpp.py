@@ -13,8 +13,9 @@ parameters.port = int(sys.argv[2])
 parameters.hostnames = ["127.0.0.1"]
 parameters.n_ctx = 4096
 parameters.n_parallel = 2
-parameters.cpuparams.n_threads = 2
-parameters.cpuparams_batch.n_threads = 2
+# Two threads would wait for each other on a busy machine of two cores: one is the quicker there.
+parameters.cpuparams.n_threads = 1
+parameters.cpuparams_batch.n_threads = 1
 parameters.endpoint_metrics = True
 parameters.endpoint_slots = True
 server = xllamacpp.Server(parameters)

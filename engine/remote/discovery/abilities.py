@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from intarsia.engine.remote.discover import System
+from intarsia.engine.remote.discovery.discover import System
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

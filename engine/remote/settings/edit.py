@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.remote.private_file import read_private_file
-from intarsia.engine.remote.settings import Remote, parse_remotes
+from intarsia.engine.remote.settings.private_file import read_private_file
+from intarsia.engine.remote.settings.remotes import NAME, Remote, parse_remotes
 
 Value = str | bool | float
 
@@ -44,6 +44,8 @@ def remove_remote(name: str, path: Path) -> None:
 
 
 def _table(name: str, values: Mapping[str, Value]) -> str:
+    if not NAME.fullmatch(name):
+        raise ModelError(f"{name!r}: a name has letters, digits, - and _, 64 at most: rename it")
     # A JSON text is a TOML text too, as long as it keeps to ASCII escapes.
     lines = [f"{key} = {json.dumps(value)}" for key, value in values.items()]
     return "\n".join([f"[{name}]", *lines]) + "\n"

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from intarsia.engine.remote.errors import RemoteError
+from intarsia.engine.errors import RemoteError
 from intarsia.engine.remote.http.exchange import ask_json, unusable
 from intarsia.engine.remote.http.watch import Watch
-from intarsia.engine.remote.settings import Remote
+from intarsia.engine.remote.settings.remotes import Remote
 
 System: TypeAlias = Literal[
     "intarsia", "llama.cpp", "vLLM", "SGLang", "MLX", "Ollama", "LM Studio", "unknown"

@@ -14,8 +14,8 @@ from typing import Any
 import platformdirs
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.remote.address import Address, parse_address
-from intarsia.engine.remote.private_file import read_private_file
+from intarsia.engine.remote.settings.address import Address, parse_address
+from intarsia.engine.remote.settings.private_file import read_private_file
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """What a remote may be called."""

@@ -7,18 +7,17 @@ a sample and the marks of a hole too, and any difference is refused.
 from pathlib import Path
 
 from intarsia.engine.cache.digest import sha256_of
-from intarsia.engine.errors import ModelError
+from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
 )
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
 from intarsia.engine.model_store.gguf.convert import converted_folder
-from intarsia.engine.remote.discover import Server
-from intarsia.engine.remote.errors import RemoteError
+from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.http.exchange import ask_json, unusable
 from intarsia.engine.remote.http.watch import Watch
-from intarsia.engine.remote.settings import Remote
+from intarsia.engine.remote.settings.remotes import Remote
 
 SAMPLE = (
     "def größe(x_1, *rest):\n\t'Return 3.14e10.'\n        return {'ключ': [x_1 != 42]}\r\n"

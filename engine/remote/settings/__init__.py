@@ -1,0 +1,1 @@
+"""The user's servers as settings: names, addresses, keys, and who may write their file."""
