@@ -38,7 +38,7 @@ from intarsia.engine.team.metrics import CONTENT_TYPE, TeamMetrics
 from intarsia.engine.team.quotas import Busy, Quotas
 from intarsia.engine.team.running_fill import RunningFill
 
-MAX_BODY_BYTES = 4 * 1024 * 1024
+MAX_BODY_BYTES = 1024 * 1024
 BODY_TIMEOUT_S = 20.0
 
 PROTOCOL_HEADER = "X-Intarsia-Protocol"
