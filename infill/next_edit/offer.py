@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from intarsia.engine.ipc.messages import NextEdit
 from intarsia.infill.languages import Language
+from intarsia.infill.next_edit.likeness import is_alike
 from intarsia.infill.next_edit.line_range import LineRange
 from intarsia.infill.next_edit.plan import NextEditPlan, line_offsets
 from intarsia.infill.next_edit.settled_edit import plain_lines
@@ -49,6 +50,8 @@ def read_offer(plan: NextEditPlan, edit: NextEdit) -> NextEditOffer | NoSuggesti
     lines, new = trimmed
     if not plan.may_change(lines):
         return NoSuggestion(reason="the correction is where nothing may change")
+    if not is_alike(plain_lines(plan.text)[lines.start : lines.end], new):
+        return NoSuggestion(reason="the correction has little in common with its lines")
     level = level_of(edit, is_deletion=not "".join(new).strip())
     if level is None:
         return NoSuggestion(reason="the text would hardly become likelier by the edit")

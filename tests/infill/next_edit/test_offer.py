@@ -48,10 +48,10 @@ def offered(before: str, after: str, edit: NextEdit, language: object = PLAIN_TE
         ("a\nb\nc\n", "x\nb\nc\n", correction(2, 1, "y\n"), "x\nb\ny\n"),
         ("a\nb\nc\n", "x\nb\nc\n", correction(1, 0, "y\n"), "x\ny\nb\nc\n"),
         ("a\nb\nc\n", "x\nb\nc\n", correction(1, 1, ""), "x\nc\n"),
-        ("a\nb\nc\n", "x\nb\nc\n", correction(1, 2, "b\ny\nz\n"), "x\nb\ny\nz\n"),
-        ("a\r\nb\r\nc\r\n", "x\r\nb\r\nc\r\n", correction(1, 1, "y\nz\n"), "x\r\ny\r\nz\r\nc\r\n"),
+        ("a\nb\nc\n", "x\nb\nc\n", correction(1, 2, "b\ny\nc z\n"), "x\nb\ny\nc z\n"),
+        ("a\r\nb\r\nc\r\n", "x\r\nb\r\nc\r\n", correction(1, 1, "y\nb z\n"), "x\r\ny\r\nb z\r\nc\r\n"),
         ("a\rb\rc", "x\rb\rc", correction(2, 1, "y\n"), "x\rb\ry"),
-        ("a\nb\nc", "x\nb\nc", correction(2, 1, "y\nz\n"), "x\nb\ny\nz"),
+        ("a\nb\nc", "x\nb\nc", correction(2, 1, "y\nc z\n"), "x\nb\ny\nc z"),
         ("a\nb\nc", "x\nb\nc", correction(3, 0, "d\n"), "x\nb\nc\nd"),
         ("a\nb\nc", "x\nb\nc", correction(2, 1, ""), "x\nb"),
         ("a\r\nb\r\nc", "x\r\nb\r\nc", correction(2, 1, ""), "x\r\nb"),
@@ -78,6 +78,7 @@ def test_lines_are_replaced_inserted_and_removed(
         (correction(2, 9, "y\n"), "the correction is outside the text"),
         (correction(2, -1, "y\n"), "the correction is outside the text"),
         (correction(1, 1, "y\n", gain=1.0), "the text would hardly become likelier by the edit"),
+        (correction(1, 2, "y z\n"), "the correction has little in common with its lines"),
     ],
 )
 def test_what_is_no_offer_has_a_reason(edit: NextEdit, reason: str) -> None:
@@ -108,7 +109,7 @@ def test_the_best_offer_of_a_place_is_first_and_alone() -> None:
     offers = [
         read_offer(plan, correction(1, 1, "y\n", gain=9.0)),
         read_offer(plan, correction(3, 1, "y\n", gain=11.0)),
-        read_offer(plan, correction(1, 2, "z\nz\n", gain=10.0)),
+        read_offer(plan, correction(1, 2, "b z\nc z\n", gain=10.0)),
         read_offer(plan, correction(2, 1, "", gain=30.0)),  # a deletion is bold
     ]
     found = best_first(it for it in offers if isinstance(it, NextEditOffer))

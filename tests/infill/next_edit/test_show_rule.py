@@ -30,8 +30,7 @@ def correction(
         (correction(is_agreed=False), False, "balanced"),
         (correction(log_p=-2.0), False, "bold"),
         (correction(), True, "bold"),
-        (correction(gain=8.0), False, "bold"),
-        (correction(gain=8.5), False, "sure"),
+        (correction(gain=4.1), False, "sure"),
         (correction(gain=4.0), False, None),
         (correction(gain=12.0, gain_before=8.0), False, None),  # likelier before the edit too
         (correction(gain=0.0, gain_before=-20.0), False, None),

@@ -102,7 +102,7 @@ async def test_the_show_rule_of_the_product_decides_the_level(ready: Ready) -> N
 
 
 async def test_above_is_asked_unless_there_is_a_sure_offer_below(ready: Ready) -> None:
-    above = rule("line 2", "odd")
+    above = rule("line 2", "line odd")
     async with ready(rule("line 11", "new 11"), above) as finder:
         assert [it.first_line for it in (await row_of(finder)).first.places] == [11]
     async with ready(rule("line 11", "new 11", BALANCED), above) as finder:
