@@ -73,8 +73,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         _NotEmpty | None,
         PER_MACHINE,
         Meta(
-            description="The model: a name of the catalog, a GGUF file or a folder. Empty: the "
-            "engine's default."
+            description="The model: a name of the catalog, a GGUF file, a folder, or remote:NAME "
+            "for a server of yours. Empty: the engine's default."
         ),
     ] = None
     decoding: Annotated[Decoding, Meta(description="How a hole is filled.")] = "speculative"

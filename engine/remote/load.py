@@ -2,7 +2,7 @@
 
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.errors import RemoteError
+from intarsia.engine.errors import ModelError
 from intarsia.engine.remote.filler import RemoteFiller
 from intarsia.engine.remote.settings.remotes import find_remote
 
@@ -17,7 +17,7 @@ def load_remote(config: EngineConfig, name: str, on_progress: Progress) -> Remot
     filler = RemoteFiller(remote, max_context_tokens=config.max_context_tokens)
     try:
         filler.open()
-    except RemoteError:
+    except ModelError:
         if not remote.fallback:
             raise
     return filler

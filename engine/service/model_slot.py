@@ -135,11 +135,13 @@ class ModelSlot:
         """Open a remote engine beside the loaded model."""
         self.is_loading = True
         try:
-            return self._load_filler(self._config, name, self._on_progress)
+            filler = self._load_filler(self._config, name, self._on_progress)
         except BaseException as error:
             raise self._failure(name, error) from error
         finally:
             self.is_loading = False
+        _log.info("opened %s", filler.info.name)
+        return filler
 
     def _failure(self, name: str, error: BaseException) -> LoadFailure:
         """Return the failure of a load; remember it without its traceback, which holds weights."""

@@ -20,6 +20,9 @@ from intarsia.engine.remote.fill.written import Written
 
 _SLOTS_UNKNOWN = 4
 
+_SLOT_SHARE = 3 / 8
+"""Of a slot, for prefix and suffix; half as much each for other files and for text after them."""
+
 
 class IdsSession:
     """Fills holes on one server that takes token ids. ``shown`` is the model's name for users."""
@@ -42,7 +45,7 @@ class IdsSession:
         self._context = ContextReader(link, dialect, num_slots=server.num_slots or _SLOTS_UNKNOWN)
         limit = max_context_tokens
         if server.context_tokens is not None:
-            limit = min(limit, max(server.context_tokens // 2, 1))
+            limit = min(limit, max(int(server.context_tokens * _SLOT_SHARE), 1))
         self._reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=limit)
         self._project = ProjectChoice(
             self._reader,

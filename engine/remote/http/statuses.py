@@ -40,8 +40,8 @@ def require_success(
         )
     if status in (404, 405):
         raise RemoteError(
-            f"{where} does not know {path} (status {status}): `intarsia remote test "
-            f"{remote.name}` says which server it is",
+            f"{where} does not know {path} (status {status}): check that the url is that of an "
+            "inference server, and `model`",
             "model",
         )
     kind = "refuses the request" if status < 500 else "failed"
