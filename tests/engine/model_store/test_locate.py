@@ -293,6 +293,9 @@ def test_a_bundled_tuning_is_added_when_the_model_is_converted(
     assert (without.path, without.tuned_by, without.name) == (plain.path, None, "toy+none")
     own = locate(f"toy+{tuning}", quiet)
     assert (own.path, own.tuned_by, own.tunings) == (tuned.path, tuning, (tuning,))
+    only_own = locate(f"toy+none+{tuning}", quiet)
+    assert (only_own.path, only_own.tuned_by, only_own.tunings) == (plain.path, None, (tuning,))
+    assert only_own.name == f"toy+none+{tuning.parent.name}"
 
 
 def test_another_bundled_tuning_is_another_conversion(

@@ -13,7 +13,7 @@ class FimMarks:
     before_prefix: str
     before_suffix: str
     before_middle: str
-    mask: str  # its embedding is that of a masked canvas token
+    mask: str  # its embedding is that of a masked canvas token, where the tokenizer has it
     end: str  # what the model writes at the end of its middle
 
 

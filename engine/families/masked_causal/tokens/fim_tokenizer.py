@@ -69,7 +69,9 @@ class FimTokenizer:
         self._bytes = [_bytes_of(tokenizer.id_to_token(i)) for i in range(_size(tokenizer))]
         added = tokenizer.get_added_tokens_decoder()
         self.end_ids = frozenset(i for i, token in added.items() if token.special)
-        self.mask_id = self.mark_id(marks.mask)
+        # Only an adapter's canvas has masks. Where there is no such token, none is ever read.
+        has_mask = tokenizer.token_to_id(marks.mask) is not None
+        self.mask_id = self.mark_id(marks.mask if has_mask else marks.before_middle)
         for i, token in added.items():
             self._bytes[i] = b"" if token.special else token.content.encode()
 
@@ -77,6 +79,11 @@ class FimTokenizer:
     def num_tokens(self) -> int:
         """The number of ids, special ones included."""
         return len(self._bytes)
+
+    @property
+    def end_token(self) -> str:
+        """The token that the model writes at the end of its middle."""
+        return self._marks.end
 
     def mark_ids(self) -> FimIds:
         """Return the ids of the marks. Raises ModelError if the tokenizer lacks the end mark."""
@@ -210,7 +217,7 @@ def read_fim_tokenizer(folder: Path) -> FimTokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     for marks in KNOWN_MARKS:
-        required = (marks.before_prefix, marks.before_suffix, marks.before_middle, marks.mask)
+        required = (marks.before_prefix, marks.before_suffix, marks.before_middle)
         if all(tokenizer.token_to_id(token) is not None for token in required):
             _require_byte_level(tokenizer, path)
             return FimTokenizer(tokenizer, marks, _repository_marks(tokenizer))
