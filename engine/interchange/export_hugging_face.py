@@ -25,6 +25,7 @@ from intarsia.engine.families.masked_causal.backbone.weights import (
 )
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.interchange.output import new_folder, require_new, require_room
+from intarsia.engine.model_store.family import is_run_by_transformers
 from intarsia.engine.model_store.locate import ModelFolder
 from intarsia.engine.model_store.safetensors_header import read_safetensors_header
 
@@ -57,6 +58,8 @@ def export_hugging_face(model: ModelFolder, target: Path) -> ExportedModel:
     Raises ModelError for a model that does not fit, OutputError for the disk.
     """
     require_new(target)
+    if model.family == "masked_causal" and is_run_by_transformers(model.config):
+        raise ModelError(f"{model.name} is already in Hugging Face's form: use {model.path}")
     stored = sum(path.stat().st_size for path in model.weights)
     dtype = _stored_dtype(model)
     if not (model.is_fused and not model.tunings):  # else the file is mapped, not copied

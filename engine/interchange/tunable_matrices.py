@@ -11,6 +11,7 @@ from typing import Any
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.lora_layers import part_sizes
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.model_store.family import is_run_by_transformers
 from intarsia.engine.model_store.locate import ModelFolder
 
 
@@ -39,7 +40,9 @@ class TunableMatrix:
 
 
 def tunable_matrices(folder: ModelFolder) -> tuple[TunableMatrix, ...]:
-    """Return all matrices that a tuning of this model changes. Raises ModelError."""
+    """Return all matrices that a tuning of this model changes. Raises ModelError if none can."""
+    if folder.family == "masked_causal" and is_run_by_transformers(folder.config):
+        raise ModelError(f"{folder.name} cannot have a tuning: only Llama's and Qwen's shapes can")
     if folder.family == "diffusion_gemma":
         return _gemma_matrices(folder.path)
     return _causal_matrices(read_shape(folder.config))
