@@ -271,7 +271,7 @@ def test_a_tokenizer_that_is_not_byte_level(folder: Path) -> None:
         ["<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>"]
     )
     tokenizer.save(str(folder / "tokenizer.json"))
-    check_refused(folder, "no byte-level tokenizer")
+    check_refused(folder, "neither a byte-level tokenizer")
 
 
 # -- too little memory ---------------------------------------------------------------------------
