@@ -1,7 +1,8 @@
 """PEFT's adapter_model.safetensors: the low-rank pair of each linear layer, by the layer's path."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors.torch import save_file
@@ -31,19 +32,19 @@ def read_pairs(
     its module, and unless all that the config lists are there.
     """
     path = _tensor_file(folder)
-    _require_plain_numbers(path)
-    tensors = read_tensors(path, dtype=torch.float32, device=torch.device("cpu"))
+    entries = read_safetensors_header(path).tensors
     sizes = {
         module.path: (matrix.num_in, module.num_out)
         for matrix in matrices
         for module in matrix.modules
     }
-    pairs = {
-        module: _pair(tensors, module, config.rank_of(module), sizes[module], path)
-        for module in _modules_of(tensors, sizes, path)
-    }
-    _require_complete(pairs, sizes, config, path)
-    return pairs
+    modules = _modules_of(entries, sizes, path)
+    for module in modules:
+        _require_fitting(entries, module, config.rank_of(module), sizes[module], path)
+    _require_complete(modules, sizes, config, path)
+    # Only now is it read: whatever is in the file, it is no larger than a LoRA of this model.
+    tensors = read_tensors(path, dtype=torch.float32, device=torch.device("cpu"))
+    return {module: _pair(tensors, module, path) for module in modules}
 
 
 def write_pairs(pairs: Mapping[str, Pair], folder: Path) -> None:
@@ -68,19 +69,10 @@ def _tensor_file(folder: Path) -> Path:
     raise ModelError(f"{folder} has no {TENSORS_NAME}: save the LoRA again")
 
 
-def _require_plain_numbers(path: Path) -> None:
-    for name, entry in read_safetensors_header(path).tensors.items():
-        if entry.get("dtype") not in _DTYPES:
-            raise ModelError(
-                f"{path} has {name} in the number format {entry.get('dtype')}: "
-                f"save it in one of {', '.join(_DTYPES)}"
-            )
-
-
 def _modules_of(
     names: Iterable[str], sizes: Mapping[str, tuple[int, int]], path: Path
-) -> Iterator[str]:
-    """Yield each module that has a tensor, once. Raises ModelError for any other tensor."""
+) -> list[str]:
+    """Return each module that has a tensor, once. Raises ModelError for any other tensor."""
     found: dict[str, None] = {}
     for name in names:
         inner = name.removeprefix(_BEFORE)
@@ -91,33 +83,48 @@ def _modules_of(
                 f"{', '.join(sorted({key.rpartition('.')[2] for key in sizes}))} only"
             )
         found[module] = None
-    yield from found
+    return list(found)
 
 
-def _pair(
-    tensors: Mapping[str, Tensor], module: str, rank: int, size: tuple[int, int], path: Path
-) -> Pair:
-    try:
-        down, up = (tensors[f"{_BEFORE}{module}{half}"] for half in (_DOWN, _UP))
-    except KeyError as fault:
-        raise ModelError(f"{path} lacks {fault}: save the LoRA again") from fault
+def _require_fitting(
+    entries: Mapping[str, Mapping[str, Any]],
+    module: str,
+    rank: int,
+    size: tuple[int, int],
+    path: Path,
+) -> None:
+    """Raise ModelError unless both matrices have a known number format and their sizes."""
     num_in, num_out = size
-    if (down.shape, up.shape) != ((rank, num_in), (num_out, rank)):
-        raise ModelError(
-            f"{path} does not fit: {module} is {tuple(up.shape)} by {tuple(down.shape)}, needed "
-            f"{num_in} in, {num_out} out and the config's rank {rank}: name the model that it is of"
-        )
+    for half, needed in ((_DOWN, [rank, num_in]), (_UP, [num_out, rank])):
+        name = f"{_BEFORE}{module}{half}"
+        entry = entries.get(name)
+        if entry is None:
+            raise ModelError(f"{path} lacks {name}: save the LoRA again")
+        if entry.get("shape") != needed:
+            raise ModelError(
+                f"{path} does not fit: {name} is {entry.get('shape')}, needed {needed} by the "
+                "config's rank and the model: name the model that it is of"
+            )
+        if entry.get("dtype") not in _DTYPES:
+            raise ModelError(
+                f"{path} has {name} in the number format {entry.get('dtype')}: "
+                f"save it in one of {', '.join(_DTYPES)}"
+            )
+
+
+def _pair(tensors: Mapping[str, Tensor], module: str, path: Path) -> Pair:
+    down, up = (tensors[f"{_BEFORE}{module}{half}"] for half in (_DOWN, _UP))
     if not (down.isfinite().all() and up.isfinite().all()):
         raise ModelError(f"{path} has numbers in {module} that are not finite: train it again")
     return Pair(down=down, up=up)
 
 
 def _require_complete(
-    pairs: Mapping[str, Pair], sizes: Iterable[str], config: PeftConfig, path: Path
+    modules: Collection[str], sizes: Iterable[str], config: PeftConfig, path: Path
 ) -> None:
     if config.is_partial:
         return
-    missing = [module for module in sizes if config.is_target(module) and module not in pairs]
+    missing = [module for module in sizes if config.is_target(module) and module not in modules]
     if missing:
         raise ModelError(
             f"{path} lacks {missing[0]}, which its config lists in target_modules: "

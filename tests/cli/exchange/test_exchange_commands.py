@@ -11,6 +11,7 @@ from toy_causal import save_toy, toy_causal_model
 from toy_lora import CLOSE, our_logits, peft_logits, plain_logits, save_lora, save_tuning
 
 from intarsia.cli.errors import ExitCode
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +78,25 @@ def test_wrong_calls_are_answered_with_one_line(toy: Path, tmp_path: Path) -> No
         assert said in result.stderr
         assert result.stderr.count("\n") == 1
     assert not list(tmp_path.glob("*.partial"))
+
+
+@pytest.mark.model
+def test_the_bundled_tuning_comes_back_as_it_was(tmp_path: Path) -> None:
+    row = find_model(DEFAULT_MODEL)
+    assert row is not None and row.tuning is not None
+    result = run("export", "peft", tmp_path / "lora")
+    assert result.exit_code == ExitCode.OK, result.stderr
+    assert "rank 16 for 168 layers of Qwen/Qwen2.5-Coder-0.5B-Instruct" in result.stdout
+    back = tmp_path / "own" / "t.safetensors"
+    result = run("import", "peft", tmp_path / "lora", back)
+    assert result.exit_code == ExitCode.OK, result.stderr
+    assert f"--model {DEFAULT_MODEL}+none+{back}" in result.stdout
+    bundled, own = load_file(row.tuning), load_file(back)
+    assert bundled.keys() == own.keys()
+    assert all(torch.equal(tensor, own[name]) for name, tensor in bundled.items())
+    result = run("export", "peft", tmp_path / "none", "--only-own")
+    assert result.exit_code == ExitCode.BAD_INPUT
+    assert "has no tuning to export" in result.stderr
+    model = f"{DEFAULT_MODEL}+{back}"
+    result = run("export", "peft", tmp_path / "both", "--model", model, "--base-model", "mine")
+    assert "rank 32 for 168 layers of mine" in result.stdout

@@ -1,5 +1,6 @@
 """Both directions against PEFT itself: the same logits, and back and forth the same numbers."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -115,3 +116,28 @@ def test_a_lora_that_peft_trained_is_computed_by_us_as_by_peft(toy: Path, tmp_pa
     tuning = imported(tmp_path / "lora", toy, tmp_path / "tuning.safetensors")
     ours = our_logits(f"{toy}+{tuning}")
     torch.testing.assert_close(ours, peft_logits(toy, tmp_path / "lora"), **CLOSE)
+
+
+def test_the_short_config_of_nemo_automodel_is_enough(toy: Path, tmp_path: Path) -> None:
+    """It names each module by its whole path, and none of PEFT's options that are off."""
+    lora = save_lora(tmp_path / "lora", toy)
+    path = lora / "adapter_config.json"
+    kept = ("task_type", "peft_type", "r", "lora_alpha", "use_dora", "bias")
+    config = {name: json.loads(path.read_text())[name] for name in kept}
+    names = load_file(lora / "adapter_model.safetensors")
+    modules = {name.removeprefix("base_model.model.").rpartition(".lora_")[0] for name in names}
+    config |= {"target_modules": sorted(modules), "base_model_name_or_path": "N/A"}
+    path.write_text(json.dumps(config))
+    tuning = imported(lora, toy, tmp_path / "tuning.safetensors")
+    torch.testing.assert_close(our_logits(f"{toy}+{tuning}"), peft_logits(toy, lora), **CLOSE)
+
+
+def test_unsloths_additions_to_the_config_change_nothing(toy: Path, tmp_path: Path) -> None:
+    """It notes the class of the model, and writes the targets as one expression."""
+    expression = r"(?:.*?(?:self_attn|mlp).*?(?:q_proj|k_proj|v_proj|o_proj|down_proj).*?)"
+    lora = save_lora(tmp_path / "lora", toy, target_modules=expression)
+    path = lora / "adapter_config.json"
+    mapping = {"base_model_class": "Qwen2ForCausalLM", "unsloth_fixed": True}
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"auto_mapping": mapping}))
+    tuning = imported(lora, toy, tmp_path / "tuning.safetensors")
+    torch.testing.assert_close(our_logits(f"{toy}+{tuning}"), peft_logits(toy, lora), **CLOSE)

@@ -74,8 +74,8 @@ def change_tensors(lora: Path, change: Callable[[dict[str, torch.Tensor]], objec
         ({"rank_pattern": ["q_proj"]}, "lacks or mistypes rank_pattern"),
         ({"rank_pattern": {"q_proj": 2.5}}, "lacks or mistypes rank_pattern"),
         ({"alpha_pattern": {"q_proj": "1"}}, "lacks or mistypes alpha_pattern"),
-        ({"r": 8}, "out and the config's rank 8"),
-        ({"rank_pattern": {"v_proj": 3}}, "the config's rank 3"),
+        ({"r": 8}, "lora_A.weight is [4, 96], needed [8, 96] by the config's rank"),
+        ({"rank_pattern": {"v_proj": 3}}, "v_proj.lora_A.weight is [4, 64], needed [3, 64]"),
     ],
 )
 def test_a_config_that_is_no_plain_lora(
@@ -124,7 +124,7 @@ def test_a_pickle_is_never_read(lora: Path, toy: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda t: t.pop(Q_DOWN), f"lacks '{Q_DOWN}'"),
+        (lambda t: t.pop(Q_DOWN), f"lacks {Q_DOWN}"),
         (lambda t: t.update({Q_DOWN: t[Q_DOWN][:, :5].clone()}), "does not fit"),
         (lambda t: t.update({Q_DOWN: t[Q_DOWN].flatten()}), "does not fit"),
         (lambda t: t.update({Q_DOWN: t[Q_DOWN] / 0}), "numbers in model.layers.0.self_attn.q_proj"),
