@@ -47,6 +47,8 @@ COMMANDS: dict[str, CommandRow] = {
     "eval": CommandRow("intarsia.cli.eval.command", "Measure fills of holes with known text."),
     "corpus": CommandRow("intarsia.cli.corpus", "Build a training corpus."),
     "train": CommandRow("intarsia.cli.train", "Train weights on a corpus or on your code."),
+    "export": CommandRow("intarsia.cli.exchange.export", "Write a tuning or model for others."),
+    "import": CommandRow("intarsia.cli.exchange.import_tuning", "Read a tuning of others (PEFT)."),
 }
 """In the order of the help."""
 

@@ -12,8 +12,17 @@ FAMILIES: Mapping[str, Family] = {
     "qwen3": "masked_causal",
     "llama": "masked_causal",
     "mistral": "masked_causal",
+    "starcoder2": "masked_causal",
+    "gemma": "masked_causal",
+    "granite": "masked_causal",
+    "qwen3_moe": "masked_causal",
     "diffusion_gemma": "diffusion_gemma",
 }
+
+_OWN_SHAPES = ("qwen2", "qwen3", "llama", "mistral")
+# The others, such as dynamic, depend on the length of the text: kept keys would become wrong.
+_FIXED_ROPES = ("default", "llama3", "linear", "yarn")
+_OWN_ROPES = ("default", "llama3", "linear")
 
 
 def family_of(config: Mapping[str, Any], where: str) -> Family:
@@ -31,22 +40,32 @@ def family_of(config: Mapping[str, Any], where: str) -> Family:
     return family
 
 
+def is_run_by_transformers(config: Mapping[str, Any]) -> bool:
+    """Tell whether a causal model differs from the shape that our own passes compute."""
+    return (
+        config.get("model_type") not in _OWN_SHAPES
+        or _rope_kind(config) not in _OWN_ROPES
+        or config.get("hidden_act", "silu") != "silu"
+        or bool(config.get("mlp_bias"))
+        or bool(config.get("attention_bias"))  # of the output too
+        or _has_sliding_window(config)
+    )
+
+
 def _oddity(config: Mapping[str, Any]) -> str | None:
-    """Return how the model differs from the plain Llama shape, None if it does not."""
-    rope = config.get("rope_parameters") or config.get("rope_scaling")
-    if isinstance(rope, dict):  # read_shape refuses any other type
-        kind = rope.get("rope_type", rope.get("type", "default"))
-        if kind not in ("default", "llama3"):
-            return f"scaled RoPE ({kind})"
+    """Return why the model would be computed wrongly, None if it would not."""
+    if (kind := _rope_kind(config)) not in _FIXED_ROPES:
+        return f"scaled RoPE ({kind})"
     if config.get("quantization_config"):
         return "quantised weights"
-    if config.get("hidden_act", "silu") != "silu":
-        return f"the activation {config['hidden_act']}"
-    if config.get("mlp_bias"):
-        return "biases in its feed-forward layers"
-    if _has_sliding_window(config):
-        return "a sliding window"
     return None
+
+
+def _rope_kind(config: Mapping[str, Any]) -> str:
+    rope = config.get("rope_parameters") or config.get("rope_scaling")
+    if not isinstance(rope, dict):  # read_shape refuses any other type
+        return "default"
+    return str(rope.get("rope_type") or rope.get("type") or "default")
 
 
 def _has_sliding_window(config: Mapping[str, Any]) -> bool:

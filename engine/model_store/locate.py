@@ -56,10 +56,14 @@ def locate_model(model: str, on_progress: Progress, *, rows_tuned_by: RowsTunedB
     """Return the folder of a catalog name, folder, .gguf file or hub id. Raises ModelError.
 
     ``model+/path/to/tuning.safetensors`` adds a tuning of the user's own to the bundled one, if
-    there is one; ``model+none`` omits the bundled one. ``rows_tuned_by`` is given by the caller, as
-    only the model's family knows its weights (``families/masked_causal/backbone/tuning.py``).
+    there is one; ``model+none`` omits the bundled one, and may be followed by ``+/path`` too.
+    ``rows_tuned_by`` is given by the caller, as only the model's family knows its weights
+    (``families/masked_causal/backbone/tuning.py``).
     """
     name, addition = split_tuning(model)
+    if addition not in (None, NO_TUNING) and name.endswith(f"+{NO_TUNING}"):
+        plain = locate_model(name, on_progress, rows_tuned_by=rows_tuned_by)
+        return _with_own_tuning(plain, str(addition))
     if row := find_model(name):
         tuning = None if addition == NO_TUNING else row.tuning
         folder = _catalog_model(row, tuning, on_progress, rows_tuned_by)
@@ -69,7 +73,11 @@ def locate_model(model: str, on_progress: Progress, *, rows_tuned_by: RowsTunedB
         return folder
     if addition == NO_TUNING:
         return replace(folder, name=f"{folder.name}+{NO_TUNING}")
-    own_tuning = Path(addition).expanduser()
+    return _with_own_tuning(folder, addition)
+
+
+def _with_own_tuning(folder: ModelFolder, path: str) -> ModelFolder:
+    own_tuning = Path(path).expanduser()
     read_safetensors_header(own_tuning)
     return replace(folder, name=f"{folder.name}+{own_tuning.parent.name}", tunings=(own_tuning,))
 

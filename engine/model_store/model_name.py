@@ -1,4 +1,7 @@
-"""Read a model's name as the user writes it: ``model``, ``model+tuning`` or ``model+none``."""
+"""Read a model's name as the user writes it.
+
+``model``, ``model+tuning``, ``model+none`` (without the bundled tuning) or ``model+none+tuning``.
+"""
 
 from pathlib import Path
 

@@ -13,6 +13,7 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
     FimTokenizer,
     read_fim_tokenizer,
 )
+from intarsia.engine.model_store.family import is_run_by_transformers
 from intarsia.engine.model_store.locate import locate_model
 from intarsia.research.training.batched_backbone import BatchedBackbone
 from intarsia.research.training.progress import ReportProgress
@@ -42,8 +43,12 @@ def load_backbone(
     folder = locate_model(model, on_progress, rows_tuned_by=rows_tuned_by)
     if folder.family != "masked_causal":
         raise ModelError(f"{folder.name} is not a causal backbone: its training differs")
+    if is_run_by_transformers(folder.config):
+        raise ModelError(f"{folder.name} cannot be trained: only Llama's and Qwen's shapes can")
     on_device = choose_device(device)
     shape, tokenizer = read_shape(folder.config), read_fim_tokenizer(folder.path)
+    if tokenizer.is_suffix_first:
+        raise ModelError(f"{folder.name} cannot be trained: its prompts begin with the suffix")
     weights = read_weights(
         folder.weights,
         shape,

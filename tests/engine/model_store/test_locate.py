@@ -19,6 +19,7 @@ from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by, tune
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, read_weights
 from intarsia.engine.model_store import catalog
+from intarsia.engine.model_store.family import is_run_by_transformers
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 
 locate = partial(locate_model, rows_tuned_by=rows_tuned_by)
@@ -135,13 +136,10 @@ def test_an_unknown_family_is_refused_with_the_supported_ones(folder: Path) -> N
 @pytest.mark.parametrize(
     ("config", "said"),
     [
-        ({"model_type": "mistral", "sliding_window": 4096}, "a sliding window"),
-        ({"model_type": "qwen2", "sliding_window": 9, "use_sliding_window": True}, "a sliding"),
-        ({"model_type": "llama", "rope_scaling": {"type": "linear"}}, "RoPE (linear)"),
-        ({"model_type": "qwen2", "rope_parameters": {"rope_type": "yarn"}}, "RoPE (yarn)"),
+        ({"model_type": "llama", "rope_scaling": {"type": "dynamic"}}, "RoPE (dynamic)"),
+        ({"model_type": "qwen2", "rope_parameters": {"rope_type": "longrope"}}, "RoPE (longrope)"),
         ({"model_type": "qwen2", "quantization_config": {"bits": 4}}, "quantised weights"),
-        ({"model_type": "llama", "mlp_bias": True}, "biases"),
-        ({"model_type": "llama", "hidden_act": "gelu"}, "the activation gelu"),
+        ({"model_type": "starcoder2", "quantization_config": {"bits": 4}}, "quantised weights"),
     ],
 )
 def test_a_variant_that_would_be_computed_wrongly_is_refused(
@@ -151,9 +149,27 @@ def test_a_variant_that_would_be_computed_wrongly_is_refused(
     assert said in refusal(folder)
 
 
-def test_a_window_that_is_switched_off_is_ignored(folder: Path) -> None:
-    write_config(folder, model_type="qwen2", sliding_window=32768, use_sliding_window=False)
-    assert locate(str(folder), quiet).family == "masked_causal"
+@pytest.mark.parametrize(
+    ("config", "is_other"),
+    [
+        ({"model_type": "mistral", "sliding_window": 4096}, True),
+        ({"model_type": "qwen2", "sliding_window": 9, "use_sliding_window": True}, True),
+        ({"model_type": "qwen2", "sliding_window": 32768, "use_sliding_window": False}, False),
+        ({"model_type": "llama", "rope_scaling": {"type": "linear"}}, False),
+        ({"model_type": "qwen2", "rope_parameters": {"rope_type": "yarn"}}, True),
+        ({"model_type": "llama", "mlp_bias": True}, True),
+        ({"model_type": "llama", "attention_bias": True}, True),
+        ({"model_type": "llama", "hidden_act": "gelu"}, True),
+        ({"model_type": "granite"}, True),
+    ],
+)
+def test_transformers_runs_what_our_own_passes_would_compute_wrongly(
+    folder: Path, config: dict[str, Any], is_other: bool
+) -> None:
+    write_config(folder, **config)
+    found = locate(str(folder), quiet)
+    assert found.family == "masked_causal"
+    assert is_run_by_transformers(found.config) == is_other
 
 
 # -- damaged weights -------------------------------------------------------------------------------
@@ -293,6 +309,9 @@ def test_a_bundled_tuning_is_added_when_the_model_is_converted(
     assert (without.path, without.tuned_by, without.name) == (plain.path, None, "toy+none")
     own = locate(f"toy+{tuning}", quiet)
     assert (own.path, own.tuned_by, own.tunings) == (tuned.path, tuning, (tuning,))
+    only_own = locate(f"toy+none+{tuning}", quiet)
+    assert (only_own.path, only_own.tuned_by, only_own.tunings) == (plain.path, None, (tuning,))
+    assert only_own.name == f"toy+none+{tuning.parent.name}"
 
 
 def test_another_bundled_tuning_is_another_conversion(

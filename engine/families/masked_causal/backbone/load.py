@@ -19,6 +19,7 @@ from intarsia.engine.families.masked_causal.backbone.torch_backbone import Torch
 from intarsia.engine.families.masked_causal.backbone.torch_weights import torch_weights
 from intarsia.engine.families.masked_causal.backbone.tuning import tune
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, read_weights
+from intarsia.engine.model_store.family import is_run_by_transformers
 from intarsia.engine.model_store.locate import ModelFolder
 
 _RESERVED_BYTES = 2**30
@@ -44,8 +45,22 @@ def load_backbone(
 ) -> LoadedBackbone:
     """Read and tune a backbone, in the configured format or the fastest one.
 
-    Raises ModelError where something is missing, misshapen or too large for the memory.
+    A shape that our own passes do not compute runs in transformers. Raises ModelError where
+    something is missing, misshapen or too large for the memory.
     """
+    load = _load_other_shape if is_run_by_transformers(folder.config) else _load_own_shape
+    return load(folder, shape, configured, device, adapters=adapters, mask_id=mask_id)
+
+
+def _load_own_shape(
+    folder: ModelFolder,
+    shape: BackboneShape,
+    configured: Dtype,
+    device: torch.device,
+    *,
+    adapters: AdapterFiles,
+    mask_id: int,
+) -> LoadedBackbone:
     dtype = choose_dtype(configured, device)
     read = read_adapters(adapters, shape, dtype=dtype, device=device)
 
@@ -68,6 +83,26 @@ def load_backbone(
     # looked up come into memory; a tuning does not change the embeddings.
     source = _read(folder, shape, plan, device) if plan.is_mapped else _copy_embeddings(weights)
     return _convert(shape, weights, read, embeddings_of(source, read.draft), plan, mask_id)
+
+
+def _load_other_shape(
+    folder: ModelFolder,
+    shape: BackboneShape,
+    configured: Dtype,
+    device: torch.device,
+    *,
+    adapters: AdapterFiles,
+    mask_id: int,
+) -> LoadedBackbone:
+    # it takes seconds to import: only where it is used
+    from intarsia.engine.families.masked_causal.backbone.load_transformers import (
+        load_transformers_backbone,
+    )
+
+    backbone, name = load_transformers_backbone(
+        folder, shape, configured, device, adapters=adapters, mask_id=mask_id
+    )
+    return LoadedBackbone(backbone=backbone, format_name=name)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,16 +5,24 @@ import math
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, RopeScaling
+from intarsia.engine.families.masked_causal.backbone.shape import (
+    BackboneShape,
+    LinearRope,
+    RopeScaling,
+)
 
 
 def inverse_frequencies(shape: BackboneShape) -> Tensor:
     """Return the rotation per position of each pair of dimensions, (head_dim / 2,) float32."""
     exponents = torch.arange(0, shape.head_dim, 2, dtype=torch.float32) / shape.head_dim
     frequencies = 1.0 / shape.rope_theta**exponents
-    if shape.rope_scaling is None:
-        return frequencies
-    return _stretch(frequencies, shape.rope_scaling)
+    match shape.rope_scaling:
+        case None:
+            return frequencies
+        case LinearRope(factor=factor):
+            return frequencies / factor
+        case scaling:
+            return _stretch(frequencies, scaling)
 
 
 def rotation(positions: Tensor, frequencies: Tensor, dtype: torch.dtype) -> tuple[Tensor, Tensor]:

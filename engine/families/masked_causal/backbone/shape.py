@@ -1,10 +1,11 @@
-"""The shape of a Llama-like causal backbone, read from its config.json and checked."""
+"""The shape of a causal backbone, read from its config.json and checked."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from intarsia.engine.errors import ModelError
+from intarsia.engine.model_store.family import is_run_by_transformers
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,8 +19,15 @@ class RopeScaling:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LinearRope:
+    """Positions divided by a factor, as DeepSeek-Coder's are (arXiv 2306.15595)."""
+
+    factor: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class BackboneShape:
-    """Sizes and constants of a backbone."""
+    """Sizes and constants of a backbone. One that transformers runs has its own rotation."""
 
     num_layers: int
     hidden: int
@@ -30,7 +38,7 @@ class BackboneShape:
     vocab_size: int
     norm_eps: float
     rope_theta: float
-    rope_scaling: RopeScaling | None
+    rope_scaling: RopeScaling | LinearRope | None
     max_positions: int
 
     def __post_init__(self) -> None:
@@ -61,7 +69,7 @@ def read_shape(config: Mapping[str, Any]) -> BackboneShape:
             vocab_size=int(config["vocab_size"]),
             norm_eps=float(config.get("rms_norm_eps", 1e-6)),
             rope_theta=float(rope.get("rope_theta") or config.get("rope_theta") or 10_000.0),
-            rope_scaling=_scaling(rope),
+            rope_scaling=None if is_run_by_transformers(config) else _scaling(rope),
             max_positions=int(config.get("max_position_embeddings", 4096)),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -70,12 +78,14 @@ def read_shape(config: Mapping[str, Any]) -> BackboneShape:
         ) from error
 
 
-def _scaling(rope: Mapping[str, Any]) -> RopeScaling | None:
+def _scaling(rope: Mapping[str, Any]) -> RopeScaling | LinearRope | None:
     kind = rope.get("rope_type") or rope.get("type") or "default"
     if kind == "default":
         return None
+    if kind == "linear":
+        return LinearRope(factor=float(rope["factor"]))
     if kind != "llama3":
-        raise ModelError(f"rotary scaling {kind!r} is not supported: only default and llama3 are")
+        raise ModelError(f"rotary scaling {kind!r} is not supported: use a plain variant")
     return RopeScaling(
         factor=float(rope["factor"]),
         low_freq_factor=float(rope["low_freq_factor"]),

@@ -8,38 +8,75 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FimMarks:
-    """The FIM marks of one family of backbones, in the order of the prompt."""
+    """The FIM marks of one family of backbones.
+
+    A prompt is prefix, suffix, middle, each after its mark; or suffix, prefix, middle.
+    """
 
     before_prefix: str
     before_suffix: str
     before_middle: str
-    mask: str  # its embedding is that of a masked canvas token
+    mask: str  # its embedding is that of a masked canvas token, where the tokenizer has it
     end: str  # what the model writes at the end of its middle
+    is_suffix_first: bool = False
+    is_middle_marked: bool = True  # else the middle follows the prefix at once
 
 
 KNOWN_MARKS = (
-    FimMarks(  # Qwen2.5-Coder, Qwen3-Coder, CodeGemma
+    FimMarks(  # Qwen2.5-Coder (arXiv 2409.12186, section 3.2.2), Qwen3-Coder
         before_prefix="<|fim_prefix|>",
         before_suffix="<|fim_suffix|>",
         before_middle="<|fim_middle|>",
         mask="<|fim_pad|>",
         end="<|endoftext|>",
     ),
-    FimMarks(  # StarCoder, Granite
+    FimMarks(  # CodeGemma (arXiv 2406.11409, section 2; ai.google.dev, CodeGemma's prompts)
+        before_prefix="<|fim_prefix|>",
+        before_suffix="<|fim_suffix|>",
+        before_middle="<|fim_middle|>",
+        mask="<|fim_middle|>",
+        end="<|file_separator|>",
+    ),
+    FimMarks(  # StarCoder2 (arXiv 2402.19173, section 5.3), Granite Code (arXiv 2405.04324)
         before_prefix="<fim_prefix>",
         before_suffix="<fim_suffix>",
         before_middle="<fim_middle>",
         mask="<fim_pad>",
         end="<|endoftext|>",
     ),
-    FimMarks(  # DeepSeek-Coder: the suffix follows the mark of the hole
+    FimMarks(  # Granite 3 (the list of special tokens of its tokenizer)
+        before_prefix="<fim_prefix>",
+        before_suffix="<fim_suffix>",
+        before_middle="<fim_middle>",
+        mask="<fim_pad>",
+        end="<|end_of_text|>",
+    ),
+    FimMarks(  # DeepSeek-Coder (arXiv 2401.14196, section 3.1): the suffix follows the hole's mark
         before_prefix="<｜fim▁begin｜>",
         before_suffix="<｜fim▁hole｜>",
         before_middle="<｜fim▁end｜>",
         mask="<｜fim▁hole｜>",
         end="<｜end▁of▁sentence｜>",
     ),
+    FimMarks(  # Seed-Coder (arXiv 2506.03524, its format of fill-in-the-middle samples)
+        before_prefix="<[fim-prefix]>",
+        before_suffix="<[fim-suffix]>",
+        before_middle="<[fim-middle]>",
+        mask="<[fim-middle]>",
+        end="<[end▁of▁sentence]>",
+        is_suffix_first=True,
+    ),
+    FimMarks(  # Codestral 22B (mistral-common's encode_fim): the mark of the middle is not used
+        before_prefix="[PREFIX]",
+        before_suffix="[SUFFIX]",
+        before_middle="[MIDDLE]",
+        mask="[MIDDLE]",
+        end="</s>",
+        is_suffix_first=True,
+        is_middle_marked=False,
+    ),
 )
+"""Of rows with the same marks, the one with an end that the tokenizer has is taken."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

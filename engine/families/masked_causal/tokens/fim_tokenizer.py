@@ -1,10 +1,11 @@
 """Text around a hole ↔ token ids, in a backbone's own fill-in-the-middle (FIM) order.
 
-Only this file of the family knows special tokens. It needs a byte-level tokenizer, because the
-bytes of every token decide how a half-typed word can continue.
+Only this file of the family knows special tokens. It needs to know the bytes of every token,
+because these decide how a half-typed word can continue.
 """
 
 import codecs
+import json
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -21,8 +22,17 @@ from intarsia.engine.families.masked_causal.tokens.fim_marks import (
     FimMarks,
     RepositoryMarks,
 )
+from intarsia.engine.families.masked_causal.tokens.token_bytes import (
+    BLANK,
+    BytesOf,
+    byte_level_bytes,
+    byte_tokens,
+    sentencepiece_bytes,
+)
 
 _MARK = re.compile(r"<\S+>")
+# SentencePiece's lists also have plain tokens such as <table>, for HTML.
+_SENTENCEPIECE_MARK = re.compile(r"<\|\S+\|>|<unused\d+>")
 _EMPTY_SUFFIX = "\n"  # an empty suffix switches fill-in-the-middle off
 
 
@@ -54,29 +64,53 @@ NO_PROJECT = ProjectIds()
 class FimTokenizer:
     """Encodes the text around a hole and decodes the tokens in it.
 
-    ``repository`` are the backbone's marks for other files, None if it knows none.
+    ``repository`` are the backbone's marks for other files, None if it knows none; ``begin`` are
+    the ids that begin every text of the model.
     """
 
     def __init__(
-        self, tokenizer: Tokenizer, marks: FimMarks, repository: RepositoryMarks | None = None
+        self,
+        tokenizer: Tokenizer,
+        marks: FimMarks,
+        repository: RepositoryMarks | None = None,
+        *,
+        bytes_of: BytesOf = byte_level_bytes,
+        begin: Sequence[int] = (),
     ) -> None:
-        _declare_marks(tokenizer)
+        self._has_blank_sign = bytes_of is sentencepiece_bytes
+        _declare_marks(tokenizer, marks, _SENTENCEPIECE_MARK if self._has_blank_sign else _MARK)
         # A special token in a user's file is text, not a command to the model.
         tokenizer.encode_special_tokens = True
         self._tokenizer = tokenizer
         self._marks = marks
         self.repository = repository
-        self._bytes = [_bytes_of(tokenizer.id_to_token(i)) for i in range(_size(tokenizer))]
+        self._begin = list(begin)
+        self._bytes = [bytes_of(tokenizer.id_to_token(i)) for i in range(_size(tokenizer))]
         added = tokenizer.get_added_tokens_decoder()
         self.end_ids = frozenset(i for i, token in added.items() if token.special)
-        self.mask_id = self.mark_id(marks.mask)
+        # Only an adapter's canvas has masks. Where there is no such token, none is ever read.
+        has_mask = tokenizer.token_to_id(marks.mask) is not None
+        self.mask_id = self.mark_id(marks.mask if has_mask else marks.before_middle)
         for i, token in added.items():
-            self._bytes[i] = b"" if token.special else token.content.encode()
+            if token.special:
+                self._bytes[i] = b""
+            elif not self._has_blank_sign:
+                self._bytes[i] = token.content.encode()
 
     @property
     def num_tokens(self) -> int:
         """The number of ids, special ones included."""
         return len(self._bytes)
+
+    @property
+    def is_suffix_first(self) -> bool:
+        """Whether the suffix comes first in a prompt."""
+        return self._marks.is_suffix_first
+
+    @property
+    def end_token(self) -> str:
+        """The token that the model writes at the end of its middle."""
+        return self._marks.end
 
     def mark_ids(self) -> FimIds:
         """Return the ids of the marks. Raises ModelError if the tokenizer lacks the end mark."""
@@ -98,8 +132,16 @@ class FimTokenizer:
     def encode(self, text: str) -> list[int]:
         """Return the ids of plain text. Lone surrogates become replacement characters."""
         clean = text.encode("utf-8", "replace").decode("utf-8")
+        if self._has_blank_sign and BLANK in clean:
+            return self._encode_blank_signs(clean)
         ids: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
         return ids
+
+    def _encode_blank_signs(self, text: str) -> list[int]:
+        """Encode a text with the sign itself, which would become a blank, byte by byte there."""
+        sign = [self.mark_id(f"<0x{byte:02X}>") for byte in BLANK.encode()]
+        first, *others = (self.encode(part) for part in text.split(BLANK))
+        return [*first, *(token for part in others for token in (*sign, *part))]
 
     def mark_id(self, mark: str) -> int:
         """Return the id of a special token. Raises ModelError if the tokenizer lacks it."""
@@ -113,35 +155,44 @@ class FimTokenizer:
     ) -> list[int]:
         """Return the prompt up to the middle; a fill continues it."""
         marks = self._marks
-        return [
-            *project.before_mark,
-            self.mark_id(marks.before_prefix),
-            *project.in_prefix,
-            *prefix,
-            self.mark_id(marks.before_suffix),
-            *(suffix or self.encode(_EMPTY_SUFFIX)),
-            self.mark_id(marks.before_middle),
-        ]
+        before = [self.mark_id(marks.before_prefix), *project.in_prefix, *prefix]
+        after = [self.mark_id(marks.before_suffix), *(suffix or self.encode(_EMPTY_SUFFIX))]
+        parts = (after, before) if marks.is_suffix_first else (before, after)
+        middle = [self.mark_id(marks.before_middle)] if marks.is_middle_marked else []
+        return [*self._begin, *project.before_mark, *parts[0], *parts[1], *middle]
 
     def split_context(self, context: Sequence[int]) -> tuple[list[int], list[int], int] | None:
         """Return the ids of prefix and suffix of a context, and its length up to the middle.
 
-        None if it does not have the three marks in this order, the first one at its start.
+        None if it does not have the marks in their order, the first one at its start. Without a
+        mark of the middle, the context is taken to end where the middle begins.
         """
-        marks = self._marks
-        names = (marks.before_prefix, marks.before_suffix, marks.before_middle)
+        marks, start = self._marks, len(self._begin)
+        names = [marks.before_prefix, marks.before_suffix]
+        if marks.is_suffix_first:
+            names.reverse()
+        if marks.is_middle_marked:
+            names.append(marks.before_middle)
         order = [self.mark_id(name) for name in names]
         ends = [i for i, token in enumerate(context) if token in order]
-        if [context[i] for i in ends] != order or ends[0]:
+        if [context[i] for i in ends] != order or ends[0] != start:
             return None
-        _, suffix, middle = ends
-        return list(context[1:suffix]), list(context[suffix + 1 : middle]), middle + 1
+        middle = ends[2] if marks.is_middle_marked else len(context)
+        first, second = context[start + 1 : ends[1]], context[ends[1] + 1 : middle]
+        prefix, suffix = (second, first) if marks.is_suffix_first else (first, second)
+        return list(prefix), list(suffix), middle + marks.is_middle_marked
 
     def without_suffix(self, context: Sequence[int]) -> list[int]:
         """Return a context, and the ids after it, as a plain text that ends at the hole."""
-        last = context.index(self.mark_id(self._marks.before_suffix))
-        first = context.index(self.mark_id(self._marks.before_middle)) + 1
-        return [*context[:last], *context[first:]]
+        marks = self._marks
+        start = context.index(self.mark_id(marks.before_suffix))
+        if not marks.is_suffix_first:
+            middle = context.index(self.mark_id(marks.before_middle))
+            return [*context[:start], *context[middle + 1 :]]
+        rest = list(context[context.index(self.mark_id(marks.before_prefix)) :])
+        if marks.is_middle_marked:
+            rest.remove(self.mark_id(marks.before_middle))
+        return [*context[:start], *rest]
 
     def split_given(self, given: str) -> tuple[list[int], bytes]:
         """Return the ids of given text, and the bytes of its last tokens (token healing).
@@ -225,13 +276,56 @@ def read_fim_tokenizer(folder: Path) -> FimTokenizer:
         raise ModelError(f"{path} cannot be read ({error}): fetch the model again") from error
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    for marks in KNOWN_MARKS:
-        required = (marks.before_prefix, marks.before_suffix, marks.before_middle, marks.mask)
-        if all(tokenizer.token_to_id(token) is not None for token in required):
-            _require_byte_level(tokenizer, path)
-            return FimTokenizer(tokenizer, marks, _repository_marks(tokenizer))
-    known = ", ".join(marks.before_middle for marks in KNOWN_MARKS)
-    raise ModelError(f"{folder} is no fill-in-the-middle model: its tokenizer has none of {known}")
+    marks = _known_marks(tokenizer)
+    if marks is None:
+        known = ", ".join(marks.before_middle for marks in KNOWN_MARKS)
+        raise ModelError(
+            f"{folder} is no fill-in-the-middle model: its tokenizer has none of {known}"
+        )
+    begin = _begin_ids(tokenizer, folder)
+    bytes_of = byte_tokens(tokenizer)
+    if bytes_of is None:
+        raise ModelError(
+            f"{path} is neither a byte-level tokenizer nor SentencePiece with byte fallback: "
+            "only those are run"
+        )
+    return FimTokenizer(
+        tokenizer, marks, _repository_marks(tokenizer), bytes_of=bytes_of, begin=begin
+    )
+
+
+def _known_marks(tokenizer: Tokenizer) -> FimMarks | None:
+    found = [
+        marks
+        for marks in KNOWN_MARKS
+        if all(
+            tokenizer.token_to_id(mark) is not None
+            for mark in (marks.before_prefix, marks.before_suffix, marks.before_middle)
+        )
+    ]
+    with_end = (marks for marks in found if tokenizer.token_to_id(marks.end) is not None)
+    return next(with_end, found[0] if found else None)
+
+
+def _begin_ids(tokenizer: Tokenizer, folder: Path) -> list[int]:
+    """Return the ids that the model's own tokenizer puts before each text.
+
+    Its file may say so, or its settings, where transformers adds the token on its own.
+    """
+    sample = "x"
+    whole = tokenizer.encode(sample).ids
+    plain = tokenizer.encode(sample, add_special_tokens=False).ids
+    for start in range(1, len(whole) - len(plain) + 1):
+        if whole[start : start + len(plain)] == plain:
+            return list(whole[:start])
+    try:
+        settings = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+        token = settings["bos_token"] if settings.get("add_bos_token") is True else None
+        content = token["content"] if isinstance(token, dict) else token
+        begin = None if content is None else tokenizer.token_to_id(content)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []  # not every model has this file
+    return [] if begin is None else [begin]
 
 
 def _repository_marks(tokenizer: Tokenizer) -> RepositoryMarks | None:
@@ -241,43 +335,15 @@ def _repository_marks(tokenizer: Tokenizer) -> RepositoryMarks | None:
     return None
 
 
-def _declare_marks(tokenizer: Tokenizer) -> None:
-    """Make every added ``<mark>`` a special token: Qwen's files list theirs as plain tokens."""
-    added = tokenizer.get_added_tokens_decoder().values()
-    marks = [token.content for token in added if _MARK.fullmatch(token.content)]
-    tokenizer.add_special_tokens([AddedToken(mark, normalized=False) for mark in marks])
-
-
-def _require_byte_level(tokenizer: Tokenizer, path: Path) -> None:
-    sample = "\tx = 'é'\n"
-    ids = tokenizer.encode(sample, add_special_tokens=False).ids
-    whole = b"".join(_bytes_of(tokenizer.id_to_token(i)) for i in ids)
-    if whole != sample.encode():
-        raise ModelError(f"{path} is no byte-level tokenizer: only those are run")
+def _declare_marks(tokenizer: Tokenizer, marks: FimMarks, pattern: re.Pattern[str]) -> None:
+    """Make every added mark a special token: Qwen's files list theirs as plain tokens."""
+    added = [token.content for token in tokenizer.get_added_tokens_decoder().values()]
+    own = (marks.before_prefix, marks.before_suffix, marks.before_middle, marks.end)
+    special = [token for token in added if token in own or pattern.fullmatch(token)]
+    tokenizer.add_special_tokens([AddedToken(mark, normalized=False) for mark in special])
 
 
 def _size(tokenizer: Tokenizer) -> int:
     size: int = tokenizer.get_vocab_size(with_added_tokens=True)
     highest = max(tokenizer.get_vocab(with_added_tokens=True).values())
     return max(size, highest + 1)
-
-
-def _bytes_of_characters() -> dict[str, int]:
-    """Return the table from printable characters to bytes of byte-level BPE (GPT-2)."""
-    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    table = {chr(b): b for b in plain}
-    others = [b for b in range(256) if b not in plain]
-    return table | {chr(256 + n): b for n, b in enumerate(others)}
-
-
-_BYTES_OF_CHARACTERS = _bytes_of_characters()
-
-
-def _bytes_of(token: str | None) -> bytes:
-    """Return the bytes of a byte-level token; added tokens may have other characters."""
-    if token is None:
-        return b""
-    try:
-        return bytes(_BYTES_OF_CHARACTERS[character] for character in token)
-    except KeyError:
-        return token.encode()

@@ -179,5 +179,5 @@ def test_a_tokenizer_of_words_is_refused(tmp_path: Path) -> None:
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.add_special_tokens(list(MARKS))
     tokenizer.save(str(tmp_path / "tokenizer.json"))
-    with pytest.raises(ModelError, match="no byte-level tokenizer"):
+    with pytest.raises(ModelError, match="neither a byte-level tokenizer"):
         read_fim_tokenizer(tmp_path)

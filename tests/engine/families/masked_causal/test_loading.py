@@ -226,7 +226,10 @@ def test_a_bias_that_is_not_supported(tmp_path: Path) -> None:
         vocab_size=300,
         attention_bias=True,
     )
-    check_refused(save_toy(tmp_path, LlamaForCausalLM(config)), r"o_proj\.bias")
+    folder = save_toy(tmp_path, LlamaForCausalLM(config))
+    path = folder / "config.json"  # that says nothing of it
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"attention_bias": False}))
+    check_refused(folder, r"o_proj\.bias")
 
 
 def test_a_damaged_file_of_weights(folder: Path) -> None:
@@ -245,7 +248,7 @@ def test_a_damaged_file_of_weights(folder: Path) -> None:
         ({"num_hidden_layers": "many"}, "config.json lacks or mistypes"),
         ({"num_key_value_heads": 3}, "the first must be a multiple"),
         ({"num_attention_heads": 0}, "config.json"),
-        ({"rope_parameters": {"rope_type": "yarn", "factor": 4.0}}, "yarn"),
+        ({"rope_parameters": {"rope_type": "dynamic", "factor": 4.0}}, "dynamic"),
         ({"rope_parameters": {"rope_type": "llama3", "factor": 4.0}}, "config.json"),
         ({"rope_parameters": "default"}, "config.json"),
         ({"vocab_size": 100}, "tokenizer of 280 tokens and a model of 100"),
@@ -268,7 +271,7 @@ def test_a_tokenizer_that_is_not_byte_level(folder: Path) -> None:
         ["<|fim_prefix|>", "<|fim_middle|>", "<|fim_suffix|>", "<|fim_pad|>"]
     )
     tokenizer.save(str(folder / "tokenizer.json"))
-    check_refused(folder, "no byte-level tokenizer")
+    check_refused(folder, "neither a byte-level tokenizer")
 
 
 # -- too little memory ---------------------------------------------------------------------------

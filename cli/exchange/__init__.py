@@ -1,0 +1,1 @@
+"""``intarsia export`` and ``intarsia import``: tunings and models in other projects' formats."""

@@ -1,0 +1,132 @@
+"""``intarsia export``: write a tuning or a model for PEFT, transformers, vLLM or MLX."""
+
+from pathlib import Path
+
+import click
+
+from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.exchange.locate import locate, write_faults
+from intarsia.cli.live_view import LoadBar
+from intarsia.cli.options import absolute_model
+from intarsia.cli.switches import debug_option
+from intarsia.cli.terminal import notices
+from intarsia.cli.units import size
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
+from intarsia.engine.model_store.model_name import split_tuning
+
+_OUT = click.argument("out", metavar="FOLDER", type=click.Path(path_type=Path))
+
+
+@click.group("export", subcommand_metavar="peft|hf FOLDER [OPTIONS]")
+@debug_option
+def command() -> None:
+    """Write a tuning or a model for other programs.
+
+    \b
+    intarsia export peft FOLDER    a tuning as a LoRA, for PEFT, vLLM and SGLang
+    intarsia export hf FOLDER      the model, for transformers, vLLM and MLX
+
+    FOLDER must be new. The adapter that drafts has no form in other programs and stays out.
+    """
+
+
+@command.command("peft")
+@_OUT
+@click.option(
+    "--model",
+    default=DEFAULT_MODEL,
+    show_default=True,
+    callback=absolute_model,
+    help="The model, as MODEL+/path/to/tuning.safetensors if a tuning of your own is meant.",
+)
+@click.option(
+    "--repo",
+    metavar="PATH",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="The tuning that is kept for this repository, and its model.",
+)
+@click.option(
+    "--only-own",
+    is_flag=True,
+    help="Leave the bundled tuning out: for a base model that has it, as `intarsia export hf` "
+    "writes it.",
+)
+@click.option(
+    "--base-model",
+    metavar="NAME",
+    help="The base model to name in adapter_config.json.  [default: the model's name on the hub]",
+)
+@debug_option
+def peft(
+    out: Path, model: str, repo: Path | None, only_own: bool, base_model: str | None
+) -> ExitCode:
+    """Write a tuning as a LoRA folder for PEFT: adapter_config.json and safetensors.
+
+    The LoRA has all that MODEL adds to the plain weights: the bundled tuning and your own, joined.
+    """
+    from intarsia.engine.interchange.export_peft import export_peft
+
+    named = model if repo is None else _model_of(repo)
+    with LoadBar(notices()) as bar, write_faults():
+        folder = locate(named, bar.update)
+        bundled = () if only_own or folder.tuned_by is None else (folder.tuned_by,)
+        tunings = (*bundled, *folder.tunings)
+        if not tunings:
+            raise CliError(
+                f"{named} has no tuning to export: give --model MODEL+/path/to/tuning.safetensors "
+                "or --repo PATH"
+            )
+        base = base_model or _base_of(split_tuning(named)[0])
+        written = export_peft(folder, tunings, out, base_model=base)
+    click.echo(f"{out}: a LoRA of rank {written.rank} for {written.num_modules} layers of {base}")
+    return ExitCode.OK
+
+
+@command.command("hf")
+@_OUT
+@click.option(
+    "--model",
+    default=DEFAULT_MODEL,
+    show_default=True,
+    callback=absolute_model,
+    help="The model; MODEL+none without the bundled tuning, MODEL+/path/to/tuning.safetensors "
+    "with one of your own.",
+)
+@debug_option
+def hugging_face(out: Path, model: str) -> ExitCode:
+    """Write a model with its tunings as a Hugging Face folder."""
+    from intarsia.engine.interchange.export_hugging_face import export_hugging_face
+
+    with LoadBar(notices()) as bar, write_faults():
+        folder = locate(model, bar.update)
+        bar.update(f"writing {folder.name}", None)
+        written = export_hugging_face(folder, out)
+    click.echo(
+        f"{out}: {folder.name}, {written.num_tensors} tensors in {written.dtype} "
+        f"({size(written.num_bytes)})"
+    )
+    return ExitCode.OK
+
+
+def _model_of(repository: Path) -> str:
+    """Return the name of a repository's model with the tuning that is kept for it."""
+    import msgspec
+
+    from intarsia.lsp.engine.repository_tuning import read_kept, tuning_path
+
+    try:
+        kept = read_kept(repository)
+    except msgspec.DecodeError as error:
+        raise CliError(f"the tuning of {repository} cannot be read ({error})") from error
+    if kept is None:
+        raise CliError(
+            f"no tuning is kept for {repository.resolve()}: "
+            f"`intarsia train --repo {repository}` makes one"
+        )
+    return f"{kept.model}+{tuning_path(repository, kept)}"
+
+
+def _base_of(model: str) -> str:
+    """Return the hub's name of the weights that a catalog model was converted from."""
+    row = find_model(model)
+    return model if row is None else row.hub.repo.removesuffix("-GGUF")

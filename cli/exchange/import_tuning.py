@@ -1,0 +1,56 @@
+"""``intarsia import``: turn a LoRA of PEFT, Unsloth or NeMo AutoModel into a tuning of ours."""
+
+from pathlib import Path
+
+import click
+
+from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.exchange.locate import locate, write_faults
+from intarsia.cli.live_view import LoadBar
+from intarsia.cli.options import absolute_model
+from intarsia.cli.switches import debug_option
+from intarsia.cli.terminal import notices
+from intarsia.engine.model_store.catalog import DEFAULT_MODEL
+from intarsia.engine.model_store.model_name import NO_TUNING, without_tuning
+
+
+@click.group("import", subcommand_metavar="peft FOLDER FILE [OPTIONS]")
+@debug_option
+def command() -> None:
+    """Read a tuning that another program has made.
+
+    \b
+    intarsia import peft FOLDER FILE.safetensors    a LoRA of PEFT, Unsloth or NeMo
+    """
+
+
+@command.command("peft")
+@click.argument("lora", metavar="FOLDER", type=click.Path(path_type=Path))
+@click.argument("out", metavar="FILE", type=click.Path(path_type=Path))
+@click.option(
+    "--model",
+    default=f"{DEFAULT_MODEL}+{NO_TUNING}",
+    show_default=True,
+    callback=absolute_model,
+    help="The model that the LoRA was trained on; MODEL+none is the one without the bundled "
+    "tuning.",
+)
+@debug_option
+def peft(lora: Path, out: Path, model: str) -> ExitCode:
+    """Turn the LoRA in FOLDER into the tuning FILE, which must end in .safetensors.
+
+    Only a plain LoRA is accepted: linear layers of attention and feed-forward, in safetensors.
+    """
+    if out.suffix != ".safetensors":
+        raise CliError(f"{out} does not end in .safetensors: give such a name")
+    if without_tuning(model) != model:
+        raise CliError(f"{model} already has a tuning: name the model without it")
+    from intarsia.engine.interchange.import_peft import import_peft
+
+    with LoadBar(notices()) as bar, write_faults():
+        imported = import_peft(lora, locate(model, bar.update), out)
+    click.echo(f"{out}: a tuning that changes {imported.num_modules} layers")
+    if imported.base_model:
+        click.echo(f"it was trained on {imported.base_model}, says its config")
+    click.echo(f"use it with --model {model}+{out.absolute()}")
+    return ExitCode.OK

@@ -1,0 +1,97 @@
+"""A causal backbone that transformers computes, for shapes that our own passes do not.
+
+StarCoder2, Gemma, Granite and mixtures of experts run this way. Contexts are kept, shortened and
+shared as with our own passes, because keys and values are in our KV cache. There is no adapter, so
+a hole is written one token a pass, and no format but that of the weights.
+"""
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
+from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
+from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+
+_CHUNK_TOKENS = 256
+
+
+class TransformersBackbone(CausalBackbone):
+    """A ``…ForCausalLM`` of transformers; ``model`` attends by a mask that it is given."""
+
+    def __init__(self, shape: BackboneShape, model: Any, *, mask_id: int) -> None:
+        embeddings = Embeddings(
+            embed=model.get_input_embeddings().weight,
+            output=model.get_output_embeddings().weight,
+            mask=None,
+            head=None,
+        )
+        super().__init__(shape, embeddings, mask_id=mask_id)
+        self.dtype: torch.dtype = model.dtype
+        self._model = model
+
+    @property
+    def chunk_tokens(self) -> int:
+        return _CHUNK_TOKENS
+
+    def new_cache(self) -> KvCache:
+        return KvCache(self.shape, dtype=self.dtype, device=self.device)
+
+    @torch.inference_mode()
+    def forward(self, rows: Rows, cache: KvCache) -> Tensor:
+        cache.reserve(len(rows.ids))
+        output = self._model.model(
+            input_ids=rows.ids[None],
+            attention_mask=self._masks(rows, cache),
+            position_ids=rows.positions[None],
+            past_key_values=_CacheOfOnePass(cache),
+            use_cache=True,
+        )
+        hidden: Tensor = output.last_hidden_state[0, rows.first_hidden :]
+        return hidden
+
+    def logits(self, hidden: Tensor) -> Tensor:
+        logits: Tensor = self._model.get_output_embeddings()(hidden)
+        return logits / getattr(self._model.config, "logits_scaling", 1.0)  # Granite
+
+    def _masks(self, rows: Rows, cache: KvCache) -> Tensor | dict[str, Tensor]:
+        """Return what is added to the scores (1, 1, rows, context + rows): -inf where masked.
+
+        A model with layers of two kinds gets one for each kind.
+        """
+        config = self._model.config
+        window = getattr(config, "sliding_window", None)
+        if hasattr(config, "layer_types"):
+            near = rows.visible if window is None else self._near(rows, cache, window)
+            masks = {"full_attention": rows.visible, "sliding_attention": near}
+            return {kind: self._additive(visible) for kind, visible in masks.items()}
+        return self._additive(rows.visible if window is None else self._near(rows, cache, window))
+
+    def _near(self, rows: Rows, cache: KvCache, window: int) -> Tensor:
+        """Return what each row attends to within the last ``window`` positions, its own included"""
+        context = torch.arange(len(cache), device=self.device)
+        keys = torch.cat([context, rows.positions])
+        return rows.visible & (rows.positions[:, None] - keys < window)
+
+    def _additive(self, visible: Tensor) -> Tensor:
+        bias = torch.zeros(visible.shape, dtype=self.dtype, device=self.device)
+        return bias.masked_fill_(~visible, -torch.inf)[None, None]
+
+
+class _CacheOfOnePass:
+    """Our KV cache with the two methods of transformers' own that a pass calls."""
+
+    def __init__(self, cache: KvCache) -> None:
+        self._cache = cache
+
+    def update(
+        self, key_states: Tensor, value_states: Tensor, layer_idx: int, *args: Any, **kwargs: Any
+    ) -> tuple[Tensor, Tensor]:
+        """Write one layer's rows; return the layer's keys and values, those of the context too."""
+        keys, values = self._cache.write(layer_idx, key_states[0], value_states[0])
+        return keys[None], values[None]
+
+    def get_seq_length(self, layer_idx: int = 0) -> int:
+        return len(self._cache)

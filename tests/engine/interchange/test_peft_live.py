@@ -1,0 +1,143 @@
+"""Both directions against PEFT itself: the same logits, and back and forth the same numbers."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from toy_causal import Kind
+from toy_lora import CLOSE, located, our_logits, peft_logits, plain_logits, save_lora, save_tuning
+
+from intarsia.engine.interchange.export_peft import export_peft
+from intarsia.engine.interchange.import_peft import import_peft
+
+
+def exported(folder: Path, tunings: list[Path], out: Path) -> Path:
+    export_peft(located(str(folder)), tunings, out, base_model=str(folder))
+    return out
+
+
+def imported(lora: Path, folder: Path, out: Path) -> Path:
+    import_peft(lora, located(str(folder)), out)
+    return out
+
+
+def assert_same_numbers(first: Path, second: Path) -> None:
+    one, other = load_file(first), load_file(second)
+    assert one.keys() == other.keys()
+    for name, tensor in one.items():
+        assert torch.equal(tensor.float(), other[name].float()), name
+
+
+@pytest.mark.parametrize("kind", ["qwen2", "qwen3", "llama3"])
+def test_an_exported_tuning_is_computed_by_peft_as_by_us(
+    toys: dict[Kind, Path], kind: Kind, tmp_path: Path
+) -> None:
+    toy = toys[kind]
+    tuning = save_tuning(tmp_path / "tuning.safetensors", toy)
+    lora = exported(toy, [tuning], tmp_path / "lora")
+    ours = our_logits(f"{toy}+{tuning}")
+    torch.testing.assert_close(peft_logits(toy, lora), ours, **CLOSE)
+    assert not torch.allclose(plain_logits(toy), ours, atol=0.1), "the tuning does something"
+
+
+def test_two_tunings_are_exported_as_their_sum(toy: Path, tmp_path: Path) -> None:
+    first = save_tuning(tmp_path / "first.safetensors", toy, rank=4)
+    second = save_tuning(tmp_path / "second.safetensors", toy, seed=1, rank=2)
+    both = exported(toy, [first, second], tmp_path / "lora")
+    tuning = imported(both, toy, tmp_path / "both.safetensors")
+    torch.testing.assert_close(peft_logits(toy, both), our_logits(f"{toy}+{tuning}"), **CLOSE)
+    one, other, joined = load_file(first), load_file(second), load_file(tuning)
+    assert torch.equal(joined["A.o1"], torch.cat([one["A.o1"], other["A.o1"]]))
+    assert torch.equal(joined["B.gu0"], torch.cat([one["B.gu0"], other["B.gu0"]], dim=1))
+
+
+def test_a_tuning_comes_back_as_it_was(toy: Path, tmp_path: Path) -> None:
+    tuning = save_tuning(tmp_path / "tuning.safetensors", toy)
+    back = imported(exported(toy, [tuning], tmp_path / "lora"), toy, tmp_path / "back.safetensors")
+    assert_same_numbers(tuning, back)
+    assert back.stat().st_size < 1.1 * tuning.stat().st_size, "in bfloat16, as it was"
+
+
+LORAS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "scale of ours": {"lora_alpha": 8},
+    "rank-stabilised": {"use_rslora": True, "r": 3},
+    "two modules": {"target_modules": ["q_proj", "v_proj"]},
+    "one layer": {"layers_to_transform": [1]},
+    "ranks and scales of their own": {
+        "rank_pattern": {"q_proj": 2, "model.layers.1.mlp.down_proj": 7},
+        "alpha_pattern": {"v_proj": 1, "layers.2.self_attn.o_proj": 11},
+    },
+    "rank-stabilised with a pattern": {"use_rslora": True, "rank_pattern": {"k_proj": 9}},
+    "an expression of targets": {"target_modules": r".*\.(k_proj|up_proj)"},
+    "all linear layers": {"target_modules": "all-linear"},
+}
+
+
+@pytest.mark.parametrize("name", LORAS)
+def test_a_lora_of_peft_is_computed_by_us_as_by_peft(toy: Path, name: str, tmp_path: Path) -> None:
+    lora = save_lora(tmp_path / "lora", toy, **LORAS[name])
+    tuning = imported(lora, toy, tmp_path / "tuning.safetensors")
+    ours = our_logits(f"{toy}+{tuning}")
+    torch.testing.assert_close(ours, peft_logits(toy, lora), **CLOSE)
+    assert not torch.allclose(plain_logits(toy), ours, atol=0.02), "the LoRA does something"
+
+
+def test_a_lora_of_peft_comes_back_as_it_was(toy: Path, tmp_path: Path) -> None:
+    """With our scale, and each module with a rank of its own in the joined matrices."""
+    lora = save_lora(tmp_path / "lora", toy, lora_alpha=8)
+    tuning = imported(lora, toy, tmp_path / "tuning.safetensors")
+    back = exported(toy, [tuning], tmp_path / "back")
+    name = "adapter_model.safetensors"
+    assert_same_numbers(lora / name, back / name)
+
+
+def test_a_lora_that_peft_trained_is_computed_by_us_as_by_peft(toy: Path, tmp_path: Path) -> None:
+    import peft
+    from toy_lora import IDS, plain_model
+
+    torch.manual_seed(0)
+    model = peft.get_peft_model(
+        plain_model(toy), peft.LoraConfig(r=2, lora_alpha=16, target_modules="all-linear")
+    )
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.02)
+    losses = []
+    for _ in range(8):
+        loss = model(IDS[None], labels=IDS[None]).loss
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    assert losses[-1] < losses[0]
+    model.save_pretrained(tmp_path / "lora")
+    tuning = imported(tmp_path / "lora", toy, tmp_path / "tuning.safetensors")
+    ours = our_logits(f"{toy}+{tuning}")
+    torch.testing.assert_close(ours, peft_logits(toy, tmp_path / "lora"), **CLOSE)
+
+
+def test_the_short_config_of_nemo_automodel_is_enough(toy: Path, tmp_path: Path) -> None:
+    """It names each module by its whole path, and none of PEFT's options that are off."""
+    lora = save_lora(tmp_path / "lora", toy)
+    path = lora / "adapter_config.json"
+    kept = ("task_type", "peft_type", "r", "lora_alpha", "use_dora", "bias")
+    config = {name: json.loads(path.read_text())[name] for name in kept}
+    names = load_file(lora / "adapter_model.safetensors")
+    modules = {name.removeprefix("base_model.model.").rpartition(".lora_")[0] for name in names}
+    config |= {"target_modules": sorted(modules), "base_model_name_or_path": "N/A"}
+    path.write_text(json.dumps(config))
+    tuning = imported(lora, toy, tmp_path / "tuning.safetensors")
+    torch.testing.assert_close(our_logits(f"{toy}+{tuning}"), peft_logits(toy, lora), **CLOSE)
+
+
+def test_unsloths_additions_to_the_config_change_nothing(toy: Path, tmp_path: Path) -> None:
+    """It notes the class of the model, and writes the targets as one expression."""
+    expression = r"(?:.*?(?:self_attn|mlp).*?(?:q_proj|k_proj|v_proj|o_proj|down_proj).*?)"
+    lora = save_lora(tmp_path / "lora", toy, target_modules=expression)
+    path = lora / "adapter_config.json"
+    mapping = {"base_model_class": "Qwen2ForCausalLM", "unsloth_fixed": True}
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"auto_mapping": mapping}))
+    tuning = imported(lora, toy, tmp_path / "tuning.safetensors")
+    torch.testing.assert_close(our_logits(f"{toy}+{tuning}"), peft_logits(toy, lora), **CLOSE)
