@@ -49,7 +49,7 @@ def offered(before: str, after: str, edit: NextEdit, language: object = PLAIN_TE
         ("a\nb\nc\n", "x\nb\nc\n", correction(1, 0, "y\n"), "x\ny\nb\nc\n"),
         ("a\nb\nc\n", "x\nb\nc\n", correction(1, 1, ""), "x\nc\n"),
         ("a\nb\nc\n", "x\nb\nc\n", correction(1, 2, "b\ny\nc z\n"), "x\nb\ny\nc z\n"),
-        ("a\r\nb\r\nc\r\n", "x\r\nb\r\nc\r\n", correction(1, 1, "y\nb z\n"), "x\r\ny\r\nb z\r\nc\r\n"),
+        ("a\r\nb\r\nc\r\n", "x\r\nb\r\nc\r\n", correction(1, 1, "y\nb\n"), "x\r\ny\r\nb\r\nc\r\n"),
         ("a\rb\rc", "x\rb\rc", correction(2, 1, "y\n"), "x\rb\ry"),
         ("a\nb\nc", "x\nb\nc", correction(2, 1, "y\nc z\n"), "x\nb\ny\nc z"),
         ("a\nb\nc", "x\nb\nc", correction(3, 0, "d\n"), "x\nb\nc\nd"),
