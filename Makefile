@@ -7,7 +7,7 @@ TORCH := torch==2.13.0
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
 PARTS := lsp workspace infill engine cli research
 
-.PHONY: demo test setup lint types pull extension-check bench eval clean
+.PHONY: demo test setup lint types pull extension-check foreign-clients bench eval clean
 
 demo: setup
 	$(BIN)/intarsia demo
@@ -37,6 +37,12 @@ extension-check:
 	@if command -v npm >/dev/null; \
 	  then cd editors/vscode && npm ci --no-audit --no-fund && npm run check; \
 	  else echo "npm is missing: the VS Code extension is not checked"; fi
+
+# Plugins of other projects in a real Neovim: LLAMA_VIM and MINUET name folders with them.
+foreign-clients: setup pull
+	@test -n "$$LLAMA_VIM$$MINUET" || \
+	  { echo "clone ggml-org/llama.vim and milanglacier/minuet-ai.nvim, and set LLAMA_VIM and MINUET"; exit 1; }
+	$(BIN)/python -m pytest -v tests/cli/api/test_live_clients.py
 
 pull: setup
 	$(BIN)/intarsia pull

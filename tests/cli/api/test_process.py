@@ -1,6 +1,5 @@
 """``intarsia api`` as a process, and with the real engine."""
 
-import asyncio
 import json
 import signal
 import subprocess
@@ -11,12 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from api_desk import serving
 
-from intarsia.cli.completions_api.command import HOST
-from intarsia.cli.completions_api.completions import Completions, write_error
-from intarsia.cli.completions_api.http import HttpServer
 from intarsia.engine.ipc.address import Address
-from intarsia.engine.ipc.client import EngineClient
 
 
 @pytest.fixture
@@ -74,17 +70,24 @@ async def test_the_real_engine_completes_what_zed_sends(real_engine_runtime: Add
         "\n\n\nprint(mean([1, 2, 3]))\n<|fim_middle|>"
     )
     fields = {"model": "any", "prompt": prompt, "max_tokens": 64, "stop": ["<|endoftext|>"]}
-    async with EngineClient(name="api", start=False, address=real_engine_runtime) as client:
-        server = await asyncio.start_server(
-            HttpServer(Completions(client).handle, write_error).accept, HOST, 0
-        )
-        async with server:
-            url = f"http://{HOST}:{server.sockets[0].getsockname()[1]}/v1/completions"
-            answer = await asyncio.to_thread(ask, url, fields)
-    assert answer["choices"][0] | {"text": ""} == {
-        "index": 0,
-        "text": "",
-        "logprobs": None,
-        "finish_reason": "stop",
-    }
-    assert answer["choices"][0]["text"] == "sum(values) / len(values)"
+    async with serving(real_engine_runtime) as desk:
+        reply = await desk.post("/v1/completions", fields)
+    assert reply.json["choices"] == [
+        {
+            "index": 0,
+            "text": "sum(values) / len(values)",
+            "logprobs": None,
+            "finish_reason": "stop",
+        }
+    ]
+
+
+def test_a_call_of_the_other_commands_imports_no_http_server():
+    code = (
+        "import sys, intarsia.cli.main, intarsia.lsp.features, intarsia.cli.api.command;"
+        "print([m for m in ('uvicorn', 'starlette', 'anyio', 'h11') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,45 @@
+"""The other files that a client sends, as the engine reads them: the newest that fit a budget."""
+
+from pathlib import PureWindowsPath
+
+from intarsia.cli.api.holes.request import Context, OtherFile
+from intarsia.engine.ipc.messages import ProjectContext
+from intarsia.infill.filling.project import to_project_context
+
+CHARS_PER_TOKEN = 3
+"""Fewer than code has, so that the files stay within their budget."""
+SHOWN_PARTS = 3
+"""How much of a path the model is shown, from its end."""
+_UNNAMED = "untitled"
+
+
+def to_project(context: Context, budget_tokens: int) -> ProjectContext | None:
+    """Return what the engine reads before the file with the hole; None without other files.
+
+    Clients append to their list, so its end is the newest. The order is kept: what rarely changes
+    comes first, and stays in the KV cache.
+    """
+    left = budget_tokens * CHARS_PER_TOKEN
+    passages: list[tuple[str, str]] = []
+    for file in reversed(context.files):
+        text = _within(file.text, left)
+        if not text:
+            break
+        left -= len(text)
+        passages.insert(0, (_shown(file), text))
+    path = _shown(OtherFile(path=context.path, text=""))
+    return to_project_context(passages, context.repository or _UNNAMED, path)
+
+
+def _within(text: str, num_chars: int) -> str:
+    """Return the first whole lines that fit."""
+    if len(text) <= num_chars:
+        return text
+    return text[: text.rfind("\n", 0, num_chars) + 1]
+
+
+def _shown(file: OtherFile) -> str:
+    """Return the end of a path, whichever system it is from."""
+    path = PureWindowsPath(file.path.removeprefix("file://"))
+    parts = [part for part in path.parts if part != path.anchor]
+    return "/".join(parts[-SHOWN_PARTS:]) or _UNNAMED

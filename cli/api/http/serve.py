@@ -1,0 +1,51 @@
+"""Runs an ASGI app on a bound socket with uvicorn, until it is told to end."""
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from intarsia.cli.api.http.bounded import BoundedProtocol
+from intarsia.cli.api.http.listen import Listening
+
+END_WITHIN_S = 1
+"""Requests that are open at the end have so long; then they are cancelled, and so are fills."""
+
+
+class ApiServer(uvicorn.Server):
+    """A server that leaves signals to its caller."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+async def serve(app: ASGIApp, listening: Listening, end: asyncio.Event) -> None:
+    """Serve until ``end`` is set."""
+    config = uvicorn.Config(
+        app,
+        http=BoundedProtocol,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        loop="asyncio",
+        proxy_headers=False,  # who asks is never taken from a header
+        server_header=False,
+        access_log=False,
+        log_config=None,
+        log_level="critical",
+        timeout_graceful_shutdown=END_WITHIN_S,
+    )
+    config.load()
+    config.ssl = listening.tls
+    server = ApiServer(config)
+    serving = asyncio.ensure_future(server.serve(sockets=[listening.socket]))
+    ending = asyncio.ensure_future(end.wait())
+    try:
+        await asyncio.wait({serving, ending}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        ending.cancel()
+        server.should_exit = True
+        await serving
