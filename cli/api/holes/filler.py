@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from intarsia.cli.api.holes.other_files import to_project
-from intarsia.cli.api.holes.request import MAX_TOKENS, Context, HoleRequest
+from intarsia.cli.api.holes.request import MAX_TOKENS, Context, HoleRequest, near_hole
 from intarsia.cli.api.holes.writing_time import fill_within
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc.client import EngineClient, EngineError
@@ -70,7 +70,7 @@ class HoleFiller:
     async def fill(self, request: HoleRequest) -> Answer:
         """Return texts for the hole. Raise EngineError where the engine gives no answer."""
         started_at = time.perf_counter()
-        context = request.context
+        context = near_hole(request.context)
         project = await self._project(context)
         options = FillOptions(seed=request.seed, project=project)
         text, cursor = context.prefix + context.suffix, len(context.prefix)

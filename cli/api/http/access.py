@@ -4,6 +4,9 @@ A page that a browser shows can send requests to loopback. It is told apart by i
 ``Sec-Fetch-Site`` header, or by a ``Host`` that is not ours (DNS rebinding).
 """
 
+import ipaddress
+import re
+
 import click
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -13,7 +16,7 @@ from intarsia.cli.api.http.refusal import Refusal, error_response
 
 MAX_OPEN_REQUESTS = 64
 RETRY_AFTER_S = 1
-_OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
+_HOST = re.compile(r"([^:\[\]]+|\[[0-9a-fA-F:.]+\])(?::[0-9]+)?")
 _OWN_SITES = ("none", "same-origin")
 _CLOSE = {"Connection": "close"}
 
@@ -80,7 +83,12 @@ class Guard:
 
 
 def _is_own(host: str) -> bool:
-    name, colon, port = host.rpartition(":") if not host.endswith("]") else (host, "", "")
-    if not colon:
-        name = host
-    return name.lower() in _OWN_NAMES and (not colon or (port.isascii() and port.isdecimal()))
+    """Whether a Host header names this machine. An address cannot mean another one later."""
+    found = _HOST.fullmatch(host)
+    if found is None:
+        return False
+    name = found[1].lower()
+    try:
+        return name == "localhost" or ipaddress.ip_address(name.strip("[]")).is_loopback
+    except ValueError:
+        return False

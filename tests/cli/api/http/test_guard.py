@@ -35,6 +35,11 @@ KEY, OTHER_KEY = "k" * 32, "K" * 32
         "127.0.0.1.evil.example",
         "user@127.0.0.1",
         "127.1",
+        "::1",
+        "[127.0.0.1",
+        "[::2]",
+        "[::1].evil.example",
+        "2130706433",
         "0.0.0.0",
         "localhost.evil.example",
     ],
@@ -44,7 +49,9 @@ async def test_another_host_name_is_refused(desk: Desk, host: str):
         assert (await desk.ask("GET", path, Host=host)).status in (400, 403)
 
 
-@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:1", "127.0.0.1", "[::1]", "[::1]:9258"])
+@pytest.mark.parametrize(
+    "host", ["localhost", "LOCALHOST:1", "127.0.0.1", "127.0.0.2", "[::1]", "[::1]:9"]
+)
 async def test_names_of_this_machine_are_taken(desk: Desk, host: str):
     assert (await desk.ask("GET", "/v1/models", Host=host)).status == 200
 
