@@ -3,6 +3,7 @@
 import ipaddress
 import socket
 import ssl
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -97,8 +98,21 @@ def _no_password() -> NoReturn:
 
 
 def _bind(address: ipaddress.IPv4Address | ipaddress.IPv6Address, port: int) -> socket.socket:
+    """Return a listening socket.
+
+    It names its protocol, unlike those of ``socket.create_server``: only then does asyncio switch
+    Nagle's algorithm off, which holds the body of an answer back for 40 ms on a kept connection.
+    """
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
-        return socket.create_server((str(address), port), family=family)
+        if sys.platform != "win32":  # there it would share the port with another program
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind((str(address), port))
+        listener.listen()
     except OSError as error:
+        listener.close()
         raise CliError(f"port {port} is unavailable ({error}): give another --port") from error
+    return listener

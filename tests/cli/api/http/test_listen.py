@@ -1,5 +1,6 @@
 """Where the API listens: this machine without key, elsewhere only with key and TLS."""
 
+import gc
 import shutil
 import socket
 import ssl
@@ -58,6 +59,25 @@ def test_plain_http_beyond_loopback_is_refused(
         message = refusal("--host", host, *options)
         assert "reachable from other machines" in message
         assert "--key-file, --tls-cert and --tls-key" in message
+
+
+async def test_no_part_of_an_answer_is_held_back(address: Address):
+    async with running_api(address) as desk:
+        reader, writer = await desk.connect()
+        writer.write(desk.request("GET", "/health", b"", Connection=""))
+        await reader.readuntil(b"}")
+        accepted = [
+            thing
+            for thing in gc.get_objects()
+            if isinstance(thing, socket.socket)
+            and thing.fileno() >= 0
+            and thing is not desk.listening.socket
+            and thing.getsockname() == desk.listening.socket.getsockname()
+        ]
+        assert accepted
+        for connection in accepted:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        writer.close()
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.0.0.2"])
