@@ -53,11 +53,11 @@ class Guard:
         if "transfer-encoding" in headers and "content-length" in headers:
             raise Refusal(400, "a body has one length: omit Content-Length", _CLOSE)
         if self._is_loopback and not _is_own(headers.get("host", "")):
-            raise Refusal(403, "this API is for programs on this machine: use 127.0.0.1")
+            raise Refusal(403, "this API is for programs on this machine: use 127.0.0.1", _CLOSE)
         if "origin" in headers:
-            raise Refusal(403, "this API is not for web pages: omit the Origin header")
+            raise Refusal(403, "this API is not for web pages: omit the Origin header", _CLOSE)
         if headers.get("sec-fetch-site", "none") not in _OWN_SITES:
-            raise Refusal(403, "this API is not for web pages: ask from a program")
+            raise Refusal(403, "this API is not for web pages: ask from a program", _CLOSE)
         if self._keys is not None:
             self._check_key(self._keys, headers.get("authorization", ""))
         if self._num_open > MAX_OPEN_REQUESTS:
@@ -78,7 +78,7 @@ class Guard:
         raise Refusal(
             401,
             "no valid key: send a header Authorization: Bearer KEY",
-            {"WWW-Authenticate": "Bearer"},
+            {"WWW-Authenticate": "Bearer"} | _CLOSE,
         )
 
 

@@ -10,8 +10,10 @@ from starlette.types import ASGIApp
 from intarsia.cli.api.http.bounded import BoundedProtocol
 from intarsia.cli.api.http.listen import Listening
 
+KEPT_S = 30
+"""An idle connection is kept this long, for a user who stops typing to think."""
 END_WITHIN_S = 1
-"""Requests that are open at the end have so long; then they are cancelled, and so are fills."""
+"""Requests that are open at the end have this long. Then they are cancelled, and so are fills."""
 
 
 class ApiServer(uvicorn.Server):
@@ -36,6 +38,7 @@ async def serve(app: ASGIApp, listening: Listening, end: asyncio.Event) -> None:
         access_log=False,
         log_config=None,
         log_level="critical",
+        timeout_keep_alive=KEPT_S,
         timeout_graceful_shutdown=END_WITHIN_S,
     )
     config.load()

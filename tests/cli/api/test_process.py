@@ -1,24 +1,28 @@
 """``intarsia api`` as a process, and with the real engine."""
 
+import asyncio
+import contextlib
 import json
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 from api_desk import serving
 
 from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
 
 
-@pytest.fixture
-def api(start_engine: Any) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """Its address, and its process."""
-    start_engine(text="a + b")
+@contextlib.contextmanager
+def api_process() -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Run the command; yield its address, and its process."""
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "intarsia.cli", "api", "--port", "0"],
         stderr=subprocess.PIPE,
@@ -31,6 +35,13 @@ def api(start_engine: Any) -> Iterator[tuple[str, subprocess.Popen[str]]]:
         process.kill()
         process.wait()
         process.stderr.close()
+
+
+@pytest.fixture
+def api(start_engine: Any) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    start_engine(text="a + b")
+    with api_process() as running:
+        yield running
 
 
 def ask(url: str, fields: dict[str, Any]) -> Any:
@@ -60,6 +71,33 @@ def test_an_interrupt_ends_it_in_good_order(
     assert process.wait(30) == 0
     assert process.stderr is not None
     assert process.stderr.read() == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_an_interrupt_ends_fills_in_progress(start_engine: Any):
+    start_engine(text="a + b", num_steps=600, step_seconds=0.1)
+    with api_process() as (url, process), ThreadPoolExecutor(1) as thread:
+        asked = thread.submit(ask, url, {"prompt": "return "})
+        until_filling()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        with pytest.raises((urllib.error.URLError, OSError)):
+            asked.result(10)
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+def until_filling() -> None:
+    for _ in range(1000):
+        if asyncio.run(_state()) == "filling":
+            return
+        time.sleep(0.01)
+    raise AssertionError("no fill has begun")
+
+
+async def _state() -> str:
+    async with EngineClient(name="test", start=False) as client:
+        return (await client.status()).state
 
 
 @pytest.mark.model
