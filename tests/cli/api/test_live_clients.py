@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from api_desk import Desk, api_in_thread, api_of_real_engine
 from checkout import ROOT
+from foreign_plugins import GHOST_TEXT, LLAMA_VIM, MINUET, init_of
 from headless_nvim import Neovim, headless_nvim
 
 from intarsia.engine.ipc.address import Address
@@ -28,56 +29,9 @@ pytestmark = [
 TEXT = 'def add(left, right):\n    """Return the sum of left and right."""\n    return\n'
 SECOND = "import math\n\n\ndef area(radius):\n    return math.pi * radius**2\n"
 
-# What is drawn in any namespace of the plugins: lines joined by |, nil where nothing is.
-GHOST_TEXT = """(function()
-  local first, rest = {}, {}
-  for name, space in pairs(vim.api.nvim_get_namespaces()) do
-    if name == 'vt_fim' or name == 'minuet.virtualtext' then
-      for _, mark in ipairs(vim.api.nvim_buf_get_extmarks(0, space, 0, -1, {details = true})) do
-        local text = mark[4].virt_text and mark[4].virt_text[1]
-        if text and text[1] ~= '' then table.insert(first, text[1]) end
-        for _, line in ipairs(mark[4].virt_lines or {}) do table.insert(rest, line[1][1]) end
-      end
-    end
-  end
-  return #first > 0 and table.concat(vim.list_extend(first, rest), '|') or nil
-end)()"""
-
-LLAMA_VIM = """
-vim.g.llama_config = { endpoint_fim = '%(url)s/infill', show_info = 0, t_max_predict_ms = 60000 }
-vim.opt.runtimepath:prepend(%(folder)s)
-"""
-
-MINUET = """
-vim.opt.runtimepath:prepend(%(folder)s)
-require('minuet').setup({
-  provider = 'openai_fim_compatible',
-  n_completions = 1,
-  request_timeout = 60,
-  throttle = 0,
-  debounce = 50,
-  virtualtext = { auto_trigger_ft = { 'python' }, keymap = { accept = '<A-A>' } },
-  provider_options = {
-    openai_fim_compatible = {
-      name = 'intarsia',
-      end_point = '%(url)s/v1/completions',
-      api_key = 'PATH',
-      model = 'intarsia',
-    },
-  },
-})
-"""
-
 LLAMA_VIM_RAN = "ggml-org/llama.vim a1c8e6e in Neovim 0.11.4"
 MINUET_RAN = "milanglacier/minuet-ai.nvim 479487c in Neovim 0.11.4"
 OpenClient = Callable[..., Neovim]
-
-
-def plugin_folder(variable: str) -> Path:
-    folder = os.environ.get(variable)
-    if not folder:
-        pytest.skip(f"{variable} names no folder with the plugin")
-    return Path(folder)
 
 
 @pytest.fixture
@@ -86,8 +40,10 @@ def open_client(tmp_path: Path) -> Iterator[OpenClient]:
     with ExitStack() as stack:
 
         def start(init: str, variable: str, desk: Desk, *files: str) -> Neovim:
-            values = {"url": desk.listening.url, "folder": json.dumps(str(plugin_folder(variable)))}
-            (tmp_path / "init.lua").write_text(init % values)
+            if variable not in os.environ:
+                pytest.skip(f"{variable} names no folder with the plugin")
+            plugin = Path(os.environ[variable])
+            (tmp_path / "init.lua").write_text(init_of(init, plugin, desk.listening.url))
             paths = [tmp_path / f"{name}.py" for name in ("one", "two")[: len(files)]]
             for path, text in zip(paths, files, strict=True):
                 path.write_text(text)
@@ -167,7 +123,8 @@ def test_minuet_takes_an_old_request_back(open_client: OpenClient, address: Addr
 def test_the_real_model_s_fill_is_shown(
     open_client: OpenClient, real_engine_runtime: Address, init: str, variable: str
 ):
-    plugin_folder(variable)
+    if variable not in os.environ:
+        pytest.skip(f"{variable} names no folder with the plugin")
     with api_of_real_engine(real_engine_runtime) as desk:
         nvim = open_client(init, variable, desk, TEXT)
         nvim.keys("GA ")
