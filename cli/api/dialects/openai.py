@@ -86,7 +86,7 @@ class OpenAI:
 
 
 def _hole(asked: CompletionRequest) -> HoleRequest:
-    context = read_prompt(asked.prompt, asked.suffix)
+    context = read_prompt(asked.prompt, asked.suffix or None)
     return HoleRequest(
         context=context,
         language=language_of(context, asked.language),

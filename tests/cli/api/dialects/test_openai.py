@@ -1,10 +1,7 @@
 """OpenAI's completions: real HTTP over a real socket, to an engine that fills by rules."""
 
-import asyncio
 import contextlib
-import json
 import math
-import threading
 from collections.abc import Callable
 
 import pytest
@@ -147,26 +144,9 @@ async def test_the_model_is_named(desk: Desk):
     assert [model["id"] for model in reply.json["data"]] == ["rules"]
 
 
-async def test_closing_the_connection_cancels_the_fill(start_api: StartApi):
-    loop, begun, released = asyncio.get_running_loop(), asyncio.Event(), threading.Event()
-    steps: list[int] = []
-
-    def between_steps(step: int) -> None:
-        steps.append(step)
-        loop.call_soon_threadsafe(begun.set)
-        released.wait(30)
-
-    async with start_api(between_steps=between_steps) as desk:
-        _, writer = await desk.connect()
-        body = json.dumps({"prompt": QWEN}).encode()
-        writer.write(desk.request("POST", "/v1/completions", body))
-        await begun.wait()
-        writer.close()
-        await desk.left.wait()
-        await desk.client.status()  # after the cancel, on the same connection
-        released.set()
-        assert (await desk.complete(prompt=QWEN)).status == 200
-    assert steps == [1, 1, 2, 3], "one step of the first fill, all of the second"
+async def test_an_empty_suffix_is_the_same_as_none(desk: Desk):
+    await desk.complete(prompt=QWEN, suffix="")
+    assert desk.fills[0].prefix + desk.fills[0].given == PREFIX
 
 
 @pytest.mark.parametrize(
