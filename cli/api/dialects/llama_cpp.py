@@ -97,11 +97,12 @@ class LlamaCpp:
         return await self._answer(request, asked, read_prompt(asked.prompt))
 
     async def _answer(self, request: Request, asked: Limits, context: Context) -> Response:
+        hole = _hole(asked, context)
         if asked.most_tokens == 0:  # clients have their other files read so
-            await self._filler.read_ahead(context)
+            await self._filler.read_ahead(hole)
             answer = Answer(model=await self._filler.model())
         else:
-            answer = await unless_gone(request, self._filler.fill(_hole(asked, context)))
+            answer = await unless_gone(request, self._filler.fill(hole))
         whole = [_completion(index, text, answer) for index, text in enumerate(answer.texts)]
         if asked.stream:
             return events_response(_events(whole, asked.response_fields), is_done_told=False)

@@ -17,6 +17,7 @@ from intarsia.infill.confidence import ConfidentToken
 from intarsia.infill.filling.attempts import Attempts, ask_until_enough_pass
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
+from intarsia.infill.languages import Language
 from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.suggestion import NoSuggestion
 
@@ -71,7 +72,7 @@ class HoleFiller:
         """Return texts for the hole. Raise EngineError where the engine gives no answer."""
         started_at = time.perf_counter()
         context = near_hole(request.context)
-        project = await self._project(context)
+        project = await self._project(context, request.language)
         options = FillOptions(seed=request.seed, project=project)
         text, cursor = context.prefix + context.suffix, len(context.prefix)
         plan = plan_at_cursor(text, cursor, request.language, options)
@@ -83,9 +84,10 @@ class HoleFiller:
             self._client.prefetch(_place(fill, project))
         return self._answer(attempts, (time.perf_counter() - started_at) * 1000)
 
-    async def read_ahead(self, context: Context) -> None:
+    async def read_ahead(self, request: HoleRequest) -> None:
         """Have the other files read in idle time. Starts no engine, and never fails."""
-        project = await self._project(context)
+        context = near_hole(request.context)
+        project = await self._project(context, request.language)
         if project is not None:
             fill = Fill(id=0, prefix=context.prefix, suffix=context.suffix)
             self._client.prefetch(_place(fill, project))
@@ -138,14 +140,14 @@ class HoleFiller:
             total_ms=total_ms,
         )
 
-    async def _project(self, context: Context) -> ProjectContext | None:
+    async def _project(self, context: Context, language: Language) -> ProjectContext | None:
         if not context.files:
             return None
         if time.monotonic() >= self._speed_known_until:
             status = await self.status()
             self._speed = status.prefill_tokens_per_s if status else None
             self._speed_known_until = time.monotonic() + (SPEED_KEPT_S if self._speed else 1.0)
-        return to_project(context, context_budget(self._speed))
+        return to_project(context, language, context_budget(self._speed))
 
 
 def _limited(fill: Fill, request: HoleRequest) -> Fill:

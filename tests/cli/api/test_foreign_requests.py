@@ -109,8 +109,8 @@ async def test_both_sides_of_the_hole_reach_the_engine(desk: Desk, name: str):
     [
         ("continue_ollama", "shop", "main.py", "cart.py"),
         ("continue_llama_cpp", "shop", "main.py", "cart.py"),
-        ("llama_vscode", "untitled", "untitled", "me/shop/cart.py"),
-        ("llama_vim_block", "untitled", "untitled", "two.py"),
+        ("llama_vscode", "untitled", "untitled.py", "me/shop/cart.py"),
+        ("llama_vim_block", "untitled", "untitled.py", "two.py"),
         ("twinny_ollama", "untitled", "me/shop/main.py", "untitled"),
     ],
 )
