@@ -119,7 +119,11 @@ def test_minuet_takes_an_old_request_back(open_client: OpenClient, address: Addr
 
 
 @pytest.mark.model
-@pytest.mark.parametrize(("init", "variable"), [(LLAMA_VIM, "LLAMA_VIM"), (MINUET, "MINUET")])
+@pytest.mark.parametrize(
+    ("init", "variable"),
+    [(LLAMA_VIM, "LLAMA_VIM"), (MINUET, "MINUET")],
+    ids=["llama.vim", "minuet"],
+)
 def test_the_real_model_s_fill_is_shown(
     open_client: OpenClient, real_engine_runtime: Address, init: str, variable: str
 ):
