@@ -17,11 +17,23 @@ END_WITHIN_S = 1
 
 
 class ApiServer(uvicorn.Server):
-    """A server that leaves signals to its caller."""
+    """A server that serves until ``end`` is set, and sleeps until then but for requests.
+
+    uvicorn's own looks ten times a second whether a signal has come, and takes signals from its
+    caller.
+    """
+
+    def __init__(self, config: uvicorn.Config, end: asyncio.Event) -> None:
+        super().__init__(config)
+        self._end = end
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+    async def main_loop(self) -> None:
+        await self.on_tick(0)
+        await self._end.wait()
 
 
 async def serve(app: ASGIApp, listening: Listening, end: asyncio.Event) -> None:
@@ -35,6 +47,7 @@ async def serve(app: ASGIApp, listening: Listening, end: asyncio.Event) -> None:
         loop="asyncio",
         proxy_headers=False,  # who asks is never taken from a header
         server_header=False,
+        date_header=False,
         access_log=False,
         log_config=None,
         log_level="critical",
@@ -43,12 +56,4 @@ async def serve(app: ASGIApp, listening: Listening, end: asyncio.Event) -> None:
     )
     config.load()
     config.ssl = listening.tls
-    server = ApiServer(config)
-    serving = asyncio.ensure_future(server.serve(sockets=[listening.socket]))
-    ending = asyncio.ensure_future(end.wait())
-    try:
-        await asyncio.wait({serving, ending}, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        ending.cancel()
-        server.should_exit = True
-        await serving
+    await ApiServer(config, end).serve(sockets=[listening.socket])
