@@ -17,7 +17,7 @@ END_WITHIN_S = 1
 
 
 class ApiServer(uvicorn.Server):
-    """A server that serves until ``end`` is set, and sleeps until then but for requests.
+    """A server that serves until ``end`` is set. Without requests it sleeps.
 
     uvicorn's own looks ten times a second whether a signal has come, and takes signals from its
     caller.
