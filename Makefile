@@ -9,7 +9,7 @@ PARTS := lsp workspace infill engine cli research
 LLAMA_CPP := build/servers/llama-cpp
 LLAMA_CPP_READY := $(LLAMA_CPP)/.ready
 
-.PHONY: demo test setup lint types pull llama-cpp extension-check bench eval clean
+.PHONY: demo test setup lint types pull llama-cpp extension-check foreign-clients bench eval clean
 
 demo: setup
 	$(BIN)/intarsia demo
@@ -39,6 +39,12 @@ extension-check:
 	@if command -v npm >/dev/null; \
 	  then cd editors/vscode && npm ci --no-audit --no-fund && npm run check; \
 	  else echo "npm is missing: the VS Code extension is not checked"; fi
+
+# Plugins of other projects in a real Neovim: LLAMA_VIM and MINUET name folders with them.
+foreign-clients: setup pull
+	@test -n "$$LLAMA_VIM$$MINUET" || \
+	  { echo "clone ggml-org/llama.vim and milanglacier/minuet-ai.nvim, and set LLAMA_VIM and MINUET"; exit 1; }
+	$(BIN)/python -m pytest -v tests/cli/api/test_live_clients.py
 
 pull: setup
 	$(BIN)/intarsia pull

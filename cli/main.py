@@ -34,7 +34,7 @@ COMMANDS: dict[str, CommandRow] = {
     "context": CommandRow("intarsia.cli.context.command", "Show what the model sees at a place."),
     "demo": CommandRow("intarsia.cli.demo", "Fill holes in sample files."),
     "serve": CommandRow("intarsia.cli.serve", "Serve editors (LSP)."),
-    "api": CommandRow("intarsia.cli.completions_api.command", "Serve a completions API."),
+    "api": CommandRow("intarsia.cli.api.command", "Serve completions to foreign clients."),
     "engine": CommandRow("intarsia.cli.engine", "Run the engine in the foreground."),
     "team": CommandRow("intarsia.cli.team", "Serve a team from one engine."),
     "remote": CommandRow("intarsia.cli.remote.command", "Fill holes through another server."),

@@ -77,8 +77,8 @@ def _record(terminal: NeovimTerminal) -> None:
     terminal.keys("11Go")
     terminal.until(is_answered, seconds=120)
     terminal.ghost_text()
-    _draw(terminal.cells(), terminal.cursor(), HERE / "nvim-ghost-text.png")
-    _draw(drafts[2 * len(drafts) // 3], terminal.cursor(), HERE / "nvim-draft.png")
+    draw(terminal.cells(), terminal.cursor(), HERE / "nvim-ghost-text.png")
+    draw(drafts[2 * len(drafts) // 3], terminal.cursor(), HERE / "nvim-draft.png")
 
 
 async def _load_model(address: Address) -> None:
@@ -86,7 +86,8 @@ async def _load_model(address: Address) -> None:
         await client.preload()
 
 
-def _draw(cells: list[list[Cell]], cursor: tuple[int, int], to: Path) -> None:
+def draw(cells: list[list[Cell]], cursor: tuple[int, int], to: Path) -> None:
+    """Write the first lines of a screen as a picture."""
     rows = cells[:LINES_SHOWN]
     width, height = CELL
     image = Image.new("RGB", (width * len(rows[0]), height * len(rows)), f"#{BACKGROUND}")

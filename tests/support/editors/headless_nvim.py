@@ -130,7 +130,8 @@ class Neovim:
 
 MESSAGES = "vim.fn.execute('messages')"
 
-LOG = "table.concat(require('intarsia.log').messages(), '\\n')"
+LOG = """package.loaded['intarsia.log']
+  and table.concat(require('intarsia.log').messages(), '\\n') or ''"""
 
 # What is drawn: lines joined by |, nil where nothing is.
 GHOST_TEXT = """(function()

@@ -118,16 +118,19 @@ class NeovimTerminal:
 def neovim_terminal(
     folder: Path,
     file: Path,
-    options: Mapping[str, object],
+    options: Mapping[str, object] | Path,
     environment: Mapping[str, str],
     *,
     before: str = TELLING_COLOURS,
 ) -> Iterator[NeovimTerminal]:
-    """Run Neovim with our plugin and nothing of the user's, on this file; killed at the end."""
+    """Run Neovim with our plugin and nothing of the user's, on this file; killed at the end.
+
+    ``options`` are the plugin's, or a whole init.lua.
+    """
     folder.mkdir(exist_ok=True)
     address = folder / "nvim.sock"
     plain = "vim.o.laststatus = 0 vim.o.ruler = false vim.o.termguicolors = true\n"
-    init = write_init(folder, options, plain + before)
+    init = options if isinstance(options, Path) else write_init(folder, options, plain + before)
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     process = subprocess.Popen(

@@ -1,0 +1,1 @@
+"""The APIs of other engines, one file each: request, our fill, answer."""

@@ -1,0 +1,183 @@
+"""Fills the holes that clients ask for: plans them, asks the engine, and cleans its answers."""
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from intarsia.cli.api.holes.other_files import to_project
+from intarsia.cli.api.holes.request import MAX_TOKENS, Context, HoleRequest, near_hole
+from intarsia.cli.api.holes.writing_time import fill_within
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.ipc.client import EngineClient, EngineError
+from intarsia.engine.ipc.context_budget import context_budget
+from intarsia.engine.ipc.messages import Fill, Filled, Prefetch, ProjectContext, Status
+from intarsia.infill.confidence import ConfidentToken
+from intarsia.infill.filling.attempts import Attempts, ask_until_enough_pass
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
+from intarsia.infill.languages import Language
+from intarsia.infill.postprocess.align_tokens import align
+from intarsia.infill.suggestion import NoSuggestion
+
+SPEED_KEPT_S = 60.0
+"""How long the engine's reading speed is taken as known."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Text:
+    """One text for the hole; its tokens joined are the text.
+
+    ``ended``: by itself, at a stop text of the request, or at a limit.
+    """
+
+    text: str = ""
+    tokens: tuple[ConfidentToken, ...] = ()
+    ended: Literal["itself", "stop", "limit"] = "itself"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Answer:
+    """Different texts for a hole, best first; a single empty one where nothing fits."""
+
+    texts: tuple[Text, ...] = (Text(),)
+    model: str
+    num_read: int = 0  # context tokens that were computed
+    num_reused: int = 0  # context tokens that were in the KV cache
+    num_written: int = 0  # tokens of all texts
+    read_ms: float = 0.0
+    write_ms: float = 0.0
+    total_ms: float = 0.0
+
+    @property
+    def num_prompt(self) -> int:
+        return self.num_read + self.num_reused
+
+
+class HoleFiller:
+    """Asks the engine. Cancelling ``fill`` cancels the fill there, between two forward passes.
+
+    ``observer`` only looks at an engine that runs already.
+    """
+
+    def __init__(self, client: EngineClient, observer: EngineClient) -> None:
+        self._client = client
+        self._observer = observer
+        self._model = EngineConfig().model
+        self._speed: float | None = None
+        self._speed_known_until = 0.0
+
+    async def fill(self, request: HoleRequest) -> Answer:
+        """Return texts for the hole. Raise EngineError where the engine gives no answer."""
+        started_at = time.perf_counter()
+        context = near_hole(request.context)
+        project = await self._project(context, request.language)
+        options = FillOptions(seed=request.seed, project=project)
+        text, cursor = context.prefix + context.suffix, len(context.prefix)
+        plan = plan_at_cursor(text, cursor, request.language, options)
+        if isinstance(plan, NoSuggestion):
+            return Answer(model=self._model)
+        fill = _limited(plan.request(options), request)
+        attempts = await self._ask(fill, plan, request)
+        if project is not None:  # read in idle time, for the next request
+            self._client.prefetch(_place(fill, project))
+        return self._answer(attempts, (time.perf_counter() - started_at) * 1000)
+
+    async def read_ahead(self, request: HoleRequest) -> None:
+        """Have the other files read in idle time. Starts no engine, and never fails."""
+        context = near_hole(request.context)
+        project = await self._project(context, request.language)
+        if project is not None:
+            fill = Fill(id=0, prefix=context.prefix, suffix=context.suffix)
+            self._client.prefetch(_place(fill, project))
+
+    async def preload(self) -> None:
+        """Load the model. Raise EngineError where that fails."""
+        await self._client.preload()
+
+    async def status(self) -> Status | None:
+        """Return the running engine's status; None if there is none. Starts no engine."""
+        try:
+            return await self._observer.status()
+        except EngineError:
+            return None
+
+    async def model(self) -> str:
+        """Return the loaded model's name, else that of the model that would be loaded."""
+        status = await self.status()
+        return (status and status.model) or EngineConfig().model
+
+    async def _ask(self, fill: Fill, plan: FillPlan, request: HoleRequest) -> Attempts[Text]:
+        async def ask_for(alternative: int) -> Filled:
+            wanted = msgspec.structs.replace(fill, alternative=alternative)
+            if request.writing_ms is None:
+                return await self._client.fill(wanted)
+            return await fill_within(self._client.fill, wanted, request.writing_ms)
+
+        def read(filled: Filled) -> Text | NoSuggestion:
+            return _read(filled, plan, request.stop)
+
+        return await ask_until_enough_pass(
+            ask_for,
+            read,
+            num_needed=request.num_texts,
+            is_final=lambda filled: filled.finish_reason == "deadline",
+        )
+
+    def _answer(self, attempts: Attempts[Text], total_ms: float) -> Answer:
+        filled, cost = attempts.filled, attempts.cost
+        assert filled is not None and cost is not None, "the engine answers or raises"
+        self._model = filled.model or self._model
+        return Answer(
+            texts=attempts.passed or (Text(),),
+            model=self._model,
+            num_read=filled.num_prefilled,
+            num_reused=filled.num_reused,
+            num_written=cost.num_written,
+            read_ms=cost.read_ms,
+            write_ms=max(0.0, cost.ms - cost.read_ms),
+            total_ms=total_ms,
+        )
+
+    async def _project(self, context: Context, language: Language) -> ProjectContext | None:
+        if not context.files:
+            return None
+        if time.monotonic() >= self._speed_known_until:
+            status = await self.status()
+            self._speed = status.prefill_tokens_per_s if status else None
+            self._speed_known_until = time.monotonic() + (SPEED_KEPT_S if self._speed else 1.0)
+        return to_project(context, language, context_budget(self._speed))
+
+
+def _limited(fill: Fill, request: HoleRequest) -> Fill:
+    """Return the fill with the client's stop texts and limit."""
+    return msgspec.structs.replace(
+        fill,
+        stop=(*fill.stop, *request.stop),
+        max_tokens=min(request.max_tokens or fill.max_tokens, MAX_TOKENS),
+    )
+
+
+def _read(filled: Filled, plan: FillPlan, stops: tuple[str, ...]) -> Text | NoSuggestion:
+    """Return the text that is inserted at the cursor. A client's stop text ends it in any case."""
+    suggestion = plan.read_at_cursor(filled)
+    if isinstance(suggestion, NoSuggestion):
+        return suggestion
+    ends = [at for stop in stops if (at := suggestion.text.find(stop)) >= 0]
+    text = suggestion.text[: min(ends)] if ends else suggestion.text
+    if not text.strip():
+        return NoSuggestion(reason="a stop text of the request comes first")
+    is_limited = filled.finish_reason != "end_of_hole"
+    tokens = tuple(ConfidentToken(token.text, token.confidence) for token in filled.tokens)
+    return Text(
+        text=text,
+        tokens=align(tokens, text),
+        ended="stop" if ends else "limit" if is_limited else "itself",
+    )
+
+
+def _place(fill: Fill, project: ProjectContext) -> Prefetch:
+    return Prefetch(
+        prefix=fill.prefix, suffix=fill.suffix, given=fill.given, project=project, model=fill.model
+    )

@@ -1,0 +1,46 @@
+"""The other files that a client sends, as the engine reads them: the newest that fit a budget."""
+
+from pathlib import PureWindowsPath
+
+from intarsia.cli.api.holes.request import Context
+from intarsia.engine.ipc.messages import ProjectContext
+from intarsia.infill.filling.project import to_project_context
+from intarsia.infill.languages import Language
+
+CHARS_PER_TOKEN = 3
+"""Fewer than code has, so that the files stay within their budget."""
+SHOWN_PARTS = 3
+"""How much of a path the model is shown, from its end."""
+_UNNAMED = "untitled"
+
+
+def to_project(context: Context, language: Language, budget_tokens: int) -> ProjectContext | None:
+    """Return what the engine reads before the file with the hole; None without other files.
+
+    Clients append to their list, so its end is the newest. The order is kept: what rarely changes
+    comes first, and stays in the KV cache. A file without a name is named after its language.
+    """
+    left = budget_tokens * CHARS_PER_TOKEN
+    passages: list[tuple[str, str]] = []
+    for file in reversed(context.files):
+        text = _within(file.text, left)
+        if not text:
+            break
+        left -= len(text)
+        passages.insert(0, (_shown(file.path) or _UNNAMED, text))
+    path = _shown(context.path) or _UNNAMED + "".join(language.extensions[:1])
+    return to_project_context(passages, context.repository or _UNNAMED, path)
+
+
+def _within(text: str, num_chars: int) -> str:
+    """Return the first whole lines that fit."""
+    if len(text) <= num_chars:
+        return text
+    return text[: text.rfind("\n", 0, num_chars) + 1]
+
+
+def _shown(path: str) -> str:
+    """Return the end of a path, whichever system it is from."""
+    pure = PureWindowsPath(path.removeprefix("file://"))
+    parts = [part for part in pure.parts if part != pure.anchor]
+    return "/".join(parts[-SHOWN_PARTS:])

@@ -1,0 +1,118 @@
+"""Where the API listens, and the rule that only this machine is served without key and TLS."""
+
+import ipaddress
+import socket
+import ssl
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+from intarsia.cli.api.http.key_file import KeyFile, KeyFileError
+from intarsia.cli.errors import CliError
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Listening:
+    """A bound socket, and what clients need to be served there."""
+
+    socket: socket.socket
+    is_loopback: bool
+    keys: KeyFile | None
+    tls: ssl.SSLContext | None
+
+    @property
+    def port(self) -> int:
+        port: int = self.socket.getsockname()[1]
+        return port
+
+    @property
+    def url(self) -> str:
+        """The base address to put into a client's settings."""
+        host = self.socket.getsockname()[0]
+        name = f"[{host}]" if ":" in host else host
+        return f"{'http' if self.tls is None else 'https'}://{name}:{self.port}"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Where:
+    """The options of the command that say where to listen."""
+
+    host: str
+    port: int
+    key_file: Path | None
+    tls_cert: Path | None
+    tls_key: Path | None
+
+
+def listen(where: Where) -> Listening:
+    """Check the options and bind the socket. Raise CliError where they must not be served."""
+    address = _address(where.host)
+    if (where.tls_cert is None) != (where.tls_key is None):
+        raise CliError("TLS needs both files: give --tls-cert and --tls-key")
+    if not address.is_loopback and (where.key_file is None or where.tls_cert is None):
+        raise CliError(
+            f"{where.host} is reachable from other machines, so text and keys would cross the "
+            "network openly: give --key-file, --tls-cert and --tls-key, or listen on 127.0.0.1"
+        )
+    return Listening(
+        keys=_keys(where.key_file),
+        tls=_tls(where.tls_cert, where.tls_key),
+        socket=_bind(address, where.port),
+        is_loopback=address.is_loopback,
+    )
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    """Return the address. A name could mean another one later, so only localhost is accepted."""
+    try:
+        return ipaddress.ip_address("127.0.0.1" if host == "localhost" else host.strip("[]"))
+    except ValueError as error:
+        raise CliError(f"--host {host} is no IP address: give one, such as 0.0.0.0") from error
+
+
+def _keys(path: Path | None) -> KeyFile | None:
+    try:
+        return None if path is None else KeyFile(path)
+    except KeyFileError as error:
+        raise CliError(str(error)) from error
+
+
+def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
+    if certificate is None or key is None:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    try:
+        context.load_cert_chain(certificate, key, password=_no_password)
+    except (OSError, ValueError) as error:  # SSLError is an OSError
+        raise CliError(
+            f"{certificate} and {key} are no certificate with its key in PEM form ({error}): "
+            "name a matching pair"
+        ) from error
+    return context
+
+
+def _no_password() -> NoReturn:
+    raise ValueError("the key is encrypted")  # else OpenSSL asks on the terminal
+
+
+def _bind(address: ipaddress.IPv4Address | ipaddress.IPv6Address, port: int) -> socket.socket:
+    """Return a listening socket.
+
+    It names its protocol, unlike those of ``socket.create_server``: only then does asyncio switch
+    Nagle's algorithm off, which holds the body of an answer back for 40 ms on a kept connection.
+    """
+    family = socket.AF_INET if address.version == 4 else socket.AF_INET6
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if sys.platform != "win32":  # there it would share the port with another program
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listener.bind((str(address), port))
+        listener.listen()
+    except OSError as error:
+        listener.close()
+        raise CliError(f"port {port} is unavailable ({error}): give another --port") from error
+    return listener

@@ -1,0 +1,80 @@
+"""Reads a request's body as JSON of a declared shape, within limits, and notices a gone client."""
+
+import asyncio
+import contextlib
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
+
+from intarsia.cli.api.http.refusal import Refusal
+
+MAX_BODY_BYTES = 2 * 1024 * 1024
+MAX_DISCARDED_BYTES = 16 * 1024 * 1024
+"""A body that is too long is read so far, so that its sender reads the refusal."""
+READ_TIMEOUT_S = 10.0
+_JSON = "application/json"
+
+T = TypeVar("T")
+
+
+async def read_json(request: Request, shape: type[T]) -> T:
+    """Return the body. Raise Refusal; for a field of another type it names the field.
+
+    Unknown fields are ignored. A browser sends JSON to another origin only after a preflight
+    request, which is refused; so any other type is refused here.
+    """
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _JSON:
+        raise Refusal(415, f"send the body as {_JSON}")
+    body = await _read_body(request)
+    try:
+        return msgspec.json.decode(body, type=shape)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise Refusal(400, f"the body is not such a request: {error}") from error
+
+
+async def unless_gone(request: Request, answering: Coroutine[Any, Any, T]) -> T:
+    """Return the answer. If the client closes first, cancel it and raise ClientDisconnect.
+
+    The body must have been read.
+    """
+    answer = asyncio.ensure_future(answering)
+    gone = asyncio.ensure_future(_until_gone(request))
+    try:
+        await asyncio.wait({answer, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if not answer.done():
+            raise ClientDisconnect
+        return await answer
+    finally:
+        for task in (answer, gone):
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError, Exception):
+                await task
+
+
+async def _read_body(request: Request) -> bytes:
+    body, num_bytes = bytearray(), 0
+    try:
+        async with asyncio.timeout(READ_TIMEOUT_S):
+            async for part in request.stream():
+                num_bytes += len(part)
+                if num_bytes <= MAX_BODY_BYTES:
+                    body += part
+                elif num_bytes > MAX_DISCARDED_BYTES:
+                    break
+    except TimeoutError as error:
+        raise Refusal(
+            408, f"no complete request arrived within {READ_TIMEOUT_S:g} s", _CLOSE
+        ) from error
+    if num_bytes > MAX_BODY_BYTES:
+        raise Refusal(413, f"the body exceeds {MAX_BODY_BYTES} bytes: send less", _CLOSE)
+    return bytes(body)
+
+
+async def _until_gone(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
+
+
+_CLOSE = {"Connection": "close"}

@@ -1,0 +1,142 @@
+"""Where the API listens: this machine without key, elsewhere only with key and TLS."""
+
+import gc
+import shutil
+import socket
+import ssl
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from api_desk import running_api
+from click.testing import CliRunner, Result
+
+from intarsia.cli.api.command import command
+from intarsia.cli.api.http.listen import Where, listen
+from intarsia.cli.errors import CliError, ExitCode
+from intarsia.engine.ipc.address import Address
+
+KEY = "0123456789abcdef"
+NAMES = "subjectAltName=IP:127.0.0.1"
+
+
+@pytest.fixture
+def key_file(tmp_path: Path) -> Path:
+    path = tmp_path / "keys"
+    path.write_text(KEY)
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
+    """A self-signed certificate for 127.0.0.1, and its key."""
+    if shutil.which("openssl") is None:
+        pytest.skip("needs the program openssl")
+    folder = tmp_path_factory.mktemp("tls")
+    pair = folder / "cert.pem", folder / "key.pem"
+    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -days 2"
+    names = ["-subj", "/CN=intarsia", "-addext", NAMES, "-out", pair[0], "-keyout", pair[1]]
+    subprocess.run([*make.split(), *names], check=True, capture_output=True)
+    yield pair
+
+
+def refusal(*arguments: str) -> str:
+    result: Result = CliRunner().invoke(command, [*arguments, "--port", "0"])
+    assert isinstance(result.exception, CliError)
+    assert result.exception.code == ExitCode.BAD_INPUT
+    return str(result.exception)
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "::ffff:192.0.2.1"])
+def test_plain_http_beyond_loopback_is_refused(
+    host: str, key_file: Path, certificate: tuple[Path, Path]
+):
+    cert, key = map(str, certificate)
+    with_key, with_tls = ("--key-file", str(key_file)), ("--tls-cert", cert, "--tls-key", key)
+    for options in ((), with_key, with_tls):
+        message = refusal("--host", host, *options)
+        assert "reachable from other machines" in message
+        assert "--key-file, --tls-cert and --tls-key" in message
+
+
+async def test_no_part_of_an_answer_is_held_back(address: Address):
+    async with running_api(address) as desk:
+        reader, writer = await desk.connect()
+        writer.write(desk.request("GET", "/health", b"", Connection=""))
+        await reader.readuntil(b"}")
+        accepted = [
+            thing
+            for thing in gc.get_objects()
+            if isinstance(thing, socket.socket)
+            and thing.fileno() >= 0
+            and thing is not desk.listening.socket
+            and thing.getsockname() == desk.listening.socket.getsockname()
+        ]
+        assert accepted
+        for connection in accepted:
+            assert connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        writer.close()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "127.0.0.2"])
+def test_loopback_needs_neither(host: str):
+    where = Where(host=host, port=0, key_file=None, tls_cert=None, tls_key=None)
+    listening = listen(where)
+    with listening.socket:
+        assert listening.is_loopback
+        assert listening.socket.getsockname()[0].startswith("127.")
+        assert listening.url == f"http://{listening.socket.getsockname()[0]}:{listening.port}"
+
+
+def test_wrong_options_are_named(key_file: Path, certificate: tuple[Path, Path], tmp_path: Path):
+    cert, key = map(str, certificate)
+    assert "no IP address" in refusal("--host", "example.org")
+    assert "give --tls-cert and --tls-key" in refusal("--tls-cert", cert)
+    assert "give --tls-cert and --tls-key" in refusal("--tls-key", key)
+    for pair in ((key, cert), (cert, str(key_file)), (cert, str(tmp_path / "none"))):
+        assert "no certificate" in refusal("--tls-cert", pair[0], "--tls-key", pair[1])
+    key_file.write_text("")
+    assert "has no key" in refusal("--key-file", str(key_file))
+
+
+def test_an_encrypted_key_is_refused_without_a_question(
+    certificate: tuple[Path, Path], tmp_path: Path
+):
+    cert, key = certificate
+    encrypted = tmp_path / "encrypted.pem"
+    encrypt = ["openssl", "pkey", "-in", key, "-aes256", "-passout", "pass:x", "-out", encrypted]
+    subprocess.run(encrypt, check=True, capture_output=True)
+    assert "no certificate" in refusal("--tls-cert", str(cert), "--tls-key", str(encrypted))
+
+
+def test_a_port_that_is_taken_is_named():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        result = CliRunner().invoke(command, ["--port", str(port)])
+    assert isinstance(result.exception, CliError)
+    assert f"port {port} is unavailable" in str(result.exception)
+    assert result.exception.code == ExitCode.BAD_INPUT
+
+
+async def test_beyond_loopback_a_key_and_tls_are_served(
+    address: Address, key_file: Path, certificate: tuple[Path, Path]
+):
+    cert, key = certificate
+    where = Where(host="0.0.0.0", port=0, key_file=key_file, tls_cert=cert, tls_key=key)
+    trusted = ssl.create_default_context(cafile=cert)
+    async with running_api(address, where=where, trusted=trusted) as desk:
+        assert desk.listening.url.startswith("https://0.0.0.0:")
+        right = {"Authorization": f"Bearer {KEY}", "Host": "intarsia.example"}
+        reply = await desk.post("/v1/completions", {"prompt": "return "}, **right)
+        assert (reply.status, reply.json["choices"][0]["text"]) == (200, "a + b")
+        assert (await desk.complete(prompt="return ")).status == 401
+        page = right | {"Origin": "https://intarsia.example"}
+        assert (await desk.post("/infill", {}, **page)).status == 403
+        desk.trusted = None  # plain HTTP to the same port
+        with pytest.raises((OSError, IndexError)):
+            await desk.complete(prompt="return ")
+        desk.trusted = ssl.create_default_context()  # does not know the certificate
+        with pytest.raises(ssl.SSLCertVerificationError):
+            await desk.complete(prompt="return ")

@@ -1,0 +1,131 @@
+"""``intarsia api`` as a process, and with the real engine."""
+
+import asyncio
+import contextlib
+import json
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from api_desk import serving
+
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
+
+
+@contextlib.contextmanager
+def api_process() -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """Run the command; yield its address, and its process."""
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "intarsia.cli", "api", "--port", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stderr is not None
+    try:
+        yield process.stderr.readline().split()[0], process
+    finally:
+        process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+@pytest.fixture
+def api(start_engine: Any) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    start_engine(text="a + b")
+    with api_process() as running:
+        yield running
+
+
+def ask(url: str, fields: dict[str, Any]) -> Any:
+    """Ask by another's HTTP client."""
+    request = urllib.request.Request(
+        url, json.dumps(fields).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=60) as reply:
+        return json.load(reply)
+
+
+def test_it_says_where_it_is_and_answers_there(api: tuple[str, subprocess.Popen[str]]):
+    url, _ = api
+    assert ask(url, {"prompt": "return "})["choices"][0]["text"] == "a + b"
+    with pytest.raises(urllib.error.HTTPError, match="400"):
+        ask(url, {"prompt": None})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_ends_it_in_good_order(
+    api: tuple[str, subprocess.Popen[str]], number: signal.Signals
+):
+    url, process = api
+    ask(url, {"prompt": "return "})
+    process.send_signal(number)
+    assert process.wait(30) == 0
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_an_interrupt_ends_fills_in_progress(start_engine: Any):
+    start_engine(text="a + b", num_steps=600, step_seconds=0.1)
+    with api_process() as (url, process), ThreadPoolExecutor(1) as thread:
+        asked = thread.submit(ask, url, {"prompt": "return "})
+        until_filling()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(10) == 0
+        with pytest.raises((urllib.error.URLError, OSError)):
+            asked.result(10)
+        assert process.stderr is not None
+        assert process.stderr.read() == ""
+
+
+def until_filling() -> None:
+    for _ in range(1000):
+        if asyncio.run(_state()) == "filling":
+            return
+        time.sleep(0.01)
+    raise AssertionError("no fill has begun")
+
+
+async def _state() -> str:
+    async with EngineClient(name="test", start=False) as client:
+        return (await client.status()).state
+
+
+@pytest.mark.model
+@pytest.mark.timeout(1200)
+async def test_the_real_engine_completes_what_zed_sends(real_engine_runtime: Address):
+    prompt = (
+        "<|fim_prefix|>def mean(values):\n    return <|fim_suffix|>"
+        "\n\n\nprint(mean([1, 2, 3]))\n<|fim_middle|>"
+    )
+    fields = {"model": "any", "prompt": prompt, "max_tokens": 64, "stop": ["<|endoftext|>"]}
+    async with serving(real_engine_runtime) as desk:
+        reply = await desk.post("/v1/completions", fields)
+    assert reply.json["choices"] == [
+        {
+            "index": 0,
+            "text": "sum(values) / len(values)",
+            "logprobs": None,
+            "finish_reason": "stop",
+        }
+    ]
+
+
+def test_a_call_of_the_other_commands_imports_no_http_server():
+    code = (
+        "import sys, intarsia.cli.main, intarsia.lsp.features, intarsia.cli.api.command;"
+        "print([m for m in ('uvicorn', 'starlette', 'anyio', 'h11') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.strip() == "[]"
