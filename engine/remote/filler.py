@@ -67,8 +67,10 @@ class RemoteFiller:
             with self._link.spared():
                 return self._same_model(self.open(control.checkpoint), request, control)
         except ModelError as error:
-            self._session = None  # what is up next may be another server
-            raise self._as_remote_error(error) from error
+            remote_error = self._as_remote_error(error)
+            if remote_error.code != "busy":
+                self._session = None  # what is up next may be another server
+            raise remote_error from error
 
     def _same_model(self, session: IdsSession, request: Fill, control: FillControl) -> Filled:
         """Fill with a session; refuse the answer of another model than before."""

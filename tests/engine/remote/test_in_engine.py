@@ -22,6 +22,7 @@ from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import Fill, FindNextEdits, Step
+from intarsia.engine.remote.fill import link
 from intarsia.engine.remote.load import load_remote
 from intarsia.engine.remote.settings.model_name import remote_name
 
@@ -58,11 +59,18 @@ class Server:
     def __init__(self) -> None:
         self.is_busy = False
         self.bodies: list[dict[str, Any]] = []
+        self.paths: list[str] = []
         self.may_end = threading.Event()  # the answer to a long request
         self.may_end.set()
 
     def respond(self) -> Respond:
-        return llama_cpp_answers(self._complete)
+        answers = llama_cpp_answers(self._complete)
+
+        def respond(path: str, body: bytes, connection: socket.socket) -> None:
+            self.paths.append(path)
+            answers(path, body, connection)
+
+        return respond
 
     def _complete(self, request: dict[str, Any], connection: socket.socket) -> None:
         self.bodies.append(request)
@@ -141,6 +149,21 @@ async def test_a_fault_is_the_clients_answer(client: EngineClient, server: Serve
         await client.fill(hole(REMOTE))
     assert caught.value.code == "busy"
     assert (await client.fill(hole())).text == "from here"
+
+
+async def test_a_busy_server_is_not_asked_again_what_it_is(
+    client: EngineClient, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where its contexts end is remembered, so that it need not read all again."""
+    monkeypatch.setattr(link, "PAUSE_S", 0.0)
+    first = await client.fill(hole(REMOTE))
+    server.is_busy = True
+    with pytest.raises(FillFailed):
+        await client.fill(hole(REMOTE))
+    server.is_busy = False
+    num_asked = len(server.paths)
+    assert (await client.fill(hole(REMOTE))).text == first.text
+    assert server.paths[num_asked:] == ["/completion"]
 
 
 async def test_the_local_model_answers_where_the_user_wants_it(
