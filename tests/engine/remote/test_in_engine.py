@@ -124,7 +124,7 @@ async def test_the_answer_and_the_status_say_where_code_goes(
     status = await client.status()
     assert status.model == filled.model
     assert (status.family, status.dtype) == ("llama.cpp", "F16")
-    assert "not here: no next edits, and no rewriting of present text" in status.notes
+    assert "lost: next edits, and rewriting of present text" in status.notes
 
 
 async def test_a_short_fill_runs_while_a_long_one_is_written(
