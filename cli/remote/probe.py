@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
-from intarsia.engine.remote.discovery.abilities import Abilities, abilities_of
+from intarsia.engine.remote.discovery.abilities import NOT_YET, PRIVACY, Abilities, abilities_of
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.settings.remotes import Remote
@@ -45,7 +45,7 @@ def probe(remote: Remote) -> Probe:
         return Probe(remote=remote, problem=str(error))
     abilities = abilities_of(server.system)
     if not abilities.can_fill:
-        return Probe(remote=remote, server=server, problem=abilities.lost[0])
+        return Probe(remote=remote, server=server, problem=NOT_YET)
     try:
         check_tokenizer(remote, server, read_tokenizer(remote), watch)
     except ModelError as error:
@@ -74,5 +74,6 @@ def described(found: Probe) -> Iterator[tuple[str, str]]:
     if abilities is not None:
         yield from (("can", line) for line in abilities.can)
         yield from (("lost", line) for line in abilities.lost)
+    yield "privacy", PRIVACY
     local = "the local model answers" if remote.fallback else "there is no suggestion"
     yield "if it fails", local

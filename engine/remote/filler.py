@@ -11,7 +11,7 @@ from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import Fill, Filled, FindNextEdits, NextEdits, Prefetch
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
-from intarsia.engine.remote.discovery.abilities import abilities_of
+from intarsia.engine.remote.discovery.abilities import NOT_YET, PRIVACY, abilities_of
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
 from intarsia.engine.remote.fill.filling_session import FillingSession
@@ -69,8 +69,10 @@ class RemoteFiller:
             with self._link.spared():
                 return self._same_model(self.open(control.checkpoint), request, control)
         except ModelError as error:
-            self._session = None  # what is up next may be another server
-            raise self._as_remote_error(error) from error
+            remote_error = self._as_remote_error(error)
+            if remote_error.code != "busy":
+                self._session = None  # what is up next may be another server
+            raise remote_error from error
 
     def _same_model(self, session: FillingSession, request: Fill, control: FillControl) -> Filled:
         """Fill with a session; refuse the answer of another model than before."""
@@ -142,7 +144,7 @@ def open_session(
     server = discover(remote, link.watch(checkpoint))
     if not abilities_of(server.system).can_fill:
         raise RemoteError(
-            f"remote:{remote.name} is {_named(server)}: {abilities_of(server.system).lost[0]}",
+            f"remote:{remote.name} is {_named(server)}: {NOT_YET}",
             "model",
         )
     if server.system == "intarsia":
@@ -172,4 +174,4 @@ def _named(server: Server) -> str:
 def _notes(server: Server) -> tuple[str, ...]:
     """Return what the status says of the server."""
     model = () if server.model is None else (f"model there: {server.model}",)
-    return (*model, *(f"not here: {line}" for line in abilities_of(server.system).lost))
+    return (*model, *(f"lost: {line}" for line in abilities_of(server.system).lost), PRIVACY)

@@ -8,14 +8,16 @@ from intarsia.engine.remote.discovery.discover import System
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Abilities:
-    """Plain sentences for the user. ``can_fill``: intarsia fills holes through it."""
+    """What is possible and what is lost. ``can_fill``: intarsia fills holes through it."""
 
     can_fill: bool
     can: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
 
 
-_NOT_YET = "intarsia cannot fill holes through this system yet: use llama.cpp's llama-server"
+PRIVACY = "the people who run the server can read the code that is sent"
+
+NOT_YET = "intarsia cannot fill holes through this system yet: use llama.cpp's llama-server"
 
 ABILITIES: Mapping[System, Abilities] = {
     "intarsia": Abilities(
@@ -38,11 +40,10 @@ ABILITIES: Mapping[System, Abilities] = {
             "reading ahead in idle time",
         ),
         lost=(
-            "no drafts of the whole hole: one token a pass",
-            "one answer to each hole: several are not compared with the code after it",
-            "no next edits, and no rewriting of present text",
-            "no contexts on disk: after the server's restart all is read again",
-            "the people who run the server can read your code",
+            "drafts of the whole hole: the server writes one token a pass",
+            "comparing several answers with the code after the hole",
+            "next edits, and rewriting of present text",
+            "contexts on disk: after the server's restart all is read again",
         ),
     ),
 }
@@ -50,4 +51,4 @@ ABILITIES: Mapping[System, Abilities] = {
 
 def abilities_of(system: System) -> Abilities:
     """Return what a kind of server can do."""
-    return ABILITIES.get(system, Abilities(can_fill=False, lost=(_NOT_YET,)))
+    return ABILITIES.get(system, Abilities(can_fill=False))

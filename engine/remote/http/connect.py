@@ -1,5 +1,6 @@
 """Connect to a server, by TLS if its URL says so. Every wait can be cancelled and has an end."""
 
+import contextlib
 import errno
 import ipaddress
 import os
@@ -80,6 +81,10 @@ def connect(remote: Remote, watch: Watch) -> Wire:
 def _resolve(remote: Remote, watch: Watch) -> Sequence[tuple[socket.AddressFamily, Any]]:
     """Return families and targets. A name is looked up on a thread, as nothing can end that."""
     address = remote.address
+    with contextlib.suppress(ValueError):
+        number = ipaddress.ip_address(address.host)
+        family = socket.AF_INET if number.version == 4 else socket.AF_INET6
+        return [(family, (address.host, address.port))]
     found: list[tuple[socket.AddressFamily, Any]] = []
     problem: list[str] = []
 

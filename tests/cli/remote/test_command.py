@@ -41,7 +41,7 @@ def test_a_server_is_added_listed_tested_and_removed(
     assert f"code goes to  {server.url.removeprefix('http://')}" in added.stdout
     assert "server        llama.cpp" in added.stdout
     assert "4,096 tokens in each of 2 slots" in added.stdout
-    assert "lost          no next edits" in added.stdout
+    assert "lost          next edits" in added.stdout
     assert "/completion" not in server.paths(), "nothing is sent but the probe"
     assert run("remote", "list").stdout.split() == ["remote:home", server.url]
     (tested,) = map(json.loads, run("remote", "test", "home", "--json").stdout.splitlines())

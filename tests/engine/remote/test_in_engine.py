@@ -1,15 +1,17 @@
 """A remote engine beside the model of this machine, inside the engine's service."""
 
+import asyncio
 import json
 import socket
+import threading
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from http_server import Respond, serving
+from http_server import Respond, begin_events, serving
 from in_process_engine import in_process_engine
-from llama_cpp_double import event, last_event, llama_cpp_answers, send, writing
+from llama_cpp_double import event, last_event, llama_cpp_answers, send
 from remote_settings import RemoteSettings
 from rule_engine import RuleFiller
 from toy_causal_tokenizer import toy_tokenizer
@@ -19,7 +21,8 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, FillFailed
-from intarsia.engine.ipc.messages import Fill, FindNextEdits
+from intarsia.engine.ipc.messages import Fill, FindNextEdits, Step
+from intarsia.engine.remote.fill import link
 from intarsia.engine.remote.load import load_remote
 from intarsia.engine.remote.settings.model_name import remote_name
 
@@ -56,17 +59,29 @@ class Server:
     def __init__(self) -> None:
         self.is_busy = False
         self.bodies: list[dict[str, Any]] = []
+        self.paths: list[str] = []
+        self.may_end = threading.Event()  # the answer to a long request
+        self.may_end.set()
 
     def respond(self) -> Respond:
-        return llama_cpp_answers(self._complete)
+        answers = llama_cpp_answers(self._complete)
+
+        def respond(path: str, body: bytes, connection: socket.socket) -> None:
+            self.paths.append(path)
+            answers(path, body, connection)
+
+        return respond
 
     def _complete(self, request: dict[str, Any], connection: socket.socket) -> None:
         self.bodies.append(request)
         if self.is_busy:
             send(connection, {"error": {"message": "full"}}, status=503)
         else:
-            ids = toy_tokenizer().encode("val").ids
-            writing(event(ids), last_event())(request, connection)
+            begin_events(connection)
+            connection.sendall(event(toy_tokenizer().encode("val").ids))
+            if request["n_predict"] > 100:
+                self.may_end.wait(30)
+            connection.sendall(last_event())
 
 
 @pytest.fixture
@@ -109,7 +124,22 @@ async def test_the_answer_and_the_status_say_where_code_goes(
     status = await client.status()
     assert status.model == filled.model
     assert (status.family, status.dtype) == ("llama.cpp", "F16")
-    assert "not here: no next edits, and no rewriting of present text" in status.notes
+    assert "lost: next edits, and rewriting of present text" in status.notes
+
+
+async def test_a_short_fill_runs_while_a_long_one_is_written(
+    client: EngineClient, server: Server
+) -> None:
+    server.may_end.clear()
+    steps: asyncio.Queue[Step] = asyncio.Queue()
+    request = hole(REMOTE, max_tokens=200, is_background=True, watch=True)
+    long = asyncio.create_task(client.fill(request, steps.put_nowait))
+    async with asyncio.timeout(30):
+        await steps.get()
+        assert (await client.fill(hole(REMOTE))).text == "val"
+        assert not long.done()
+        server.may_end.set()
+        assert (await long).text == "val"
 
 
 async def test_a_fault_is_the_clients_answer(client: EngineClient, server: Server) -> None:
@@ -119,6 +149,21 @@ async def test_a_fault_is_the_clients_answer(client: EngineClient, server: Serve
         await client.fill(hole(REMOTE))
     assert caught.value.code == "busy"
     assert (await client.fill(hole())).text == "from here"
+
+
+async def test_a_busy_server_is_not_asked_again_what_it_is(
+    client: EngineClient, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where its contexts end is remembered, so that it need not read all again."""
+    monkeypatch.setattr(link, "PAUSE_S", 0.0)
+    first = await client.fill(hole(REMOTE))
+    server.is_busy = True
+    with pytest.raises(FillFailed):
+        await client.fill(hole(REMOTE))
+    server.is_busy = False
+    num_asked = len(server.paths)
+    assert (await client.fill(hole(REMOTE))).text == first.text
+    assert server.paths[num_asked:] == ["/completion"]
 
 
 async def test_the_local_model_answers_where_the_user_wants_it(

@@ -145,12 +145,13 @@ async def test_cancelling_frees_the_servers_slot(
         began.set()
 
     long = Fill(id=1, prefix="# Count from one to a thousand:\n1, 2, 3,", suffix="\n",
-                max_tokens=1_000, watch=True)  # fmt: skip
+                max_tokens=700, watch=True)  # fmt: skip
     filling = asyncio.create_task(client.fill(long, on_step))
-    await began.wait()
+    async with asyncio.timeout(120):
+        await began.wait()
     filling.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await filling
     await until(lambda: not llama_cpp.num_busy_slots())
-    assert len(steps) < 900
+    assert len(steps) < 600
     assert (await client.fill(line("x = ", "\n", max_tokens=2))).text
