@@ -16,6 +16,7 @@ _COUNT = click.IntRange(min=1)
 
 
 @click.group("team")
+@debug_option
 def command() -> None:
     """Serve a team: one engine, and a key and contexts of its own for each user."""
 

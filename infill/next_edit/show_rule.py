@@ -22,8 +22,10 @@ class ShowThresholds:
     """Numbers above which a correction is shown, in nats."""
 
     min_gain: float = 0.0
-    min_double_difference: float = 4.0
+    bold_double_difference: float = 4.0
+    balanced_double_difference: float = 7.0
     balanced_log_p: float = -2.0
+    sure_log_p: float = -1.0  # without agreement
 
 
 THRESHOLDS = ShowThresholds()
@@ -42,11 +44,13 @@ def level_of(
     ``is_deletion``: it only removes lines. NaN passes no threshold.
     """
     difference = double_difference(edit)
-    if not (edit.gain > thresholds.min_gain and difference > thresholds.min_double_difference):
+    if not (edit.gain > thresholds.min_gain and difference > thresholds.bold_double_difference):
         return None
-    if is_deletion or not edit.log_p > thresholds.balanced_log_p:
+    is_likely = edit.log_p > thresholds.balanced_log_p
+    is_balanced = difference > thresholds.balanced_double_difference and is_likely
+    if is_deletion or not is_balanced:
         return "bold"
-    return "sure" if edit.is_agreed else "balanced"
+    return "sure" if edit.is_agreed or edit.log_p > thresholds.sure_log_p else "balanced"
 
 
 def is_shown(level: Level, least: Level) -> bool:

@@ -8,7 +8,7 @@ from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import FindNextEdits, NextEdit, NextEdits
 
 SURE = {"gain": 12.0, "gain_before": 0.0, "log_p": -0.5, "is_agreed": True}
-BALANCED = {**SURE, "is_agreed": False}
+BALANCED = {**SURE, "log_p": -1.5, "is_agreed": False}
 BOLD = {**BALANCED, "gain": 5.0, "log_p": -3.0}
 NOT_SHOWN = {**BOLD, "gain": 3.0}
 

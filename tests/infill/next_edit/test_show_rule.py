@@ -27,10 +27,14 @@ def correction(
     ("edit", "is_deletion", "level"),
     [
         (correction(), False, "sure"),
-        (correction(is_agreed=False), False, "balanced"),
+        (correction(is_agreed=False), False, "sure"),
+        (correction(log_p=-1.0), False, "sure"),
+        (correction(log_p=-1.0, is_agreed=False), False, "balanced"),
         (correction(log_p=-2.0), False, "bold"),
         (correction(), True, "bold"),
-        (correction(gain=4.1), False, "sure"),
+        (correction(gain=7.1), False, "sure"),
+        (correction(gain=7.0), False, "bold"),
+        (correction(gain=4.1), False, "bold"),
         (correction(gain=4.0), False, None),
         (correction(gain=12.0, gain_before=8.0), False, None),  # likelier before the edit too
         (correction(gain=0.0, gain_before=-20.0), False, None),
