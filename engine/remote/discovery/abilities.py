@@ -24,9 +24,8 @@ ABILITIES: Mapping[System, Abilities] = {
         can_fill=True,
         can=("all that our engine can on this machine: drafts, several answers, other files",),
         lost=(
-            "no next edits",
-            "no contexts on disk: after the engine's restart all is read again",
-            "the people who run the engine can read your code",
+            "next edits",
+            "contexts on disk: after the engine's restart all is read again",
         ),
     ),
     "llama.cpp": Abilities(
