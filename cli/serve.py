@@ -1,7 +1,6 @@
 """``intarsia serve``: the language server. Imports nothing else, because an editor waits for it."""
 
 import gc
-import ipaddress
 
 import click
 
@@ -28,22 +27,15 @@ def command(tcp: str | None) -> int:
 
 
 def _parse_address(word: str) -> tuple[str, int]:
+    from intarsia.engine.remote.settings.address import is_loopback
+
     host, _, port = word.rpartition(":")
     host = host.strip("[]") or "127.0.0.1"
     if not port.isascii() or not port.isdecimal() or not 1 <= int(port) <= 65535:
         raise click.BadParameter(f"{word!r} has no port from 1 to 65535", param_hint="'--tcp'")
-    if not _is_loopback(host):
+    if not is_loopback(host):
         raise click.BadParameter(
             f"{host} is reachable from other machines: give 127.0.0.1, ::1 or localhost",
             param_hint="'--tcp'",
         )
     return host, int(port)
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False

@@ -8,7 +8,6 @@ import logging
 import socket
 import time
 from dataclasses import dataclass, field
-from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
 
@@ -19,6 +18,7 @@ from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import Failed, Preload
+from intarsia.engine.remote.settings.address import is_loopback
 from intarsia.engine.service.job import Answer, Job
 from intarsia.engine.service.log import set_up_logging
 from intarsia.engine.service.model_slot import LoadFiller, ModelSlot
@@ -60,7 +60,7 @@ class TeamOptions:
         if (self.tls_cert is None) != (self.tls_key is None):
             raise TeamError("TLS needs both a certificate and its key: give both")
         is_plain = self.tls_cert is None and not self.is_behind_proxy
-        if is_plain and not _is_loopback(self.host):
+        if is_plain and not is_loopback(self.host):
             raise TeamError(
                 f"others reach {self.host}, and can read plain HTTP on the way: give a TLS "
                 "certificate, or say that a proxy ends TLS"
@@ -205,10 +205,3 @@ def _preload() -> Job:
 def _log_progress(stage: str, fraction: float | None) -> None:
     if fraction is None:
         _log.info("%s", stage)
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
