@@ -135,8 +135,8 @@ class NextEdits:
         """Close an offer; its place stays silent in this document."""
         watched, document = self._of.get(uri), self._documents.current(uri)
         if watched is not None and document is not None and watched.open.dismiss(id):
-            self._around.count(NextEditCount(num_dismissed=1))
             self._around.offers_changed(document, watched.open.offers)
+            self._around.count(NextEditCount(num_dismissed=1))
 
     def hold(self) -> None:
         """Look at no change of any document until ``release``: a rename makes them."""
@@ -261,9 +261,9 @@ class NextEdits:
         logger.info("%s%s", words, "" if result.reason is None else f": {result.reason}")
         had_offers = bool(watched.open.offers)
         num_new = watched.open.put(result.offers)
-        self._around.count(NextEditCount(num_offered=num_new))
         if had_offers or watched.open.offers:
             self._around.offers_changed(document, watched.open.offers)
+        self._around.count(NextEditCount(num_offered=num_new))  # told after what it counts
         watched.answered.set()
 
     async def _read(self, watched: Watched, document: Document, line: int) -> None:
