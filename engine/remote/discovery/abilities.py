@@ -17,16 +17,31 @@ class Abilities:
 
 PRIVACY = "the people who run the server can read the code that is sent"
 
-NOT_YET = "intarsia cannot fill holes through this system yet: use llama.cpp's llama-server"
+NOT_YET = "intarsia cannot fill holes through this system yet: use llama.cpp or vLLM"
 
 ABILITIES: Mapping[System, Abilities] = {
     "intarsia": Abilities(
         can_fill=True,
         can=("all that our engine can on this machine: drafts, several answers, other files",),
         lost=(
-            "no next edits",
-            "no contexts on disk: after the engine's restart all is read again",
-            "the people who run the engine can read your code",
+            "next edits",
+            "contexts on disk: after the engine's restart all is read again",
+        ),
+    ),
+    "vLLM": Abilities(
+        can_fill=True,
+        can=(
+            "text is shown while it is written, left to right",
+            "probability of each token",
+            "half-typed words are continued (a regular expression holds the server to them)",
+            "typing on rereads what its cache of blocks does not hold",
+            "stop texts, open brackets and indentation end a hole as with our models",
+            "reading ahead in idle time",
+        ),
+        lost=(
+            "drafts of the whole hole: the server writes one token a pass",
+            "comparing several answers with the code after the hole",
+            "next edits, and rewriting of present text",
         ),
     ),
     "llama.cpp": Abilities(

@@ -1,4 +1,4 @@
-"""Have a server read a long context in parts, so that each can be cancelled.
+"""Have a server read a context, a long one in parts where only so it can be cancelled.
 
 llama.cpp notices a closed connection only between two batches of a prompt, which on a processor
 takes many seconds. A part is what the server reads in a quarter of a second.
@@ -35,6 +35,10 @@ class ContextReader:
         """
         readings: list[Reading] = []
         end = self.held.num_held(prompt)
+        if not self._dialect.reads_in_parts:
+            if whole and end < len(prompt):
+                readings.append(self._read_part(prompt, checkpoint))
+            return readings
         while end < len(prompt) and (whole or len(prompt) - end > self._part_tokens()):
             part_tokens = self._part_tokens()
             end = min(end + part_tokens, len(prompt))

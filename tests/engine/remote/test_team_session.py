@@ -199,5 +199,5 @@ def test_status_says_where_code_goes_and_what_is_lost(
     filler.open()
     assert filler.info.family == "intarsia"
     assert f"127.0.0.1:{server.port}" in filler.info.name
-    assert any("can read your code" in note for note in filler.info.notes)
+    assert any("can read the code" in note for note in filler.info.notes)
     assert json.dumps(filler.info.notes)
