@@ -181,11 +181,13 @@ def _log_p(value: float | None) -> float:
 
 
 def _reading(usage: _Usage | None) -> Reading | None:
-    """Return what was read; the server says what it reused only if it was started to say so."""
-    if usage is None:
+    """Return what was read, None unless the server says what it reused.
+
+    It does with `--enable-prompt-tokens-details`.
+    """
+    if usage is None or usage.prompt_tokens_details is None:
         return None
-    details = usage.prompt_tokens_details
-    num_reused = (details.cached_tokens or 0) if details is not None else 0
+    num_reused = usage.prompt_tokens_details.cached_tokens or 0
     return Reading(num_read=usage.prompt_tokens - num_reused, num_reused=num_reused, ms=0.0)
 
 
