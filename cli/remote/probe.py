@@ -8,6 +8,7 @@ from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.remote.discovery.abilities import NOT_YET, PRIVACY, Abilities, abilities_of
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.fill.link import ServerLink
+from intarsia.engine.remote.fill.team_session import check_protocol
 from intarsia.engine.remote.settings.remotes import Remote
 
 PATIENCE_S = 10.0
@@ -36,9 +37,11 @@ class Probe:
 def probe(remote: Remote) -> Probe:
     """Ask what the server is, and check its tokenizer. Nothing of the user's code is sent."""
     from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
+    from intarsia.engine.remote.filler import dialect_of
 
     remote = replace(remote, timeout_s=min(remote.timeout_s, PATIENCE_S))
-    watch = ServerLink(remote).watch(lambda: None)
+    link = ServerLink(remote)
+    watch = link.watch(lambda: None)
     try:
         server = discover(remote, watch)
     except ModelError as error:
@@ -47,7 +50,11 @@ def probe(remote: Remote) -> Probe:
     if not abilities.can_fill:
         return Probe(remote=remote, server=server, problem=NOT_YET)
     try:
-        check_tokenizer(remote, server, read_tokenizer(remote), watch)
+        if server.system == "intarsia":
+            check_protocol(link, lambda: None)
+        else:
+            dialect = dialect_of(remote, server)
+            check_tokenizer(remote, server, read_tokenizer(remote), dialect, watch)
     except ModelError as error:
         return Probe(remote=remote, server=server, problem=str(error))
     return Probe(remote=remote, server=server)

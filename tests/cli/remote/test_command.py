@@ -8,6 +8,8 @@ import pytest
 from command_line import run
 from http_server import FaultyServer, answer, serving
 from llama_cpp_double import last_event, llama_cpp_answers, writing
+from rule_filler import RuleFiller
+from team_server import team_server
 from toy_causal_tokenizer import toy_tokenizer
 
 from intarsia.cli.doctor.remotes import check_remotes
@@ -50,6 +52,21 @@ def test_a_server_is_added_listed_tested_and_removed(
     assert run("remote", "remove", "home").exit_code == 0
     assert "none" in run("remote", "list").stdout
     assert check_remotes().found == "none: all is computed on this machine"
+
+
+def test_a_teams_engine_is_added_and_tested(tmp_path: Path, settings: Path) -> None:
+    with team_server(RuleFiller(lambda _: "1"), tmp_path, "ann") as team:
+        key = tmp_path / "ann.key"
+        key.write_text(team.key_of["ann"])
+        key.chmod(0o600)
+        added = run("remote", "add", "team", f"http://127.0.0.1:{team.port}", "--key-file", key)
+        assert (added.exit_code, settings.is_file()) == (0, True), added.stdout
+        assert "server        intarsia" in added.stdout
+        (tested,) = map(json.loads, run("remote", "test", "team", "--json").stdout.splitlines())
+        assert (tested["usable"], tested["server"]["system"]) == (True, "intarsia")
+        key.write_text("wrong")
+        refused = run("remote", "test", "team")
+        assert refused.exit_code != 0 and "refuses the key" in refused.stdout
 
 
 def test_what_cannot_fill_holes_is_not_added(settings: Path) -> None:
