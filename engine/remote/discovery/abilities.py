@@ -26,7 +26,6 @@ ABILITIES: Mapping[System, Abilities] = {
         lost=(
             "next edits",
             "contexts on disk: after the engine's restart all is read again",
-<<<<<<< HEAD
         ),
     ),
     "vLLM": Abilities(
@@ -43,8 +42,6 @@ ABILITIES: Mapping[System, Abilities] = {
             "drafts of the whole hole: the server writes one token a pass",
             "comparing several answers with the code after the hole",
             "next edits, and rewriting of present text",
-=======
->>>>>>> main
         ),
     ),
     "llama.cpp": Abilities(
