@@ -153,7 +153,7 @@ def open_session(
     if server.system == "intarsia":
         check_protocol(link, checkpoint)
         return TeamSession(link, server, shown=shown_name(remote))
-    text, dialect = read_tokenizer(remote), _dialect_of(remote, server)
+    text, dialect = read_tokenizer(remote), dialect_of(remote, server)
     check_tokenizer(remote, server, text, dialect, link.watch(checkpoint))
     return IdsSession(
         link,
@@ -165,7 +165,8 @@ def open_session(
     )
 
 
-def _dialect_of(remote: Remote, server: Server) -> Dialect:
+def dialect_of(remote: Remote, server: Server) -> Dialect:
+    """Return how a server is asked that takes token ids. Raises ModelError for the key file."""
     if server.system == "vLLM":
         return Vllm(remote.model or server.model or "", cache_salt=cache_salt_of(remote))
     return LlamaCpp(remote.model)
