@@ -78,6 +78,7 @@ eval: setup
 	  --save build/eval/run.json --html build/eval/page.html
 
 include tests/real_editors/setup.mk
+include tests/live_engines/setup.mk
 
 clean:
 	rm -rf $(VENV) build editors/vscode/node_modules editors/vscode/dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

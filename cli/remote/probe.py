@@ -37,6 +37,7 @@ class Probe:
 def probe(remote: Remote) -> Probe:
     """Ask what the server is, and check its tokenizer. Nothing of the user's code is sent."""
     from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
+    from intarsia.engine.remote.filler import dialect_of
 
     remote = replace(remote, timeout_s=min(remote.timeout_s, PATIENCE_S))
     link = ServerLink(remote)
@@ -52,7 +53,8 @@ def probe(remote: Remote) -> Probe:
         if server.system == "intarsia":
             check_protocol(link, lambda: None)
         else:
-            check_tokenizer(remote, server, read_tokenizer(remote), watch)
+            dialect = dialect_of(remote, server)
+            check_tokenizer(remote, server, read_tokenizer(remote), dialect, watch)
     except ModelError as error:
         return Probe(remote=remote, server=server, problem=str(error))
     return Probe(remote=remote, server=server)

@@ -10,7 +10,10 @@ from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import Fill, Filled, FindNextEdits, NextEdits, Prefetch
+from intarsia.engine.remote.dialects.cache_salt import cache_salt_of
+from intarsia.engine.remote.dialects.generation import Dialect
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
+from intarsia.engine.remote.dialects.vllm import Vllm
 from intarsia.engine.remote.discovery.abilities import NOT_YET, PRIVACY, abilities_of
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
@@ -150,16 +153,23 @@ def open_session(
     if server.system == "intarsia":
         check_protocol(link, checkpoint)
         return TeamSession(link, server, shown=shown_name(remote))
-    text = read_tokenizer(remote)
-    check_tokenizer(remote, server, text, link.watch(checkpoint))
+    text, dialect = read_tokenizer(remote), dialect_of(remote, server)
+    check_tokenizer(remote, server, text, dialect, link.watch(checkpoint))
     return IdsSession(
         link,
-        LlamaCpp(remote.model),
+        dialect,
         server,
         text,
         max_context_tokens=max_context_tokens,
         shown=shown_name(remote),
     )
+
+
+def dialect_of(remote: Remote, server: Server) -> Dialect:
+    """Return how a server is asked that takes token ids. Raises ModelError for the key file."""
+    if server.system == "vLLM":
+        return Vllm(remote.model or server.model or "", cache_salt=cache_salt_of(remote))
+    return LlamaCpp(remote.model)
 
 
 def shown_name(remote: Remote) -> str:

@@ -73,6 +73,22 @@ def run_team_engine(
     """Serve until a signal ends it. Raises TeamError if it cannot start."""
     options.check()
     set_up_logging(foreground=True)
+    engine = team_engine(config, options, load_filler=load_filler)
+    try:
+        server = _DrainingServer(_uvicorn_config(engine, options), engine, options.drain_s)
+    except (OSError, ValueError) as error:  # of the certificate
+        raise TeamError(f"the TLS certificate or its key cannot be used: {error}") from error
+    start(engine)
+    server.run()
+    engine.worker.stop(_END_PATIENCE_S)
+    if not server.started:
+        raise TeamError(f"{options.host} port {options.port} cannot be listened at: see the log")
+
+
+def team_engine(
+    config: EngineConfig, options: TeamOptions, *, load_filler: LoadFiller = load_default_filler
+) -> TeamEngine:
+    """Return the engine of a process, not started yet. Raises TeamError for its file of keys."""
     try:
         keys = TeamKeys(options.keys)
     except KeyFileError as error:
@@ -80,25 +96,20 @@ def run_team_engine(
     spin_briefly()
     keep_few_kernels()
     owners = _owners_of(config, options, load_filler)
-    slot = ModelSlot(config, owners.load, _log_progress)
-    worker = Worker(slot)
-    engine = TeamEngine(
+    worker = Worker(ModelSlot(config, owners.load, _log_progress))
+    return TeamEngine(
         worker=worker,
         model=config.model,
         keys=keys,
         quotas=(quotas := Quotas(options.limits)),
         metrics=_metrics_of(worker, quotas, owners),
     )
-    try:
-        server = _DrainingServer(_uvicorn_config(engine, options), engine, options.drain_s)
-    except (OSError, ValueError) as error:  # of the certificate
-        raise TeamError(f"the TLS certificate or its key cannot be used: {error}") from error
-    worker.start()
-    worker.submit(_preload())
-    server.run()
-    worker.stop(_END_PATIENCE_S)
-    if not server.started:
-        raise TeamError(f"{options.host} port {options.port} cannot be listened at: see the log")
+
+
+def start(engine: TeamEngine) -> None:
+    """Start an engine's thread, and have the model loaded, so that no user waits for it."""
+    engine.worker.start()
+    engine.worker.submit(_preload())
 
 
 @dataclass(kw_only=True, slots=True)
@@ -191,7 +202,7 @@ class _DrainingServer(uvicorn.Server):
 
 
 def _preload() -> Job:
-    """Return a job that loads the model, so that no user waits for it."""
+    """Return a job that loads the model."""
 
     def deliver(answer: Answer) -> None:
         if isinstance(answer, Failed):

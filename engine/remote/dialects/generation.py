@@ -54,10 +54,11 @@ class Reading:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Chunk:
-    """One piece of an answer. ``stop`` None: more follows. ``model``: the server's own name."""
+    """One piece of an answer. ``stop``: the text has ended. ``model``: the server's own name."""
 
     tokens: tuple[NewToken, ...] = ()
     stop: StopKind | None = None
+    is_last: bool = False
     reading: Reading | None = None
     model: str | None = None
 
@@ -75,9 +76,15 @@ class Dialect(Protocol):
 
     path: ClassVar[str]
     can_begin: ClassVar[bool]  # it takes ``Generation.beginning``
+    reads_in_parts: ClassVar[bool]  # else a long prompt is cancelled as quickly as a short one
+    encodes_marks_as_text: ClassVar[bool]  # on request; else a mark in a text is always a mark
 
     def body(self, generation: Generation) -> Mapping[str, Any]:
         """Return the request's JSON."""
+        ...
+
+    def tokenize_body(self, text: str, *, parse_marks: bool) -> Mapping[str, Any]:
+        """Return the JSON by which ``/tokenize`` encodes a text, its answer's field is tokens."""
         ...
 
     def parse(self, data: bytes) -> Chunk | None:

@@ -61,6 +61,8 @@ class LlamaCpp:
 
     path: ClassVar[str] = "/completion"
     can_begin: ClassVar[bool] = True
+    reads_in_parts: ClassVar[bool] = True  # it notices a closed connection between two batches
+    encodes_marks_as_text: ClassVar[bool] = True
 
     def __init__(self, model: str = "") -> None:
         self._model = model
@@ -90,6 +92,11 @@ class LlamaCpp:
             body["model"] = self._model
         return body
 
+    def tokenize_body(self, text: str, *, parse_marks: bool) -> _Parameters:
+        """Return the JSON by which ``/tokenize`` encodes a text."""
+        body: _Parameters = {"content": text, "add_special": False, "parse_special": parse_marks}
+        return body | ({"model": self._model} if self._model else {})
+
     def parse(self, data: bytes) -> Chunk | None:
         """Return a piece of the answer. Raises UnusableAnswer, ServerBusy."""
         if data == b"[DONE]":
@@ -102,6 +109,7 @@ class LlamaCpp:
         return Chunk(
             tokens=tuple(_new_tokens(event.tokens, event.completion_probabilities)),
             stop=_STOPS.get(event.stop_type, "limit") if event.stop else None,
+            is_last=event.stop,
             reading=_reading(event.timings),
             model=event.model,
         )

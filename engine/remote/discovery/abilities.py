@@ -17,7 +17,7 @@ class Abilities:
 
 PRIVACY = "the people who run the server can read the code that is sent"
 
-NOT_YET = "intarsia cannot fill holes through this system yet: use llama.cpp's llama-server"
+NOT_YET = "intarsia cannot fill holes through this system yet: use llama.cpp or vLLM"
 
 ABILITIES: Mapping[System, Abilities] = {
     "intarsia": Abilities(
@@ -26,6 +26,22 @@ ABILITIES: Mapping[System, Abilities] = {
         lost=(
             "next edits",
             "contexts on disk: after the engine's restart all is read again",
+        ),
+    ),
+    "vLLM": Abilities(
+        can_fill=True,
+        can=(
+            "text is shown while it is written, left to right",
+            "probability of each token",
+            "half-typed words are continued (a regular expression holds the server to them)",
+            "typing on rereads what its cache of blocks does not hold",
+            "stop texts, open brackets and indentation end a hole as with our models",
+            "reading ahead in idle time",
+        ),
+        lost=(
+            "drafts of the whole hole: the server writes one token a pass",
+            "comparing several answers with the code after the hole",
+            "next edits, and rewriting of present text",
         ),
     ),
     "llama.cpp": Abilities(

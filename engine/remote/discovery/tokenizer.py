@@ -4,7 +4,9 @@ With another tokenizer than the server's, every id would mean another text. So t
 a sample and the marks of a hole too, and any difference is refused.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from intarsia.engine.cache.digest import sha256_of
 from intarsia.engine.errors import ModelError, RemoteError
@@ -14,14 +16,17 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
 )
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
 from intarsia.engine.model_store.gguf.convert import converted_folder
+from intarsia.engine.remote.dialects.generation import Dialect
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.http.exchange import ask_json, unusable
 from intarsia.engine.remote.http.watch import Watch
 from intarsia.engine.remote.settings.remotes import Remote
 
+_MARKS_AS_TEXT = " <|fim_middle|> <fim_middle>"
+
 SAMPLE = (
     "def größe(x_1, *rest):\n\t'Return 3.14e10.'\n        return {'ключ': [x_1 != 42]}\r\n"
-    "#   中文 😀 <|fim_middle|> <fim_middle> camelCaseIdentifier->next(0xFF);\n\n\n    }  \n"
+    f"#   中文 😀{_MARKS_AS_TEXT} camelCaseIdentifier->next(0xFF);\n\n\n    }}  \n"
 )
 """Code with blanks, digits, marks as text and other scripts: tokenizers differ in these."""
 
@@ -40,21 +45,24 @@ def read_tokenizer(remote: Remote) -> FimTokenizer:
     return read_fim_tokenizer(folder)
 
 
-def check_tokenizer(remote: Remote, server: Server, text: FimTokenizer, watch: Watch) -> None:
+def check_tokenizer(
+    remote: Remote, server: Server, text: FimTokenizer, dialect: Dialect, watch: Watch
+) -> None:
     """Raise RemoteError if the server's tokenizer is not this one."""
     if server.vocab_size is not None and text.num_tokens > server.vocab_size:
         raise _wrong(remote, server)
-    if _encoded(remote, SAMPLE, watch, parse_special=False) != text.encode(SAMPLE):
+    sample = SAMPLE if dialect.encodes_marks_as_text else SAMPLE.replace(_MARKS_AS_TEXT, "")
+    if _encoded(remote, dialect.tokenize_body(sample, parse_marks=False), watch) != text.encode(
+        sample
+    ):
         raise _wrong(remote, server)
     for mark, mark_id in text.fim_marks().items():
-        if _encoded(remote, mark, watch, parse_special=True) != [mark_id]:
+        body = dialect.tokenize_body(mark, parse_marks=True)
+        if _encoded(remote, body, watch) != [mark_id]:
             raise _wrong(remote, server)
 
 
-def _encoded(remote: Remote, content: str, watch: Watch, *, parse_special: bool) -> list[int]:
-    body = {"content": content, "add_special": False, "parse_special": parse_special}
-    if remote.model:
-        body["model"] = remote.model
+def _encoded(remote: Remote, body: Mapping[str, Any], watch: Watch) -> list[int]:
     answer = ask_json(remote, "/tokenize", watch, body)
     ids = answer.get("tokens") if isinstance(answer, dict) else None
     if not isinstance(ids, list) or not all(isinstance(token, int) for token in ids):

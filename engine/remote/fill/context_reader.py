@@ -1,11 +1,13 @@
-"""Have a server read a long context in parts, so that each can be cancelled.
+"""Have a server read a context, a long one in parts where only so it can be cancelled.
 
 llama.cpp notices a closed connection only between two batches of a prompt, which on a processor
 takes many seconds. A part is what the server reads in a quarter of a second.
 """
 
+import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 
 from intarsia.engine.families.reading_speed import ReadingSpeed
 from intarsia.engine.remote.dialects.generation import Dialect, Generation, Reading
@@ -35,6 +37,10 @@ class ContextReader:
         """
         readings: list[Reading] = []
         end = self.held.num_held(prompt)
+        if not self._dialect.reads_in_parts:
+            if whole and end < len(prompt):
+                readings.append(self._read_part(prompt, checkpoint))
+            return readings
         while end < len(prompt) and (whole or len(prompt) - end > self._part_tokens()):
             part_tokens = self._part_tokens()
             end = min(end + part_tokens, len(prompt))
@@ -55,10 +61,12 @@ class ContextReader:
 
     def _read_part(self, ids: Sequence[int], checkpoint: Callable[[], None]) -> Reading:
         generation = Generation(prompt=ids, max_tokens=1, num_likely=1)
-        reading = Reading(num_read=0, num_reused=0, ms=0)
+        reading, started_at = Reading(num_read=0, num_reused=0, ms=0), time.monotonic()
         with closing(self._link.generate(self._dialect, generation, checkpoint)) as chunks:
             for chunk in chunks:
                 reading = chunk.reading or reading
+        if not reading.ms:  # the server does not say
+            reading = replace(reading, ms=1000 * (time.monotonic() - started_at))
         self.note(ids, reading)
         return reading
 

@@ -89,7 +89,7 @@ class HoleRun:
                 for chunk in chunks:
                     self._checkpoint()
                     self._take(chunk)
-                    reading, stop = chunk.reading or reading, chunk.stop
+                    reading, stop = chunk.reading or reading, chunk.stop or stop
                     is_done = self._is_done(generation, num_before)
                     if chunk.tokens:
                         on_tokens(written)

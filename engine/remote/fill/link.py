@@ -68,7 +68,7 @@ class ServerLink:
                 chunk = self._parsed(dialect, data)
                 if chunk is not None:
                     yield chunk
-                    if chunk.stop is not None:
+                    if chunk.is_last:
                         return
         raise unusable(self.remote, f"{dialect.path} ended without its last event")
 

@@ -70,11 +70,10 @@ def test_a_teams_engine_is_added_and_tested(tmp_path: Path, settings: Path) -> N
 
 
 def test_what_cannot_fill_holes_is_not_added(settings: Path) -> None:
-    models = json.dumps({"data": [{"id": "m\x1b[31m", "owned_by": "vllm"}]}).encode()
+    models = json.dumps({"data": [{"id": "m\x1b[31m", "owned_by": "somebody"}]}).encode()
     with serving(lambda path, body, connection: answer(connection, models)) as server:
         added = run("remote", "add", "work", server.url)
         assert (added.exit_code, settings.exists()) == (1, False)
-        assert "server        vLLM" in added.stdout
         assert "problem       intarsia cannot fill holes through this system" in added.stdout
         assert "\x1b" not in added.stdout
         assert run("remote", "add", "work", server.url, "--no-test").exit_code == 0
