@@ -1,7 +1,7 @@
 """The one thread that runs the model: jobs come from the event loop, answers go back to it.
 
 ``scheduler.py`` chooses the next waiting job. A long fill is suspended between two forward passes
-while a short one runs. Knows no sockets.
+while a short one runs (``usual_times.py``). Knows no sockets.
 """
 
 import logging
@@ -24,7 +24,9 @@ from intarsia.engine.ipc.messages import (
 from intarsia.engine.service.failures import describe_failure
 from intarsia.engine.service.job import Answer, Job, Loaded
 from intarsia.engine.service.model_slot import ModelSlot
+from intarsia.engine.service.run_clock import RunClock
 from intarsia.engine.service.scheduler import Scheduler, any_job
+from intarsia.engine.service.usual_times import UsualTimes
 
 State: TypeAlias = Literal["idle", "loading", "ready", "filling"]
 
@@ -43,6 +45,9 @@ TIME_SLICE_S = 0.5
 MAX_SUSPENDED = 4
 """Fills that may be suspended at once: each holds its context."""
 
+MAX_SUSPENDED_FOR_SHORT = 6
+"""The same where the next fill is short: it need not wait for the end of a long one."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -56,6 +61,7 @@ class Worker:
         self._waiting = Scheduler[Job]()
         self._places: dict[str, Prefetch] = {}  # to read, by owner
         self._running: list[Job] = []  # all but the last are suspended
+        self._usual_times = UsualTimes()
         self._is_stopping = False
         self._changed = threading.Condition()
         # A daemon: a load cannot be interrupted and must not keep a stopped process alive.
@@ -178,11 +184,12 @@ class Worker:
         return filler.find_next_edits(job.request, self._idle_control_of(job, filler))
 
     def _fill(self, job: Job, request: Fill, filler: Filler) -> Filled:
+        clock = RunClock()
         control = FillControl.for_request(
             request,
             received_at=job.received_at,
             on_step=job.on_step if request.watch else None,
-            checkpoint=self._preemption_point(job, filler),
+            checkpoint=self._preemption_point(job, filler, clock),
         )
         try:
             filled = filler.fill(request, control)
@@ -192,6 +199,8 @@ class Worker:
             _log.warning("the local model answers: %s", error)
             return self._fill(job, request, self._slot.take_local())
         self.num_fills += not request.is_ahead
+        if not job.is_background:
+            self._usual_times.note(job.client, clock.run_s)
         self._note_use(filler)
         return filled
 
@@ -228,39 +237,52 @@ class Worker:
         self.cached_tokens = filler.cached_tokens()
         self.prefill_tokens_per_s = filler.prefill_tokens_per_s()
 
-    def _preemption_point(self, job: Job, filler: Filler) -> Callable[[], None]:
+    def _preemption_point(self, job: Job, filler: Filler, clock: RunClock) -> Callable[[], None]:
         """Return the checkpoint of a fill: other fills may run inside it.
 
-        Once its time slice is over, one waiting fill runs at each checkpoint. So between any two
-        of these the suspended fill makes a forward pass.
+        At each checkpoint one waiting fill runs that is shorter, or any once the time slice is
+        over. So between any two of these the suspended fill makes a forward pass.
         """
         slice_s = 0.0 if job.is_background else TIME_SLICE_S
-        resumed_at = time.monotonic()
+
+        def is_shorter(other: Job) -> bool:
+            return self._usual_times.is_shorter(other.client, job.client, clock.run_s)
+
+        def run_another() -> bool:
+            if self._run_another_fill(job, filler, is_shorter, MAX_SUSPENDED_FOR_SHORT):
+                return True
+            return clock.slice_s >= slice_s and self._run_another_fill(job, filler)
 
         def checkpoint() -> None:
-            nonlocal resumed_at
-            is_slice_over = time.monotonic() - resumed_at >= slice_s
-            if self._waiting and is_slice_over and self._run_another_fill(job, filler):
-                resumed_at = time.monotonic()
+            suspended_at = time.monotonic()
+            if self._waiting and run_another():
+                clock.resume(suspended_at)
             if job.cancelled.is_set():
                 raise Cancelled
 
         return checkpoint
 
-    def _run_another_fill(self, job: Job, filler: Filler) -> bool:
+    def _run_another_fill(
+        self,
+        job: Job,
+        filler: Filler,
+        may_go_first: Callable[[Job], bool] = any_job,
+        max_suspended: int = MAX_SUSPENDED,
+    ) -> bool:
         """Suspend a running job while one waiting foreground fill of the same model runs.
 
         Return whether one ran: none does if too many are suspended, or if the job is cancelled.
         """
 
-        def is_short(other: Job) -> bool:
+        def is_allowed(other: Job) -> bool:
             """No model is loaded within a fill, and background fills wait for its end."""
             is_foreground = isinstance(other.request, Fill) and not other.is_background
-            return is_foreground and self._slot.loaded(other.request.model) is filler
+            is_same = is_foreground and self._slot.loaded(other.request.model) is filler
+            return is_same and may_go_first(other)
 
         with self._changed:
-            has_room = len(self._running) <= MAX_SUSPENDED and not job.cancelled.is_set()
-            other = self._start_next(is_short) if has_room else None
+            has_room = len(self._running) <= max_suspended and not job.cancelled.is_set()
+            other = self._start_next(is_allowed) if has_room else None
         if other is None:
             return False
         with filler.suspended() if isinstance(job.request, Fill) else nullcontext():

@@ -14,7 +14,7 @@ from rule_filler import RuleFiller
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import Failed, Fill, Filled, Preload
-from intarsia.engine.service import worker
+from intarsia.engine.service import run_clock, worker
 from intarsia.engine.service.job import Answer, Job
 from intarsia.engine.service.model_slot import LoadFiller, ModelSlot
 from intarsia.engine.service.worker import MAX_SUSPENDED, Worker
@@ -128,6 +128,66 @@ def test_a_fill_is_suspended_after_its_time_slice(engine: Engine):
     engine.ask("a")
     engine.run(2)
     assert engine.log == ["a", "b", "b", "b", "b.", "a", "a", "a."]
+
+
+class Minutes:
+    """A clock that goes on by a minute with each pass of certain fills."""
+
+    def __init__(self, engine: Engine, *slow: str) -> None:
+        self.engine, self.slow = engine, slow
+
+    def monotonic(self) -> float:
+        return 60.0 * sum(name in self.slow for name in self.engine.log)
+
+
+@pytest.fixture
+def short_and_long(
+    engine: Engine, long_time_slice: None, monkeypatch: pytest.MonkeyPatch
+) -> Engine:
+    """An engine that has answered Ann quickly, and Bob slowly. "b…" are Bob's fills."""
+    monkeypatch.setattr(run_clock, "time", Minutes(engine, *(f"b{it}" for it in range(9))))
+    engine.ask("b0", "bob")
+    engine.ask("a0", "ann")
+    return engine
+
+
+def test_a_short_fill_does_not_wait_for_a_long_one(short_and_long: Engine):
+    engine = short_and_long
+    engine.at_pass["a0", 3] = lambda: engine.ask("b1", "bob")
+    engine.at_pass["b1", 1] = lambda: engine.ask("a1", "ann")
+    engine.run(4)
+    assert engine.log[8:] == [*("b1", "a1", "a1", "a1", "a1.", "b1", "b1", "b1.")]
+
+
+def test_a_long_fill_waits_for_a_short_one_and_for_a_long_one(short_and_long: Engine):
+    engine = short_and_long
+    engine.at_pass["a0", 1] = lambda: engine.ask("b1", "bob")
+    engine.at_pass["b1", 1] = lambda: engine.ask("b2", "bob")
+    engine.run(4)
+    assert engine.log[4:] == [
+        *("a0", "a0", "a0", "a0.", "b1", "b1", "b1", "b1.", "b2", "b2", "b2", "b2.")
+    ]
+
+
+def test_a_short_fill_is_suspended_within_many_long_ones(
+    short_and_long: Engine, monkeypatch: pytest.MonkeyPatch
+):
+    """Where no more long ones may be suspended, a short one still goes first."""
+    engine = short_and_long
+
+    def ask_for_long_ones() -> None:
+        monkeypatch.setattr(worker, "TIME_SLICE_S", 0.0)
+        engine.ask("b1", "bob b1")
+
+    engine.at_pass["a0", 3] = ask_for_long_ones
+    for number in range(1, MAX_SUSPENDED + 2):
+        then = f"b{number + 1}"
+        engine.at_pass[f"b{number}", 1] = lambda then=then: engine.ask(then, f"bob {then}")  # type: ignore[misc]
+    last = f"b{MAX_SUSPENDED + 1}"
+    engine.at_pass[last, 2] = lambda: engine.ask("a1", "ann")
+    engine.run(5 + MAX_SUSPENDED)
+    assert engine.log.index("a1.") < engine.log.index(f"{last}.")
+    assert f"b{MAX_SUSPENDED + 1}" in engine.log[: engine.log.index("a1")]
 
 
 @pytest.mark.usefixtures("no_time_slice")

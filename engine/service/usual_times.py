@@ -1,0 +1,46 @@
+"""How long the fills of each client usually take, so that a short one need not wait for a long one.
+
+A fill that probably ends soon may go between two passes of one that does not. Nobody knows how long
+a fill will be; but one user's keys make fills of one length, and another's jobs make long ones.
+Knows no threads.
+"""
+
+from collections.abc import Hashable
+
+SHORTER = 2.0
+"""By this factor a waiting fill must be shorter than what is left of the running one."""
+
+WORTH_S = 0.05
+"""A fill that probably ends within this time is not interrupted."""
+
+_NEWEST_SHARE = 0.5
+_MAX_CLIENTS = 256
+
+
+class UsualTimes:
+    """Seconds that fills run, without the time for which they are suspended, by client."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[Hashable, float] = {}  # the client that was served last comes last
+
+    def note(self, client: Hashable, seconds: float) -> None:
+        """Note a fill that has ended."""
+        before = self._seconds.pop(client, seconds)
+        self._seconds[client] = before + _NEWEST_SHARE * (seconds - before)
+        if len(self._seconds) > _MAX_CLIENTS:
+            del self._seconds[next(iter(self._seconds))]
+
+    def of(self, client: Hashable) -> float | None:
+        """Return how long a client's fills usually run; None before the first has ended."""
+        return self._seconds.get(client)
+
+    def is_shorter(self, waiting: Hashable, running: Hashable, run_s: float) -> bool:
+        """Tell whether a client's waiting fill is shorter than the rest of a running one.
+
+        ``run_s``: how long that has run. One that takes longer than usual is taken to be half done.
+        """
+        usual_s = self.of(waiting)
+        if usual_s is None:
+            return False
+        left_s = max((self.of(running) or 0.0) - run_s, run_s)
+        return left_s > max(WORTH_S, SHORTER * usual_s)
