@@ -5,6 +5,7 @@ a fill will be; but one user's keys make fills of one length, and another's jobs
 Knows no threads.
 """
 
+from collections import deque
 from collections.abc import Hashable
 
 SHORTER = 2.0
@@ -13,7 +14,9 @@ SHORTER = 2.0
 WORTH_S = 0.05
 """A fill that probably ends within this time is not interrupted."""
 
-_NEWEST_SHARE = 0.5
+_NUM_NEWEST = 4
+"""Of these the lower middle one is usual: a single long fill, at a new place, does not count."""
+
 _MAX_CLIENTS = 256
 
 
@@ -21,18 +24,21 @@ class UsualTimes:
     """Seconds that fills run, without the time for which they are suspended, by client."""
 
     def __init__(self) -> None:
-        self._seconds: dict[Hashable, float] = {}  # the client that was served last comes last
+        # The client that was served last comes last.
+        self._seconds: dict[Hashable, deque[float]] = {}
 
     def note(self, client: Hashable, seconds: float) -> None:
         """Note a fill that has ended."""
-        before = self._seconds.pop(client, seconds)
-        self._seconds[client] = before + _NEWEST_SHARE * (seconds - before)
+        newest = self._seconds.pop(client, deque(maxlen=_NUM_NEWEST))
+        newest.append(seconds)
+        self._seconds[client] = newest
         if len(self._seconds) > _MAX_CLIENTS:
             del self._seconds[next(iter(self._seconds))]
 
     def of(self, client: Hashable) -> float | None:
         """Return how long a client's fills usually run; None before the first has ended."""
-        return self._seconds.get(client)
+        newest = sorted(self._seconds.get(client, ()))
+        return newest[(len(newest) - 1) // 2] if newest else None
 
     def is_shorter(self, waiting: Hashable, running: Hashable, run_s: float) -> bool:
         """Tell whether a client's waiting fill is shorter than the rest of a running one.

@@ -1,0 +1,51 @@
+"""What the users of a team type: files of the standard library, each at places of its own."""
+
+import random
+from collections.abc import Sequence
+
+from intarsia.engine.ipc.messages import Fill
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import plan_at_cursor
+from intarsia.infill.languages import language_for_id
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.research.benchmark.editor.sources import CutLine, cut_lines
+from intarsia.research.team_load.typing_users import Ask
+
+_PYTHON = language_for_id("python")
+
+
+class TypedFiles:
+    """The files of a number of users; each has one of the library's files at a time."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self._lines: Sequence[CutLine] = cut_lines(100)
+        self._seed = seed
+
+    def request(self, ask: Ask) -> Fill | None:
+        """Return what an editor asks the engine, None where there is no hole.
+
+        The rest of the cursor's line is cut off, as it is not typed yet.
+        """
+        before, after = self._text_at(ask)
+        plan = plan_at_cursor(before + after, len(before), _PYTHON, FillOptions())
+        return None if isinstance(plan, NoSuggestion) else plan.request(FillOptions())
+
+    def _text_at(self, ask: Ask) -> tuple[str, str]:
+        """Return a file before and after the cursor: at each place it is another line's start."""
+        chosen = random.Random(f"{self._seed} {ask.user} {ask.place}")
+        line = chosen.choice(self._lines)
+        starts = [line.start, *(line.start + at for at in _starts(line.text[line.start :]))]
+        start = chosen.choice(starts)
+        cursor = min(start + ask.num_typed, len(line.text))
+        end = line.text.find("\n", cursor)
+        return line.text[:cursor], "" if end < 0 else line.text[end:]
+
+
+def _starts(text: str) -> Sequence[int]:
+    """Return where lines begin, without their indentation, in the first half of a text."""
+    found, at = [], 0
+    for line in text.splitlines(keepends=True):
+        if line.strip() and at < len(text) // 2:
+            found.append(at + len(line) - len(line.lstrip()))
+        at += len(line)
+    return found
