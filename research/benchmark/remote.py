@@ -1,0 +1,140 @@
+"""Measure fills through a llama.cpp server of the user's: what our side adds, and what is reread.
+
+Needs a model ``remote:NAME``, whose server runs with ``--metrics`` and serves nobody else.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from typing import TypeAlias
+
+from intarsia.engine.errors import RemoteError
+from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.remote.settings.model_name import remote_name
+from intarsia.engine.remote.settings.remotes import Remote, find_remote
+from intarsia.infill.filling.plan import plan_at_cursor
+from intarsia.infill.languages import language_for_id
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.research.benchmark.editor.typing_keys import TypingPlace, typing_places
+from intarsia.research.benchmark.figures import Bench, Figure, percentile
+from intarsia.research.benchmark.remote_server import ask_as_llama_vim, seconds_computed
+from intarsia.research.errors import EvaluationFault
+
+_MOST_PLACES = 2
+_KEYS_A_REQUEST = 8
+_REPEATS = 20
+_PYTHON = language_for_id("python")
+
+_Cursor: TypeAlias = tuple[str, str]
+"""The text before the cursor, and after it."""
+
+
+async def measure_remote(bench: Bench) -> Sequence[Figure]:
+    """Measure typing, and repeated fills; no figures for a model of this machine."""
+    name = remote_name(bench.options.model or "")
+    if name is None:
+        return []
+    try:
+        remote = find_remote(name)
+        places = [_cursors(place) for place in typing_places(min(bench.repeats, _MOST_PLACES))]
+        ours = [await _read_by_us(bench, place) for place in places]
+        vim = [await asyncio.to_thread(_read_by_llama_vim, remote, place) for place in places]
+        added_ms = [
+            ms
+            for place in places
+            for cursor in place
+            for ms in await _added_ms(bench, remote, cursor)
+        ]
+    except RemoteError as error:
+        raise EvaluationFault(str(error)) from error
+    return [*_reading(ours, vim), *_added(added_ms)]
+
+
+def _cursors(place: TypingPlace) -> Sequence[_Cursor]:
+    """Return texts before and after the cursor while two lines are typed."""
+    typed, found = "", []
+    for number, key in enumerate(place.keys):
+        typed = typed + key.text if key.text else typed[:-1]
+        if number % _KEYS_A_REQUEST == 0:
+            found.append((place.before + typed, place.after))
+    return found
+
+
+async def _read_by_us(bench: Bench, place: Sequence[_Cursor]) -> Sequence[int]:
+    """Return the prompt tokens that the server read for each cursor of a place but the first."""
+    requests = [_request(bench, cursor) for cursor in place]
+    fills = [await bench.client.fill(it) for it in requests if it is not None]
+    return [filled.num_prefilled for filled in fills[1:]]
+
+
+def _read_by_llama_vim(remote: Remote, place: Sequence[_Cursor]) -> Sequence[int]:
+    return [ask_as_llama_vim(remote, *cursor) for cursor in place][1:]
+
+
+def _request(bench: Bench, cursor: _Cursor) -> Fill | None:
+    """Return what an editor asks our engine, None where there is no hole."""
+    before, after = cursor
+    plan = plan_at_cursor(before + after, len(before), _PYTHON, bench.options)
+    return None if isinstance(plan, NoSuggestion) else plan.request(bench.options)
+
+
+async def _added_ms(bench: Bench, remote: Remote, cursor: _Cursor) -> Sequence[float]:
+    """Return what repeated fills took beyond the server's computing, in milliseconds."""
+    request, added = _request(bench, cursor), list[float]()
+    if request is None:
+        return []
+    await bench.client.fill(request)
+    for _ in range(_REPEATS):
+        computed_s = await asyncio.to_thread(seconds_computed, remote)
+        started = time.perf_counter()
+        await bench.client.fill(request)
+        waited_s = time.perf_counter() - started
+        computed_s = await asyncio.to_thread(seconds_computed, remote) - computed_s
+        added.append(1000 * (waited_s - computed_s))
+    return added
+
+
+def _reading(ours: Sequence[Sequence[int]], vim: Sequence[Sequence[int]]) -> Sequence[Figure]:
+    read = [[num for place in places for num in place] for places in (ours, vim)]
+    means = [sum(nums) / len(nums) for nums in read]
+    method = (
+        f"mean of {len(read[0])} requests, at every {_KEYS_A_REQUEST}th key of two typed lines, "
+        "after the first one of each place"
+    )
+    return [
+        Figure(
+            name="remote_read_tokens",
+            words="prompt tokens read for a key, asked by us",
+            value=means[0],
+            unit="tokens",
+            method=method,
+        ),
+        Figure(
+            name="remote_read_llama_vim_tokens",
+            words="prompt tokens read for a key, asked as by llama.vim",
+            value=means[1],
+            unit="tokens",
+            method=f"{method}; /infill with its default settings, no other files",
+        ),
+        Figure(
+            name="remote_read_ratio",
+            words="ours over llama.vim's",
+            value=means[0] / means[1],
+            unit="x",
+            method="of the two rows above",
+        ),
+    ]
+
+
+def _added(added_ms: Sequence[float]) -> Sequence[Figure]:
+    return [
+        Figure(
+            name=f"remote_added_p{percent}_ms",
+            words=f"time beyond the server's computing, p{percent}",
+            value=percentile(added_ms, percent) if added_ms else None,
+            unit="ms",
+            method=f"{len(added_ms)} repeated fills: our client, our engine process, HTTP on both "
+            "sides",
+        )
+        for percent in (50, 95)
+    ]
