@@ -1,6 +1,6 @@
 """Measure fills through a llama.cpp server of the user's: what our side adds, and what is reread.
 
-Needs a model ``remote:NAME``, whose server runs with ``--metrics`` and serves nobody else.
+Needs a model ``remote:NAME``. Its server runs with ``--metrics``, and has no other users.
 """
 
 import asyncio
