@@ -9,7 +9,7 @@ but ``/healthz`` and ``/readyz`` need a key.
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -34,7 +34,7 @@ from intarsia.engine.ipc.messages import (
 from intarsia.engine.service.worker import Worker
 from intarsia.engine.team.events import EventResponse, event, unless_gone
 from intarsia.engine.team.keys import TeamKeys
-from intarsia.engine.team.metrics import CONTENT_TYPE, TeamMetrics
+from intarsia.engine.team.metrics import CONTENT_TYPE, TeamMetrics, merged
 from intarsia.engine.team.quotas import Busy, Quotas
 from intarsia.engine.team.running_fill import RunningFill
 
@@ -71,7 +71,11 @@ class TeamStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(kw_only=True, slots=True)
 class TeamEngine:
-    """What the requests share. ``is_draining``: it ends soon, and takes nothing on."""
+    """What the requests share. ``is_draining``: it ends soon, and takes nothing on.
+
+    ``metrics_of_all`` returns the metrics of all engines at this address by name; None: it is the
+    only one.
+    """
 
     worker: Worker
     model: str  # the one name that requests may give
@@ -80,6 +84,7 @@ class TeamEngine:
     metrics: TeamMetrics
     clock: Callable[[], float] = time.monotonic
     is_draining: bool = False
+    metrics_of_all: Callable[[], Awaitable[Mapping[str, bytes]]] | None = None
 
     @property
     def info(self) -> ModelInfo | None:
@@ -160,19 +165,31 @@ async def _status(request: Request) -> Response:
 
 async def _metrics(request: Request) -> Response:
     _user_of(request)
-    text = _engine_of(request).metrics.as_text()
+    engine = _engine_of(request)
+    if engine.metrics_of_all is None:
+        text = engine.metrics.as_text()
+    else:
+        text = merged(await engine.metrics_of_all())
     return Response(text, headers={**_headers(), "content-type": CONTENT_TYPE})
 
 
 async def _healthy(request: Request) -> Response:
-    return Response("ok\n", media_type="text/plain", headers=_headers())
+    is_alive = _engine_of(request).worker.is_alive
+    status, text = (200, "ok\n") if is_alive else (503, "the model's thread has ended\n")
+    return Response(text, status, media_type="text/plain", headers=_headers())
 
 
 async def _ready(request: Request) -> Response:
     engine = _engine_of(request)
-    why_not = "draining\n" if engine.is_draining else "loading\n" if engine.info is None else None
-    status = 200 if why_not is None else 503
-    return Response(why_not or "ready\n", status, media_type="text/plain", headers=_headers())
+    why_not = None
+    if engine.is_draining:
+        why_not = "draining"
+    elif not engine.worker.is_alive:
+        why_not = "the model's thread has ended"
+    elif engine.info is None:
+        why_not = "loading"
+    status, text = (200, "ready") if why_not is None else (503, why_not)
+    return Response(f"{text}\n", status, media_type="text/plain", headers=_headers())
 
 
 def _engine_of(request: Request) -> TeamEngine:

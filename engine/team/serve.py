@@ -7,6 +7,7 @@ another engine. A few seconds later the running fills are awaited, and the proce
 import logging
 import socket
 import time
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
@@ -106,10 +107,15 @@ def team_engine(
     )
 
 
-def start(engine: TeamEngine) -> None:
-    """Start an engine's thread, and have the model loaded, so that no user waits for it."""
+def start(engine: TeamEngine) -> Future[Answer]:
+    """Start an engine's thread, and have the model loaded, so that no user waits for it.
+
+    The future has the answer: Loaded or Failed.
+    """
+    loaded: Future[Answer] = Future()
     engine.worker.start()
-    engine.worker.submit(_preload())
+    engine.worker.submit(_preload(loaded))
+    return loaded
 
 
 @dataclass(kw_only=True, slots=True)
@@ -201,7 +207,7 @@ class _DrainingServer(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def _preload() -> Job:
+def _preload(loaded: Future[Answer]) -> Job:
     """Return a job that loads the model."""
 
     def deliver(answer: Answer) -> None:
@@ -209,6 +215,7 @@ def _preload() -> Job:
             _log.error("%s", answer.message)
         else:
             _log.info("the model is loaded")
+        loaded.set_result(answer)
 
     return Job(request=Preload(id=0), client="", received_at=time.monotonic(), deliver=deliver)
 
