@@ -110,7 +110,7 @@ def metrics_with(num_fills: int) -> bytes:
         num_forwards=2,
         ms=Timing(queue=1, prefill=1, denoise=30, total=32),
         mean_entropy=0,
-        finish_reason="stop",
+        finish_reason="end_of_hole",
         model="m",
         num_prefilled=5,
         num_reused=7,
@@ -134,7 +134,9 @@ def test_the_metrics_of_replicas_are_told_apart() -> None:
     value = value_in(text)
     for replica, num_fills in (("a", 2), ("b", 3)):
         assert value("intarsia_ready", replica=replica) == 1
-        assert value("intarsia_fills_total", replica=replica, finish_reason="stop") == num_fills
+        assert (
+            value("intarsia_fills_total", replica=replica, finish_reason="end_of_hole") == num_fills
+        )
         tokens = value("intarsia_context_tokens_total", replica=replica, how="reused")
         assert tokens == 7 * num_fills
         below = {"part": "denoise", "replica": replica}
