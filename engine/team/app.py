@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -29,7 +29,6 @@ from intarsia.engine.ipc.messages import (
     Fill,
     Filled,
     Prefetch,
-    Step,
 )
 from intarsia.engine.service.worker import Worker
 from intarsia.engine.team.events import EventResponse, event, unless_gone
@@ -53,6 +52,9 @@ _STATUS_OF: dict[FailureCode, int] = {
     "internal": 500,
 }
 
+Trace: TypeAlias = Callable[[Fill, Mapping[str, str]], Callable[[Filled | Failed], None]]
+"""Is called with a fill and its request's headers as it begins; the result, with its answer."""
+
 _Asked = TypeVar("_Asked", Fill, Prefetch)
 
 _log = logging.getLogger(__name__)
@@ -74,7 +76,7 @@ class TeamEngine:
     """What the requests share. ``is_draining``: it ends soon, and takes nothing on.
 
     ``metrics_of_all`` returns the metrics of all engines at this address by name; None: it is the
-    only one.
+    only one. ``trace`` is told of every fill.
     """
 
     worker: Worker
@@ -85,6 +87,8 @@ class TeamEngine:
     clock: Callable[[], float] = time.monotonic
     is_draining: bool = False
     metrics_of_all: Callable[[], Awaitable[Mapping[str, bytes]]] | None = None
+    trace: Trace | None = None
+    close: Callable[[], None] = lambda: None  # after the worker's end
 
     @property
     def info(self) -> ModelInfo | None:
@@ -114,9 +118,14 @@ async def _fill(request: Request) -> Response:
     asked = _for_user(engine, await _read(request, Fill), user)
     if (busy := _begin(engine, user)) is not None:
         return _busy(engine, asked, busy)
-    running = RunningFill(engine.worker, asked, on_end=lambda: engine.quotas.end(user))
+    running = RunningFill(
+        engine.worker,
+        asked,
+        on_answer=_on_answer(engine, asked, request),
+        on_end=lambda: engine.quotas.end(user),
+    )
     if asked.watch:
-        events = _events(engine, running)
+        events = _events(running)
         return EventResponse(events, headers=_headers(), on_end=running.close)
     try:
         answer = await unless_gone(running.answer(), request.receive)
@@ -124,14 +133,26 @@ async def _fill(request: Request) -> Response:
         running.close()
     if answer is None:
         raise ClientDisconnect
-    _count(engine, answer)
     return _json(answer, 200 if isinstance(answer, Filled) else _STATUS_OF[answer.code])
 
 
-async def _events(engine: TeamEngine, running: RunningFill) -> AsyncIterator[bytes]:
+def _on_answer(
+    engine: TeamEngine, asked: Fill, request: Request
+) -> Callable[[Filled | Failed], None]:
+    """Return what counts the answer, and ends its trace."""
+    if engine.trace is None:
+        return engine.metrics.answered
+    end = engine.trace(asked, request.headers)
+
+    def answered(answer: Filled | Failed) -> None:
+        engine.metrics.answered(answer)
+        end(answer)
+
+    return answered
+
+
+async def _events(running: RunningFill) -> AsyncIterator[bytes]:
     async for message in running.messages():
-        if not isinstance(message, Step):
-            _count(engine, message)
         yield event(type(message).__name__.lower(), msgspec.json.encode(message))
 
 
@@ -246,13 +267,6 @@ def _begin(engine: TeamEngine, user: str) -> Busy | None:
     if engine.is_draining:
         return Busy(reason="the engine is ending", retry_after_s=1, is_own=False)
     return engine.quotas.begin(user, engine.clock(), num_waiting=engine.worker.num_waiting)
-
-
-def _count(engine: TeamEngine, answer: Filled | Failed) -> None:
-    if isinstance(answer, Filled):
-        engine.metrics.filled(answer)
-    else:
-        engine.metrics.failed(answer.code)
 
 
 def _busy(engine: TeamEngine, asked: Fill, busy: Busy) -> Response:

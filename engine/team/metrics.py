@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metr
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
-from intarsia.engine.ipc.messages import FailureCode, Filled
+from intarsia.engine.ipc.messages import Failed, Filled
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -30,22 +30,28 @@ class TeamMetrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
+        self._last_cancel = Gauge(
+            "intarsia_last_cancel_timestamp_seconds",
+            "When the model last left a cancelled fill, in Unix time.",
+            registry=self._registry,
+        )
         for name, read in gauges.items():
             gauge = Gauge(f"intarsia_{name}", name.replace("_", " "), registry=self._registry)
             gauge.set_function(read)
 
-    def filled(self, answer: Filled) -> None:
-        """Count an answered fill."""
+    def answered(self, answer: Filled | Failed) -> None:
+        """Count a fill that has ended; a cancelled one too, once its last pass has."""
+        if isinstance(answer, Failed):
+            self._failures.labels(answer.code).inc()
+            if answer.code == "cancelled":
+                self._last_cancel.set_to_current_time()
+            return
         self._fills.labels(answer.finish_reason).inc()
         self._passes.inc(answer.num_forwards)
         self._tokens.labels("read").inc(answer.num_prefilled)
         self._tokens.labels("reused").inc(answer.num_reused)
         for part in ("queue", "prefill", "denoise", "total"):
             self._seconds.labels(part).observe(getattr(answer.ms, part) / 1000)
-
-    def failed(self, code: FailureCode) -> None:
-        """Count a fill that failed; a cancelled one too."""
-        self._failures.labels(code).inc()
 
     def refused(self, reason: str) -> None:
         """Count a request that was not taken on."""

@@ -116,7 +116,7 @@ def metrics_with(num_fills: int) -> bytes:
         num_reused=7,
     )
     for _ in range(num_fills):
-        metrics.filled(filled)
+        metrics.answered(filled)
     return metrics.as_text()
 
 
