@@ -16,8 +16,9 @@ class RemoteError(ModelError):
 
     ``code``: "unavailable" (gone, slow, unusable answers), "busy" (it has too much to do, and may
     be asked again in ``retry_after_s`` seconds), or "model" (settings, key, certificate, tokenizer:
-    only the user can correct it). With ``falls_back`` the user wants the local model to answer
-    instead.
+    only the user can correct it). ``is_cut_off``: the server ended before its answer did, so that
+    another one at the same address may give it. With ``falls_back`` the user wants the local model
+    to answer instead.
     """
 
     def __init__(
@@ -26,10 +27,12 @@ class RemoteError(ModelError):
         code: FailureCode = "unavailable",
         *,
         retry_after_s: float | None = None,
+        is_cut_off: bool = False,
     ) -> None:
         super().__init__(message)
         self.code: FailureCode = code
         self.retry_after_s = retry_after_s
+        self.is_cut_off = is_cut_off
         self.falls_back = False
 
 

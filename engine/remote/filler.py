@@ -17,6 +17,7 @@ from intarsia.engine.remote.dialects.vllm import Vllm
 from intarsia.engine.remote.discovery.abilities import NOT_YET, PRIVACY, abilities_of
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
+from intarsia.engine.remote.fill.ask_again import ask_again
 from intarsia.engine.remote.fill.filling_session import FillingSession
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.session import IdsSession
@@ -56,8 +57,12 @@ class RemoteFiller:
     def open(self, checkpoint: Callable[[], None] = NO_CONTROL.checkpoint) -> FillingSession:
         """Ask the server what it is, unless that is known. Raises RemoteError."""
         if self._session is None:
-            self._session = open_session(
-                self._remote, self._link, checkpoint, max_context_tokens=self._max_context_tokens
+            tokens = self._max_context_tokens
+            self._session = ask_again(
+                lambda: open_session(
+                    self._remote, self._link, checkpoint, max_context_tokens=tokens
+                ),
+                FillControl(checkpoint=checkpoint),
             )
         return self._session
 
@@ -80,7 +85,7 @@ class RemoteFiller:
     def _same_model(self, session: FillingSession, request: Fill, control: FillControl) -> Filled:
         """Fill with a session; refuse the answer of another model than before."""
         before = session.model_name
-        filled = session.fill(request, control)
+        filled = ask_again(lambda: session.fill(request, control), control)
         if before is not None and session.model_name != before:
             raise RemoteError(
                 f"remote:{self._remote.name} has changed its model: the next fill uses the new one"

@@ -81,6 +81,11 @@ class Worker:
         return "idle" if self._slot.filler is None else "ready"
 
     @property
+    def is_alive(self) -> bool:
+        """Whether the thread runs: without it, no job is answered."""
+        return self._thread.is_alive()
+
+    @property
     def model_info(self) -> ModelInfo | None:
         """The loaded model, None if none is loaded."""
         filler = self._slot.filler

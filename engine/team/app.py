@@ -9,9 +9,9 @@ but ``/healthz`` and ``/readyz`` need a key.
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -29,12 +29,11 @@ from intarsia.engine.ipc.messages import (
     Fill,
     Filled,
     Prefetch,
-    Step,
 )
 from intarsia.engine.service.worker import Worker
 from intarsia.engine.team.events import EventResponse, event, unless_gone
 from intarsia.engine.team.keys import TeamKeys
-from intarsia.engine.team.metrics import CONTENT_TYPE, TeamMetrics
+from intarsia.engine.team.metrics import CONTENT_TYPE, TeamMetrics, merged
 from intarsia.engine.team.quotas import Busy, Quotas
 from intarsia.engine.team.running_fill import RunningFill
 
@@ -52,6 +51,9 @@ _STATUS_OF: dict[FailureCode, int] = {
     "busy": 503,
     "internal": 500,
 }
+
+Trace: TypeAlias = Callable[[Fill, Mapping[str, str]], Callable[[Filled | Failed], None]]
+"""Is called with a fill and its request's headers as it begins; the result, with its answer."""
 
 _Asked = TypeVar("_Asked", Fill, Prefetch)
 
@@ -71,7 +73,11 @@ class TeamStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 @dataclass(kw_only=True, slots=True)
 class TeamEngine:
-    """What the requests share. ``is_draining``: it ends soon, and takes nothing on."""
+    """What the requests share. ``is_draining``: it ends soon, and takes nothing on.
+
+    ``metrics_of_all`` returns the metrics of all engines at this address by name; None: it is the
+    only one. ``trace`` is told of every fill.
+    """
 
     worker: Worker
     model: str  # the one name that requests may give
@@ -80,6 +86,9 @@ class TeamEngine:
     metrics: TeamMetrics
     clock: Callable[[], float] = time.monotonic
     is_draining: bool = False
+    metrics_of_all: Callable[[], Awaitable[Mapping[str, bytes]]] | None = None
+    trace: Trace | None = None
+    close: Callable[[], None] = lambda: None  # after the worker's end
 
     @property
     def info(self) -> ModelInfo | None:
@@ -109,9 +118,14 @@ async def _fill(request: Request) -> Response:
     asked = _for_user(engine, await _read(request, Fill), user)
     if (busy := _begin(engine, user)) is not None:
         return _busy(engine, asked, busy)
-    running = RunningFill(engine.worker, asked, on_end=lambda: engine.quotas.end(user))
+    running = RunningFill(
+        engine.worker,
+        asked,
+        on_answer=_on_answer(engine, asked, request),
+        on_end=lambda: engine.quotas.end(user),
+    )
     if asked.watch:
-        events = _events(engine, running)
+        events = _events(running)
         return EventResponse(events, headers=_headers(), on_end=running.close)
     try:
         answer = await unless_gone(running.answer(), request.receive)
@@ -119,14 +133,26 @@ async def _fill(request: Request) -> Response:
         running.close()
     if answer is None:
         raise ClientDisconnect
-    _count(engine, answer)
     return _json(answer, 200 if isinstance(answer, Filled) else _STATUS_OF[answer.code])
 
 
-async def _events(engine: TeamEngine, running: RunningFill) -> AsyncIterator[bytes]:
+def _on_answer(
+    engine: TeamEngine, asked: Fill, request: Request
+) -> Callable[[Filled | Failed], None]:
+    """Return what counts the answer, and ends its trace."""
+    if engine.trace is None:
+        return engine.metrics.answered
+    end = engine.trace(asked, request.headers)
+
+    def answered(answer: Filled | Failed) -> None:
+        engine.metrics.answered(answer)
+        end(answer)
+
+    return answered
+
+
+async def _events(running: RunningFill) -> AsyncIterator[bytes]:
     async for message in running.messages():
-        if not isinstance(message, Step):
-            _count(engine, message)
         yield event(type(message).__name__.lower(), msgspec.json.encode(message))
 
 
@@ -160,19 +186,31 @@ async def _status(request: Request) -> Response:
 
 async def _metrics(request: Request) -> Response:
     _user_of(request)
-    text = _engine_of(request).metrics.as_text()
+    engine = _engine_of(request)
+    if engine.metrics_of_all is None:
+        text = engine.metrics.as_text()
+    else:
+        text = merged(await engine.metrics_of_all())
     return Response(text, headers={**_headers(), "content-type": CONTENT_TYPE})
 
 
 async def _healthy(request: Request) -> Response:
-    return Response("ok\n", media_type="text/plain", headers=_headers())
+    is_alive = _engine_of(request).worker.is_alive
+    status, text = (200, "ok\n") if is_alive else (503, "the model's thread has ended\n")
+    return Response(text, status, media_type="text/plain", headers=_headers())
 
 
 async def _ready(request: Request) -> Response:
     engine = _engine_of(request)
-    why_not = "draining\n" if engine.is_draining else "loading\n" if engine.info is None else None
-    status = 200 if why_not is None else 503
-    return Response(why_not or "ready\n", status, media_type="text/plain", headers=_headers())
+    why_not = None
+    if engine.is_draining:
+        why_not = "draining"
+    elif not engine.worker.is_alive:
+        why_not = "the model's thread has ended"
+    elif engine.info is None:
+        why_not = "loading"
+    status, text = (200, "ready") if why_not is None else (503, why_not)
+    return Response(f"{text}\n", status, media_type="text/plain", headers=_headers())
 
 
 def _engine_of(request: Request) -> TeamEngine:
@@ -229,13 +267,6 @@ def _begin(engine: TeamEngine, user: str) -> Busy | None:
     if engine.is_draining:
         return Busy(reason="the engine is ending", retry_after_s=1, is_own=False)
     return engine.quotas.begin(user, engine.clock(), num_waiting=engine.worker.num_waiting)
-
-
-def _count(engine: TeamEngine, answer: Filled | Failed) -> None:
-    if isinstance(answer, Filled):
-        engine.metrics.filled(answer)
-    else:
-        engine.metrics.failed(answer.code)
 
 
 def _busy(engine: TeamEngine, asked: Fill, busy: Busy) -> Response:

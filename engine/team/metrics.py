@@ -1,10 +1,12 @@
 """What a team's engine counts for Prometheus: fills, times, tokens, refusals. No text, no names."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric, generate_latest
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
 
-from intarsia.engine.ipc.messages import FailureCode, Filled
+from intarsia.engine.ipc.messages import Failed, Filled
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
@@ -28,22 +30,28 @@ class TeamMetrics:
             buckets=_SECONDS,
             registry=self._registry,
         )
+        self._last_cancel = Gauge(
+            "intarsia_last_cancel_timestamp_seconds",
+            "When the model last left a cancelled fill, in Unix time.",
+            registry=self._registry,
+        )
         for name, read in gauges.items():
             gauge = Gauge(f"intarsia_{name}", name.replace("_", " "), registry=self._registry)
             gauge.set_function(read)
 
-    def filled(self, answer: Filled) -> None:
-        """Count an answered fill."""
+    def answered(self, answer: Filled | Failed) -> None:
+        """Count a fill that has ended; a cancelled one too, once its last pass has."""
+        if isinstance(answer, Failed):
+            self._failures.labels(answer.code).inc()
+            if answer.code == "cancelled":
+                self._last_cancel.set_to_current_time()
+            return
         self._fills.labels(answer.finish_reason).inc()
         self._passes.inc(answer.num_forwards)
         self._tokens.labels("read").inc(answer.num_prefilled)
         self._tokens.labels("reused").inc(answer.num_reused)
         for part in ("queue", "prefill", "denoise", "total"):
             self._seconds.labels(part).observe(getattr(answer.ms, part) / 1000)
-
-    def failed(self, code: FailureCode) -> None:
-        """Count a fill that failed; a cancelled one too."""
-        self._failures.labels(code).inc()
 
     def refused(self, reason: str) -> None:
         """Count a request that was not taken on."""
@@ -55,3 +63,29 @@ class TeamMetrics:
 
     def _counter(self, name: str, words: str, *labels: str) -> Counter:
         return Counter(f"intarsia_{name}", words, labels, registry=self._registry)
+
+
+def merged(texts: Mapping[str, bytes]) -> bytes:
+    """Return the metrics of several engines as one text. The label ``replica`` has their names."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Families(texts))
+    return generate_latest(registry)
+
+
+class _Families(Collector):
+    """The metrics of several engines, each once, with the samples of all."""
+
+    def __init__(self, texts: Mapping[str, bytes]) -> None:
+        self._texts = texts
+
+    def collect(self) -> Iterable[Metric]:
+        families: dict[str, Metric] = {}
+        for replica, text in self._texts.items():
+            for family in text_string_to_metric_families(text.decode()):
+                kept = families.setdefault(
+                    family.name, Metric(family.name, family.documentation, family.type)
+                )
+                for sample in family.samples:
+                    labels = {**sample.labels, "replica": replica}
+                    kept.add_sample(sample.name, labels, sample.value)
+        return families.values()

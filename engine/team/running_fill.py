@@ -10,9 +10,20 @@ from intarsia.engine.service.worker import Worker
 
 
 class RunningFill:
-    """A fill that is submitted at once. ``close`` must follow; ``on_end`` is called by it."""
+    """A fill that is submitted at once. ``close`` must follow; ``on_end`` is called by it.
 
-    def __init__(self, worker: Worker, request: Fill, *, on_end: Callable[[], None]) -> None:
+    ``on_answer`` is called once, on any thread, as soon as the model works on this fill no more:
+    for a fill that was closed before, too.
+    """
+
+    def __init__(
+        self,
+        worker: Worker,
+        request: Fill,
+        *,
+        on_answer: Callable[[Filled | Failed], None],
+        on_end: Callable[[], None],
+    ) -> None:
         loop = asyncio.get_running_loop()
         self._worker = worker
         self._on_end = on_end
@@ -20,6 +31,8 @@ class RunningFill:
         self._arrived: asyncio.Queue[Step | Answer] = asyncio.Queue()
 
         def arrive(message: Step | Answer) -> None:
+            if isinstance(message, Filled | Failed):
+                on_answer(message)
             if not loop.is_closed():
                 loop.call_soon_threadsafe(self._arrived.put_nowait, message)
 

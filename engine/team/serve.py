@@ -5,11 +5,14 @@ another engine. A few seconds later the running fills are awaited, and the proce
 """
 
 import logging
+import os
 import socket
 import time
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import psutil
 import uvicorn
@@ -31,8 +34,14 @@ from intarsia.engine.team.metrics import TeamMetrics
 from intarsia.engine.team.owners import OwnedContexts, OwnersFiller
 from intarsia.engine.team.quotas import Quotas, TeamLimits
 
+if TYPE_CHECKING:
+    from intarsia.engine.team.traces import FillTraces
+
 _END_PATIENCE_S = 10.0
 """For the running fills, after the time of draining."""
+
+TRACES_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+"""With one of these in the environment, an operator asks for traces too."""
 
 _log = logging.getLogger(__name__)
 
@@ -43,7 +52,10 @@ class TeamError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TeamOptions:
-    """Where and for whom to serve. ``is_behind_proxy``: a proxy ends TLS before this engine."""
+    """Where and for whom to serve. ``is_behind_proxy``: a proxy ends TLS before this engine.
+
+    ``sends_traces``: to the collector that the environment names, or to one on this machine.
+    """
 
     keys: Path
     host: str = "127.0.0.1"
@@ -53,6 +65,7 @@ class TeamOptions:
     is_behind_proxy: bool = False
     user_cache_tokens: int = 8_192
     drain_s: float = 5.0
+    sends_traces: bool = False
     limits: TeamLimits = field(default_factory=TeamLimits)
 
     def check(self) -> None:
@@ -81,6 +94,7 @@ def run_team_engine(
     start(engine)
     server.run()
     engine.worker.stop(_END_PATIENCE_S)
+    engine.close()
     if not server.started:
         raise TeamError(f"{options.host} port {options.port} cannot be listened at: see the log")
 
@@ -88,7 +102,10 @@ def run_team_engine(
 def team_engine(
     config: EngineConfig, options: TeamOptions, *, load_filler: LoadFiller = load_default_filler
 ) -> TeamEngine:
-    """Return the engine of a process, not started yet. Raises TeamError for its file of keys."""
+    """Return the engine of a process, not started yet.
+
+    Raises TeamError for its file of keys, and where traces cannot be sent.
+    """
     try:
         keys = TeamKeys(options.keys)
     except KeyFileError as error:
@@ -97,19 +114,27 @@ def team_engine(
     keep_few_kernels()
     owners = _owners_of(config, options, load_filler)
     worker = Worker(ModelSlot(config, owners.load, _log_progress))
+    traces = _traces_of(config, options)
     return TeamEngine(
         worker=worker,
         model=config.model,
         keys=keys,
         quotas=(quotas := Quotas(options.limits)),
         metrics=_metrics_of(worker, quotas, owners),
+        trace=None if traces is None else traces.begin,
+        close=(lambda: None) if traces is None else traces.close,
     )
 
 
-def start(engine: TeamEngine) -> None:
-    """Start an engine's thread, and have the model loaded, so that no user waits for it."""
+def start(engine: TeamEngine) -> Future[Answer]:
+    """Start an engine's thread, and have the model loaded, so that no user waits for it.
+
+    The future has the answer: Loaded or Failed.
+    """
+    loaded: Future[Answer] = Future()
     engine.worker.start()
-    engine.worker.submit(_preload())
+    engine.worker.submit(_preload(loaded))
+    return loaded
 
 
 @dataclass(kw_only=True, slots=True)
@@ -133,6 +158,20 @@ def _owners_of(config: EngineConfig, options: TeamOptions, load_filler: LoadFill
     of_user = min(options.user_cache_tokens, config.cache_tokens)
     limits = OwnedContexts(of_user=of_user, of_all=config.cache_tokens)
     return _Owners(limits=limits, load_filler=load_filler)
+
+
+def _traces_of(config: EngineConfig, options: TeamOptions) -> "FillTraces | None":
+    """Return what sends traces, None if they are not asked for. Raises TeamError."""
+    if not options.sends_traces and not any(os.environ.get(name) for name in TRACES_VARIABLES):
+        return None
+    try:
+        from intarsia.engine.team.traces import FillTraces
+    except ImportError as error:
+        raise TeamError(
+            f"traces need OpenTelemetry ({error}): install intarsia[otel], or give neither --otel "
+            f"nor {TRACES_VARIABLES[0]}"
+        ) from error
+    return FillTraces(config.model)
 
 
 def _metrics_of(worker: Worker, quotas: Quotas, owners: _Owners) -> TeamMetrics:
@@ -201,7 +240,7 @@ class _DrainingServer(uvicorn.Server):
         return await super().on_tick(counter)
 
 
-def _preload() -> Job:
+def _preload(loaded: Future[Answer]) -> Job:
     """Return a job that loads the model."""
 
     def deliver(answer: Answer) -> None:
@@ -209,6 +248,7 @@ def _preload() -> Job:
             _log.error("%s", answer.message)
         else:
             _log.info("the model is loaded")
+        loaded.set_result(answer)
 
     return Job(request=Preload(id=0), client="", received_at=time.monotonic(), deliver=deliver)
 

@@ -70,7 +70,8 @@ class ServerLink:
                     yield chunk
                     if chunk.is_last:
                         return
-        raise unusable(self.remote, f"{dialect.path} ended without its last event")
+        problem = f"{dialect.path} ended without its last event"
+        raise unusable(self.remote, problem, is_cut_off=True)
 
     def _parsed(self, dialect: Dialect, data: bytes) -> Chunk | None:
         try:

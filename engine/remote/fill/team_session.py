@@ -35,8 +35,6 @@ from intarsia.engine.remote.http.watch import Watch
 
 _PATH = "/v1/fill"
 
-_ASKED_AGAIN_WITHIN_S = 5.0  # a user has not waited longer than this when a fill is asked again
-
 _Message: TypeAlias = Step | Filled | Failed
 
 _decoder: msgspec.json.Decoder[_Message] = msgspec.json.Decoder(_Message)
@@ -91,26 +89,13 @@ class TeamSession:
         """Do nothing: the team's engine uses its own idle time."""
 
     def _answer(self, asked: Fill, control: FillControl) -> Filled | Failed:
-        """Return the answer. An engine that ends in between is asked once more.
-
-        Behind one address another engine of the team then answers.
-        """
-        started_at = time.monotonic()
-        try:
-            return self._first_answer(asked, control)
-        except RemoteError as error:
-            is_slow = time.monotonic() - started_at > _ASKED_AGAIN_WITHIN_S
-            if error.code != "unavailable" or is_slow or control.is_late:
-                raise
-        return self._first_answer(asked, control)
-
-    def _first_answer(self, asked: Fill, control: FillControl) -> Filled | Failed:
         for message in self._messages(asked, control.checkpoint):
             if not isinstance(message, Step):
                 return message
             if control.on_step is not None:
                 control.on_step(message)
-        raise unusable(self._link.remote, f"{_PATH} ended without its last event")
+        problem = f"{_PATH} ended without its last event"
+        raise unusable(self._link.remote, problem, is_cut_off=True)
 
     def _messages(self, asked: Fill, checkpoint: Callable[[], None]) -> Iterator[_Message]:
         remote, watch = self._link.remote, self._link.watch(checkpoint)

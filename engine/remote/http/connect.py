@@ -25,6 +25,7 @@ class Wire:
     """A connected socket that sends and receives under a watch."""
 
     def __init__(self, sock: socket.socket, watch: Watch) -> None:
+        self.has_ended = False  # the server sends nothing more
         self._sock = sock
         self._watch = watch
 
@@ -43,13 +44,17 @@ class Wire:
         """Return the next bytes, none at the end. Raises SilentServer, OSError."""
         while True:
             try:
-                return self._sock.recv(_RECEIVE_BYTES)
+                data = self._sock.recv(_RECEIVE_BYTES)
             except (ssl.SSLWantReadError, BlockingIOError):
                 self._watch.wait(self._sock)
+                continue
             except ssl.SSLWantWriteError:
                 self._watch.wait(self._sock, for_write=True)
+                continue
             except ssl.SSLEOFError:
-                return b""  # h11 tells whether the answer was whole
+                data = b""  # h11 tells whether the answer was whole
+            self.has_ended = not data
+            return data
 
     def close(self) -> None:
         """Close at once, whatever the server is doing: that cancels its work."""

@@ -56,11 +56,12 @@ def ask_events(remote: Remote, path: str, watch: Watch, body: object) -> Generat
         yield from _event_data(answer.body)
 
 
-def unusable(remote: Remote, problem: str) -> RemoteError:
-    """Return the error for an answer that is not what such a server sends."""
+def unusable(remote: Remote, problem: str, *, is_cut_off: bool = False) -> RemoteError:
+    """Return the error for an answer that is not what such a server sends, or not whole."""
     return RemoteError(
         f"the answer of remote:{remote.name} at {remote.address.shown} is unusable ({problem}): "
-        "check that the url is that of an inference server"
+        "check that the url is that of an inference server",
+        is_cut_off=is_cut_off,
     )
 
 
@@ -75,13 +76,15 @@ def open_exchange(remote: Remote, path: str, watch: Watch, body: object = None) 
     try:
         yield _exchange(remote, wire, path, key, body)
     except h11.RemoteProtocolError as error:
-        raise unusable(remote, f"{path} is no HTTP, or was cut off") from error
+        problem = f"{path} is no HTTP, or was cut off"
+        raise unusable(remote, problem, is_cut_off=wire.has_ended) from error
     except SilentServer:
         raise _silent(remote) from None
     except OSError as error:
         raise RemoteError(
             f"remote:{remote.name} at {remote.address.shown} ended the connection "
-            f"({error.strerror or error}): look at the server's log"
+            f"({error.strerror or error}): look at the server's log",
+            is_cut_off=True,
         ) from error
     finally:
         wire.close()

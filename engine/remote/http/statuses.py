@@ -12,6 +12,9 @@ _MAX_SAID_CHARS = 200
 _MAX_ERROR_BYTES = 16 * 1024
 _MAX_RETRY_AFTER_S = 300.0
 
+_OF_A_PROXY = (500, 502, 504)
+"""Where the body has no reason in JSON, a proxy sends this for a server that has ended."""
+
 
 def require_success(
     remote: Remote, path: str, status: int, headers: Mapping[str, str], body: Iterator[bytes]
@@ -45,7 +48,10 @@ def require_success(
             "model",
         )
     kind = "refuses the request" if status < 500 else "failed"
-    raise RemoteError(f"{where} {kind} (status {status}{said}): look at the server's log")
+    raise RemoteError(
+        f"{where} {kind} (status {status}{said}): look at the server's log",
+        is_cut_off=status in _OF_A_PROXY and not said,
+    )
 
 
 def _said(body: Iterator[bytes]) -> str:

@@ -4,6 +4,7 @@ import http.client
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -230,9 +231,14 @@ def test_a_client_that_goes_cancels_its_fill_within_a_pass(
     connection.close()
     while gated.engine.quotas.num_in_flight:
         assert not gate.opened.wait(0.005)
+    let_on_at = time.time()
     gate.opened.set()
     gated.wait_until_idle()
     assert gate.num_passes == 1
+    metrics = gated.engine.metrics.as_text().decode()
+    assert 'intarsia_failures_total{code="cancelled"} 1.0\n' in metrics
+    cancelled_at = float(metrics.split("\nintarsia_last_cancel_timestamp_seconds ")[1].split()[0])
+    assert let_on_at <= cancelled_at <= time.time()
     assert gated.fill("ann")[0] == 200
 
 
