@@ -17,7 +17,7 @@ from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.research.benchmark.editor.typing_keys import TypingPlace, typing_places
 from intarsia.research.benchmark.figures import Bench, Figure, percentile
-from intarsia.research.benchmark.remote_server import ask_as_llama_vim, seconds_computed
+from intarsia.research.benchmark.remote.llama_cpp_server import ask_as_llama_vim, seconds_computed
 from intarsia.research.errors import EvaluationFault
 
 _MOST_PLACES = 2
