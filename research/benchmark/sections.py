@@ -14,7 +14,7 @@ from intarsia.research.benchmark.index import measure_index
 from intarsia.research.benchmark.next_edit_wait import measure_next_edit_wait
 from intarsia.research.benchmark.next_edits import measure_next_edits
 from intarsia.research.benchmark.passes import measure_passes
-from intarsia.research.benchmark.remote.measure import measure_remote
+from intarsia.research.benchmark.remote import measure_remote
 from intarsia.research.benchmark.requests import measure_requests
 from intarsia.research.benchmark.side_by_side import measure_side_by_side
 from intarsia.research.benchmark.start import measure_prefill, measure_server, measure_start

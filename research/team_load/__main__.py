@@ -13,7 +13,7 @@ import click
 import msgspec
 
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
-from intarsia.research.benchmark.figure_table import shown_value
+from intarsia.research.benchmark.report.figure_table import shown_value
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.team_load.beside_heavy import BesideHeavy, measure_beside_heavy
 from intarsia.research.team_load.costs import EngineCosts, FillCost, as_json, read_costs

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from intarsia.research.benchmark.figure_table import as_json, as_table, shown_value
 from intarsia.research.benchmark.figures import Figure, middle_of
+from intarsia.research.benchmark.report.figure_table import as_json, as_table, shown_value
 
 FIGURE = Figure(name="wait_ms", words="a wait", value=12.345, unit="ms", method="by hand")
 

@@ -9,7 +9,7 @@ from command_line import run
 
 from intarsia.cli.errors import ExitCode
 from intarsia.research.benchmark.figures import Figure
-from intarsia.research.benchmark.pictures import PICTURES, Point, draw_pictures, points
+from intarsia.research.benchmark.report.pictures import PICTURES, Point, draw_pictures, points
 
 
 def figure(name: str, value: float | None, bounds: tuple[float, float] | None = None) -> Figure:

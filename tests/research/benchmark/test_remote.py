@@ -23,9 +23,9 @@ from intarsia.engine.remote.load import load_remote
 from intarsia.engine.remote.settings.model_name import remote_name
 from intarsia.infill.filling.options import FillOptions
 from intarsia.research.benchmark.figures import Bench
-from intarsia.research.benchmark.remote.llama_cpp_server import llama_vim_request
-from intarsia.research.benchmark.remote.measure import measure_remote
+from intarsia.research.benchmark.remote import measure_remote
 from intarsia.research.errors import EvaluationFault
+from intarsia.research.peers.llama_vim import llama_vim_request
 
 RECORDED = Path(__file__).parents[2] / "data" / "api_requests" / "llama_vim.json"
 METRICS = b"llamacpp:prompt_seconds_total 1.5\nllamacpp:tokens_predicted_seconds_total 2\n"

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from intarsia.research.benchmark.figures import Figure
-from intarsia.research.benchmark.pictures import PICTURES, points
+from intarsia.research.benchmark.report.pictures import PICTURES, points
 
 
 def plotted_lines(figures: Sequence[Figure]) -> dict[str, list[str]]:

@@ -17,8 +17,8 @@ from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.research.benchmark.editor.typing_keys import TypingPlace, typing_places
 from intarsia.research.benchmark.figures import Bench, Figure, percentile
-from intarsia.research.benchmark.remote.llama_cpp_server import ask_as_llama_vim, seconds_computed
 from intarsia.research.errors import EvaluationFault
+from intarsia.research.peers.llama_vim import ask_as_llama_vim, seconds_computed
 
 _MOST_PLACES = 2
 _KEYS_A_REQUEST = 8

@@ -1,0 +1,1 @@
+"""What a benchmark shows: its figures as a table, as JSON and as pictures."""
