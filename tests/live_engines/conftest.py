@@ -3,10 +3,9 @@
 from pathlib import Path
 
 import pytest
-from command_line import run
+from exported_model import exported
 from remote_settings import RemoteSettings
 
-from intarsia.cli.errors import ExitCode
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 
 
@@ -29,10 +28,3 @@ def tuned_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def plain_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The default model without its tuning, as `intarsia export hf` writes it."""
     return exported("hf", tmp_path_factory.mktemp("plain") / "hf", f"{DEFAULT_MODEL}+none")
-
-
-def exported(kind: str, out: Path, model: str) -> Path:
-    """Run `intarsia export` and return what it wrote."""
-    result = run("export", kind, out, "--model", model)
-    assert result.exit_code == ExitCode.OK, result.stderr
-    return out

@@ -21,9 +21,9 @@ from intarsia.research.peers.same_texts.compare import (
     Difference,
     Pair,
     compare,
-    write_all,
 )
 from intarsia.research.peers.same_texts.holes import line_holes
+from intarsia.research.peers.same_texts.kept import KeptHoles
 from intarsia.research.peers.same_texts.writers import (
     OwnEngine,
     Writer,
@@ -61,12 +61,13 @@ def _report(options: argparse.Namespace) -> Iterator[str]:
         seed=options.seed,
     )
     yield f"{len(holes)} lines of as many problems, at most {options.max_tokens} tokens each"
+    kept = KeptHoles(options.keep)
     systems: list[Writer] = [*own, *remotes]
     written = []
     for system in systems:
         num_at_once = 1 if isinstance(system, OwnEngine) else options.at_once
         written.append(
-            write_all(system, holes, num_at_once=num_at_once, on_done=_Progress(system.name))
+            kept.write_all(system, holes, num_at_once=num_at_once, on_done=_Progress(system.name))
         )
     for pair in compare(holes, list(zip(systems, written, strict=True)), judge):
         yield from _pair_lines(pair, text)
@@ -131,6 +132,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--humaneval", type=Path, default=_HUMANEVAL, help="a file of the benchmark"
     )
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="what is written, to go on from")
     return parser
 
 

@@ -5,8 +5,7 @@ A judge tells: the same weights in float32. A step between two numbers of bfloat
 """
 
 import itertools
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intarsia.engine.families.protocol import common_prefix_length
@@ -61,21 +60,6 @@ class Pair:
     def num_near_ties(self) -> int:
         """Holes that differ by rounding only."""
         return sum(difference.is_near_tie for difference in self.differences)
-
-
-def write_all(
-    writer: Writer, holes: Sequence[Hole], *, num_at_once: int, on_done: Callable[[int], None]
-) -> list[WrittenHole]:
-    """Have a system write all holes; return them in order. ``on_done`` gets the number so far.
-
-    Raises RemoteError for the first hole that fails.
-    """
-    written = []
-    with ThreadPoolExecutor(num_at_once) as pool:
-        for hole in pool.map(lambda hole: writer.write(hole.task), holes):
-            written.append(hole)
-            on_done(len(written))
-    return written
 
 
 def compare(

@@ -21,9 +21,11 @@ from intarsia.engine.families.masked_causal.read_request import FillTask, Reques
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import Fill
+from intarsia.research.errors import EvaluationFault
 from intarsia.research.peers.same_texts import __main__ as command
-from intarsia.research.peers.same_texts.compare import compare, write_all
+from intarsia.research.peers.same_texts.compare import compare
 from intarsia.research.peers.same_texts.holes import Hole, line_holes
+from intarsia.research.peers.same_texts.kept import KeptHoles
 from intarsia.research.peers.same_texts.writers import (
     OwnEngine,
     WrittenHole,
@@ -57,7 +59,7 @@ def own_engine(toy: Path, adapter: Path | None = None, *, name: str = "ours") ->
 
 
 def written_by(engine: Any, holes: Sequence[Hole]) -> list[WrittenHole]:
-    return write_all(engine, holes, num_at_once=1, on_done=lambda _: None)
+    return KeptHoles(None).write_all(engine, holes, num_at_once=1, on_done=lambda _: None)
 
 
 def greedy_server(context: OpenContext) -> Any:
@@ -162,6 +164,22 @@ def test_the_judge_tells_a_near_tie(
     assert (difference.second.log_p, difference.second.other_log_p) == (-0.3, None)
     assert difference.gap == pytest.approx(gap)
     assert difference.is_near_tie == is_near_tie
+
+
+def test_an_interrupted_run_goes_on(toy: Path, tmp_path: Path) -> None:
+    file, holes = tmp_path / "kept.jsonl", holes_of(toy, fills())
+    ours = own_engine(toy)
+    first = KeptHoles(file).write_all(ours, holes[:3], num_at_once=1, on_done=lambda _: None)
+    left = Scripted("ours", {}, [WrittenHole(ids=(1,), text=str(number)) for number in range(3)])
+    second = KeptHoles(file).write_all(left, holes, num_at_once=1, on_done=lambda _: None)
+    assert second[:3] == first
+    assert [hole.text for hole in second[3:]] == ["0", "1", "2"]
+    longer = holes_of(toy, fills(max_tokens=9))[:1]
+    KeptHoles(file).write_all(ours, longer, num_at_once=1, on_done=lambda _: None)
+    assert len(file.read_text().splitlines()) == len(holes) + 1, "a longer hole is another one"
+    file.write_text("{")
+    with pytest.raises(EvaluationFault, match="cannot be read"):
+        KeptHoles(file)
 
 
 def test_holes_are_of_different_problems_and_the_seed_chooses(toy: Path) -> None:
