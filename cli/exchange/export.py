@@ -1,4 +1,4 @@
-"""``intarsia export``: write a tuning or a model for PEFT, transformers, vLLM or MLX."""
+"""``intarsia export``: write a tuning or a model for PEFT, transformers, vLLM or llama.cpp."""
 
 from pathlib import Path
 
@@ -15,9 +15,17 @@ from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
 from intarsia.engine.model_store.model_name import split_tuning
 
 _OUT = click.argument("out", metavar="FOLDER", type=click.Path(path_type=Path))
+_model_option = click.option(
+    "--model",
+    default=DEFAULT_MODEL,
+    show_default=True,
+    callback=absolute_model,
+    help="The model; MODEL+none without the bundled tuning, MODEL+/path/to/tuning.safetensors "
+    "with one of your own.",
+)
 
 
-@click.group("export", subcommand_metavar="peft|hf FOLDER [OPTIONS]")
+@click.group("export", subcommand_metavar="peft|hf|gguf FOLDER|FILE [OPTIONS]")
 @debug_option
 def command() -> None:
     """Write a tuning or a model for other programs.
@@ -25,8 +33,9 @@ def command() -> None:
     \b
     intarsia export peft FOLDER    a tuning as a LoRA, for PEFT, vLLM and SGLang
     intarsia export hf FOLDER      the model, for transformers, vLLM and MLX
+    intarsia export gguf FILE      the model, for llama.cpp
 
-    FOLDER must be new. The adapter that drafts has no form in other programs and stays out.
+    FOLDER or FILE must be new. The adapter that drafts has no form in other programs and stays out.
     """
 
 
@@ -84,14 +93,7 @@ def peft(
 
 @command.command("hf")
 @_OUT
-@click.option(
-    "--model",
-    default=DEFAULT_MODEL,
-    show_default=True,
-    callback=absolute_model,
-    help="The model; MODEL+none without the bundled tuning, MODEL+/path/to/tuning.safetensors "
-    "with one of your own.",
-)
+@_model_option
 @debug_option
 def hugging_face(out: Path, model: str) -> ExitCode:
     """Write a model with its tunings as a Hugging Face folder."""
@@ -103,6 +105,28 @@ def hugging_face(out: Path, model: str) -> ExitCode:
         written = export_hugging_face(folder, out)
     click.echo(
         f"{out}: {folder.name}, {written.num_tensors} tensors in {written.dtype} "
+        f"({size(written.num_bytes)})"
+    )
+    return ExitCode.OK
+
+
+@command.command("gguf")
+@click.argument("out", metavar="FILE", type=click.Path(path_type=Path))
+@_model_option
+@debug_option
+def gguf(out: Path, model: str) -> ExitCode:
+    """Write a model with its tunings as a GGUF file, which must end in .gguf."""
+    from intarsia.engine.interchange.export_gguf import export_gguf, source_of
+
+    if out.suffix != ".gguf":
+        raise CliError(f"{out} does not end in .gguf: give such a name")
+    with LoadBar(notices()) as bar, write_faults():
+        source = source_of(model, bar.update)
+        folder = locate(model, bar.update)
+        bar.update(f"writing {folder.name}", None)
+        written = export_gguf(folder, source, out)
+    click.echo(
+        f"{out}: {folder.name}, {written.num_tensors} tensors, matrices in {written.dtype} "
         f"({size(written.num_bytes)})"
     )
     return ExitCode.OK

@@ -29,6 +29,7 @@ def command() -> None:
 @click.option("--ca", default="", help="A PEM file with the authority of its certificate.")
 @click.option("--timeout-s", type=float, help="Seconds without an answer after which it fails.")
 @click.option("--fallback", is_flag=True, help="Have the local model answer where it fails.")
+@click.option("--priority", is_flag=True, help="It schedules by priority (vLLM's setting).")
 @click.option("--no-test", is_flag=True, help="Do not ask the server what it is.")
 @debug_option
 def add(name: str, url: str, *, no_test: bool, **options: Any) -> ExitCode:

@@ -60,12 +60,10 @@ def export_hugging_face(model: ModelFolder, target: Path) -> ExportedModel:
     require_new(target)
     if model.family == "masked_causal" and is_run_by_transformers(model.config):
         raise ModelError(f"{model.name} is already in Hugging Face's form: use {model.path}")
-    stored = sum(path.stat().st_size for path in model.weights)
-    dtype = _stored_dtype(model)
-    if not (model.is_fused and not model.tunings):  # else the file is mapped, not copied
-        require_memory(stored, _CPU, model.name)
+    dtype = stored_dtype(model)
+    num_bytes = require_memory_for(model)
     with new_folder(target) as folder:
-        require_room(folder, stored)
+        require_room(folder, num_bytes)
         if model.family == "diffusion_gemma":
             num_tensors = _write_gemma(model, folder, dtype)
         else:
@@ -83,9 +81,7 @@ def export_hugging_face(model: ModelFolder, target: Path) -> ExportedModel:
 
 def _write_causal(model: ModelFolder, folder: Path, dtype: torch.dtype) -> int:
     shape = read_shape(model.config)
-    weights = read_weights(model.weights, shape, is_fused=model.is_fused, dtype=dtype, device=_CPU)
-    for tuning in model.tunings:
-        weights = tune(weights, shape, tuning)
+    weights = read_tuned_weights(model, shape, dtype)
     tensors = hugging_face_tensors(weights, shape)
     config = {
         **_config_of(model.config, weights),
@@ -96,6 +92,24 @@ def _write_causal(model: ModelFolder, folder: Path, dtype: torch.dtype) -> int:
     _write_json(folder / "config.json", config)
     _write_tokenizer_settings(model, shape, folder)
     return len(tensors)
+
+
+def require_memory_for(model: ModelFolder) -> int:
+    """Return the bytes of the stored weights. Raises ModelError if they do not fit in memory."""
+    stored = sum(path.stat().st_size for path in model.weights)
+    if not (model.is_fused and not model.tunings):  # else the file is mapped, not copied
+        require_memory(stored, _CPU, model.name)
+    return stored
+
+
+def read_tuned_weights(
+    model: ModelFolder, shape: BackboneShape, dtype: torch.dtype
+) -> BackboneWeights:
+    """Return a causal model's weights with its tunings. Raises ModelError."""
+    weights = read_weights(model.weights, shape, is_fused=model.is_fused, dtype=dtype, device=_CPU)
+    for tuning in model.tunings:
+        weights = tune(weights, shape, tuning)
+    return weights
 
 
 def hugging_face_tensors(weights: BackboneWeights, shape: BackboneShape) -> dict[str, Tensor]:
@@ -172,7 +186,7 @@ def _write_gemma(model: ModelFolder, folder: Path, dtype: torch.dtype) -> int:
     return sum(len(read_safetensors_header(path).tensors) for path in folder.glob("*.safetensors"))
 
 
-def _stored_dtype(model: ModelFolder) -> torch.dtype:
+def stored_dtype(model: ModelFolder) -> torch.dtype:
     """Return the widest number format among the weights. Raises ModelError for an unknown one."""
     stored = {
         str(entry["dtype"])

@@ -173,7 +173,11 @@ def open_session(
 def dialect_of(remote: Remote, server: Server) -> Dialect:
     """Return how a server is asked that takes token ids. Raises ModelError for the key file."""
     if server.system == "vLLM":
-        return Vllm(remote.model or server.model or "", cache_salt=cache_salt_of(remote))
+        return Vllm(
+            remote.model or server.model or "",
+            cache_salt=cache_salt_of(remote),
+            has_priorities=remote.priority,
+        )
     return LlamaCpp(remote.model)
 
 

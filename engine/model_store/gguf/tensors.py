@@ -13,17 +13,22 @@ from intarsia.engine.errors import ModelError
 _CHUNK_ELEMENTS = 4 * 1024 * 1024
 
 
+def open_gguf(path: Path) -> GGUFReader:
+    """Map a GGUF file. Raises ModelError for a file that cannot be read."""
+    try:
+        return GGUFReader(path)
+    except (OSError, ValueError, IndexError, OverflowError) as fault:
+        raise ModelError(
+            f"{path} is not a GGUF file, or is damaged ({fault}): download it again"
+        ) from fault
+
+
 class GgufFile:
     """One open GGUF file: its metadata as plain values, its tensors by name."""
 
     def __init__(self, path: Path) -> None:
         """Raises ModelError for a file that cannot be read."""
-        try:
-            reader = GGUFReader(path)
-        except (OSError, ValueError, IndexError, OverflowError) as fault:
-            raise ModelError(
-                f"{path} is not a GGUF file, or is damaged ({fault}): download it again"
-            ) from fault
+        reader = open_gguf(path)
         self.fields: Mapping[str, Any] = {
             name: field.contents() for name, field in reader.fields.items()
         }

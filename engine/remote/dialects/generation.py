@@ -13,7 +13,8 @@ class Generation:
     """One request: continue ``prompt``.
 
     The text begins with ``beginning``, bytes of a half-typed word. ``forbidden`` tokens are not
-    chosen. ``num_likely`` tokens are reported at each position. ``temperature`` 0 is greedy.
+    chosen. ``num_likely`` tokens are reported at each position. ``temperature`` 0 is greedy. One
+    that ``is_background`` may wait for others.
     """
 
     prompt: Sequence[int]
@@ -24,6 +25,7 @@ class Generation:
     temperature: float = 0.0
     seed: int = 0
     num_likely: int = 10
+    is_background: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

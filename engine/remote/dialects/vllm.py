@@ -24,6 +24,7 @@ from intarsia.engine.remote.dialects.generation import (
 _LEAST_LOG_P = -100.0
 _FORBIDDEN_BIAS = -100  # the least that is accepted
 _MAX_LOGPROBS = 20  # of a server that was started without `--max-logprobs`
+_BACKGROUND_PRIORITY = 1  # less urgent than 0, which requests have otherwise
 _ID = "token_id:"
 
 _Parameters: TypeAlias = dict[str, Any]
@@ -66,16 +67,21 @@ _decoder = msgspec.json.Decoder(_Event)
 
 
 class Vllm:
-    """The dialect of vLLM. ``cache_salt`` keeps this user's cached prompts apart from others'."""
+    """The dialect of vLLM. ``cache_salt`` keeps this user's cached prompts apart from others'.
+
+    ``has_priorities``: the server schedules by priority. Another one may refuse any but 0, as its
+    documentation says; 0.32 ignores them.
+    """
 
     path: ClassVar[str] = "/v1/completions"
     can_begin: ClassVar[bool] = True
     reads_in_parts: ClassVar[bool] = False  # it notices a closed connection at its next step
     encodes_marks_as_text: ClassVar[bool] = False
 
-    def __init__(self, model: str, *, cache_salt: str) -> None:
+    def __init__(self, model: str, *, cache_salt: str, has_priorities: bool = False) -> None:
         self._model = model
         self._cache_salt = cache_salt
+        self._has_priorities = has_priorities
 
     def body(self, generation: Generation) -> _Parameters:
         """Return the request: nothing of the server's own sampling defaults is left in force."""
@@ -103,6 +109,8 @@ class Vllm:
         if generation.beginning:
             beginning = re.escape(generation.beginning.decode())
             body["structured_outputs"] = {"regex": f"{beginning}[\\s\\S]*"}
+        if generation.is_background and self._has_priorities:
+            body["priority"] = _BACKGROUND_PRIORITY
         if generation.forbidden:
             body["logit_bias"] = {str(token): _FORBIDDEN_BIAS for token in generation.forbidden}
         return body

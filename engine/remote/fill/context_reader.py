@@ -33,18 +33,20 @@ class ContextReader:
     ) -> list[Reading]:
         """Read a prompt, all but the last part unless ``whole``; return each part's reading.
 
+        A whole one is read ahead: it gives way to fills.
+
         Raises RemoteError, and what ``checkpoint`` raises, between two parts at the latest.
         """
         readings: list[Reading] = []
         end = self.held.num_held(prompt)
         if not self._dialect.reads_in_parts:
             if whole and end < len(prompt):
-                readings.append(self._read_part(prompt, checkpoint))
+                readings.append(self._read_part(prompt, checkpoint, is_background=whole))
             return readings
         while end < len(prompt) and (whole or len(prompt) - end > self._part_tokens()):
             part_tokens = self._part_tokens()
             end = min(end + part_tokens, len(prompt))
-            reading = self._read_part(prompt[:end], checkpoint)
+            reading = self._read_part(prompt[:end], checkpoint, is_background=whole)
             readings.append(reading)
             if reading.num_read > 2 * part_tokens:
                 break  # others use this slot too: in parts, all would be read again and again
@@ -59,8 +61,10 @@ class ContextReader:
             self.speed.add(reading.num_read, reading.ms / 1000)
         self.held.note(ids)
 
-    def _read_part(self, ids: Sequence[int], checkpoint: Callable[[], None]) -> Reading:
-        generation = Generation(prompt=ids, max_tokens=1, num_likely=1)
+    def _read_part(
+        self, ids: Sequence[int], checkpoint: Callable[[], None], *, is_background: bool
+    ) -> Reading:
+        generation = Generation(prompt=ids, max_tokens=1, num_likely=1, is_background=is_background)
         reading, started_at = Reading(num_read=0, num_reused=0, ms=0), time.monotonic()
         with closing(self._link.generate(self._dialect, generation, checkpoint)) as chunks:
             for chunk in chunks:

@@ -167,6 +167,7 @@ class HoleRun:
             beginning=beginning,
             temperature=request.temperature or 0.0,
             seed=request.seed,
+            is_background=request.is_background,
         )
         if self._must_go_on:
             return replace(generation, max_tokens=1, forbidden=sorted(self._text.end_ids))

@@ -29,6 +29,7 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "ca": str,
     "timeout_s": (int, float),
     "fallback": bool,
+    "priority": bool,
 }
 
 
@@ -39,7 +40,8 @@ class Remote:
     ``model`` is sent to a server that holds several. ``tokenizer`` is a folder with the model's
     tokenizer.json, or that file (None: the default model's). ``ca`` is a PEM file that replaces the
     system's certificate authorities. A server that sends nothing for ``timeout_s`` is given up.
-    With ``fallback`` the local model answers where the server does not.
+    With ``fallback`` the local model answers where the server does not. With ``priority`` the
+    server schedules by priority, and what is read ahead waits for fills.
     """
 
     name: str
@@ -51,6 +53,7 @@ class Remote:
     ca: Path | None = None
     timeout_s: float = 30.0
     fallback: bool = False
+    priority: bool = False
 
     def key(self) -> str | None:
         """Return the key, None if the server needs none. Raises ModelError."""
@@ -136,6 +139,7 @@ def _remote(name: str, table: object, path: Path) -> Remote:
         ca=_path(table, "ca", where),
         timeout_s=timeout_s,
         fallback=table.get("fallback", False),
+        priority=table.get("priority", False),
     )
 
 

@@ -8,6 +8,7 @@ from command_line import run
 from kept_tunings import keep_some
 from safetensors.torch import load_file
 from toy_causal import save_toy, toy_causal_model
+from toy_gguf import ToyGguf, toy_model, write_gguf
 from toy_lora import CLOSE, our_logits, peft_logits, plain_logits, save_lora, save_tuning
 
 from intarsia.cli.errors import ExitCode
@@ -44,6 +45,17 @@ def test_a_model_is_exported(toy: Path, tmp_path: Path) -> None:
     assert plain_logits(tmp_path / "out").equal(plain_logits(toy))
 
 
+def test_a_model_is_exported_for_llama_cpp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INTARSIA_CACHE_DIR", str(tmp_path / "cache"))
+    source = tmp_path / "toy.gguf"
+    write_gguf(source, toy_model("qwen2", is_tied=True), ToyGguf(architecture="qwen2"))
+    out = tmp_path / "out" / "again.gguf"
+    result = run("export", "gguf", out, "--model", source)
+    assert result.exit_code == ExitCode.OK, result.stderr
+    assert result.stdout.startswith(f"{out}: toy, 26 tensors, matrices in bfloat16 (")
+    assert our_logits(str(out)).equal(our_logits(str(source)))
+
+
 def test_the_tuning_of_a_repository_is_exported(
     toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,6 +83,8 @@ def test_wrong_calls_are_answered_with_one_line(toy: Path, tmp_path: Path) -> No
         (("export", "peft", tmp_path / "taken", "--model", f"{toy}+{tuning}"), "exists", 5),
         (("export", "hf", tmp_path / "taken", "--model", toy), "exists", 5),
         (("export", "hf", "out", "--model", tmp_path), "is not a model's folder", 4),
+        (("export", "gguf", "out", "--model", toy), "does not end in .gguf", 2),
+        (("export", "gguf", "out.gguf", "--model", toy), "was not converted from a GGUF file", 4),
     ]
     for arguments, said, code in cases:
         result = run(*arguments)

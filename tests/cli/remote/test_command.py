@@ -76,7 +76,8 @@ def test_what_cannot_fill_holes_is_not_added(settings: Path) -> None:
         assert (added.exit_code, settings.exists()) == (1, False)
         assert "problem       intarsia cannot fill holes through this system" in added.stdout
         assert "\x1b" not in added.stdout
-        assert run("remote", "add", "work", server.url, "--no-test").exit_code == 0
+        assert run("remote", "add", "work", server.url, "--no-test", "--priority").exit_code == 0
+        assert "priority = true" in settings.read_text()
     assert settings.is_file()
     tested = run("remote", "test")
     assert (tested.exit_code, "cannot be reached" in tested.stdout) == (1, True)

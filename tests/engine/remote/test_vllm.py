@@ -14,7 +14,8 @@ from toy_causal_tokenizer import toy_tokenizer
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.families.masked_causal.tokens.fim_marks import KNOWN_MARKS
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
-from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.fill_control import NO_CONTROL
+from intarsia.engine.ipc.messages import Fill, Prefetch
 from intarsia.engine.remote.dialects.cache_salt import cache_salt_of
 from intarsia.engine.remote.dialects.generation import (
     Generation,
@@ -120,6 +121,14 @@ def test_half_typed_text_and_forbidden_tokens() -> None:
     assert body["logit_bias"] == {"7": -100, "8": -100}
 
 
+def test_only_a_server_with_priorities_is_sent_one_and_only_in_the_background() -> None:
+    ahead = Generation(prompt=[1], max_tokens=1, is_background=True)
+    assert "priority" not in VLLM.body(ahead), "a server without that policy may refuse it"
+    with_priorities = Vllm("qwen", cache_salt="salt", has_priorities=True)
+    assert with_priorities.body(ahead)["priority"] > 0
+    assert "priority" not in with_priorities.body(Generation(prompt=[1], max_tokens=1))
+
+
 def vllm_answers(*events: bytes, asked: list[dict[str, Any]]) -> Any:
     """Return a server with the toy tokenizer that completes by these events."""
     text = FimTokenizer(toy_tokenizer(), KNOWN_MARKS[0])
@@ -151,8 +160,10 @@ def token(id: int, finish: str | None = None) -> bytes:
     return json.dumps({"model": "toy", "choices": [choice]}).encode()
 
 
-def filler_of(server: FaultyServer, settings: RemoteSettings, folder: str) -> RemoteFiller:
-    remote = settings.write(server.url, tokenizer=folder)
+def filler_of(
+    server: FaultyServer, settings: RemoteSettings, folder: str, **more: object
+) -> RemoteFiller:
+    remote = settings.write(server.url, tokenizer=folder, **more)
     return RemoteFiller(remote, max_context_tokens=2_048)
 
 
@@ -176,6 +187,18 @@ def test_a_hole_is_filled(settings: RemoteSettings, tokenizer_folder: str) -> No
     assert (filled.num_prefilled, filled.num_reused) == (24, 16)
     assert asked[0]["prompt"] and asked[0]["max_tokens"] == len(ids)
     assert filler.info.family == "vLLM"
+
+
+def test_reading_ahead_is_less_urgent_than_a_fill(
+    settings: RemoteSettings, tokenizer_folder: str
+) -> None:
+    events, asked = [token(5, "length"), USAGE, b"[DONE]"], list[dict[str, Any]]()
+    with serving(vllm_answers(*events, asked=asked)) as server:
+        filler = filler_of(server, settings, tokenizer_folder, priority=True)
+        filler.prefetch(Prefetch(prefix="def f(ab):\n", suffix="\n"), NO_CONTROL)
+        run_fill(filler, Fill(id=1, prefix="x = ", suffix="\n", max_tokens=1))
+        run_fill(filler, Fill(id=1, prefix="y = ", suffix="\n", max_tokens=1, is_background=True))
+    assert [body.get("priority", 0) for body in asked] == [1, 0, 1]
 
 
 def test_an_answer_that_is_cut_off_is_told(settings: RemoteSettings, tokenizer_folder: str) -> None:
