@@ -53,8 +53,8 @@ def probe(remote: Remote) -> Probe:
         if server.system == "intarsia":
             check_protocol(link, lambda: None)
         else:
-            dialect = dialect_of(remote, server)
-            check_tokenizer(remote, server, read_tokenizer(remote), dialect, watch)
+            text = read_tokenizer(remote)
+            check_tokenizer(remote, server, text, dialect_of(remote, server, text), watch)
     except ModelError as error:
         return Probe(remote=remote, server=server, problem=str(error))
     return Probe(remote=remote, server=server)
@@ -75,8 +75,8 @@ def described(found: Probe) -> Iterator[tuple[str, str]]:
     if found.problem is not None:
         yield "problem", found.problem
         return
-    own = remote.tokenizer or DEFAULT_MODEL
-    yield "tokenizer", f"the same as that of {own}"
+    if server is not None and server.system != "intarsia":  # a team's engine has its own
+        yield "tokenizer", f"the same as that of {remote.tokenizer or DEFAULT_MODEL}"
     abilities = found.abilities
     if abilities is not None:
         yield from (("can", line) for line in abilities.can)

@@ -7,12 +7,14 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
 from intarsia.engine.errors import ModelError, RemoteError
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import Fill, Filled, FindNextEdits, NextEdits, Prefetch
 from intarsia.engine.remote.dialects.cache_salt import cache_salt_of
 from intarsia.engine.remote.dialects.generation import Dialect
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
+from intarsia.engine.remote.dialects.sglang import Sglang
 from intarsia.engine.remote.dialects.vllm import Vllm
 from intarsia.engine.remote.discovery.abilities import NOT_YET, PRIVACY, abilities_of
 from intarsia.engine.remote.discovery.discover import Server, discover
@@ -153,7 +155,8 @@ def open_session(
     if server.system == "intarsia":
         check_protocol(link, checkpoint)
         return TeamSession(link, server, shown=shown_name(remote))
-    text, dialect = read_tokenizer(remote), dialect_of(remote, server)
+    text = read_tokenizer(remote)
+    dialect = dialect_of(remote, server, text)
     check_tokenizer(remote, server, text, dialect, link.watch(checkpoint))
     return IdsSession(
         link,
@@ -165,10 +168,14 @@ def open_session(
     )
 
 
-def dialect_of(remote: Remote, server: Server) -> Dialect:
+def dialect_of(remote: Remote, server: Server, text: FimTokenizer) -> Dialect:
     """Return how a server is asked that takes token ids. Raises ModelError for the key file."""
-    if server.system == "vLLM":
-        return Vllm(remote.model or server.model or "", cache_salt=cache_salt_of(remote))
+    model = remote.model or server.model or ""
+    match server.system:
+        case "vLLM":
+            return Vllm(model, cache_salt=cache_salt_of(remote))
+        case "SGLang":
+            return Sglang(model, cache_salt=cache_salt_of(remote), id_of=text.id_of)
     return LlamaCpp(remote.model)
 
 

@@ -19,6 +19,21 @@ PRIVACY = "the people who run the server can read the code that is sent"
 
 NOT_YET = "intarsia cannot fill holes through this system yet: use llama.cpp or vLLM"
 
+_LEFT_TO_RIGHT = (
+    "drafts of the whole hole: the server writes one token a pass",
+    "comparing several answers with the code after the hole",
+    "next edits, and rewriting of present text",
+)
+
+_CAN_BY_BLOCKS = (
+    "text is shown while it is written, left to right",
+    "probability of each token",
+    "half-typed words are continued (a regular expression holds the server to them)",
+    "typing on rereads what its cache of blocks does not hold",
+    "stop texts, open brackets and indentation end a hole as with our models",
+    "reading ahead in idle time",
+)
+
 ABILITIES: Mapping[System, Abilities] = {
     "intarsia": Abilities(
         can_fill=True,
@@ -28,20 +43,13 @@ ABILITIES: Mapping[System, Abilities] = {
             "contexts on disk: after the engine's restart all is read again",
         ),
     ),
-    "vLLM": Abilities(
+    "vLLM": Abilities(can_fill=True, can=_CAN_BY_BLOCKS, lost=_LEFT_TO_RIGHT),
+    "SGLang": Abilities(
         can_fill=True,
-        can=(
-            "text is shown while it is written, left to right",
-            "probability of each token",
-            "half-typed words are continued (a regular expression holds the server to them)",
-            "typing on rereads what its cache of blocks does not hold",
-            "stop texts, open brackets and indentation end a hole as with our models",
-            "reading ahead in idle time",
-        ),
+        can=_CAN_BY_BLOCKS,
         lost=(
-            "drafts of the whole hole: the server writes one token a pass",
-            "comparing several answers with the code after the hole",
-            "next edits, and rewriting of present text",
+            *_LEFT_TO_RIGHT,
+            "it was never run live with intarsia: only its own request code was",
         ),
     ),
     "llama.cpp": Abilities(
@@ -55,9 +63,7 @@ ABILITIES: Mapping[System, Abilities] = {
             "reading ahead in idle time",
         ),
         lost=(
-            "drafts of the whole hole: the server writes one token a pass",
-            "comparing several answers with the code after the hole",
-            "next edits, and rewriting of present text",
+            *_LEFT_TO_RIGHT,
             "contexts on disk: after the server's restart all is read again",
         ),
     ),
