@@ -66,7 +66,7 @@ def described(found: Probe) -> Iterator[tuple[str, str]]:
     yield "remote", f"remote:{remote.name}"
     yield "code goes to", remote.address.shown
     if server is not None:
-        yield "server", "unknown" if server.system == "unknown" else server.system
+        yield "server", server.system + (f" {server.version}" if server.version else "")
         if server.model is not None:
             yield "model", server.model + (f" ({server.format})" if server.format else "")
         if server.context_tokens is not None:

@@ -172,7 +172,7 @@ def dialect_of(remote: Remote, server: Server, text: FimTokenizer) -> Dialect:
     """Return how a server is asked that takes token ids. Raises ModelError for the key file."""
     model = remote.model or server.model or ""
     match server.system:
-        case "vLLM":
+        case "vLLM" | "NIM":
             return Vllm(model, cache_salt=cache_salt_of(remote))
         case "SGLang":
             return Sglang(model, cache_salt=cache_salt_of(remote), id_of=text.id_of)

@@ -1,7 +1,7 @@
 """vLLM's server with a causal model: token ids to ``/v1/completions``, and back.
 
-Follows vllm/entrypoints/openai/completion of vllm-project/vllm 0.32 and 0.33. NVIDIA's NIM runs it
-too. Prompts are ids that we lay out: its ``suffix`` is refused for almost every model.
+Follows vllm/entrypoints/openai/completion of vllm-project/vllm 0.32 and 0.33. NVIDIA's NIM 2 runs
+it too. Prompts are ids that we lay out: its ``suffix`` is refused for almost every model.
 """
 
 import re

@@ -44,6 +44,14 @@ ABILITIES: Mapping[System, Abilities] = {
         ),
     ),
     "vLLM": Abilities(can_fill=True, can=_CAN_BY_BLOCKS, lost=_LEFT_TO_RIGHT),
+    "NIM": Abilities(
+        can_fill=True,
+        can=_CAN_BY_BLOCKS,
+        lost=(
+            *_LEFT_TO_RIGHT,
+            "it was never run with intarsia: this follows NVIDIA's documentation alone",
+        ),
+    ),
     "SGLang": Abilities(
         can_fill=True,
         can=_CAN_BY_BLOCKS,

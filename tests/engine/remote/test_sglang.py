@@ -14,9 +14,8 @@ from http_server import answer, begin_events, serving
 from remote_settings import RemoteSettings
 from toy_causal_fill import run_fill
 from toy_causal_tokenizer import toy_tokenizer
+from vllm_double import tokenized
 
-from intarsia.engine.families.masked_causal.tokens.fim_marks import KNOWN_MARKS
-from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.remote.dialects.generation import (
     Generation,
@@ -113,18 +112,15 @@ def test_half_typed_text_and_forbidden_tokens() -> None:
 
 
 def test_a_hole_is_filled(settings: RemoteSettings, tmp_path: Path) -> None:
-    text = FimTokenizer(toy_tokenizer(), KNOWN_MARKS[0])
     toy_tokenizer().save(str(tmp_path / "tokenizer.json"))
-    ids, asked = text.encode("ab"), []
+    ids, asked = toy_tokenizer().encode("ab").ids, []
 
     def respond(path: str, body: bytes, connection: socket.socket) -> None:
         if path == "/v1/models":
             row = {"id": "toy", "owned_by": "sglang", "max_model_len": 4096}
             answer(connection, json.dumps({"data": [row]}).encode())
         elif path == "/tokenize":
-            content, marks = json.loads(body)["prompt"], text.fim_marks()
-            tokens = [marks[content]] if content in marks else text.encode(content)
-            answer(connection, json.dumps({"tokens": tokens}).encode())
+            answer(connection, tokenized(body))
         elif path == "/v1/completions":
             asked.append(json.loads(body))
             begin_events(connection)
