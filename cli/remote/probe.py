@@ -54,7 +54,8 @@ def probe(remote: Remote) -> Probe:
             check_protocol(link, lambda: None)
         else:
             text = read_tokenizer(remote)
-            check_tokenizer(remote, server, text, dialect_of(remote, server, text), watch)
+            if not abilities.takes_text:
+                check_tokenizer(remote, server, text, dialect_of(remote, server, text), watch)
     except ModelError as error:
         return Probe(remote=remote, server=server, problem=str(error))
     return Probe(remote=remote, server=server)
@@ -75,9 +76,12 @@ def described(found: Probe) -> Iterator[tuple[str, str]]:
     if found.problem is not None:
         yield "problem", found.problem
         return
-    if server is not None and server.system != "intarsia":  # a team's engine has its own
-        yield "tokenizer", f"the same as that of {remote.tokenizer or DEFAULT_MODEL}"
     abilities = found.abilities
+    own = remote.tokenizer or DEFAULT_MODEL
+    if abilities is not None and abilities.takes_text:
+        yield "tokenizer", f"not asked for: the model must have the marks of {own}"
+    elif server is not None and server.system != "intarsia":  # a team's engine has its own
+        yield "tokenizer", f"the same as that of {own}"
     if abilities is not None:
         yield from (("can", line) for line in abilities.can)
         yield from (("lost", line) for line in abilities.lost)

@@ -14,7 +14,11 @@ from intarsia.engine.ipc.messages import Fill, Filled, FindNextEdits, NextEdits,
 from intarsia.engine.remote.dialects.cache_salt import cache_salt_of
 from intarsia.engine.remote.dialects.generation import Dialect
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
+from intarsia.engine.remote.dialects.lm_studio import LmStudio
+from intarsia.engine.remote.dialects.mlx import Mlx
+from intarsia.engine.remote.dialects.ollama import CONTEXT_TOKENS, Ollama
 from intarsia.engine.remote.dialects.sglang import Sglang
+from intarsia.engine.remote.dialects.text_generation import TextDialect
 from intarsia.engine.remote.dialects.vllm import Vllm
 from intarsia.engine.remote.discovery.abilities import NOT_YET, PRIVACY, abilities_of
 from intarsia.engine.remote.discovery.discover import Server, discover
@@ -23,6 +27,7 @@ from intarsia.engine.remote.fill.filling_session import FillingSession
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.session import IdsSession
 from intarsia.engine.remote.fill.team_session import TeamSession, check_protocol
+from intarsia.engine.remote.fill.text_session import TextSession
 from intarsia.engine.remote.settings.model_name import REMOTE_PREFIX
 from intarsia.engine.remote.settings.remotes import Remote, find_remote
 
@@ -156,6 +161,15 @@ def open_session(
         check_protocol(link, checkpoint)
         return TeamSession(link, server, shown=shown_name(remote))
     text = read_tokenizer(remote)
+    if (text_dialect := text_dialect_of(remote, server, text)) is not None:
+        return TextSession(
+            link,
+            text_dialect,
+            server,
+            text,
+            max_context_tokens=max_context_tokens,
+            shown=shown_name(remote),
+        )
     dialect = dialect_of(remote, server, text)
     check_tokenizer(remote, server, text, dialect, link.watch(checkpoint))
     return IdsSession(
@@ -177,6 +191,20 @@ def dialect_of(remote: Remote, server: Server, text: FimTokenizer) -> Dialect:
         case "SGLang":
             return Sglang(model, cache_salt=cache_salt_of(remote), id_of=text.id_of)
     return LlamaCpp(remote.model)
+
+
+def text_dialect_of(remote: Remote, server: Server, text: FimTokenizer) -> TextDialect | None:
+    """Return how a server is asked that takes only text, None for any other."""
+    match server.system:
+        case "MLX":
+            return Mlx(remote.model, text)
+        case "LM Studio":
+            return LmStudio(server.model or "")
+        case "Ollama":
+            return Ollama(
+                server.model or "", context_tokens=server.context_tokens or CONTEXT_TOKENS
+            )
+    return None
 
 
 def shown_name(remote: Remote) -> str:

@@ -8,16 +8,23 @@ from intarsia.engine.remote.discovery.discover import System
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Abilities:
-    """What is possible and what is lost. ``can_fill``: intarsia fills holes through it."""
+    """What is possible and what is lost. ``can_fill``: intarsia fills holes through it.
+
+    It ``takes_text`` only, so that its tokenizer is not checked.
+    """
 
     can_fill: bool
+    takes_text: bool = False
     can: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
 
 
 PRIVACY = "the people who run the server can read the code that is sent"
 
-NOT_YET = "intarsia cannot fill holes through this system yet: use llama.cpp or vLLM"
+NOT_YET = (
+    "intarsia cannot fill holes through this system yet: use llama.cpp, vLLM, NIM, SGLang, mlx-lm, "
+    "Ollama or LM Studio"
+)
 
 _LEFT_TO_RIGHT = (
     "drafts of the whole hole: the server writes one token a pass",
@@ -31,6 +38,19 @@ _CAN_BY_BLOCKS = (
     "half-typed words are continued (a regular expression holds the server to them)",
     "typing on rereads what its cache of blocks does not hold",
     "stop texts, open brackets and indentation end a hole as with our models",
+    "reading ahead in idle time",
+)
+
+_CAN_WITH_TEXT = (
+    "text is shown while it is written, left to right",
+    "stop texts, open brackets and indentation end a hole as with our models",
+)
+
+_LOST_WITH_TEXT = (
+    *_LEFT_TO_RIGHT,
+    "half-typed words: nothing holds the server to them, it is asked again from after the word",
+    "holes near a mark of the model, such as <|fim_middle|>: it would act",
+    "the next likely answers: others are drawn at random",
     "reading ahead in idle time",
 )
 
@@ -58,6 +78,36 @@ ABILITIES: Mapping[System, Abilities] = {
         lost=(
             *_LEFT_TO_RIGHT,
             "it was never run live with intarsia: only its own request code was",
+        ),
+    ),
+    "MLX": Abilities(
+        can_fill=True,
+        takes_text=True,
+        can=(
+            "text is shown eight tokens at a time",
+            *_CAN_WITH_TEXT[1:],
+            "probability of each token",
+            "typing on rereads what it does not hold of the last prompts",
+        ),
+        lost=(*_LOST_WITH_TEXT, "cancelling within eight tokens, or while it reads"),
+    ),
+    "Ollama": Abilities(
+        can_fill=True,
+        takes_text=True,
+        can=(*_CAN_WITH_TEXT, "probability of each token, of Ollama 0.12.11 or newer"),
+        lost=(
+            *_LOST_WITH_TEXT,
+            "it was never run with intarsia: this follows Ollama's documentation and source",
+        ),
+    ),
+    "LM Studio": Abilities(
+        can_fill=True,
+        takes_text=True,
+        can=_CAN_WITH_TEXT,
+        lost=(
+            "the probability of each token",
+            *_LOST_WITH_TEXT,
+            "it was never run with intarsia: this follows LM Studio's documentation",
         ),
     ),
     "llama.cpp": Abilities(

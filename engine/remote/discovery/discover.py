@@ -5,6 +5,13 @@ from typing import Any, Literal, TypeAlias
 
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.remote.discovery.fields import list_of, table_of, text_of, whole_of
+from intarsia.engine.remote.discovery.text_servers import (
+    is_ollama,
+    lm_studio_model,
+    names_of,
+    ollama_model,
+    require_one_model,
+)
 from intarsia.engine.remote.http.exchange import ask_json, unusable
 from intarsia.engine.remote.http.watch import Watch
 from intarsia.engine.remote.settings.remotes import Remote
@@ -41,7 +48,7 @@ class Server:
 
 def discover(remote: Remote, watch: Watch) -> Server:
     """Return what the server is. Raises RemoteError, and what the watch's checkpoint raises."""
-    models = ask_json(remote, "/v1/models", watch)
+    models = _models(remote, watch)
     rows = models.get("data") if isinstance(models, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise unusable(remote, "/v1/models has no list of models")
@@ -51,11 +58,29 @@ def discover(remote: Remote, watch: Watch) -> Server:
         return _llama_cpp(remote, row, watch)
     if system in ("vLLM", "unknown") and (release := _nim_release(remote, watch)) is not None:
         return _nim(remote, row, release, watch)
+    if system in ("Ollama", "LM Studio"):
+        require_one_model(remote, rows)
+        ask = ollama_model if system == "Ollama" else lm_studio_model
+        return Server(system=system, **ask(remote, str(row["id"]), watch))
+    is_only = system != "MLX" or len(rows) == 1  # mlx-lm lists what it could load
     return Server(
         system=system,
-        model=text_of(row.get("id")),
+        model=text_of(row.get("id")) if is_only or remote.model else None,
         context_tokens=whole_of(row.get("max_model_len")),
     )
+
+
+def _models(remote: Remote, watch: Watch) -> Any:
+    """Return the answer to ``/v1/models``.
+
+    mlx-lm's is empty where its user has no folder of downloads from Hugging Face.
+    """
+    try:
+        return ask_json(remote, "/v1/models", watch)
+    except RemoteError as error:
+        if isinstance(error.__cause__, ValueError) and _is_healthy(remote, watch):
+            return {"data": []}
+        raise
 
 
 def _chosen(remote: Remote, rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -63,11 +88,12 @@ def _chosen(remote: Remote, rows: list[dict[str, Any]]) -> dict[str, Any]:
     if not remote.model:
         return rows[0] if rows else {}
     for row in rows:
-        if remote.model in (row.get("id"), *list_of(row.get("aliases"))):
+        names = (row.get("id"), *list_of(row.get("aliases")))
+        if remote.model in names or f"{remote.model}:latest" in names:
             return row
-    known = ", ".join(str(row.get("id"))[:80] for row in rows[:5]) or "none"
     raise RemoteError(
-        f"remote:{remote.name} has no model {remote.model!r} (it has: {known}): correct `model`",
+        f"remote:{remote.name} has no model {remote.model!r} (it has: {names_of(rows)}): "
+        "correct `model`",
         "model",
     )
 
@@ -76,6 +102,8 @@ def _system(remote: Remote, row: dict[str, Any], watch: Watch) -> System:
     owner = text_of(row.get("owned_by")) or ""
     if owner in _OWNERS:
         return _OWNERS[owner]
+    if is_ollama(remote, watch):  # it names the namespace of a model as its owner
+        return "Ollama"
     return "MLX" if not owner and _is_healthy(remote, watch) else "unknown"
 
 

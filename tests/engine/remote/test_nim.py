@@ -36,7 +36,7 @@ VERSION = b'{"release":"2.0.1","api":"1.0.0"}'
 
 
 def nim(*, owner: str = "system", ready: int = 200, asked: list[dict[str, Any]]) -> Respond:
-    """Return a server that answers as a NIM whose model has the toy tokenizer."""
+    """Return a server that answers as a NIM with the toy tokenizer."""
     fixed = {
         "/v1/models": (MODELS.replace(b'"system"', f'"{owner}"'.encode()), 200),
         "/v1/version": (VERSION, 200),

@@ -112,6 +112,16 @@ class FimTokenizer:
         """The token that the model writes at the end of its middle."""
         return self._marks.end
 
+    @property
+    def begin_ids(self) -> Sequence[int]:
+        """The ids that begin every text of the model: its own tokenizer adds them."""
+        return self._begin
+
+    def special_tokens(self) -> dict[int, str]:
+        """Return the texts of the special tokens, which act where another tokenizer meets them."""
+        added = self._tokenizer.get_added_tokens_decoder()
+        return {token: added[token].content for token in self.end_ids}
+
     def mark_ids(self) -> FimIds:
         """Return the ids of the marks. Raises ModelError if the tokenizer lacks the end mark."""
         marks = self._marks
