@@ -119,8 +119,8 @@ def test_no_blank_is_lost(filler: Filler) -> None:
     assert text.startswith(" ")
 
 
-def test_the_stream_of_the_server_does_lose_it(url: str) -> None:
-    """If it no longer does, parts are needless: a stream can be cancelled at each token."""
+def test_the_servers_own_text_lacks_it(url: str) -> None:
+    """Once it has it, parts are needless: a stream can be cancelled at each token."""
     body = {"prompt": "x = 1\ny", "max_tokens": 1, "temperature": 0.0, "logprobs": True}
     request = urllib.request.Request(
         url + "/v1/completions", json.dumps(body).encode(), {"Content-Type": "application/json"}

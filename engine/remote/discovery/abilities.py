@@ -26,6 +26,9 @@ NOT_YET = (
     "Ollama or LM Studio"
 )
 
+_SHOWN = "text is shown while it is written, left to right"
+_ENDS = "stop texts, open brackets and indentation end a hole as with our models"
+
 _LEFT_TO_RIGHT = (
     "drafts of the whole hole: the server writes one token a pass",
     "comparing several answers with the code after the hole",
@@ -33,17 +36,12 @@ _LEFT_TO_RIGHT = (
 )
 
 _CAN_BY_BLOCKS = (
-    "text is shown while it is written, left to right",
+    _SHOWN,
     "probability of each token",
     "half-typed words are continued (a regular expression holds the server to them)",
     "typing on rereads what its cache of blocks does not hold",
-    "stop texts, open brackets and indentation end a hole as with our models",
+    _ENDS,
     "reading ahead in idle time",
-)
-
-_CAN_WITH_TEXT = (
-    "text is shown while it is written, left to right",
-    "stop texts, open brackets and indentation end a hole as with our models",
 )
 
 _LOST_WITH_TEXT = (
@@ -85,7 +83,7 @@ ABILITIES: Mapping[System, Abilities] = {
         takes_text=True,
         can=(
             "text is shown eight tokens at a time",
-            *_CAN_WITH_TEXT[1:],
+            _ENDS,
             "probability of each token",
             "typing on rereads what it does not hold of the last prompts",
         ),
@@ -94,7 +92,11 @@ ABILITIES: Mapping[System, Abilities] = {
     "Ollama": Abilities(
         can_fill=True,
         takes_text=True,
-        can=(*_CAN_WITH_TEXT, "probability of each token, of Ollama 0.12.11 or newer"),
+        can=(
+            _SHOWN,
+            _ENDS,
+            "probability of each token, of Ollama 0.12.11 or newer",
+        ),
         lost=(
             *_LOST_WITH_TEXT,
             "it was never run with intarsia: this follows Ollama's documentation and source",
@@ -103,7 +105,7 @@ ABILITIES: Mapping[System, Abilities] = {
     "LM Studio": Abilities(
         can_fill=True,
         takes_text=True,
-        can=_CAN_WITH_TEXT,
+        can=(_SHOWN, _ENDS),
         lost=(
             "the probability of each token",
             *_LOST_WITH_TEXT,
@@ -113,11 +115,11 @@ ABILITIES: Mapping[System, Abilities] = {
     "llama.cpp": Abilities(
         can_fill=True,
         can=(
-            "text is shown while it is written, left to right",
+            _SHOWN,
             "probability of each token",
             "half-typed words are continued (a grammar holds the server to them)",
             "typing on rereads one or two tokens",
-            "stop texts, open brackets and indentation end a hole as with our models",
+            _ENDS,
             "reading ahead in idle time",
         ),
         lost=(

@@ -27,6 +27,9 @@ from intarsia.engine.remote.fill.prompt_text import PromptText
 _OTHER_TEMPERATURE = 0.8
 """Other answers than the likeliest are drawn at this temperature."""
 
+_WORD_TOKENS = 3
+"""In so few tokens a half-typed word is written, or another one: a part need not be longer."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextTask:
@@ -199,9 +202,12 @@ class TextRun:
             temperature = max(temperature, _OTHER_TEMPERATURE)
         typed = task.word.removesuffix(self._expected)
         num_left = max(self._num_left()[0], 1)
+        part_tokens = self._dialect.part_tokens or num_left
+        if self._dialect.part_tokens and self._expected:
+            part_tokens = _WORD_TOKENS
         return TextGeneration(
             prompt=task.prompt + typed + self._written.text,
-            max_tokens=min(num_left, self._dialect.part_tokens or num_left),
+            max_tokens=min(num_left, part_tokens),
             stop=request.stop if self._has_stops else (),
             temperature=temperature,
             seed=request.seed + request.alternative,

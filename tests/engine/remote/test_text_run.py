@@ -247,6 +247,7 @@ def test_a_word_over_several_parts(fill: FillBy) -> None:
     script, server = mlx(mlx_answer(" "), mlx_answer("return"), mlx_answer(" val", finish="stop"))
     assert fill(server, given=" ret").text == "urn val"
     assert script.prompts()[1] == " "
+    assert [request["max_tokens"] for request in script.requests] == [3, 3, 8]
 
 
 def test_an_end_mark_ends_the_hole(fill: FillBy) -> None:
