@@ -143,10 +143,12 @@ def _render_token(token: CanvasToken) -> tuple[str, Style]:
     if token.is_settled:
         return displayable(token.text), Style(color=_colour(token.confidence), bold=True)
     guess = displayable(token.text)
-    if guess and token.confidence >= _MIN_CONFIDENCE_SHOWN:
+    if guess and (token.confidence or 0.0) >= _MIN_CONFIDENCE_SHOWN:
         return guess, Style(color=_colour(token.confidence), italic=True, dim=True)
     return _MASK, Style(dim=True)
 
 
-def _colour(confidence: float) -> str:
+def _colour(confidence: float | None) -> str | None:
+    if confidence is None:
+        return None
     return next(colour for least, colour in _COLOURS if confidence >= least or least == 0.0)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ConfidentToken:
-    """One token's part of a text; ``confidence`` is from 0 to 1."""
+    """One token's part of a text; ``confidence`` is from 0 to 1, None where it is not known."""
 
     text: str
-    confidence: float
+    confidence: float | None
 
 
 def without_start(tokens: Sequence[ConfidentToken], length: int) -> tuple[ConfidentToken, ...]:
@@ -23,10 +23,11 @@ def without_start(tokens: Sequence[ConfidentToken], length: int) -> tuple[Confid
 
 
 def sure_start(tokens: Sequence[ConfidentToken], least: float) -> str:
-    """Return the text before the first token of less confidence than ``least``.
+    """Return the text before the first token that is not known to have this confidence.
 
     Blanks at its end are left out: accepted alone, they would stay in the file as trailing space.
     """
-    first = next((index for index, token in enumerate(tokens) if token.confidence < least), None)
+    is_sure = [token.confidence is not None and token.confidence >= least for token in tokens]
+    first = None if all(is_sure) else is_sure.index(False)
     text = "".join(token.text for token in tokens[:first])
     return text if first is None else text.rstrip()

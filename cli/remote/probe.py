@@ -53,8 +53,9 @@ def probe(remote: Remote) -> Probe:
         if server.system == "intarsia":
             check_protocol(link, lambda: None)
         else:
-            dialect = dialect_of(remote, server)
-            check_tokenizer(remote, server, read_tokenizer(remote), dialect, watch)
+            text = read_tokenizer(remote)
+            if not abilities.takes_text:
+                check_tokenizer(remote, server, text, dialect_of(remote, server, text), watch)
     except ModelError as error:
         return Probe(remote=remote, server=server, problem=str(error))
     return Probe(remote=remote, server=server)
@@ -66,7 +67,7 @@ def described(found: Probe) -> Iterator[tuple[str, str]]:
     yield "remote", f"remote:{remote.name}"
     yield "code goes to", remote.address.shown
     if server is not None:
-        yield "server", "unknown" if server.system == "unknown" else server.system
+        yield "server", server.system + (f" {server.version}" if server.version else "")
         if server.model is not None:
             yield "model", server.model + (f" ({server.format})" if server.format else "")
         if server.context_tokens is not None:
@@ -75,9 +76,12 @@ def described(found: Probe) -> Iterator[tuple[str, str]]:
     if found.problem is not None:
         yield "problem", found.problem
         return
-    own = remote.tokenizer or DEFAULT_MODEL
-    yield "tokenizer", f"the same as that of {own}"
     abilities = found.abilities
+    own = remote.tokenizer or DEFAULT_MODEL
+    if abilities is not None and abilities.takes_text:
+        yield "tokenizer", f"not asked for: the model must have the marks of {own}"
+    elif server is not None and server.system != "intarsia":  # a team's engine has its own
+        yield "tokenizer", f"the same as that of {own}"
     if abilities is not None:
         yield from (("can", line) for line in abilities.can)
         yield from (("lost", line) for line in abilities.lost)

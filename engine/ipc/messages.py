@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 11
+PROTOCOL_VERSION = 12
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -285,7 +285,7 @@ class CanvasToken(msgspec.Struct, frozen=True, array_like=True):
     """One position of a canvas as shown while it settles."""
 
     text: str
-    confidence: float  # probability of this token, 0 to 1
+    confidence: float | None  # probability of this token, 0 to 1; None: a server does not say
     is_settled: bool
 
 
@@ -323,7 +323,8 @@ class Filled(_Message, tag="filled", frozen=True, kw_only=True):
     tokens: tuple[CanvasToken, ...]  # joined they give ``text``, unless a token was cut
     num_forwards: int  # forward passes after the prefill
     ms: Timing
-    mean_entropy: float  # nats per hole token, of the distribution that each was committed from
+    # Nats per hole token, of the distribution that each was committed from; None: not known.
+    mean_entropy: float | None
     finish_reason: FinishReason
     model: str
     num_prefilled: int  # context tokens computed for this fill

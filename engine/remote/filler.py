@@ -7,12 +7,18 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
 from intarsia.engine.errors import ModelError, RemoteError
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import Fill, Filled, FindNextEdits, NextEdits, Prefetch
 from intarsia.engine.remote.dialects.cache_salt import cache_salt_of
 from intarsia.engine.remote.dialects.generation import Dialect
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
+from intarsia.engine.remote.dialects.lm_studio import LmStudio
+from intarsia.engine.remote.dialects.mlx import Mlx
+from intarsia.engine.remote.dialects.ollama import CONTEXT_TOKENS, Ollama
+from intarsia.engine.remote.dialects.sglang import Sglang
+from intarsia.engine.remote.dialects.text_generation import TextDialect
 from intarsia.engine.remote.dialects.vllm import Vllm
 from intarsia.engine.remote.discovery.abilities import NOT_YET, PRIVACY, abilities_of
 from intarsia.engine.remote.discovery.discover import Server, discover
@@ -22,6 +28,7 @@ from intarsia.engine.remote.fill.filling_session import FillingSession
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.session import IdsSession
 from intarsia.engine.remote.fill.team_session import TeamSession, check_protocol
+from intarsia.engine.remote.fill.text_session import TextSession
 from intarsia.engine.remote.settings.model_name import REMOTE_PREFIX
 from intarsia.engine.remote.settings.remotes import Remote, find_remote
 
@@ -158,7 +165,17 @@ def open_session(
     if server.system == "intarsia":
         check_protocol(link, checkpoint)
         return TeamSession(link, server, shown=shown_name(remote))
-    text, dialect = read_tokenizer(remote), dialect_of(remote, server)
+    text = read_tokenizer(remote)
+    if (text_dialect := text_dialect_of(remote, server, text)) is not None:
+        return TextSession(
+            link,
+            text_dialect,
+            server,
+            text,
+            max_context_tokens=max_context_tokens,
+            shown=shown_name(remote),
+        )
+    dialect = dialect_of(remote, server, text)
     check_tokenizer(remote, server, text, dialect, link.watch(checkpoint))
     return IdsSession(
         link,
@@ -170,15 +187,29 @@ def open_session(
     )
 
 
-def dialect_of(remote: Remote, server: Server) -> Dialect:
+def dialect_of(remote: Remote, server: Server, text: FimTokenizer) -> Dialect:
     """Return how a server is asked that takes token ids. Raises ModelError for the key file."""
-    if server.system == "vLLM":
-        return Vllm(
-            remote.model or server.model or "",
-            cache_salt=cache_salt_of(remote),
-            has_priorities=remote.priority,
-        )
+    model = remote.model or server.model or ""
+    match server.system:
+        case "vLLM" | "NIM":
+            return Vllm(model, cache_salt=cache_salt_of(remote), has_priorities=remote.priority)
+        case "SGLang":
+            return Sglang(model, cache_salt=cache_salt_of(remote), id_of=text.id_of)
     return LlamaCpp(remote.model)
+
+
+def text_dialect_of(remote: Remote, server: Server, text: FimTokenizer) -> TextDialect | None:
+    """Return how a server is asked that takes only text, None for any other."""
+    match server.system:
+        case "MLX":
+            return Mlx(remote.model, text)
+        case "LM Studio":
+            return LmStudio(server.model or "")
+        case "Ollama":
+            return Ollama(
+                server.model or "", context_tokens=server.context_tokens or CONTEXT_TOKENS
+            )
+    return None
 
 
 def shown_name(remote: Remote) -> str:

@@ -21,7 +21,7 @@ class EngineCost:
     num_reused: int = 0  # context tokens that the engine still had in its cache
     num_project: int = 0  # context tokens of other files, in the fill that had the most
     num_written: int = 0  # tokens of all answers
-    nats: float = 0.0  # the entropy of all written tokens, summed
+    nats: float | None = 0.0  # the entropy of all written tokens, summed; None: not known
 
     def and_then(self, filled: "Filled") -> "EngineCost":
         """Return the cost with one more answer added."""
@@ -34,10 +34,14 @@ class EngineCost:
             num_reused=self.num_reused + filled.num_reused,
             num_project=max(self.num_project, filled.num_project),
             num_written=self.num_written + num_tokens,
-            nats=self.nats + filled.mean_entropy * num_tokens,
+            nats=None
+            if self.nats is None or filled.mean_entropy is None
+            else self.nats + filled.mean_entropy * num_tokens,
         )
 
     @property
     def mean_entropy(self) -> float | None:
-        """Nats per token; None where no token was written."""
-        return self.nats / self.num_written if self.num_written else None
+        """Nats per token; None where no token was written, or a server does not say."""
+        if self.nats is None or not self.num_written:
+            return None
+        return self.nats / self.num_written

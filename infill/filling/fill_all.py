@@ -156,10 +156,14 @@ def _new_text(filled_place: FilledPlace) -> str | None:
 
 
 def _is_better(new: FilledPlace, old: FilledPlace | None, *, is_copy: bool) -> bool:
-    """Whether a fill replaces an older one: it passes, is no copy, and is at least as sure."""
+    """Whether a fill replaces an older one: it passes, is no copy, and is at least as sure.
+
+    One that is not known to be sure replaces none.
+    """
     if old is None or old.change is None:
         return True
     if new.change is None or is_copy:
         return False
     assert isinstance(new.outcome, FillResult) and isinstance(old.outcome, FillResult)
-    return new.outcome.filled.mean_entropy <= old.outcome.filled.mean_entropy
+    entropies = new.outcome.filled.mean_entropy, old.outcome.filled.mean_entropy
+    return entropies[0] is not None and entropies[1] is not None and entropies[0] <= entropies[1]

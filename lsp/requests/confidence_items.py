@@ -18,11 +18,11 @@ class Confidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ConfidentItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """LSP's InlineCompletionItem with the property ``intarsia``."""
+    """LSP's InlineCompletionItem with the property ``intarsia``, where confidences are known."""
 
     insert_text: str
     range: types.Range
-    intarsia: Confidence
+    intarsia: Confidence | msgspec.UnsetType = msgspec.UNSET
 
 
 class ConfidentList(msgspec.Struct, frozen=True):
@@ -41,12 +41,12 @@ def confident_list(
 def _item(snapshot: Snapshot, ghost: GhostText, threshold: float) -> ConfidentItem:
     """Return one item. A word that is selected in the client's menu is the user's own, so sure."""
     selected = snapshot.selected_text
+    item = ConfidentItem(insert_text=selected + ghost.text, range=snapshot.range_at_cursor())
+    if any(token.confidence is None for token in ghost.tokens):
+        return item
     selected_tokens = (ConfidentToken(selected, 1.0),) if selected else ()
-    return ConfidentItem(
-        insert_text=selected + ghost.text,
-        range=snapshot.range_at_cursor(),
-        intarsia=Confidence(
-            tokens=(*selected_tokens, *ghost.tokens),
-            sure=selected + sure_start(ghost.tokens, threshold),
-        ),
+    confidence = Confidence(
+        tokens=(*selected_tokens, *ghost.tokens),
+        sure=selected + sure_start(ghost.tokens, threshold),
     )
+    return msgspec.structs.replace(item, intarsia=confidence)

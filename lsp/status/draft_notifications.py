@@ -26,7 +26,7 @@ INTERVAL_S = 1 / 20
 
 class DraftToken(msgspec.Struct, frozen=True):
     text: str
-    confidence: float  # 0 to 1
+    confidence: float | None  # 0 to 1; None: the model's server does not say
     settled: bool
 
 

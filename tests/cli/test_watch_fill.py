@@ -19,6 +19,12 @@ def test_an_empty_canvas_is_an_empty_text():
     assert render_canvas([]).plain == ""
 
 
+def test_a_token_of_unknown_confidence_has_no_colour():
+    picture = render_canvas([CanvasToken("return", None, True), CanvasToken("x", None, False)])
+    assert style_at(picture, 0) == "bold"
+    assert picture.plain == "return░"
+
+
 def test_settled_tokens_are_shown_firm():
     picture = render_canvas([CanvasToken("return", 0.99, True)])
     assert picture.plain == "return"

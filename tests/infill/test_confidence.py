@@ -16,7 +16,7 @@ def joined(tokens: object) -> str:
     return "".join(token.text for token in tokens)
 
 
-def spoken(*parts: tuple[str, float]) -> list[ConfidentToken]:
+def spoken(*parts: tuple[str, float | None]) -> list[ConfidentToken]:
     return [ConfidentToken(text, confidence) for text, confidence in parts]
 
 
@@ -30,11 +30,12 @@ def spoken(*parts: tuple[str, float]) -> list[ConfidentToken]:
         ([("f()", 0.9), ("\n    ", 0.9), ("g()", 0.1)], "f()"),
         ([("f()", 0.9), ("\n", 0.9)], "f()\n"),
         ([("    ", 0.9), ("x", 0.1)], ""),
+        ([("f()", 0.9), (" + g()", None), (" + h()", 0.9)], "f()"),
         ([], ""),
     ],
 )
 def test_a_text_is_sure_up_to_its_first_unsure_token(
-    parts: list[tuple[str, float]], sure: str
+    parts: list[tuple[str, float | None]], sure: str
 ) -> None:
     assert sure_start(spoken(*parts), 0.7) == sure
 

@@ -107,13 +107,14 @@ def _choice(index: int, text: Text, *, has_logprobs: bool) -> dict[str, Any]:
 
 
 def _logprobs(text: Text) -> dict[str, Any]:
-    """Return the log-probability of each token. Those of other tokens are not known."""
+    """Return the log-probability of each token, null if unknown, as that of any other token is."""
     texts = [token.text for token in text.tokens]
     offsets = itertools.accumulate((len(part) for part in texts[:-1]), initial=0)
     return {
         "tokens": texts,
         "token_logprobs": [
-            math.log(max(token.confidence, LEAST_CONFIDENCE)) for token in text.tokens
+            None if token.confidence is None else math.log(max(token.confidence, LEAST_CONFIDENCE))
+            for token in text.tokens
         ],
         "top_logprobs": None,
         "text_offset": list(offsets) if texts else [],

@@ -22,7 +22,7 @@ export interface SeenContext {
 
 export interface DraftToken {
   text: string;
-  confidence: number;
+  confidence: number | null;
   settled: boolean;
 }
 

@@ -8,16 +8,49 @@ from intarsia.engine.remote.discovery.discover import System
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Abilities:
-    """What is possible and what is lost. ``can_fill``: intarsia fills holes through it."""
+    """What is possible and what is lost. ``can_fill``: intarsia fills holes through it.
+
+    It ``takes_text`` only, so that its tokenizer is not checked.
+    """
 
     can_fill: bool
+    takes_text: bool = False
     can: tuple[str, ...] = ()
     lost: tuple[str, ...] = ()
 
 
 PRIVACY = "the people who run the server can read the code that is sent"
 
-NOT_YET = "intarsia cannot fill holes through this system yet: use llama.cpp or vLLM"
+NOT_YET = (
+    "intarsia cannot fill holes through this system yet: use llama.cpp, vLLM, NIM, SGLang, mlx-lm, "
+    "Ollama or LM Studio"
+)
+
+_SHOWN = "text is shown while it is written, left to right"
+_ENDS = "stop texts, open brackets and indentation end a hole as with our models"
+
+_LEFT_TO_RIGHT = (
+    "drafts of the whole hole: the server writes one token a pass",
+    "comparing several answers with the code after the hole",
+    "next edits, and rewriting of present text",
+)
+
+_CAN_BY_BLOCKS = (
+    _SHOWN,
+    "probability of each token",
+    "half-typed words are continued (a regular expression holds the server to them)",
+    "typing on rereads what its cache of blocks does not hold",
+    _ENDS,
+    "reading ahead in idle time",
+)
+
+_LOST_WITH_TEXT = (
+    *_LEFT_TO_RIGHT,
+    "half-typed words: nothing holds the server to them, it is asked again from after the word",
+    "holes near a mark of the model, such as <|fim_middle|>: it would act",
+    "the next likely answers: others are drawn at random",
+    "reading ahead in idle time",
+)
 
 ABILITIES: Mapping[System, Abilities] = {
     "intarsia": Abilities(
@@ -28,36 +61,69 @@ ABILITIES: Mapping[System, Abilities] = {
             "contexts on disk: after the engine's restart all is read again",
         ),
     ),
-    "vLLM": Abilities(
+    "vLLM": Abilities(can_fill=True, can=_CAN_BY_BLOCKS, lost=_LEFT_TO_RIGHT),
+    "NIM": Abilities(
         can_fill=True,
+        can=_CAN_BY_BLOCKS,
+        lost=(
+            *_LEFT_TO_RIGHT,
+            "it was never run with intarsia: this follows NVIDIA's documentation alone",
+        ),
+    ),
+    "SGLang": Abilities(
+        can_fill=True,
+        can=_CAN_BY_BLOCKS,
+        lost=(
+            *_LEFT_TO_RIGHT,
+            "it was never run live with intarsia: only its own request code was",
+        ),
+    ),
+    "MLX": Abilities(
+        can_fill=True,
+        takes_text=True,
         can=(
-            "text is shown while it is written, left to right",
+            "text is shown eight tokens at a time",
+            _ENDS,
             "probability of each token",
-            "half-typed words are continued (a regular expression holds the server to them)",
-            "typing on rereads what its cache of blocks does not hold",
-            "stop texts, open brackets and indentation end a hole as with our models",
-            "reading ahead in idle time",
+            "typing on rereads what it does not hold of the last prompts",
+        ),
+        lost=(*_LOST_WITH_TEXT, "cancelling within eight tokens, or while it reads"),
+    ),
+    "Ollama": Abilities(
+        can_fill=True,
+        takes_text=True,
+        can=(
+            _SHOWN,
+            _ENDS,
+            "probability of each token, of Ollama 0.12.11 or newer",
         ),
         lost=(
-            "drafts of the whole hole: the server writes one token a pass",
-            "comparing several answers with the code after the hole",
-            "next edits, and rewriting of present text",
+            *_LOST_WITH_TEXT,
+            "it was never run with intarsia: this follows Ollama's documentation and source",
+        ),
+    ),
+    "LM Studio": Abilities(
+        can_fill=True,
+        takes_text=True,
+        can=(_SHOWN, _ENDS),
+        lost=(
+            "the probability of each token",
+            *_LOST_WITH_TEXT,
+            "it was never run with intarsia: this follows LM Studio's documentation",
         ),
     ),
     "llama.cpp": Abilities(
         can_fill=True,
         can=(
-            "text is shown while it is written, left to right",
+            _SHOWN,
             "probability of each token",
             "half-typed words are continued (a grammar holds the server to them)",
             "typing on rereads one or two tokens",
-            "stop texts, open brackets and indentation end a hole as with our models",
+            _ENDS,
             "reading ahead in idle time",
         ),
         lost=(
-            "drafts of the whole hole: the server writes one token a pass",
-            "comparing several answers with the code after the hole",
-            "next edits, and rewriting of present text",
+            *_LEFT_TO_RIGHT,
             "contexts on disk: after the server's restart all is read again",
         ),
     ),

@@ -4,12 +4,20 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from intarsia.engine.errors import RemoteError
+from intarsia.engine.remote.discovery.fields import list_of, table_of, text_of, whole_of
+from intarsia.engine.remote.discovery.text_servers import (
+    is_ollama,
+    lm_studio_model,
+    names_of,
+    ollama_model,
+    require_one_model,
+)
 from intarsia.engine.remote.http.exchange import ask_json, unusable
 from intarsia.engine.remote.http.watch import Watch
 from intarsia.engine.remote.settings.remotes import Remote
 
 System: TypeAlias = Literal[
-    "intarsia", "llama.cpp", "vLLM", "SGLang", "MLX", "Ollama", "LM Studio", "unknown"
+    "intarsia", "llama.cpp", "vLLM", "NIM", "SGLang", "MLX", "Ollama", "LM Studio", "unknown"
 ]
 
 _OWNERS: dict[str, System] = {
@@ -35,11 +43,12 @@ class Server:
     context_tokens: int | None = None
     vocab_size: int | None = None
     num_slots: int | None = None
+    version: str | None = None
 
 
 def discover(remote: Remote, watch: Watch) -> Server:
     """Return what the server is. Raises RemoteError, and what the watch's checkpoint raises."""
-    models = ask_json(remote, "/v1/models", watch)
+    models = _models(remote, watch)
     rows = models.get("data") if isinstance(models, dict) else None
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise unusable(remote, "/v1/models has no list of models")
@@ -47,11 +56,31 @@ def discover(remote: Remote, watch: Watch) -> Server:
     system = _system(remote, row, watch)
     if system == "llama.cpp":
         return _llama_cpp(remote, row, watch)
+    if system in ("vLLM", "unknown") and (release := _nim_release(remote, watch)) is not None:
+        return _nim(remote, row, release, watch)
+    if system in ("Ollama", "LM Studio"):
+        require_one_model(remote, rows)
+        ask = ollama_model if system == "Ollama" else lm_studio_model
+        return Server(system=system, **ask(remote, str(row["id"]), watch))
+    is_only = system != "MLX" or len(rows) == 1  # mlx-lm lists what it could load
     return Server(
         system=system,
-        model=_text(row.get("id")),
-        context_tokens=_whole(row.get("max_model_len")),
+        model=text_of(row.get("id")) if is_only or remote.model else None,
+        context_tokens=whole_of(row.get("max_model_len")),
     )
+
+
+def _models(remote: Remote, watch: Watch) -> Any:
+    """Return the answer to ``/v1/models``.
+
+    mlx-lm's is empty where its user has no folder of downloads from Hugging Face.
+    """
+    try:
+        return ask_json(remote, "/v1/models", watch)
+    except RemoteError as error:
+        if isinstance(error.__cause__, ValueError) and _is_healthy(remote, watch):
+            return {"data": []}
+        raise
 
 
 def _chosen(remote: Remote, rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -59,19 +88,22 @@ def _chosen(remote: Remote, rows: list[dict[str, Any]]) -> dict[str, Any]:
     if not remote.model:
         return rows[0] if rows else {}
     for row in rows:
-        if remote.model in (row.get("id"), *_list(row.get("aliases"))):
+        names = (row.get("id"), *list_of(row.get("aliases")))
+        if remote.model in names or f"{remote.model}:latest" in names:
             return row
-    known = ", ".join(str(row.get("id"))[:80] for row in rows[:5]) or "none"
     raise RemoteError(
-        f"remote:{remote.name} has no model {remote.model!r} (it has: {known}): correct `model`",
+        f"remote:{remote.name} has no model {remote.model!r} (it has: {names_of(rows)}): "
+        "correct `model`",
         "model",
     )
 
 
 def _system(remote: Remote, row: dict[str, Any], watch: Watch) -> System:
-    owner = _text(row.get("owned_by")) or ""
+    owner = text_of(row.get("owned_by")) or ""
     if owner in _OWNERS:
         return _OWNERS[owner]
+    if is_ollama(remote, watch):  # it names the namespace of a model as its owner
+        return "Ollama"
     return "MLX" if not owner and _is_healthy(remote, watch) else "unknown"
 
 
@@ -84,36 +116,37 @@ def _is_healthy(remote: Remote, watch: Watch) -> bool:
     return isinstance(answer, dict) and answer.get("status") == "ok"
 
 
-def _llama_cpp(remote: Remote, row: dict[str, Any], watch: Watch) -> Server:
-    meta = _table(row.get("meta"))
-    props = ask_json(remote, "/props", watch)
-    if not isinstance(props, dict):
-        raise unusable(remote, "/props is no table")
-    slot_tokens = _whole(_table(props.get("default_generation_settings")).get("n_ctx"))
+def _nim_release(remote: Remote, watch: Watch) -> str | None:
+    """Return which NIM it is, None if none. NIM names vLLM or "system" as its models' owner."""
+    try:
+        answer = table_of(ask_json(remote, "/v1/version", watch))
+    except RemoteError:
+        return None
+    return text_of(answer.get("release")) if "api" in answer else None
+
+
+def _nim(remote: Remote, row: dict[str, Any], release: str, watch: Watch) -> Server:
+    """Return what a NIM says of itself. Raises RemoteError while its model is loading."""
+    ask_json(remote, "/v1/health/ready", watch)
     return Server(
-        system="llama.cpp",
-        model=_text(row.get("id")),
-        format=_text(props.get("model_ftype")),
-        context_tokens=slot_tokens or _whole(meta.get("n_ctx")),
-        vocab_size=_whole(meta.get("n_vocab")),
-        num_slots=_whole(props.get("total_slots")),
+        system="NIM",
+        model=text_of(row.get("id")),
+        context_tokens=whole_of(row.get("max_model_len")),
+        version=release,
     )
 
 
-def _text(value: object) -> str | None:
-    """Return a short printable text of a server's answer, None for anything else."""
-    if not isinstance(value, str):
-        return None
-    return "".join(sign for sign in value if sign.isprintable())[:200] or None
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
-
-
-def _table(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
+def _llama_cpp(remote: Remote, row: dict[str, Any], watch: Watch) -> Server:
+    meta = table_of(row.get("meta"))
+    props = ask_json(remote, "/props", watch)
+    if not isinstance(props, dict):
+        raise unusable(remote, "/props is no table")
+    slot_tokens = whole_of(table_of(props.get("default_generation_settings")).get("n_ctx"))
+    return Server(
+        system="llama.cpp",
+        model=text_of(row.get("id")),
+        format=text_of(props.get("model_ftype")),
+        context_tokens=slot_tokens or whole_of(meta.get("n_ctx")),
+        vocab_size=whole_of(meta.get("n_vocab")),
+        num_slots=whole_of(props.get("total_slots")),
+    )

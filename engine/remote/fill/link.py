@@ -7,6 +7,7 @@ several keys a second, and each would wait for the same fault.
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
+from typing import TypeVar
 
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.remote.dialects.generation import (
@@ -16,9 +17,18 @@ from intarsia.engine.remote.dialects.generation import (
     ServerBusy,
     UnusableAnswer,
 )
-from intarsia.engine.remote.http.exchange import ask_events, unusable
+from intarsia.engine.remote.dialects.text_generation import (
+    TextChunk,
+    TextDialect,
+    TextGeneration,
+)
+from intarsia.engine.remote.http.exchange import ask_events, ask_lines, ask_whole, unusable
 from intarsia.engine.remote.http.watch import Watch
 from intarsia.engine.remote.settings.remotes import Remote
+
+_ASK = {"events": ask_events, "lines": ask_lines, "whole": ask_whole}
+
+_Piece = TypeVar("_Piece", Chunk, TextChunk)
 
 PAUSE_S = 3.0
 """How long a server is not asked after a fault."""
@@ -63,19 +73,34 @@ class ServerLink:
         Raises RemoteError, and what ``checkpoint`` raises.
         """
         body = dialect.body(generation)
-        with closing(ask_events(self.remote, dialect.path, self.watch(checkpoint), body)) as events:
+        events = ask_events(self.remote, dialect.path, self.watch(checkpoint), body)
+        return self._chunks(dialect.path, events, dialect.parse)
+
+    def generate_text(
+        self, dialect: TextDialect, generation: TextGeneration, checkpoint: Callable[[], None]
+    ) -> Generator[TextChunk]:
+        """Yield the pieces of an answer as ``generate`` does, from a server that takes text."""
+        ask = _ASK[dialect.form]
+        events = ask(self.remote, dialect.path, self.watch(checkpoint), dialect.body(generation))
+        return self._chunks(dialect.path, events, dialect.parse)
+
+    def _chunks(
+        self, path: str, events: Generator[bytes], parse: Callable[[bytes], _Piece | None]
+    ) -> Generator[_Piece]:
+        """Yield the parsed events up to the last one."""
+        with closing(events):
             for data in events:
-                chunk = self._parsed(dialect, data)
+                chunk = self._parsed(parse, data)
                 if chunk is not None:
                     yield chunk
                     if chunk.is_last:
                         return
-        problem = f"{dialect.path} ended without its last event"
+        problem = f"{path} ended without its last event"
         raise unusable(self.remote, problem, is_cut_off=True)
 
-    def _parsed(self, dialect: Dialect, data: bytes) -> Chunk | None:
+    def _parsed(self, parse: Callable[[bytes], _Piece | None], data: bytes) -> _Piece | None:
         try:
-            return dialect.parse(data)
+            return parse(data)
         except UnusableAnswer as error:
             raise unusable(self.remote, str(error)) from error
         except ServerBusy as error:

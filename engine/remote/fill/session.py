@@ -14,14 +14,12 @@ from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, Step
 from intarsia.engine.remote.dialects.generation import Dialect
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.fill.context_reader import ContextReader
+from intarsia.engine.remote.fill.context_room import context_room, num_before_characters
 from intarsia.engine.remote.fill.hole_run import HoleRun
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.written import Written
 
 _SLOTS_UNKNOWN = 4
-
-_SLOT_SHARE = 3 / 8
-"""Of a slot, for prefix and suffix; half as much each for other files and for text after them."""
 
 
 class IdsSession:
@@ -43,9 +41,7 @@ class IdsSession:
         self._text = text
         self._shown = shown
         self._context = ContextReader(link, dialect, num_slots=server.num_slots or _SLOTS_UNKNOWN)
-        limit = max_context_tokens
-        if server.context_tokens is not None:
-            limit = min(limit, max(int(server.context_tokens * _SLOT_SHARE), 1))
+        limit = context_room(server, max_context_tokens)
         self._reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=limit)
         self._project = ProjectChoice(
             self._reader,
@@ -119,7 +115,7 @@ class IdsSession:
         """
         num_given = len(task.healed)
         if self._dialect.can_begin:
-            num_given = next(i for i in range(num_given + 1) if _is_utf8(task.healed[i:]))
+            num_given = num_before_characters(task.healed)
         return replace(
             task,
             context=[*task.context, *self._text.ids_of_bytes(task.healed[:num_given])]
@@ -146,11 +142,3 @@ def _report(request: Fill, control: FillControl, hole_text: HoleText) -> Callabl
 
 def _tokens(hole_text: HoleText, written: Written) -> tuple[CanvasToken, ...]:
     return hole_text.tokens(written.ids, written.confidences, num_committed=len(written.ids))
-
-
-def _is_utf8(raw: bytes) -> bool:
-    try:
-        raw.decode()
-    except UnicodeDecodeError:
-        return False
-    return True

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from intarsia.engine.ipc.messages import FinishReason
+from intarsia.engine.remote.dialects.entropy import entropy_of
 from intarsia.engine.remote.dialects.generation import NewToken, Reading
 
 
@@ -42,15 +43,8 @@ class Written:
         for token in tokens:
             self.ids.append(token.id)
             self.confidences.append(min(math.exp(min(token.log_p, 0.0)), 1.0))
-            self.entropies.append(_entropy(token))
+            self.entropies.append(entropy_of([other.log_p for other in token.likeliest]))
 
     def cut(self, length: int) -> None:
         """Keep the first tokens only."""
         del self.ids[length:], self.confidences[length:], self.entropies[length:]
-
-
-def _entropy(token: NewToken) -> float:
-    log_ps = [min(other.log_p, 0.0) for other in token.likeliest]
-    rest = 1.0 - math.fsum(map(math.exp, log_ps))
-    known = -math.fsum(math.exp(log_p) * log_p for log_p in log_ps)
-    return known - (rest * math.log(rest) if log_ps and rest > 1e-6 else 0.0)

@@ -56,6 +56,23 @@ def ask_events(remote: Remote, path: str, watch: Watch, body: object) -> Generat
         yield from _event_data(answer.body)
 
 
+def ask_lines(remote: Remote, path: str, watch: Watch, body: object) -> Generator[bytes]:
+    """Yield each line of the answer to a POST, blank ones left out. Raises RemoteError.
+
+    Closing the iterator cancels the request.
+    """
+    with open_exchange(remote, path, watch, body) as answer:
+        require_success(remote, path, answer.status, answer.headers, answer.body)
+        yield from filter(None, map(bytes.strip, _lines(answer.body)))
+
+
+def ask_whole(remote: Remote, path: str, watch: Watch, body: object) -> Generator[bytes]:
+    """Yield the whole answer to a POST at once. Raises RemoteError."""
+    with open_exchange(remote, path, watch, body) as answer:
+        require_success(remote, path, answer.status, answer.headers, answer.body)
+        yield b"".join(answer.body)
+
+
 def unusable(remote: Remote, problem: str, *, is_cut_off: bool = False) -> RemoteError:
     """Return the error for an answer that is not what such a server sends, or not whole."""
     return RemoteError(
@@ -146,14 +163,19 @@ def _next_event(
 
 def _event_data(body: Iterator[bytes]) -> Iterator[bytes]:
     """Yield the data of each event: lines of the form ``data: …``, one for each event."""
+    for line in _lines(body):
+        if line.startswith(b"data:"):
+            yield line[5:].strip()
+        elif line.startswith(b"error:"):
+            yield line[6:].strip()
+
+
+def _lines(body: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield each whole line without its line end."""
     rest = b""
     for piece in body:
         *lines, rest = (rest + piece).split(b"\n")
-        for line in lines:
-            if line.startswith(b"data:"):
-                yield line[5:].strip()
-            elif line.startswith(b"error:"):
-                yield line[6:].strip()
+        yield from lines
 
 
 def _silent(remote: Remote) -> RemoteError:

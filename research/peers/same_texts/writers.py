@@ -121,7 +121,8 @@ def open_remote_engine(remote: Remote) -> RemoteEngine:
     link = ServerLink(remote)
     watch = link.watch(NO_CONTROL.checkpoint)
     server = discover(remote, watch)
-    text, dialect = read_tokenizer(remote), dialect_of(remote, server)
+    text = read_tokenizer(remote)
+    dialect = dialect_of(remote, server, text)
     check_tokenizer(remote, server, text, dialect, watch)
     name = f"{server.system} ({server.format})" if server.format else server.system
     return RemoteEngine(link, dialect, text, name)

@@ -62,6 +62,7 @@ def test_a_teams_engine_is_added_and_tested(tmp_path: Path, settings: Path) -> N
         added = run("remote", "add", "team", f"http://127.0.0.1:{team.port}", "--key-file", key)
         assert (added.exit_code, settings.is_file()) == (0, True), added.stdout
         assert "server        intarsia" in added.stdout
+        assert "tokenizer" not in added.stdout, "it has its own"
         (tested,) = map(json.loads, run("remote", "test", "team", "--json").stdout.splitlines())
         assert (tested["usable"], tested["server"]["system"]) == (True, "intarsia")
         key.write_text("wrong")

@@ -10,6 +10,7 @@ from http_server import FaultyServer, answer, begin_events, serving
 from remote_settings import RemoteSettings
 from toy_causal_fill import run_fill
 from toy_causal_tokenizer import toy_tokenizer
+from vllm_double import USAGE, token, tokenized
 
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.families.masked_causal.tokens.fim_marks import KNOWN_MARKS
@@ -40,11 +41,6 @@ AT_STOP_TEXT = TOKEN.replace(
     b'"finish_reason":null,"stop_reason":null', b'"finish_reason":"stop","stop_reason":"\\n"'
 )
 AT_END_TOKEN = TOKEN.replace(b'"finish_reason":null', b'"finish_reason":"stop"')
-USAGE = (
-    b'{"id":"cmpl-b1033628d5300f92","object":"text_completion","created":1795451497,"model":"qwen",'
-    b'"choices":[],"usage":{"prompt_tokens":40,"total_tokens":43,"completion_tokens":3,'
-    b'"prompt_tokens_details":{"cached_tokens":16}},"system_fingerprint":"vllm-0.32.0-ed24d31c"}'
-)
 USAGE_ALONE = USAGE.replace(b',"prompt_tokens_details":{"cached_tokens":16}', b"")
 
 VLLM = Vllm("qwen", cache_salt="salt")
@@ -131,33 +127,21 @@ def test_only_a_server_with_priorities_is_sent_one_and_only_in_the_background() 
 
 def vllm_answers(*events: bytes, asked: list[dict[str, Any]]) -> Any:
     """Return a server with the toy tokenizer that completes by these events."""
-    text = FimTokenizer(toy_tokenizer(), KNOWN_MARKS[0])
 
     def respond(path: str, body: bytes, connection: socket.socket) -> None:
         if path == "/v1/models":
             row = {"id": "toy", "owned_by": "vllm", "max_model_len": 4096}
             answer(connection, json.dumps({"data": [row]}).encode())
         elif path == "/tokenize":
-            content = json.loads(body)["prompt"]
-            marks = text.fim_marks()
-            ids = [marks[content]] if content in marks else text.encode(content)
-            answer(connection, json.dumps({"tokens": ids}).encode())
+            answer(connection, tokenized(body))
+        elif path == "/v1/version":  # NIM's alone
+            answer(connection, b'{"detail":"Not Found"}', status=404)
         else:
             asked.append(json.loads(body))
             begin_events(connection)
             connection.sendall(b"".join(b"data: " + event + b"\n\n" for event in events))
 
     return respond
-
-
-def token(id: int, finish: str | None = None) -> bytes:
-    scored = {
-        "tokens": [f"token_id:{id}"],
-        "token_logprobs": [-0.1],
-        "top_logprobs": [{f"token_id:{id}": -0.1}],
-    }
-    choice = {"index": 0, "logprobs": scored, "finish_reason": finish, "stop_reason": None}
-    return json.dumps({"model": "toy", "choices": [choice]}).encode()
 
 
 def filler_of(

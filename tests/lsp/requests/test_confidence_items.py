@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
+import msgspec
 from editor_clients import ask_inline, connected, inline_items, insert, open_document, vscode
 from extended_client import Message, asking_for, last_items, record
 from lsprotocol import types
@@ -11,6 +12,11 @@ from pytest_lsp import LanguageClient
 from rule_server import rule_server_command
 
 from intarsia.engine.ipc.address import Address
+from intarsia.infill.confidence import ConfidentToken
+from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.requests.confidence_items import confident_list
+from intarsia.lsp.suggestions.ghost_text import GhostText
 
 FAST = {"debounceMs": 0, "deadlineMs": 60_000}
 
@@ -102,3 +108,19 @@ async def test_typing_along_keeps_the_tokens_of_the_rest(runtime: Address) -> No
             unsure = [token["text"] for token in tokens if token["confidence"] < 1]
             assert unsure == (["left"[max(0, typed - 4) :]] if typed < 8 else [])
             insert(client, uri, types.Position(0, 4 + typed), sign, typed + 2)
+
+
+def test_nothing_is_told_where_the_models_server_tells_no_probability() -> None:
+    document = Document(
+        uri="file:///a.py",
+        language_id="python",
+        version=1,
+        encoding="utf-16",
+        text="y = ",
+        line_starts=(0,),
+    )
+    snapshot = Snapshot(document=document, text="y = ", offset=4, selected=None)
+    tokens = (ConfidentToken("f(", None), ConfidentToken(")", 1.0))
+    (item,) = confident_list(snapshot, [GhostText("f()", tokens)], 0.7).items
+    assert item.insert_text == "f()"
+    assert "intarsia" not in msgspec.to_builtins(item, enc_hook=str)

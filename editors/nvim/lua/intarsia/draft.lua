@@ -9,7 +9,7 @@ local MARK = "·"
 ---@field textDocument { uri: string, version: integer }
 ---@field range lsp.Range
 ---@field step integer
----@field tokens { text: string, confidence: number, settled: boolean }[]
+---@field tokens { text: string, confidence: number?, settled: boolean }[]
 ---@field revised? boolean the answer that was given there has become this one
 
 ---Return dots as wide as the text; blanks and line ends stay.

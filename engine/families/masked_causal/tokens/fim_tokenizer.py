@@ -112,6 +112,16 @@ class FimTokenizer:
         """The token that the model writes at the end of its middle."""
         return self._marks.end
 
+    @property
+    def begin_ids(self) -> Sequence[int]:
+        """The ids that begin every text of the model: its own tokenizer adds them."""
+        return self._begin
+
+    def special_tokens(self) -> dict[int, str]:
+        """Return the texts of the special tokens, which act where another tokenizer meets them."""
+        added = self._tokenizer.get_added_tokens_decoder()
+        return {token: added[token].content for token in self.end_ids}
+
     def mark_ids(self) -> FimIds:
         """Return the ids of the marks. Raises ModelError if the tokenizer lacks the end mark."""
         marks = self._marks
@@ -215,15 +225,16 @@ class FimTokenizer:
         """Return a token's own bytes; an end token has none."""
         return self._bytes[token] if token < len(self._bytes) else b""
 
+    def id_of(self, raw: bytes) -> int | None:
+        """Return the first token with exactly these bytes, None without one."""
+        order, keys = self._sorted
+        at = bisect_left(keys, raw)
+        return order[at] if at < len(keys) and keys[at] == raw else None
+
     def ids_of_bytes(self, raw: bytes) -> list[int]:
         """Return one id for each byte that is a token of its own: for pieces of a character."""
-        order, keys = self._sorted
-        ids = []
-        for byte in raw:
-            at = bisect_left(keys, bytes([byte]))
-            if at < len(keys) and keys[at] == bytes([byte]):
-                ids.append(order[at])
-        return ids
+        found = (self.id_of(bytes([byte])) for byte in raw)
+        return [token for token in found if token is not None]
 
     def continuing(self, given: bytes) -> list[int]:
         """Return the ids of tokens that begin with these bytes, or that these bytes begin with."""

@@ -1,0 +1,150 @@
+"""What servers with an OpenAI-like ``/v1/completions`` share: the request, and its events.
+
+Each of these servers adds fields of its own. Those are here that at least two of our dialects use.
+"""
+
+from typing import Any, TypeAlias
+
+import msgspec
+
+from intarsia.engine.remote.dialects.generation import (
+    Generation,
+    Reading,
+    ServerBusy,
+    StopKind,
+    UnusableAnswer,
+)
+
+PATH = "/v1/completions"
+
+Parameters: TypeAlias = dict[str, Any]
+
+_LEAST_LOG_P = -100.0
+_FORBIDDEN_BIAS = -100  # the least that is accepted
+
+
+class LogProbs(msgspec.Struct):
+    """The tokens of an event. How a server writes a token as text is its own."""
+
+    tokens: tuple[str, ...] = ()
+    token_logprobs: tuple[float | None, ...] = ()
+    top_logprobs: tuple[dict[str, float | None] | None, ...] | None = None
+
+
+class Choice(msgspec.Struct):
+    """The answer's next piece. ``stop_reason`` is vLLM's, ``matched_stop`` SGLang's."""
+
+    text: str = ""
+    logprobs: LogProbs | None = None
+    token_ids: tuple[int, ...] | None = None
+    finish_reason: str | None = None
+    stop_reason: int | str | None = None
+    matched_stop: int | str | None = None
+
+
+class _PromptDetails(msgspec.Struct):
+    cached_tokens: int | None = None
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int = 0
+    prompt_tokens_details: _PromptDetails | None = None
+
+
+class _Fault(msgspec.Struct):
+    message: str = ""
+    code: int | str | None = None
+
+
+class Event(msgspec.Struct):
+    """One event. The one with the usage has no choices, and is the last."""
+
+    choices: tuple[Choice, ...] = ()
+    model: str | None = None
+    usage: _Usage | None = None
+    error: _Fault | str | None = None
+
+    @property
+    def choice(self) -> Choice:
+        """The only answer's next piece."""
+        return self.choices[0] if self.choices else Choice()
+
+
+_decoder = msgspec.json.Decoder(Event)
+
+
+def ids_body(generation: Generation, *, model: str, cache_salt: str) -> Parameters:
+    """Return a request by token ids: nothing of the server's sampling defaults is left in force."""
+    body: Parameters = {
+        "model": model,
+        "prompt": list(generation.prompt),
+        "max_tokens": generation.max_tokens,
+        "temperature": generation.temperature,
+        "top_p": 1.0,
+        "top_k": -1,
+        "min_p": 0.0,
+        "repetition_penalty": 1.0,
+        "presence_penalty": 0.0,
+        "frequency_penalty": 0.0,
+        "seed": generation.seed % 2**32,
+        "stop": list(generation.stop),
+        "skip_special_tokens": False,
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "cache_salt": cache_salt,
+    }
+    if generation.forbidden:
+        body["logit_bias"] = {str(token): _FORBIDDEN_BIAS for token in generation.forbidden}
+    return body
+
+
+def tokenize_body(text: str, *, model: str) -> Parameters:
+    """Return the JSON by which ``/tokenize`` encodes a text: a mark in it is always a mark."""
+    return {"model": model, "prompt": text, "add_special_tokens": False}
+
+
+def parse_event(data: bytes, system: str) -> Event | None:
+    """Return an event of the named system, None for the line that ends the stream.
+
+    Raises UnusableAnswer, ServerBusy.
+    """
+    if data == b"[DONE]":
+        return None
+    try:
+        event = _decoder.decode(data)
+    except msgspec.DecodeError as error:
+        raise UnusableAnswer(f"an event is not {system}'s: {error}") from error
+    if event.error is not None:
+        raise _fault_of(event.error)
+    return event
+
+
+def stop_kind(choice: Choice, matched: int | str | None) -> StopKind | None:
+    """Return why the text ended: ``matched`` is its stop text, no text at an end token."""
+    if choice.finish_reason is None:
+        return None
+    if choice.finish_reason == "stop":
+        return "stop_text" if isinstance(matched, str) else "end_token"
+    if choice.finish_reason == "length":
+        return "limit"
+    raise UnusableAnswer(f"it ended for the reason {choice.finish_reason[:50]!r}")
+
+
+def least_log_p(value: float | None) -> float:
+    """Return a log-probability that is finite: a server sends null for minus infinity."""
+    return _LEAST_LOG_P if value is None else max(value, _LEAST_LOG_P)
+
+
+def reading_of(event: Event) -> Reading | None:
+    """Return what was read, None unless the server says what it reused."""
+    usage = event.usage
+    if usage is None or usage.prompt_tokens_details is None:
+        return None
+    num_reused = usage.prompt_tokens_details.cached_tokens or 0
+    return Reading(num_read=usage.prompt_tokens - num_reused, num_reused=num_reused, ms=0.0)
+
+
+def _fault_of(fault: _Fault | str) -> Exception:
+    message, code = (fault, None) if isinstance(fault, str) else (fault.message, fault.code)
+    said = " ".join(message.split())[:200] or "it did not say why"
+    return ServerBusy(said) if code in (429, 503) else UnusableAnswer(said)

@@ -1,0 +1,214 @@
+"""Write one hole on a server that takes text: its rules for the end are those of our own models.
+
+Nothing can hold such a server to a half-typed word. It is asked from before the word first, as the
+model may write the whole word as one token, and asked once more from after the word if its text
+does not begin with that.
+"""
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+
+from intarsia.engine.families.stop_rules import find_text_end, may_end_here
+from intarsia.engine.fill_control import FillControl
+from intarsia.engine.ipc.messages import CanvasToken, Fill, FinishReason
+from intarsia.engine.remote.dialects.generation import Reading
+from intarsia.engine.remote.dialects.text_generation import (
+    TextChunk,
+    TextDialect,
+    TextGeneration,
+    TextPiece,
+)
+from intarsia.engine.remote.fill.link import ServerLink
+from intarsia.engine.remote.fill.prompt_text import PromptText
+
+_OTHER_TEMPERATURE = 0.8
+"""Other answers than the likeliest are drawn at this temperature."""
+
+_WORD_TOKENS = 3
+"""In so few tokens a half-typed word is written, or another one: a part need not be longer."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextTask:
+    """A hole for a server that takes text: ``prompt`` ends where the half-typed ``word`` begins."""
+
+    request: Fill
+    control: FillControl
+    prompt: str
+    word: str
+    marks: PromptText
+
+
+@dataclass(kw_only=True, slots=True)
+class WrittenText:
+    """What a server has written into a hole so far, after the half-typed word."""
+
+    pieces: list[TextPiece] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+    first_at: float | None = None  # time.monotonic() of the first piece
+    end: int | None = None  # characters up to the hole's end, once that is known
+    finish_reason: FinishReason = "end_of_hole"
+
+    @property
+    def text(self) -> str:
+        """All that was written, what follows the hole's end included."""
+        return "".join(piece.text for piece in self.pieces)
+
+    @property
+    def mean_entropy(self) -> float | None:
+        """Nats per piece; None unless the server tells all."""
+        known = [piece.entropy for piece in self.pieces if piece.entropy is not None]
+        return math.fsum(known) / len(known) if known and len(known) == len(self.pieces) else None
+
+    def tokens(self) -> tuple[CanvasToken, ...]:
+        """Return the pieces up to the hole's end; the last one is cut there."""
+        tokens, left = [], len(self.text) if self.end is None else self.end
+        for piece in self.pieces:
+            if left <= 0:
+                break
+            confidence = None if piece.log_p is None else math.exp(min(piece.log_p, 0.0))
+            tokens.append(CanvasToken(piece.text[:left], confidence, True))
+            left -= len(piece.text)
+        return tuple(tokens)
+
+
+class _Late(Exception):
+    """The fill's deadline has passed."""
+
+
+class _OtherWord(Exception):
+    """The server's text does not begin with the half-typed word."""
+
+
+class TextRun:
+    """One hole while it is written on a server."""
+
+    def __init__(self, link: ServerLink, dialect: TextDialect, task: TextTask) -> None:
+        self._link = link
+        self._dialect = dialect
+        self._task = task
+        self._written = WrittenText()
+        self._expected = task.word  # what the server has still to write of the half-typed word
+        # A stop text in the half-typed word itself would end the server's text there.
+        may_stop = any(stop and stop[0] in task.word for stop in task.request.stop)
+        self._has_stops = not may_stop
+        self.model: str | None = None  # the server's own name of its model, from its last event
+
+    def run(self, on_pieces: Callable[[WrittenText], None]) -> WrittenText:
+        """Return the hole's text. ``on_pieces`` is called after each event of the server.
+
+        Raises RemoteError, Cancelled.
+        """
+        reason: FinishReason | None = None
+        while reason is None:
+            try:
+                reason = self._ask(on_pieces)
+            except _Late:
+                reason = "deadline"
+            except _OtherWord:
+                self._expected = ""
+        self._written.finish_reason = reason
+        return self._written
+
+    def _checkpoint(self) -> None:
+        self._task.control.checkpoint()
+        if self._task.control.is_late:
+            raise _Late
+
+    def _ask(self, on_pieces: Callable[[WrittenText], None]) -> FinishReason | None:
+        """Have the server write on; return why the hole ends, None if it is to be asked again."""
+        generation, stop = self._generation(), None
+        before = self._num_left()
+        with closing(
+            self._link.generate_text(self._dialect, generation, self._checkpoint)
+        ) as chunks:
+            for chunk in chunks:
+                self._checkpoint()
+                self._note(chunk)
+                stop = chunk.stop or stop
+                for piece in chunk.pieces:
+                    self._take(piece)
+                if chunk.pieces and not self._expected:
+                    is_ended = self._is_ended()
+                    on_pieces(self._written)
+                    if is_ended:
+                        return "end_of_hole"
+        has_progress = self._num_left() != before
+        if stop == "limit" and has_progress and generation.max_tokens < before[0]:
+            return None  # that was one part
+        if self._expected:
+            raise _OtherWord
+        return self._limit_reason() if stop == "limit" else self._after_end()
+
+    def _num_left(self) -> tuple[int, int]:
+        """Return how many pieces may still come, and how much of the half-typed word."""
+        request = self._task.request
+        limit = min(request.max_tokens, request.max_steps or request.max_tokens)
+        return limit - len(self._written.pieces), len(self._expected)
+
+    def _note(self, chunk: TextChunk) -> None:
+        self.model = chunk.model or self.model
+        if chunk.reading is not None and not self._written.pieces:
+            self._written.readings.append(chunk.reading)
+
+    def _take(self, piece: TextPiece) -> None:
+        """Add a piece, without what it has of the half-typed word. Raises _OtherWord."""
+        if self._written.first_at is None:
+            self._written.first_at = time.monotonic()
+        text, expected = piece.text, self._expected
+        if not text.startswith(expected) and not expected.startswith(text):
+            raise _OtherWord
+        self._expected = expected[len(text) :]
+        if rest := text[len(expected) :]:
+            self._written.pieces.append(
+                TextPiece(text=rest, log_p=piece.log_p, entropy=piece.entropy)
+            )
+
+    def _is_ended(self) -> bool:
+        """Find the hole's end in what was written, and tell whether it is there."""
+        request, text = self._task.request, self._written.text
+        ends = [
+            find_text_end(
+                text, stop=request.stop, max_open=request.max_open, min_indent=request.min_indent
+            ),
+            self._task.marks.first_mark(text),
+        ]
+        self._written.end = min((end for end in ends if end is not None), default=None)
+        return self._written.end is not None
+
+    def _limit_reason(self) -> FinishReason:
+        request = self._task.request
+        is_by_steps = request.max_steps is not None and request.max_steps < request.max_tokens
+        return "max_steps" if is_by_steps else "max_tokens"
+
+    def _after_end(self) -> FinishReason | None:
+        """Return why the hole ends where the server ended its text, None if it may not end."""
+        text = self._written.text
+        if not self._has_stops or may_end_here(text, max_open=self._task.request.max_open):
+            return "end_of_hole"
+        marks, before = self._task.marks, self._task.prompt
+        if marks.num_marks(before + self._task.word + text) != marks.num_marks(before):
+            return "end_of_hole"  # what is typed and written would act as a mark together
+        self._has_stops = False  # an open bracket holds the stop texts back
+        return None
+
+    def _generation(self) -> TextGeneration:
+        request, task = self._task.request, self._task
+        temperature = request.temperature or 0.0
+        if request.alternative:
+            temperature = max(temperature, _OTHER_TEMPERATURE)
+        typed = task.word.removesuffix(self._expected)
+        num_left = max(self._num_left()[0], 1)
+        part_tokens = self._dialect.part_tokens or num_left
+        if self._dialect.part_tokens and self._expected:
+            part_tokens = _WORD_TOKENS
+        return TextGeneration(
+            prompt=task.prompt + typed + self._written.text,
+            max_tokens=min(num_left, part_tokens),
+            stop=request.stop if self._has_stops else (),
+            temperature=temperature,
+            seed=request.seed + request.alternative,
+        )

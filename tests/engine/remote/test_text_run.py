@@ -1,0 +1,275 @@
+"""Holes on servers that take text: half-typed words, ends, parts, and marks in the user's code."""
+
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cancel_when import cancelling
+from http_server import Respond, serving
+from remote_settings import RemoteSettings
+from text_double import last_line, line, mlx_answer, mlx_answers, ollama_answers
+from toy_causal_tokenizer import toy_tokenizer
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.errors import Cancelled, RemoteError
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
+from intarsia.engine.ipc.messages import ContextChunk, Fill, Filled, ProjectContext, Step
+from intarsia.engine.remote.load import load_remote
+
+
+class Script:
+    """Answers each request with the next answer, and notes the requests."""
+
+    def __init__(self, *answers: Any) -> None:
+        self._answers = list(answers)
+        self.requests: list[dict[str, Any]] = []
+
+    def __call__(self, request: dict[str, Any]) -> Any:
+        self.requests.append(request)
+        return self._answers.pop(0)
+
+    def prompts(self) -> list[str]:
+        """Return what was after the mark of the middle in each request."""
+        return [request["prompt"].partition("<|fim_middle|>")[2] for request in self.requests]
+
+
+FillBy = Callable[..., Filled]
+
+
+@pytest.fixture
+def fill(settings: RemoteSettings, tmp_path: Path) -> FillBy:
+    """Return a function that fills a hole on a server, with these fields."""
+    toy_tokenizer().save(str(tmp_path / "tokenizer.json"))
+
+    def fill(respond: Respond, control: FillControl = NO_CONTROL, **fields: Any) -> Filled:
+        options = {"prefix": "def f():\n", "suffix": "\n", "stop": ("\n",)} | fields
+        with serving(respond) as server:
+            settings.write(server.url, tokenizer=tmp_path, timeout_s=5)
+            filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
+            return filler.fill(Fill(id=1, **options), control)
+
+    return fill
+
+
+def ollama(*answers: Sequence[bytes]) -> tuple[Script, Respond]:
+    script = Script(*answers)
+    return script, ollama_answers(script)
+
+
+def mlx(*answers: bytes) -> tuple[Script, Respond]:
+    script = Script(*answers)
+    return script, mlx_answers(script)
+
+
+def test_the_prompt_is_our_own_layout_as_text(fill: FillBy) -> None:
+    script, server = ollama([line(" val"), last_line()])
+    filled = fill(server, prefix="é = 1\nx = ", suffix="\ny\n")
+    assert filled.text == "val"
+    (request,) = script.requests
+    assert request["prompt"] == "<|fim_prefix|>é = 1\n<|fim_suffix|>\ny\n<|fim_middle|>x ="
+    assert (request["raw"], request["truncate"]) == (True, False)
+    assert request["options"]["stop"] == ["\n"]
+    assert (request["options"]["num_ctx"], request["options"]["temperature"]) == (8192, 0.0)
+
+
+def test_a_half_typed_word_is_written_again_and_left_out(fill: FillBy) -> None:
+    script, server = ollama([line("re"), line("turn v"), line("al"), last_line()])
+    filled = fill(server, given="ret")
+    assert filled.text == "urn val"
+    assert script.prompts() == [""]
+
+
+def test_another_word_is_asked_again_from_after_what_is_typed(fill: FillBy) -> None:
+    script, server = ollama([line("val"), last_line()], [line("urn"), last_line()])
+    assert fill(server, given="ret").text == "urn"
+    assert script.prompts() == ["", "ret"]
+
+
+@pytest.mark.parametrize("first", ["", "re"])
+def test_a_word_that_is_not_written_whole_is_another_one(fill: FillBy, first: str) -> None:
+    script, server = ollama([line(first), last_line()], [line("urn"), last_line()])
+    assert fill(server, given="ret").text == "urn"
+    assert script.prompts() == ["", "ret"]
+
+
+def test_the_end_is_found_here_too(fill: FillBy) -> None:
+    """A server's own stop texts are a help, not the rule."""
+    _, server = ollama([line("val"), line("1)\nx"), line("x" * 50)])
+    filled = fill(server)
+    assert (filled.text, filled.finish_reason) == ("val1)", "end_of_hole")
+    assert "".join(token.text for token in filled.tokens) == filled.text
+
+
+def test_an_open_bracket_takes_the_text_further(fill: FillBy) -> None:
+    script, server = ollama([line("f("), last_line()], [line("\n1)"), line("\n"), last_line()])
+    filled = fill(server, max_open=0)
+    assert (filled.text, filled.finish_reason) == ("f(\n1)", "end_of_hole")
+    assert [request["options"]["stop"] for request in script.requests] == [["\n"], []]
+    assert script.prompts()[1] == "f("
+
+
+def test_a_server_that_ends_in_an_open_bracket_again_is_left_at_that(fill: FillBy) -> None:
+    _, server = ollama([line("f("), last_line()], [last_line()])
+    assert fill(server, max_open=0).text == "f("
+
+
+def test_an_outdented_line_ends_a_block(fill: FillBy) -> None:
+    _, server = ollama([line("    val"), line("\nreturn"), line("x" * 50)])
+    assert fill(server, stop=(), min_indent=4).text == "    val"
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"), [({}, "max_tokens"), ({"max_steps": 2}, "max_steps")]
+)
+def test_a_limit_is_a_reason(fill: FillBy, fields: dict[str, int], reason: str) -> None:
+    script, server = ollama([line("1"), line("1"), last_line("length")])
+    filled = fill(server, max_tokens=9, **fields)
+    assert (filled.text, filled.finish_reason) == ("11", reason)
+    assert script.requests[0]["options"]["num_predict"] == fields.get("max_steps", 9)
+
+
+def test_probabilities_are_those_that_the_server_tells(fill: FillBy) -> None:
+    _, server = ollama([line("ab", -0.5, -1.0), last_line()])
+    filled = fill(server)
+    assert [token.confidence for token in filled.tokens] == pytest.approx(
+        [0.6065, 0.3679], abs=1e-4
+    )
+    assert filled.mean_entropy == pytest.approx(0.7648, abs=1e-3)
+
+
+def test_without_them_none_is_made_up(fill: FillBy) -> None:
+    _, server = ollama([line("a", -0.5), line("bc"), last_line()])
+    filled = fill(server)
+    assert [token.text for token in filled.tokens] == ["a", "bc"]
+    assert filled.tokens[1].confidence is None and filled.mean_entropy is None
+
+
+def test_steps_show_the_text_while_it_comes(fill: FillBy) -> None:
+    steps: list[Step] = []
+    _, server = ollama([line("def"), line(" val"), last_line()])
+    fill(server, FillControl(on_step=steps.append))
+    texts = ["".join(token.text for token in step.tokens) for step in steps]
+    assert texts == ["def", "def val"]
+
+
+def test_another_answer_is_drawn(fill: FillBy) -> None:
+    script, server = ollama([line("val"), last_line()])
+    fill(server, alternative=2)
+    options = script.requests[0]["options"]
+    assert options["temperature"] > 0 and options["seed"] == 2
+
+
+def test_a_cancelled_fill_closes_its_connection(fill: FillBy) -> None:
+    began = threading.Event()
+
+    def write(request: dict[str, Any]) -> list[bytes]:
+        began.set()
+        return [line("val")]  # no last line: the client has to wait
+
+    with pytest.raises(Cancelled):
+        fill(ollama_answers(write), cancelling(began.is_set))
+
+
+# -- marks in the user's code ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"prefix": "MARK = '<|fim_middle|>'\nx = "},
+        {"suffix": "\n'<|file_sep|>'\n"},
+        {"given": "'<|endoftext|>"},
+        {"prefix": "a\nx = '<|fim_", "given": "pad|>"},
+    ],
+)
+def test_a_mark_in_the_code_never_acts(fill: FillBy, fields: dict[str, str]) -> None:
+    script, server = ollama()
+    with pytest.raises(ValueError, match=r"has <\|\w+\|> in it, which a server that takes text"):
+        fill(server, **fields)
+    assert script.requests == []
+
+
+def test_a_piece_of_a_mark_does_no_harm(fill: FillBy) -> None:
+    script, server = ollama([line("val"), last_line()])
+    assert fill(server, prefix="'<|fim_middle' + '|>'\nx =").text == "val"
+    assert "'<|fim_middle' + '|>'" in script.requests[0]["prompt"]
+
+
+def test_other_files_with_marks_are_left_out(fill: FillBy) -> None:
+    script, server = ollama([line("val"), last_line()])
+    chunks = (
+        ContextChunk(path="a.py", text="one\n"),
+        ContextChunk(path="b.py", text="'<|fim_suffix|>'\n"),
+    )
+    project = ProjectContext(repository="r", path="f.py", chunks=chunks)
+    filled = fill(server, project=project, project_use="always")
+    assert filled.num_project > 0
+    prompt = script.requests[0]["prompt"]
+    assert "<|file_sep|>a.py\none\n" in prompt and "b.py" not in prompt
+
+
+def test_a_mark_that_the_server_writes_ends_the_hole(fill: FillBy) -> None:
+    _, server = ollama([line("val<|fim_pad|>"), line("more"), last_line()])
+    assert fill(server).text == "val"
+
+
+def test_a_mark_half_typed_and_half_written_is_not_sent_back(fill: FillBy) -> None:
+    script, server = ollama([line("pad|>("), last_line()])
+    assert fill(server, prefix="a\nx = <|fim_", max_open=0).text == "pad|>("
+    assert len(script.requests) == 1
+
+
+# -- mlx-lm: parts, with ids -----------------------------------------------------------------------
+
+
+def test_parts_are_joined_with_every_blank(fill: FillBy) -> None:
+    """The server drops a blank at the start of each text: its ids tell of it."""
+    script, server = mlx(mlx_answer(" return"), mlx_answer(" val", finish="stop"))
+    filled = fill(server, prefix="x\n", max_tokens=12)
+    assert filled.text == " return val"
+    assert filled.tokens[0].confidence == pytest.approx(0.7788, abs=1e-4)
+    assert (filled.num_prefilled, filled.num_reused) == (10, 30)
+    assert script.prompts()[1] == script.prompts()[0] + " return"
+    assert script.requests[0]["max_tokens"] == 8
+    assert script.requests[0]["logprobs"] is True, "a number is refused"
+    assert "suffix" not in script.requests[0]
+
+
+def test_a_stop_text_within_a_token_is_found(fill: FillBy) -> None:
+    """The server's own text lacks the line end there, and goes on."""
+    _, server = mlx(mlx_answer("val):\n  1", shown="val):  1"))
+    assert fill(server, max_tokens=30).text == "val):"
+
+
+def test_a_word_over_several_parts(fill: FillBy) -> None:
+    script, server = mlx(mlx_answer(" "), mlx_answer("return"), mlx_answer(" val", finish="stop"))
+    assert fill(server, given=" ret").text == "urn val"
+    assert script.prompts()[1] == " "
+    assert [request["max_tokens"] for request in script.requests] == [3, 3, 8]
+
+
+def test_an_end_mark_ends_the_hole(fill: FillBy) -> None:
+    _, server = mlx(mlx_answer("val", end="<|fim_pad|>"))
+    assert fill(server).text == "val"
+
+
+def test_a_server_that_writes_nothing_is_not_asked_for_ever(fill: FillBy) -> None:
+    script, server = mlx(mlx_answer(""))
+    assert fill(server, max_tokens=30).text == ""
+    assert len(script.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "problem"),
+    [
+        (mlx_answer("val", shown="quite another"), "set `tokenizer`"),
+        (b'{"choices": [{"text": "x"}]}', "has no tokens"),
+        (b"[]", "not mlx-lm's"),
+    ],
+)
+def test_an_unusable_answer_is_told(fill: FillBy, answer: bytes, problem: str) -> None:
+    _, server = mlx(answer)
+    with pytest.raises(RemoteError, match=problem):
+        fill(server)
