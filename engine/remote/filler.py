@@ -17,6 +17,7 @@ from intarsia.engine.remote.dialects.vllm import Vllm
 from intarsia.engine.remote.discovery.abilities import NOT_YET, PRIVACY, abilities_of
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
+from intarsia.engine.remote.fill.canvas_session import open_canvas_session
 from intarsia.engine.remote.fill.filling_session import FillingSession
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.session import IdsSession
@@ -153,6 +154,14 @@ def open_session(
     if server.system == "intarsia":
         check_protocol(link, checkpoint)
         return TeamSession(link, server, shown=shown_name(remote))
+    if server.canvas_tokens is not None:
+        return open_canvas_session(
+            link,
+            server,
+            checkpoint,
+            max_context_tokens=max_context_tokens,
+            shown=shown_name(remote),
+        )
     text, dialect = read_tokenizer(remote), dialect_of(remote, server)
     check_tokenizer(remote, server, text, dialect, link.watch(checkpoint))
     return IdsSession(

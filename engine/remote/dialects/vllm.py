@@ -112,26 +112,31 @@ class Vllm:
         return {"model": self._model, "prompt": text, "add_special_tokens": False}
 
     def parse(self, data: bytes) -> Chunk | None:
-        """Return a piece of the answer. Raises UnusableAnswer, ServerBusy.
+        """Return a piece of the answer. Raises UnusableAnswer, ServerBusy."""
+        return parse_event(data)
 
-        The usage, which ends the answer, comes after the event with the reason of the end.
-        """
-        if data == b"[DONE]":
-            return None
-        try:
-            event = _decoder.decode(data)
-        except msgspec.DecodeError as error:
-            raise UnusableAnswer(f"an event is not vLLM's: {error}") from error
-        if event.error is not None:
-            raise _fault_of(event.error)
-        choice = event.choices[0] if event.choices else _Choice()
-        return Chunk(
-            tokens=tuple(_new_tokens(choice.logprobs)),
-            stop=_stop_of(choice),
-            is_last=not event.choices,
-            reading=_reading(event.usage),
-            model=event.model,
-        )
+
+def parse_event(data: bytes) -> Chunk | None:
+    """Return a piece of a streamed completion. Raises UnusableAnswer, ServerBusy.
+
+    The usage, which ends the answer, comes after the event with the reason of the end.
+    """
+    if data == b"[DONE]":
+        return None
+    try:
+        event = _decoder.decode(data)
+    except msgspec.DecodeError as error:
+        raise UnusableAnswer(f"an event is not vLLM's: {error}") from error
+    if event.error is not None:
+        raise _fault_of(event.error)
+    choice = event.choices[0] if event.choices else _Choice()
+    return Chunk(
+        tokens=tuple(_new_tokens(choice.logprobs)),
+        stop=_stop_of(choice),
+        is_last=not event.choices,
+        reading=_reading(event.usage),
+        model=event.model,
+    )
 
 
 def _stop_of(choice: _Choice) -> StopKind | None:

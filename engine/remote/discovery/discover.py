@@ -1,15 +1,24 @@
 """Ask a server once what it is: which program, which model, and how much context it holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from intarsia.engine.errors import RemoteError
+from intarsia.engine.remote.discovery.canvas import served_canvas
 from intarsia.engine.remote.http.exchange import ask_json, unusable
 from intarsia.engine.remote.http.watch import Watch
 from intarsia.engine.remote.settings.remotes import Remote
 
 System: TypeAlias = Literal[
-    "intarsia", "llama.cpp", "vLLM", "SGLang", "MLX", "Ollama", "LM Studio", "unknown"
+    "intarsia",
+    "llama.cpp",
+    "vLLM",
+    "vLLM with DiffusionGemma",
+    "SGLang",
+    "MLX",
+    "Ollama",
+    "LM Studio",
+    "unknown",
 ]
 
 _OWNERS: dict[str, System] = {
@@ -27,6 +36,8 @@ class Server:
     """What a server says of itself. ``None``: it does not say.
 
     ``format`` is the number format of the weights, ``num_slots`` the requests that it runs at once.
+    ``canvas_tokens`` is the length of DiffusionGemma's canvas, None for a model that writes from
+    left to right.
     """
 
     system: System
@@ -35,6 +46,7 @@ class Server:
     context_tokens: int | None = None
     vocab_size: int | None = None
     num_slots: int | None = None
+    canvas_tokens: int | None = None
 
 
 def discover(remote: Remote, watch: Watch) -> Server:
@@ -47,11 +59,12 @@ def discover(remote: Remote, watch: Watch) -> Server:
     system = _system(remote, row, watch)
     if system == "llama.cpp":
         return _llama_cpp(remote, row, watch)
-    return Server(
+    server = Server(
         system=system,
         model=_text(row.get("id")),
         context_tokens=_whole(row.get("max_model_len")),
     )
+    return _with_canvas(remote, server, watch) if system == "vLLM" else server
 
 
 def _chosen(remote: Remote, rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -98,6 +111,14 @@ def _llama_cpp(remote: Remote, row: dict[str, Any], watch: Watch) -> Server:
         vocab_size=_whole(meta.get("n_vocab")),
         num_slots=_whole(props.get("total_slots")),
     )
+
+
+def _with_canvas(remote: Remote, server: Server, watch: Watch) -> Server:
+    """Return the server with the length of its canvas, if its model has one."""
+    canvas_tokens = served_canvas(remote, remote.model or server.model or "", watch)
+    if canvas_tokens is None:
+        return server
+    return replace(server, system="vLLM with DiffusionGemma", canvas_tokens=canvas_tokens)
 
 
 def _text(value: object) -> str | None:

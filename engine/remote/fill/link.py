@@ -5,8 +5,9 @@ several keys a second, and each would wait for the same fault.
 """
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
+from typing import Any
 
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.remote.dialects.generation import (
@@ -14,6 +15,7 @@ from intarsia.engine.remote.dialects.generation import (
     Dialect,
     Generation,
     ServerBusy,
+    Streams,
     UnusableAnswer,
 )
 from intarsia.engine.remote.http.exchange import ask_events, unusable
@@ -58,11 +60,16 @@ class ServerLink:
     def generate(
         self, dialect: Dialect, generation: Generation, checkpoint: Callable[[], None]
     ) -> Generator[Chunk]:
-        """Yield the pieces of an answer; closing the iterator cancels the request.
+        """Return the pieces of an answer; closing the iterator cancels the request.
 
         Raises RemoteError, and what ``checkpoint`` raises.
         """
-        body = dialect.body(generation)
+        return self.stream(dialect, dialect.body(generation), checkpoint)
+
+    def stream(
+        self, dialect: Streams, body: Mapping[str, Any], checkpoint: Callable[[], None]
+    ) -> Generator[Chunk]:
+        """Yield the pieces of the answer to a request's JSON, as ``generate`` does."""
         with closing(ask_events(self.remote, dialect.path, self.watch(checkpoint), body)) as events:
             for data in events:
                 chunk = self._parsed(dialect, data)
@@ -72,7 +79,7 @@ class ServerLink:
                         return
         raise unusable(self.remote, f"{dialect.path} ended without its last event")
 
-    def _parsed(self, dialect: Dialect, data: bytes) -> Chunk | None:
+    def _parsed(self, dialect: Streams, data: bytes) -> Chunk | None:
         try:
             return dialect.parse(data)
         except UnusableAnswer as error:

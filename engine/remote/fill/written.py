@@ -42,14 +42,15 @@ class Written:
         for token in tokens:
             self.ids.append(token.id)
             self.confidences.append(min(math.exp(min(token.log_p, 0.0)), 1.0))
-            self.entropies.append(_entropy(token))
+            self.entropies.append(entropy_of(token))
 
     def cut(self, length: int) -> None:
         """Keep the first tokens only."""
         del self.ids[length:], self.confidences[length:], self.entropies[length:]
 
 
-def _entropy(token: NewToken) -> float:
+def entropy_of(token: NewToken) -> float:
+    """Return the entropy at a token's place in nats. Tokens without a report count as one."""
     log_ps = [min(other.log_p, 0.0) for other in token.likeliest]
     rest = 1.0 - math.fsum(map(math.exp, log_ps))
     known = -math.fsum(math.exp(log_p) * log_p for log_p in log_ps)
