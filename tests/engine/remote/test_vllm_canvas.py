@@ -15,7 +15,7 @@ from remote_settings import RemoteSettings
 from tiny_diffusion_gemma import CODE, save_tiny_tokenizer
 from tokenizers import Tokenizer
 from toy_causal_fill import run_fill
-from vllm_canvas_double import Body, CanvasServer, Position, refusal_of
+from vllm_canvas_double import Body, CanvasServer, CanvasWriter, Position, refusal_of
 
 from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
 from intarsia.engine.errors import Cancelled, ModelError, RemoteError
@@ -48,51 +48,12 @@ def folder(tmp_path: Path) -> Path:
     return path
 
 
-class Writer:
-    """Stands for the model: it knows the file, and writes what comes next into free positions.
-
-    At a pinned position it predicts the file's text too, or a wrong id where ``errs``. The suffix
-    is likely only where the hole is as long as the text in it.
-    """
-
-    def __init__(self, folder: Path, hole: str = HOLE, *, errs: bool = True) -> None:
-        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
-        self.vocab_size = self.tokenizer.get_vocab_size()
-        self.hole = self.encode(hole)
-        self.errs = errs
-
-    def encode(self, text: str) -> list[int]:
-        ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
-        return ids
-
-    def __call__(self, body: Body) -> Sequence[Position] | str:
-        refusal = refusal_of(body, canvas_length=CANVAS, vocab_size=self.vocab_size)
-        if refusal is not None:
-            return refusal
-        extra = body["vllm_xargs"]
-        pins = set(extra.get("diffusion_pinned", ()))
-        ids = extra.get("diffusion_seed_canvas", [0] * extra["diffusion_canvas_length"])
-        free = [i for i in range(len(ids)) if i not in pins]
-        is_right_length = len(free) == len(self.hole)
-        written = dict(zip(free, [*self.hole, *[1] * len(free)], strict=False))
-        scored = body.get("logprob_token_ids", ())
-        return [
-            self._position(written.get(i), ids[i], is_right_length, scored) for i in range(len(ids))
-        ]
-
-    def _position(
-        self, written: int | None, pin: int, is_right_length: bool, scored: Sequence[int]
-    ) -> Position:
-        chosen = (pin + 7) % self.vocab_size if self.errs else pin
-        chosen = chosen if written is None else written
-        log_ps = {chosen: math.log(0.5)}
-        for token in scored:
-            log_ps[token] = -0.5 if is_right_length and token == pin else -9.0
-        return Position(id=chosen, log_ps=log_ps)
+def writer_of(folder: Path, hole: str = HOLE, *, errs: bool = True) -> CanvasWriter:
+    return CanvasWriter(folder, hole, canvas_length=CANVAS, errs=errs)
 
 
 def server_of(folder: Path, **options: Any) -> CanvasServer:
-    denoise = options.pop("denoise", None) or Writer(folder)
+    denoise = options.pop("denoise", None) or writer_of(folder)
     return CanvasServer(folder=folder, denoise=denoise, **options)
 
 
@@ -174,7 +135,7 @@ def test_the_canvas_is_that_of_our_own_family(settings: RemoteSettings, folder: 
     canvases = server_of(folder)
     with serving(canvases.respond) as server:
         fill(filler_of(server, settings, folder), given="fir")
-    writer, nums_free = Writer(folder), []
+    writer, nums_free = writer_of(folder), []
     given, suffix = writer.encode("fir"), writer.encode(SUFFIX)
     sizes = CanvasSizes(canvas_length=CANVAS)
     for body in canvases.asked:
@@ -204,8 +165,8 @@ def test_the_noise_is_that_of_the_seed(settings: RemoteSettings, folder: Path) -
 @pytest.mark.parametrize("errs", [True, False])
 def test_only_the_hole_is_taken(settings: RemoteSettings, folder: Path, errs: bool) -> None:
     """What the server writes at the pins is its guess, and no part of the answer."""
-    with serving(server_of(folder, denoise=Writer(folder, errs=errs)).respond) as server:
-        filled = fill(filler_of(server, settings, folder), max_tokens=len(Writer(folder).hole))
+    with serving(server_of(folder, denoise=writer_of(folder, errs=errs)).respond) as server:
+        filled = fill(filler_of(server, settings, folder), max_tokens=len(writer_of(folder).hole))
     assert filled.text == HOLE
     assert filled.finish_reason == "end_of_hole"
     assert {token.confidence for token in filled.tokens} == {0.5}
@@ -217,8 +178,8 @@ def test_only_the_hole_is_taken(settings: RemoteSettings, folder: Path, errs: bo
 def test_the_length_is_that_which_the_suffix_fits(
     settings: RemoteSettings, folder: Path, length: int
 ) -> None:
-    hole = Writer(folder).tokenizer.decode(Writer(folder).encode(HOLE * 5)[:length])
-    writer = Writer(folder, hole)
+    hole = writer_of(folder).tokenizer.decode(writer_of(folder).encode(HOLE * 5)[:length])
+    writer = writer_of(folder, hole)
     assert len(writer.hole) == length
     canvases = server_of(folder, denoise=writer)
     with serving(canvases.respond) as server:
@@ -238,7 +199,7 @@ def test_an_end_token_or_a_stop_text_ends_the_hole(settings: RemoteSettings, fol
 def test_a_long_hole_is_several_canvases(settings: RemoteSettings, folder: Path) -> None:
     """Each later prompt ends with the canvas before, with its pins."""
     long_hole = ", ".join(f"x{i}" for i in range(100))
-    canvases = server_of(folder, denoise=Writer(folder, long_hole))
+    canvases = server_of(folder, denoise=writer_of(folder, long_hole))
     with serving(canvases.respond) as server:
         steps: list[Step] = []
         control = FillControl(on_step=steps.append)
@@ -247,7 +208,7 @@ def test_a_long_hole_is_several_canvases(settings: RemoteSettings, folder: Path)
         )
     first, second, *_ = canvases.asked
     assert filled.text.startswith("x0, x1, x2") and len(filled.tokens) == 150
-    given = Writer(folder).encode("fir")
+    given = writer_of(folder).encode("fir")
     num_own = len(first["prompt"])
     assert second["prompt"][:num_own] == first["prompt"]
     assert second["prompt"][num_own : num_own + len(given)] == given
@@ -277,7 +238,7 @@ def test_a_long_context_is_read_by_one_request_first(
     settings: RemoteSettings, folder: Path
 ) -> None:
     """Requests that come at once would each read it."""
-    writer, at_once, most = Writer(folder), [0], [0]
+    writer, at_once, most = writer_of(folder), [0], [0]
     lock = threading.Lock()
     seen: list[int] = []
 
@@ -326,7 +287,7 @@ def test_what_is_read_ahead_is_noted(settings: RemoteSettings, folder: Path) -> 
 
 
 def test_a_refusal_in_the_stream_is_one_line(settings: RemoteSettings, folder: Path) -> None:
-    writer = Writer(folder)
+    writer = writer_of(folder)
 
     def denoise(body: Body) -> Sequence[Position] | str:
         return "out of\nsorts" if body.get("stream") else writer(body)
@@ -343,7 +304,7 @@ def test_a_refusal_in_the_stream_is_one_line(settings: RemoteSettings, folder: P
 def test_a_canvas_that_is_too_short_is_unusable(
     settings: RemoteSettings, folder: Path, num_lost: int
 ) -> None:
-    writer = Writer(folder)
+    writer = writer_of(folder)
 
     def denoise(body: Body) -> Sequence[Position] | str:
         found = writer(body)

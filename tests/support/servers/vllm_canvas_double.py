@@ -5,6 +5,7 @@ against the package itself. What a canvas becomes is up to each test.
 """
 
 import json
+import math
 import socket
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,8 @@ from http_server import Respond, answer, begin_events
 from tokenizers import Tokenizer
 
 Body: TypeAlias = Mapping[str, Any]
+
+END = 1  # the tiny tokenizer's end token
 
 REFUSED_FIELDS = (
     "seed",
@@ -36,8 +39,8 @@ class Position:
     log_ps: Mapping[int, float]
 
 
-Denoise: TypeAlias = Callable[[Body], Sequence[Position] | str]
-"""A request's JSON → its canvas, or why it is refused."""
+Denoise: TypeAlias = Callable[[Body], Sequence[Position] | bytes | str]
+"""A request's JSON → its canvas, or the event with it, or why it is refused."""
 
 
 @dataclass(kw_only=True)
@@ -83,7 +86,8 @@ class CanvasServer:
             answer(connection, b"{}")
         else:
             begin_events(connection)
-            connection.sendall(_event(canvas_event(found)) + self._usage(body))
+            data = found if isinstance(found, bytes) else _json(canvas_event(found))
+            connection.sendall(b"data: " + data + b"\n\n" + self._usage(body))
             connection.sendall(b"data: [DONE]\n\n")
 
     def _usage(self, body: Body) -> bytes:
@@ -91,6 +95,55 @@ class CanvasServer:
         if self.cached_tokens is not None:
             usage["prompt_tokens_details"] = {"cached_tokens": self.cached_tokens}
         return _event({"model": "dg", "choices": [], "usage": usage})
+
+
+class CanvasWriter:
+    """Stands for the model: it knows a hole, and writes it into the free positions.
+
+    At pinned positions its likeliest id is another one if it ``errs``. The suffix is likely only
+    where the hole is as long as what it writes.
+    """
+
+    def __init__(self, folder: Path, hole: str, *, canvas_length: int, errs: bool = True) -> None:
+        self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.vocab_size = self.tokenizer.get_vocab_size()
+        self.canvas_length = canvas_length
+        self.hole = self.encode(hole)
+        self.errs = errs
+
+    def encode(self, text: str) -> list[int]:
+        ids: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
+        return ids
+
+    def __call__(self, body: Body) -> Sequence[Position] | str:
+        """Return the canvas, or a refusal as vLLM's."""
+        refusal = refusal_of(body, canvas_length=self.canvas_length, vocab_size=self.vocab_size)
+        return refusal or [
+            Position(id=likely, log_ps={likely: math.log(0.5)} | self._scores(body, i))
+            for i, likely in enumerate(self.likely(body))
+        ]
+
+    def likely(self, body: Body) -> list[int]:
+        """Return the likeliest id at each position of a request's canvas, none of a probe's."""
+        ids = body["vllm_xargs"].get("diffusion_seed_canvas", ())
+        free = self._free(body)
+        others = [(token + 7) % self.vocab_size if self.errs else token for token in ids]
+        if "logprob_token_ids" in body and len(free) == len(self.hole):
+            others = list(ids)
+        for i, token in zip(free, [*self.hole, *[END] * len(free)], strict=False):
+            others[i] = token
+        return others
+
+    def _scores(self, body: Body, position: int) -> dict[int, float]:
+        pin = body["vllm_xargs"]["diffusion_seed_canvas"][position]
+        is_right_length = len(self._free(body)) == len(self.hole)
+        scored = body.get("logprob_token_ids", ())
+        return {i: -0.5 if is_right_length and i == pin else -9.0 for i in scored}
+
+    def _free(self, body: Body) -> list[int]:
+        extra = body["vllm_xargs"]
+        pins = set(extra.get("diffusion_pinned", ()))
+        return [i for i in range(len(extra.get("diffusion_seed_canvas", ()))) if i not in pins]
 
 
 def refusal_of(body: Body, *, canvas_length: int, vocab_size: int) -> str | None:
@@ -125,4 +178,8 @@ def canvas_event(canvas: Sequence[Position]) -> dict[str, Any]:
 
 
 def _event(value: object) -> bytes:
-    return b"data: " + json.dumps(value).encode() + b"\n\n"
+    return b"data: " + _json(value) + b"\n\n"
+
+
+def _json(value: object) -> bytes:
+    return json.dumps(value).encode()
