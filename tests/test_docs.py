@@ -105,7 +105,9 @@ def problem(line: str, *, is_whole: bool) -> str | None:
 def make_targets() -> set[str]:
     makefiles = [ROOT / "Makefile", *ROOT.glob("tests/*/setup.mk")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in makefiles)
-    return set(re.findall(r"^([a-z][\w-]*):", text, flags=re.MULTILINE))
+    named = set(re.findall(r"^([a-z][\w-]*):", text, flags=re.MULTILINE))
+    lists = ROOT.glob("tests/live_engines/requirements/*.txt")
+    return named | {f"build/servers/{path.stem}/.ready" for path in lists}
 
 
 def unknown_target(args: list[str]) -> str | None:
