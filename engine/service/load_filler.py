@@ -85,6 +85,7 @@ def _load_masked_causal(
     device: torch.device,
     on_progress: Progress,
 ) -> MaskedCausalFiller:
+    entropy = entropy_policy(config)
     shape, tokenizer = _read_shape_and_tokenizer(folder)
     # The configured adapter belongs to the configured model, not to another that a request names.
     configured = config.adapter if model == config.model else None
@@ -109,7 +110,7 @@ def _load_masked_causal(
             notes=_notes(folder, adapters),
         ),
         max_context_tokens=min(config.max_context_tokens, shape.max_positions // 2),
-        entropy=entropy_policy(config),
+        entropy=entropy,
     )
 
 

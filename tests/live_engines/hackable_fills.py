@@ -75,7 +75,7 @@ SCHEDULES: dict[str, tuple[EntropyPolicy, Watched | None]] = {
 }
 for name, schedule in {
     "theirs": HackableSchedule(),
-    "theirs, all steps": HackableSchedule(entropy_threshold=0.0),
+    "theirs, stops sooner": HackableSchedule(entropy_threshold=0.25),
     "theirs, leftmost": HackableSchedule(
         num_steps=12, entropy_threshold=0.0, make_sampler=unmask_leftmost
     ),

@@ -12,10 +12,6 @@ from typing import Any
 import pytest
 from checkout import ROOT
 
-from intarsia.engine.config import EngineConfig
-from intarsia.engine.errors import ModelError
-from intarsia.engine.service.load_filler import load_filler
-
 SERVER = ROOT / "build" / "servers" / "hackable-diffusion"
 FILLS = ROOT / "tests" / "live_engines" / "hackable_fills.py"
 
@@ -46,7 +42,8 @@ def test_a_line_that_the_model_is_sure_of_is_the_same(fills: dict[str, dict[str,
     sure = [name for name, one in fills["own"].items() if one["least_sure"] > 0.5]
     assert sure
     for name in sure:
-        assert fills["theirs"][name]["text"] == fills["own"][name]["text"]
+        for schedule in ("theirs", "theirs, stops sooner"):
+            assert fills[schedule][name]["text"] == fills["own"][name]["text"]
 
 
 def test_from_the_left_both_take_the_same_steps(fills: dict[str, dict[str, Any]]) -> None:
@@ -64,12 +61,5 @@ def test_the_stop_rule_ends_a_canvas_sooner(fills: dict[str, dict[str, Any]]) ->
     def num_stopped_early(schedule: str) -> int:
         return sum(one["num_stopped_early"] for one in fills[schedule].values())
 
-    assert num_stopped_early("theirs") > 0 == num_stopped_early("theirs, all steps")
-    assert num_forwards("theirs") < num_forwards("theirs, all steps")
-
-
-def test_our_own_process_is_free_of_it() -> None:
-    assert "jax" not in sys.modules
-    config = EngineConfig(unmasking="hackable-diffusion")
-    with pytest.raises(ModelError, match="needs that library and JAX"):
-        load_filler(config, config.model, lambda stage, share: None)
+    assert num_stopped_early("theirs, stops sooner") > num_stopped_early("theirs")
+    assert num_forwards("theirs, stops sooner") < num_forwards("theirs")
