@@ -9,6 +9,8 @@ Dtype: TypeAlias = Literal["auto", "int8", "bfloat16", "float32"]
 """Number format of a model's matrices. int8 runs on a CPU, with causal backbones only."""
 Quantize: TypeAlias = Literal["none", "fp8", "int4"]
 """Number format of DiffusionGemma's large matrices; the other weights keep ``Dtype``."""
+Unmasking: TypeAlias = Literal["own", "hackable-diffusion"]
+"""Which steps ``entropy`` decoding takes: ours, or for research those of another library."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,6 +28,7 @@ class EngineConfig:
     device: Device = "auto"
     dtype: Dtype = "auto"
     quantize: Quantize = "none"
+    unmasking: Unmasking = "own"
     idle_timeout_s: float = 30 * 60
     cache_tokens: int = 16_384
     stored_bytes: int = 256_000_000
@@ -40,6 +43,10 @@ class EngineConfig:
             raise ValueError(f"dtype must be one of {get_args(Dtype)}, got {self.dtype!r}")
         if self.quantize not in get_args(Quantize):
             raise ValueError(f"quantize must be one of {get_args(Quantize)}, got {self.quantize!r}")
+        if self.unmasking not in get_args(Unmasking):
+            raise ValueError(
+                f"unmasking must be one of {get_args(Unmasking)}, got {self.unmasking!r}"
+            )
         if not self.idle_timeout_s > 0:
             raise ValueError(f"idle timeout must be above 0 seconds, got {self.idle_timeout_s}")
         if self.cache_tokens < 0:

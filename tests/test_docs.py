@@ -103,10 +103,11 @@ def problem(line: str, *, is_whole: bool) -> str | None:
 
 @cache
 def make_targets() -> set[str]:
-    parts = [ROOT / "tests" / folder / "setup.mk" for folder in ("real_editors", "live_engines")]
-    makefiles = [ROOT / "Makefile", *parts]
+    makefiles = [ROOT / "Makefile", *ROOT.glob("tests/*/setup.mk")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in makefiles)
-    return set(re.findall(r"^([a-z][\w-]*):", text, flags=re.MULTILINE))
+    named = set(re.findall(r"^([a-z][\w-]*):", text, flags=re.MULTILINE))
+    lists = ROOT.glob("tests/live_engines/requirements/*.txt")
+    return named | {f"build/servers/{path.stem}/.ready" for path in lists}
 
 
 def unknown_target(args: list[str]) -> str | None:

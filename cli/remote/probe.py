@@ -36,7 +36,12 @@ class Probe:
 
 def probe(remote: Remote) -> Probe:
     """Ask what the server is, and check its tokenizer. Nothing of the user's code is sent."""
+    from intarsia.engine.remote.discovery.gemma_tokenizer import (
+        check_gemma_tokenizer,
+        read_gemma_tokenizer,
+    )
     from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
+    from intarsia.engine.remote.fill.canvas_session import canvas_dialect_of
     from intarsia.engine.remote.filler import dialect_of
 
     remote = replace(remote, timeout_s=min(remote.timeout_s, PATIENCE_S))
@@ -52,6 +57,9 @@ def probe(remote: Remote) -> Probe:
     try:
         if server.system == "intarsia":
             check_protocol(link, lambda: None)
+        elif server.canvas_tokens is not None:
+            gemma = read_gemma_tokenizer(remote)
+            check_gemma_tokenizer(remote, gemma, canvas_dialect_of(remote, server), watch)
         else:
             text = read_tokenizer(remote)
             if not abilities.takes_text:
@@ -73,6 +81,8 @@ def described(found: Probe) -> Iterator[tuple[str, str]]:
         if server.context_tokens is not None:
             slots = f" in each of {server.num_slots} slots" if server.num_slots else ""
             yield "context", f"{server.context_tokens:,} tokens{slots}"
+        if server.canvas_tokens is not None:
+            yield "canvas", f"{server.canvas_tokens} tokens"
     if found.problem is not None:
         yield "problem", found.problem
         return

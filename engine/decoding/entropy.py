@@ -29,9 +29,27 @@ from intarsia.engine.diffusion.renewal import Remask
 from intarsia.engine.fill_control import FillControl
 
 
+class CanvasSchedule(Protocol):
+    """Makes the policy of each canvas in the place of the entropy bound, to compare with it."""
+
+    def policy(
+        self,
+        *,
+        mask_id: int,
+        max_steps: int,
+        temperature: float,
+        end_position: EndPosition,
+        generator: torch.Generator,
+    ) -> DenoisingPolicy:
+        """Return the policy of one canvas, of ``max_steps`` steps at most."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntropyPolicy:
     """How a hole is unmasked; ``num_free`` is the number of masked positions of a canvas.
+
+    ``schedule`` replaces the entropy bound, the acceptance and the remasking.
 
     Accepting from the left suits the bundled adapter. Accepting the surest positions anywhere in
     the canvas cost 1 of 6 exact lines at any bound (HumanEval single-line, 18 problems).
@@ -42,6 +60,7 @@ class EntropyPolicy:
     min_confidence: float = 0.4
     accept: type[AcceptAmongMasked] | type[AcceptFromLeft] = AcceptFromLeft
     temperature: float = 0.0
+    schedule: CanvasSchedule | None = None
 
     def __post_init__(self) -> None:
         if self.num_free < 1:
@@ -86,7 +105,7 @@ def decode_by_entropy(
                 mask_id=predictor.mask_id,
                 device=generator.device,
             ),
-            _canvas_policy(text, hole, policy, predictor.mask_id),
+            _canvas_policy(text, hole, policy, predictor.mask_id, generator),
             generator=generator,
             control=control,
             on_step=_report(on_round, text),
@@ -105,19 +124,32 @@ def _is_spent(text: HoleTokens, hole: HoleRequest) -> bool:
 
 
 def _canvas_policy(
-    text: HoleTokens, hole: HoleRequest, policy: EntropyPolicy, mask_id: int
+    text: HoleTokens,
+    hole: HoleRequest,
+    policy: EntropyPolicy,
+    mask_id: int,
+    generator: torch.Generator,
 ) -> DenoisingPolicy:
     """Return the policy of the next canvas, within the forward passes that are left."""
     max_steps = policy.num_free
     if hole.max_forwards is not None:
         max_steps = min(max_steps, hole.max_forwards - text.num_forwards)
+    end_position = _end_position(hole, text.ids[:-1])
+    if policy.schedule is not None:
+        return policy.schedule.policy(
+            mask_id=mask_id,
+            max_steps=max_steps,
+            temperature=policy.temperature,
+            end_position=end_position,
+            generator=generator,
+        )
     return masked_policy(
         renew=Remask(mask_id=mask_id, min_confidence=policy.min_confidence),
         max_steps=max_steps,
         entropy_bound=policy.entropy_bound,
         temperature=policy.temperature,
         accept=policy.accept,
-        end_position=_end_position(hole, text.ids[:-1]),
+        end_position=end_position,
     )
 
 

@@ -14,11 +14,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from intarsia.engine.diffusion.candidate_lengths import NUM_SCORED
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.denoise import Predict
 from intarsia.engine.fill_control import FillControl
-
-_NUM_SCORED = 8  # suffix tokens: farther ones depend little on the hole
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,18 +26,6 @@ class LengthChoice:
 
     num_tokens: int
     num_forwards: int
-
-
-def candidate_lengths(max_tokens: int, *, shortest: int = 4) -> tuple[int, ...]:
-    """Return lengths that double, from ``shortest`` up to ``max_tokens``."""
-    if max_tokens < 1:
-        raise ValueError(f"max_tokens must be 1 or more, got {max_tokens}")
-    lengths = []
-    length = shortest
-    while length < max_tokens:
-        lengths.append(length)
-        length *= 2
-    return (*lengths, max_tokens)
 
 
 @torch.inference_mode()
@@ -73,7 +60,7 @@ def suffix_surprise(logits: Tensor, canvas: TokenCanvas) -> float:
     wins only if the suffix is less likely than that at every other length.
     """
     start = int(canvas.is_free.nonzero().max()) + 1
-    ids = canvas.ids[start : start + _NUM_SCORED]
+    ids = canvas.ids[start : start + NUM_SCORED]
     if len(ids) == 0:
         return math.log(logits.shape[-1])
     log_probabilities = torch.log_softmax(logits[start : start + len(ids)].float(), dim=-1)

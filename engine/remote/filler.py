@@ -24,6 +24,7 @@ from intarsia.engine.remote.discovery.abilities import NOT_YET, PRIVACY, abiliti
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
 from intarsia.engine.remote.fill.ask_again import ask_again
+from intarsia.engine.remote.fill.canvas_session import open_canvas_session
 from intarsia.engine.remote.fill.filling_session import FillingSession
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.session import IdsSession
@@ -165,6 +166,14 @@ def open_session(
     if server.system == "intarsia":
         check_protocol(link, checkpoint)
         return TeamSession(link, server, shown=shown_name(remote))
+    if server.canvas_tokens is not None:
+        return open_canvas_session(
+            link,
+            server,
+            checkpoint,
+            max_context_tokens=max_context_tokens,
+            shown=shown_name(remote),
+        )
     text = read_tokenizer(remote)
     if (text_dialect := text_dialect_of(remote, server, text)) is not None:
         return TextSession(

@@ -1,6 +1,7 @@
 """Read the engine's command line into an EngineConfig.
 
-Clients write the same flags in ``ipc/launch.py``.
+Clients write the same flags in ``ipc/launch.py``; only ``--unmasking`` is for those who start the
+engine themselves.
 """
 
 import argparse
@@ -8,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
-from intarsia.engine.config import Device, Dtype, EngineConfig, Quantize
+from intarsia.engine.config import Device, Dtype, EngineConfig, Quantize, Unmasking
 
 
 def parse_arguments(arguments: Sequence[str] | None = None) -> EngineConfig:
@@ -37,6 +38,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", choices=get_args(Device))
     parser.add_argument("--dtype", choices=get_args(Dtype))
     parser.add_argument("--quantize", choices=get_args(Quantize))
+    parser.add_argument(
+        "--unmasking",
+        choices=get_args(Unmasking),
+        help="the steps of `entropy` decoding: ours, or those of Hackable Diffusion (research)",
+    )
     parser.add_argument(
         "--idle-timeout",
         dest="idle_timeout_s",

@@ -1,10 +1,14 @@
 """Load the model of a name as a Filler of its family. Runs on the engine's worker thread."""
 
+from importlib.util import find_spec
+
 import torch
 
 from intarsia.engine.cache.digest import sha256_of
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
+from intarsia.engine.decoding.entropy import EntropyPolicy
+from intarsia.engine.diffusion.hackable_diffusion import HackableSchedule
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.masked_causal.backbone.adapter import AdapterFiles
@@ -52,6 +56,18 @@ def check_model(config: EngineConfig, model: str, on_progress: Progress) -> None
         _read_shape_and_tokenizer(folder)
 
 
+def entropy_policy(config: EngineConfig) -> EntropyPolicy:
+    """Return how ``entropy`` decoding unmasks. Raises ModelError if its library is missing."""
+    if config.unmasking == "own":
+        return EntropyPolicy()
+    if find_spec("hackable_diffusion") is None or find_spec("jax") is None:
+        raise ModelError(
+            "`--unmasking hackable-diffusion` needs that library and JAX: install what "
+            "tests/live_engines/requirements/hackable-diffusion.txt lists"
+        )
+    return EntropyPolicy(schedule=HackableSchedule())
+
+
 def _require_fitting(config: EngineConfig, folder: ModelFolder) -> None:
     """Raise ModelError for settings of the other family."""
     if folder.family == "diffusion_gemma" and config.dtype == "int8":
@@ -69,6 +85,7 @@ def _load_masked_causal(
     device: torch.device,
     on_progress: Progress,
 ) -> MaskedCausalFiller:
+    entropy = entropy_policy(config)
     shape, tokenizer = _read_shape_and_tokenizer(folder)
     # The configured adapter belongs to the configured model, not to another that a request names.
     configured = config.adapter if model == config.model else None
@@ -93,6 +110,7 @@ def _load_masked_causal(
             notes=_notes(folder, adapters),
         ),
         max_context_tokens=min(config.max_context_tokens, shape.max_positions // 2),
+        entropy=entropy,
     )
 
 

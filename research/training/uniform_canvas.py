@@ -9,7 +9,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intarsia.engine.diffusion.length import candidate_lengths
+from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
 from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, HoleLayout, lay_out
 from intarsia.research.training.holes.packed_holes import HoleIds
 

@@ -1,14 +1,12 @@
-"""Turn the tokens of a hole into its text: apply end tokens, stop texts and limits."""
+"""Turn the tokens of a hole into its text: apply end tokens, stop texts and limits.
+
+Shared by our own model and a server that holds one. Imports no torch.
+"""
 
 from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Literal
 
-from torch import Tensor
-
-from intarsia.engine.diffusion.denoise import Denoised
-from intarsia.engine.diffusion.draft import Draft
-from intarsia.engine.families.diffusion_gemma.canvas.layout import HoleLayout
 from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
 from intarsia.engine.families.stop_rules import find_text_end
 from intarsia.engine.ipc.messages import CanvasToken, Fill, FinishReason
@@ -23,16 +21,13 @@ class HoleDraft:
     entropies: list[float] = field(default_factory=list)
     is_accepted: list[bool] = field(default_factory=list)
 
-    def then(
-        self, canvas: Draft | Denoised, is_accepted: Tensor, layout: HoleLayout
-    ) -> "HoleDraft":
+    def then(self, later: "HoleDraft") -> "HoleDraft":
         """Return these tokens followed by those of the next canvas."""
-        hole = slice(layout.start, layout.end)
         return HoleDraft(
-            ids=self.ids + canvas.ids[hole].tolist(),
-            confidences=self.confidences + canvas.confidences[hole].tolist(),
-            entropies=self.entropies + canvas.entropies[hole].tolist(),
-            is_accepted=self.is_accepted + is_accepted[hole].tolist(),
+            ids=self.ids + later.ids,
+            confidences=self.confidences + later.confidences,
+            entropies=self.entropies + later.entropies,
+            is_accepted=self.is_accepted + later.is_accepted,
         )
 
 
@@ -64,7 +59,7 @@ def answer_of(draft: HoleDraft, request: Fill, given: list[int], text: GemmaToke
     tokens = tuple(map(CanvasToken, kept, draft.confidences, draft.is_accepted))
     return Answer(
         tokens=tokens,
-        mean_entropy=fmean(draft.entropies[: max(len(kept), 1)]),
+        mean_entropy=fmean(draft.entropies[: max(len(kept), 1)] or [0.0]),
         has_end=end is not None or num_ids < len(draft.ids),
     )
 

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from msgspec.structs import replace
+from torch import Tensor
 
+from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
 from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
 from intarsia.engine.diffusion.denoise import (
     Denoised,
@@ -22,21 +23,21 @@ from intarsia.engine.diffusion.denoise import (
     ignore_step,
 )
 from intarsia.engine.diffusion.draft import Draft
-from intarsia.engine.diffusion.length import candidate_lengths, choose_length
+from intarsia.engine.diffusion.length import choose_length
 from intarsia.engine.diffusion.noising import any_of
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.answer import HoleDraft, answer_of, finish_reason_of
 from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, HoleLayout, lay_out
+from intarsia.engine.families.diffusion_gemma.canvas.layout import HoleLayout
+from intarsia.engine.families.diffusion_gemma.canvas.read_request import (
+    HoleTask,
+    ModelLimits,
+    RequestReader,
+)
 from intarsia.engine.families.diffusion_gemma.canvas.settings import DenoisingSettings
 from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
 from intarsia.engine.families.diffusion_gemma.next_edit.find import NextEditFinder
 from intarsia.engine.families.protocol import fill_timing
-from intarsia.engine.families.validate_request import (
-    require_common_fields,
-    require_draft,
-    require_range,
-)
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import Filler, ModelInfo
 from intarsia.engine.ipc.messages import (
@@ -53,13 +54,8 @@ from intarsia.engine.ipc.messages import (
 class _FillTask:
     """A request as token ids, and the control of its fill."""
 
-    request: Fill
-    context: list[int]
-    num_project: int  # context tokens of other files
-    given: list[int]
-    num_given_in_context: int
+    hole: HoleTask
     start: list[int | None]  # the ids of a draft, None where these are noised; else empty
-    suffix: list[int]
     control: FillControl
 
 
@@ -88,8 +84,13 @@ class DiffusionGemmaFiller:
         self._backbone = backbone
         self._text = text
         self._settings = settings
-        self._sizes = CanvasSizes(canvas_length=backbone.canvas_length)
-        self._max_context_tokens = max_context_tokens
+        limits = ModelLimits(
+            vocab_size=backbone.vocab_size,
+            canvas_length=backbone.canvas_length,
+            max_positions=backbone.max_positions,
+            max_context_tokens=max_context_tokens,
+        )
+        self._reader = RequestReader(text, limits)
         self._next_edits = NextEditFinder(backbone, text, settings, max_tokens=max_context_tokens)
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
@@ -97,11 +98,11 @@ class DiffusionGemmaFiller:
         started_at = time.monotonic()
         task = self._choose_context(request, control)
         policy = self._settings.policy(request, vocab_size=self._backbone.vocab_size)
-        prefilled = self._backbone.prefill(task.context, control)
+        prefilled = self._backbone.prefill(task.hole.context, control)
         prefilled_at = time.monotonic()
         layouts, num_forwards = self._plan(task)
         written = self._write(task, layouts, policy, num_forwards)
-        answer = answer_of(written.draft, request, task.given, self._text)
+        answer = answer_of(written.draft, request, task.hole.given, self._text)
         return Filled(
             id=request.id,
             text=answer.text,
@@ -113,7 +114,7 @@ class DiffusionGemmaFiller:
             model=self.info.name,
             num_prefilled=prefilled.num_computed,
             num_reused=prefilled.num_reused,
-            num_project=task.num_project,
+            num_project=task.hole.num_project,
         )
 
     def for_another_owner(self, *, cache_tokens: int) -> Filler:
@@ -148,7 +149,7 @@ class DiffusionGemmaFiller:
             given=place.given,
             project=place.project,
         )
-        self._backbone.prefill(self._read(request, control).context, control)
+        self._backbone.prefill(self._reader.read(request).context, control)
 
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
         """Return the lines that no longer fit after an edit, refilled.
@@ -163,52 +164,17 @@ class DiffusionGemmaFiller:
 
     def _choose_context(self, request: Fill, control: FillControl) -> _FillTask:
         """Return the task with code of other files if it may wait for that, or need not wait."""
-        task = self._read(request, control)
-        if not task.num_project or request.project_use == "always":
-            return task
-        own = self._read(replace(request, project=None), control)
-        num_missing = self._backbone.num_missing(task.context)
-        num_missing_without = self._backbone.num_missing(own.context)
-        speed = self._backbone.reading_speed
-        return task if speed.is_worth_reading(num_missing, num_missing_without) else own
-
-    def _read(self, request: Fill, control: FillControl) -> _FillTask:
-        """Encode the request; suffix and given text too long for the canvas go to the context."""
-        require_common_fields(request, vocab_size=self._backbone.vocab_size)
-        given, suffix = self._text.encode(request.given), self._text.encode(request.suffix)
-        far_suffix = request.suffix if len(suffix) > self._sizes.max_suffix else ""
-        num_early = max(len(given) - self._sizes.max_given, 0)
-        context = self._text.context(request.prefix, far_suffix)
-        context += given[:num_early]
-        if len(context) > self._max_context_tokens:
-            raise ValueError(
-                f"prefix and suffix have {len(context)} tokens, above the limit of "
-                f"{self._max_context_tokens}: send less text"
-            )
-        room = self._backbone.max_positions - self._backbone.canvas_length - len(context)
-        require_range("max_tokens", request.max_tokens, least=1, most=room)
-        max_project = min(room - request.max_tokens, self._max_context_tokens // 2)
-        project = self._text.project(request.project, max_tokens=max_project)
-        if len(project):
-            context = self._text.context(request.prefix, far_suffix, project)
-            context += given[:num_early]
-        return _FillTask(
-            request=request,
-            context=context,
-            num_project=len(project),
-            given=given,
-            num_given_in_context=num_early,
-            start=self._read_draft(request),
-            suffix=suffix,
-            control=control,
+        hole = self._reader.choose_context(
+            request,
+            num_missing=self._backbone.num_missing,
+            is_worth_reading=self._backbone.reading_speed.is_worth_reading,
         )
+        return _FillTask(hole=hole, start=self._noised(hole), control=control)
 
-    def _read_draft(self, request: Fill) -> list[int | None]:
+    def _noised(self, hole: HoleTask) -> list[int | None]:
         """Return the draft's ids, a share of these noised."""
-        draft = self._text.encode(request.draft)
-        require_draft(len(draft), request)
-        is_noised = any_of(len(draft), request.noise, self._generator(request))
-        return [None if i in is_noised else token for i, token in enumerate(draft)]
+        is_noised = any_of(len(hole.draft), hole.request.noise, self._generator(hole.request))
+        return [None if i in is_noised else token for i, token in enumerate(hole.draft)]
 
     def _plan(self, task: _FillTask) -> tuple[tuple[HoleLayout, ...], int]:
         """Choose the hole's length; return its canvases and the forward passes that this took.
@@ -216,37 +182,28 @@ class DiffusionGemmaFiller:
         A draft has its length already, and another seed is its alternative.
         """
         if task.start:
-            return self._lay_out(task, len(task.start)), 0
-        max_tokens = task.request.max_tokens
+            return self._reader.lay_out(task.hole, len(task.start)), 0
+        max_tokens = task.hole.request.max_tokens
         # without a suffix to meet, the model itself ends the text
-        lengths = candidate_lengths(max_tokens) if task.suffix else (max_tokens,)
+        lengths = candidate_lengths(max_tokens) if task.hole.suffix else (max_tokens,)
         choice = choose_length(
             self._backbone.predict,
             lengths,
-            lambda length: self._noisy(task, self._lay_out(task, length)[0]),
+            lambda length: self._noisy(task, self._reader.lay_out(task.hole, length)[0]),
             control=task.control,
         )
-        first, *rest = self._lay_out(task, choice.num_tokens)
-        if task.request.alternative == 0:
+        first, *rest = self._reader.lay_out(task.hole, choice.num_tokens)
+        if task.hole.request.alternative == 0:
             return (first, *rest), choice.num_forwards
         return (self._with_alternative(task, first), *rest), choice.num_forwards + 1
-
-    def _lay_out(self, task: _FillTask, num_free: int) -> tuple[HoleLayout, ...]:
-        special = self._text.special
-        return lay_out(
-            task.given[task.num_given_in_context :],
-            num_free,
-            task.suffix,
-            sizes=self._sizes,
-            end_id=special.first_end,
-            pad_id=special.pad,
-        )
 
     def _with_alternative(self, task: _FillTask, layout: HoleLayout) -> HoleLayout:
         """Give the hole the k-th next likely first token, found by one forward pass."""
         task.control.checkpoint()
         logits = self._backbone.predict(self._noisy(task, layout), None)[layout.start]
-        return layout.beginning_with(int(logits.topk(task.request.alternative + 1).indices[-1]))
+        return layout.beginning_with(
+            int(logits.topk(task.hole.request.alternative + 1).indices[-1])
+        )
 
     def _write(
         self,
@@ -257,7 +214,7 @@ class DiffusionGemmaFiller:
     ) -> _Written:
         """Denoise canvas after canvas until the text has an end or the deadline comes."""
         written = _Written(draft=HoleDraft(), num_forwards=num_forwards, reason="done")
-        generator, context = self._generator(task.request), task.context
+        generator, context = self._generator(task.hole.request), task.hole.context
         for layout in layouts:
             self._backbone.prefill(context, task.control)
             denoised = denoise(
@@ -283,7 +240,7 @@ class DiffusionGemmaFiller:
         return random_canvas(layout.ids, vocab_size=vocab_size, generator=generator, start=start)
 
     def _has_end(self, task: _FillTask, draft: HoleDraft) -> bool:
-        return answer_of(draft, task.request, task.given, self._text).has_end
+        return answer_of(draft, task.hole.request, task.hole.given, self._text).has_end
 
     def _report(self, task: _FillTask, layout: HoleLayout, earlier: _Written) -> OnStep:
         """Return a function that sends each step of this canvas to the client, if it asked."""
@@ -292,15 +249,16 @@ class DiffusionGemmaFiller:
             return ignore_step
 
         def report(step: int, canvas: TokenCanvas, draft: Draft) -> None:
-            whole = earlier.draft.then(draft, canvas.is_accepted | canvas.is_fixed, layout)
-            answer = answer_of(whole, task.request, task.given, self._text)
+            is_accepted = canvas.is_accepted | canvas.is_fixed
+            whole = earlier.draft.then(_hole_of(draft, is_accepted, layout))
+            answer = answer_of(whole, task.hole.request, task.hole.given, self._text)
             num_forwards = earlier.num_forwards + step
-            on_step(Step(id=task.request.id, step=num_forwards, tokens=answer.tokens))
+            on_step(Step(id=task.hole.request.id, step=num_forwards, tokens=answer.tokens))
 
         return report
 
     def _noisy(self, task: _FillTask, layout: HoleLayout) -> TokenCanvas:
-        generator = self._generator(task.request)
+        generator = self._generator(task.hole.request)
         vocab_size = self._backbone.vocab_size
         return random_canvas(layout.ids, vocab_size=vocab_size, generator=generator)
 
@@ -312,7 +270,18 @@ class DiffusionGemmaFiller:
 def _then_canvas(written: _Written, denoised: Denoised, layout: HoleLayout) -> _Written:
     is_accepted = torch.ones_like(denoised.ids, dtype=torch.bool)
     return _Written(
-        draft=written.draft.then(denoised, is_accepted, layout),
+        draft=written.draft.then(_hole_of(denoised, is_accepted, layout)),
         num_forwards=written.num_forwards + denoised.num_forwards,
         reason=denoised.finish_reason,
+    )
+
+
+def _hole_of(canvas: Draft | Denoised, is_accepted: Tensor, layout: HoleLayout) -> HoleDraft:
+    """Return the hole's tokens of one canvas."""
+    hole = slice(layout.start, layout.end)
+    return HoleDraft(
+        ids=canvas.ids[hole].tolist(),
+        confidences=canvas.confidences[hole].tolist(),
+        entropies=canvas.entropies[hole].tolist(),
+        is_accepted=is_accepted[hole].tolist(),
     )

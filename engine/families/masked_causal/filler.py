@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
+from intarsia.engine.decoding.entropy import EntropyPolicy
 from intarsia.engine.decoding.tokens import EndReason, HoleTokens, OnRound
 from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
@@ -41,12 +42,22 @@ _FINISH_REASONS: dict[EndReason, FinishReason] = {
 
 
 class MaskedCausalFiller:
-    """Answers fills with one loaded causal backbone (the Filler protocol)."""
+    """Answers fills with one loaded causal backbone (the Filler protocol).
+
+    ``entropy`` None is the policy that suits the bundled adapter.
+    """
 
     def __init__(
-        self, context: OpenContext, text: FimTokenizer, info: ModelInfo, *, max_context_tokens: int
+        self,
+        context: OpenContext,
+        text: FimTokenizer,
+        info: ModelInfo,
+        *,
+        max_context_tokens: int,
+        entropy: EntropyPolicy | None = None,
     ) -> None:
         self.info = info
+        self._entropy = entropy or EntropyPolicy()
         self._text = text
         self._max_context_tokens = max_context_tokens
         self._context = context
@@ -62,7 +73,7 @@ class MaskedCausalFiller:
         )
         for ids in context.stored_contexts():
             self._reader.remember_stored(ids)
-        self._writer = HoleWriter(context, text)
+        self._writer = HoleWriter(context, text, self._entropy)
         self._reranker = Reranker(context, text, self._writer)
         self._next_edits = NextEditFinder(
             context.backbone, text, context.find_held, max_tokens=max_context_tokens
@@ -99,6 +110,7 @@ class MaskedCausalFiller:
             self._text,
             self.info,
             max_context_tokens=self._max_context_tokens,
+            entropy=self._entropy,
         )
 
     def suspended(self) -> AbstractContextManager[None]:

@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 
@@ -27,11 +28,12 @@ from intarsia.engine.ipc.messages import CanvasToken
 
 
 class HoleWriter:
-    """Decodes holes after the open context."""
+    """Decodes holes after the open context; ``entropy`` is the policy of that decoding."""
 
-    def __init__(self, context: OpenContext, text: FimTokenizer) -> None:
+    def __init__(self, context: OpenContext, text: FimTokenizer, entropy: EntropyPolicy) -> None:
         self._context = context
         self._text = text
+        self._entropy = entropy
         self._past_answers = PastAnswers(text)
 
     def find_start(self, task: FillTask) -> WarmStart | None:
@@ -103,7 +105,7 @@ class HoleWriter:
             return decode_by_entropy(
                 CanvasPasses(self._context),
                 hole,
-                EntropyPolicy(temperature=request.temperature or 0.0),
+                replace(self._entropy, temperature=request.temperature or 0.0),
                 generator=torch.Generator(backbone.device).manual_seed(request.seed),
                 control=task.control,
                 on_round=on_round,

@@ -73,25 +73,35 @@ class ServerBusy(Exception):
     """The server ended its answer because it is busy. The message is what it said."""
 
 
-class Dialect(Protocol):
-    """How one kind of server is asked for tokens."""
+class Streams(Protocol):
+    """How one kind of server streams an answer."""
 
     path: ClassVar[str]
-    can_begin: ClassVar[bool]  # it takes ``Generation.beginning``
-    reads_in_parts: ClassVar[bool]  # else a long prompt is cancelled as quickly as a short one
-    encodes_marks_as_text: ClassVar[bool]  # on request; else a mark in a text is always a mark
-
-    def body(self, generation: Generation) -> Mapping[str, Any]:
-        """Return the request's JSON."""
-        ...
-
-    def tokenize_body(self, text: str, *, parse_marks: bool) -> Mapping[str, Any]:
-        """Return the JSON by which ``/tokenize`` encodes a text, its answer's field is tokens."""
-        ...
 
     def parse(self, data: bytes) -> Chunk | None:
         """Return a piece of the answer, None for one without content.
 
         Raises UnusableAnswer, ServerBusy.
         """
+        ...
+
+
+class Tokenizes(Protocol):
+    """How one kind of server is asked to encode a text."""
+
+    encodes_marks_as_text: ClassVar[bool]  # on request; else a mark in a text is always a mark
+
+    def tokenize_body(self, text: str, *, parse_marks: bool) -> Mapping[str, Any]:
+        """Return the JSON by which ``/tokenize`` encodes a text, its answer's field is tokens."""
+        ...
+
+
+class Dialect(Streams, Tokenizes, Protocol):
+    """How one kind of server is asked for tokens."""
+
+    can_begin: ClassVar[bool]  # it takes ``Generation.beginning``
+    reads_in_parts: ClassVar[bool]  # else a long prompt is cancelled as quickly as a short one
+
+    def body(self, generation: Generation) -> Mapping[str, Any]:
+        """Return the request's JSON."""
         ...

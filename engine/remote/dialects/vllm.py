@@ -68,21 +68,26 @@ class Vllm:
         return tokenize_body(text, model=self._model)
 
     def parse(self, data: bytes) -> Chunk | None:
-        """Return a piece of the answer. Raises UnusableAnswer, ServerBusy.
+        """Return a piece of the answer. Raises UnusableAnswer, ServerBusy."""
+        return parse_chunk(data)
 
-        The usage, which ends the answer, comes after the event with the reason of the end. It says
-        what was reused with `--enable-prompt-tokens-details`.
-        """
-        event = parse_event(data, "vLLM")
-        if event is None:
-            return None
-        return Chunk(
-            tokens=tuple(_new_tokens(event.choice.logprobs)),
-            stop=stop_kind(event.choice, event.choice.stop_reason),
-            is_last=not event.choices,
-            reading=reading_of(event),
-            model=event.model,
-        )
+
+def parse_chunk(data: bytes) -> Chunk | None:
+    """Return a piece of a streamed completion. Raises UnusableAnswer, ServerBusy.
+
+    The usage, which ends the answer, comes after the event with the reason of the end. It says what
+    was reused with `--enable-prompt-tokens-details`.
+    """
+    event = parse_event(data, "vLLM")
+    if event is None:
+        return None
+    return Chunk(
+        tokens=tuple(_new_tokens(event.choice.logprobs)),
+        stop=stop_kind(event.choice, event.choice.stop_reason),
+        is_last=not event.choices,
+        reading=reading_of(event),
+        model=event.model,
+    )
 
 
 def _new_tokens(scored: LogProbs | None) -> Sequence[NewToken]:

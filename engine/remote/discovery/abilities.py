@@ -112,6 +112,24 @@ ABILITIES: Mapping[System, Abilities] = {
             "it was never run with intarsia: this follows LM Studio's documentation",
         ),
     ),
+    "vLLM with DiffusionGemma": Abilities(
+        can_fill=True,
+        can=(
+            "the hole is written on one canvas between the code before and after it",
+            "given text and the code after the hole are pinned",
+            "the length of a hole is chosen by how well the code after it then fits",
+            "probability of each token",
+            "several answers on request, from other noise",
+            "stop texts, open brackets and indentation end a hole as with our models",
+            "reading ahead in idle time",
+        ),
+        lost=(
+            "drafts: the server sends a whole canvas when it is done",
+            "temperature and seed: the server has its own",
+            "comparing several answers with the code after the hole",
+            "next edits, and rewriting of present text",
+        ),
+    ),
     "llama.cpp": Abilities(
         can_fill=True,
         can=(

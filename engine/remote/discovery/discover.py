@@ -1,9 +1,10 @@
 """Ask a server once what it is: which program, which model, and how much context it holds."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from intarsia.engine.errors import RemoteError
+from intarsia.engine.remote.discovery.canvas import served_canvas
 from intarsia.engine.remote.discovery.fields import list_of, table_of, text_of, whole_of
 from intarsia.engine.remote.discovery.text_servers import (
     is_ollama,
@@ -17,7 +18,16 @@ from intarsia.engine.remote.http.watch import Watch
 from intarsia.engine.remote.settings.remotes import Remote
 
 System: TypeAlias = Literal[
-    "intarsia", "llama.cpp", "vLLM", "NIM", "SGLang", "MLX", "Ollama", "LM Studio", "unknown"
+    "intarsia",
+    "llama.cpp",
+    "vLLM",
+    "vLLM with DiffusionGemma",
+    "NIM",
+    "SGLang",
+    "MLX",
+    "Ollama",
+    "LM Studio",
+    "unknown",
 ]
 
 _OWNERS: dict[str, System] = {
@@ -35,6 +45,8 @@ class Server:
     """What a server says of itself. ``None``: it does not say.
 
     ``format`` is the number format of the weights, ``num_slots`` the requests that it runs at once.
+    ``canvas_tokens`` is the length of DiffusionGemma's canvas, None for a model that writes from
+    left to right.
     """
 
     system: System
@@ -44,6 +56,7 @@ class Server:
     vocab_size: int | None = None
     num_slots: int | None = None
     version: str | None = None
+    canvas_tokens: int | None = None
 
 
 def discover(remote: Remote, watch: Watch) -> Server:
@@ -63,11 +76,12 @@ def discover(remote: Remote, watch: Watch) -> Server:
         ask = ollama_model if system == "Ollama" else lm_studio_model
         return Server(system=system, **ask(remote, str(row["id"]), watch))
     is_only = system != "MLX" or len(rows) == 1  # mlx-lm lists what it could load
-    return Server(
+    server = Server(
         system=system,
         model=text_of(row.get("id")) if is_only or remote.model else None,
         context_tokens=whole_of(row.get("max_model_len")),
     )
+    return _with_canvas(remote, server, watch) if system == "vLLM" else server
 
 
 def _models(remote: Remote, watch: Watch) -> Any:
@@ -134,6 +148,14 @@ def _nim(remote: Remote, row: dict[str, Any], release: str, watch: Watch) -> Ser
         context_tokens=whole_of(row.get("max_model_len")),
         version=release,
     )
+
+
+def _with_canvas(remote: Remote, server: Server, watch: Watch) -> Server:
+    """Return the server with the length of its canvas, if its model has one."""
+    canvas_tokens = served_canvas(remote, remote.model or server.model or "", watch)
+    if canvas_tokens is None:
+        return server
+    return replace(server, system="vLLM with DiffusionGemma", canvas_tokens=canvas_tokens)
 
 
 def _llama_cpp(remote: Remote, row: dict[str, Any], watch: Watch) -> Server:

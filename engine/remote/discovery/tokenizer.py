@@ -4,7 +4,7 @@ With another tokenizer than the server's, every id would mean another text. So t
 a sample and the marks of a hole too, and any difference is refused.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
 )
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
 from intarsia.engine.model_store.gguf.convert import converted_folder
-from intarsia.engine.remote.dialects.generation import Dialect
+from intarsia.engine.remote.dialects.generation import Dialect, Tokenizes
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.http.exchange import ask_json, unusable
 from intarsia.engine.remote.http.watch import Watch
@@ -51,15 +51,25 @@ def check_tokenizer(
     """Raise RemoteError if the server's tokenizer is not this one."""
     if server.vocab_size is not None and text.num_tokens > server.vocab_size:
         raise _wrong(remote, server)
-    sample = SAMPLE if dialect.encodes_marks_as_text else SAMPLE.replace(_MARKS_AS_TEXT, "")
-    if _encoded(remote, dialect.tokenize_body(sample, parse_marks=False), watch) != text.encode(
-        sample
-    ):
+    if not encodes_alike(remote, text.encode, text.fim_marks(), dialect, watch):
         raise _wrong(remote, server)
-    for mark, mark_id in text.fim_marks().items():
-        body = dialect.tokenize_body(mark, parse_marks=True)
-        if _encoded(remote, body, watch) != [mark_id]:
-            raise _wrong(remote, server)
+
+
+def encodes_alike(
+    remote: Remote,
+    encode: Callable[[str], list[int]],
+    marks: Mapping[str, int],
+    dialect: Tokenizes,
+    watch: Watch,
+) -> bool:
+    """Tell whether the server encodes the sample and these marks as we do. Raises RemoteError."""
+    sample = SAMPLE if dialect.encodes_marks_as_text else SAMPLE.replace(_MARKS_AS_TEXT, "")
+    if _encoded(remote, dialect.tokenize_body(sample, parse_marks=False), watch) != encode(sample):
+        return False
+    return all(
+        _encoded(remote, dialect.tokenize_body(mark, parse_marks=True), watch) == [mark_id]
+        for mark, mark_id in marks.items()
+    )
 
 
 def _encoded(remote: Remote, body: Mapping[str, Any], watch: Watch) -> list[int]:

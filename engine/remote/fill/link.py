@@ -5,9 +5,9 @@ several keys a second, and each would wait for the same fault.
 """
 
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import closing, contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.remote.dialects.generation import (
@@ -15,6 +15,7 @@ from intarsia.engine.remote.dialects.generation import (
     Dialect,
     Generation,
     ServerBusy,
+    Streams,
     UnusableAnswer,
 )
 from intarsia.engine.remote.dialects.text_generation import (
@@ -68,11 +69,16 @@ class ServerLink:
     def generate(
         self, dialect: Dialect, generation: Generation, checkpoint: Callable[[], None]
     ) -> Generator[Chunk]:
-        """Yield the pieces of an answer; closing the iterator cancels the request.
+        """Return the pieces of an answer; closing the iterator cancels the request.
 
         Raises RemoteError, and what ``checkpoint`` raises.
         """
-        body = dialect.body(generation)
+        return self.stream(dialect, dialect.body(generation), checkpoint)
+
+    def stream(
+        self, dialect: Streams, body: Mapping[str, Any], checkpoint: Callable[[], None]
+    ) -> Generator[Chunk]:
+        """Yield the pieces of the answer to a request's JSON, as ``generate`` does."""
         events = ask_events(self.remote, dialect.path, self.watch(checkpoint), body)
         return self._chunks(dialect.path, events, dialect.parse)
 

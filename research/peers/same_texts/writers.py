@@ -8,6 +8,7 @@ from typing import Protocol
 import torch
 
 from intarsia.engine.config import Dtype
+from intarsia.engine.decoding.entropy import EntropyPolicy
 from intarsia.engine.families.device import choose_device
 from intarsia.engine.families.masked_causal.backbone.adapter import AdapterFiles
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
@@ -65,7 +66,7 @@ class OwnEngine:
         self.name = name
         self.text = text
         self._context = context
-        self._writer = HoleWriter(context, text)
+        self._writer = HoleWriter(context, text, EntropyPolicy())
 
     def write(self, task: FillTask) -> WrittenHole:
         self._context.prefill(task.context)

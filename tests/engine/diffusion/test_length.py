@@ -7,8 +7,9 @@ import torch
 from cancel_when import cancelling
 from rule_predict import VOCAB_SIZE, RulePredict
 
+from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
 from intarsia.engine.diffusion.canvas import TokenCanvas, random_canvas
-from intarsia.engine.diffusion.length import candidate_lengths, choose_length, suffix_surprise
+from intarsia.engine.diffusion.length import choose_length, suffix_surprise
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 

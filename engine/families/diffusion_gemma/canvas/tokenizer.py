@@ -61,6 +61,18 @@ class GemmaTokenizer:
         self._tokenizer = tokenizer
         self.special = special
 
+    @property
+    def num_tokens(self) -> int:
+        """The number of ids, special ones included."""
+        num_tokens: int = self._tokenizer.get_vocab_size()
+        return num_tokens
+
+    def special_marks(self) -> dict[str, int]:
+        """Return the special ids by what each looks like in a text."""
+        special = self.special
+        ids = (special.begin, special.pad, *sorted(special.end))
+        return {str(self._tokenizer.id_to_token(i)): i for i in ids}
+
     def encode(self, text: str) -> list[int]:
         """Return the ids of plain text."""
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids

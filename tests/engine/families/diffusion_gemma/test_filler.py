@@ -123,7 +123,7 @@ class SlowReading(ReadingSpeed):
 def test_it_never_takes_the_room_of_a_hole(filler: DiffusionGemmaFiller) -> None:
     def num_project(max_tokens: int) -> int:
         request = Fill(id=1, prefix=PREFIX, suffix=SUFFIX, max_tokens=max_tokens, project=PROJECT)
-        return filler._read(request, NO_CONTROL).num_project
+        return filler._reader.read(request).num_project
 
     backbone, num_own = filler._backbone, len(filler._text.context(PREFIX, SUFFIX))
     most = backbone.max_positions - backbone.canvas_length - num_own

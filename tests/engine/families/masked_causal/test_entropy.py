@@ -1,5 +1,6 @@
 """``entropy``: canvas after canvas through the denoising loop, on a toy backbone."""
 
+import sys
 import time
 from collections.abc import Sequence
 from itertools import pairwise
@@ -11,16 +12,25 @@ from cancel_when import cancel_when
 from toy_causal import save_adapter, toy_context, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
+from intarsia.engine.config import EngineConfig
 from intarsia.engine.decoding.entropy import EntropyPolicy, decode_by_entropy
 from intarsia.engine.decoding.hole_request import HoleRequest
 from intarsia.engine.decoding.tokens import HoleTokens, score_tokens
+from intarsia.engine.diffusion.acceptance import AcceptFromLeft
 from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.errors import Cancelled
+from intarsia.engine.diffusion.denoise import DenoisingPolicy
+from intarsia.engine.diffusion.hackable_diffusion import HackableSchedule
+from intarsia.engine.diffusion.hole_end import EndPosition
+from intarsia.engine.diffusion.policies import masked_policy
+from intarsia.engine.diffusion.renewal import Remask
+from intarsia.engine.errors import Cancelled, ModelError
 from intarsia.engine.families.masked_causal.canvas_passes import CanvasPasses
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
+from intarsia.engine.families.masked_causal.writer import HoleWriter
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Step
+from intarsia.engine.service.load_filler import entropy_policy
 
 
 @pytest.fixture
@@ -160,3 +170,50 @@ def test_given_text_in_short_tokens_is_held_once(toy: Path, adapter: Path, given
 def test_a_canvas_needs_an_open_position() -> None:
     with pytest.raises(ValueError, match="open position"):
         EntropyPolicy(num_free=0)
+
+
+class OwnParts:
+    """A schedule of other parts: here our own, with a bound that accepts one token a step."""
+
+    num_asked = 0
+
+    def policy(
+        self,
+        *,
+        mask_id: int,
+        max_steps: int,
+        temperature: float,
+        end_position: EndPosition,
+        generator: torch.Generator,
+    ) -> DenoisingPolicy:
+        self.num_asked += 1
+        return masked_policy(
+            renew=Remask(mask_id=mask_id),
+            max_steps=max_steps,
+            entropy_bound=0.0,
+            temperature=temperature,
+            end_position=end_position,
+            accept=AcceptFromLeft,
+        )
+
+
+def test_a_schedule_of_other_parts_unmasks_the_canvases(toy: Path, adapter: Path) -> None:
+    schedule, filler = OwnParts(), toy_filler(toy, adapter)
+    filler._writer = HoleWriter(filler._context, filler._text, EntropyPolicy(schedule=schedule))
+    filled = run_fill(filler, toy_fill(decoding="entropy", max_tokens=30))
+    again = run_fill(filler, toy_fill(decoding="entropy", max_tokens=30, max_steps=4))
+    own = EntropyPolicy(entropy_bound=0.0, min_confidence=0.0)
+    filler._writer = HoleWriter(filler._context, filler._text, own)
+    expected = run_fill(filler, toy_fill(decoding="entropy", max_tokens=30))
+    assert (filled.text, filled.num_forwards) == (expected.text, expected.num_forwards)
+    assert schedule.num_asked > 1 and again.num_forwards == 4
+
+
+def test_another_librarys_schedule_needs_that_library() -> None:
+    """It is in no list of ours: JAX would come with it."""
+    with pytest.raises(ModelError, match="needs that library and JAX"):
+        entropy_policy(EngineConfig(unmasking="hackable-diffusion"))
+    assert entropy_policy(EngineConfig()) == EntropyPolicy()
+    assert "jax" not in sys.modules
+    with pytest.raises(ValueError, match="num_steps"):
+        HackableSchedule(num_steps=0)

@@ -1,0 +1,20 @@
+"""The lengths that are tried for a hole, and how much of the suffix judges them.
+
+``length.py`` judges with a model of this machine; a remote engine has its server do that. Imports
+no torch.
+"""
+
+NUM_SCORED = 8
+"""Suffix tokens that judge a length: farther ones depend little on the hole."""
+
+
+def candidate_lengths(max_tokens: int, *, shortest: int = 4) -> tuple[int, ...]:
+    """Return lengths that double, from ``shortest`` up to ``max_tokens``."""
+    if max_tokens < 1:
+        raise ValueError(f"max_tokens must be 1 or more, got {max_tokens}")
+    lengths = []
+    length = shortest
+    while length < max_tokens:
+        lengths.append(length)
+        length *= 2
+    return (*lengths, max_tokens)

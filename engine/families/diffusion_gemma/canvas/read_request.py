@@ -1,0 +1,120 @@
+"""Turn a request into token ids: the context to read, and what the canvas shows.
+
+Shared by our own model and a server that holds one. Imports no torch.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, HoleLayout, lay_out
+from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
+from intarsia.engine.families.validate_request import (
+    require_common_fields,
+    require_draft,
+    require_range,
+)
+from intarsia.engine.ipc.messages import Fill
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HoleTask:
+    """A request as token ids. ``draft`` is empty unless present text is to be rewritten."""
+
+    request: Fill
+    context: list[int]
+    num_project: int  # context tokens of other files
+    given: list[int]
+    num_given_in_context: int
+    draft: list[int]
+    suffix: list[int]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ModelLimits:
+    """Sizes of a model. ``max_positions``: of context and canvas together."""
+
+    vocab_size: int
+    canvas_length: int
+    max_positions: int
+    max_context_tokens: int
+
+
+class RequestReader:
+    """Encodes requests for one model."""
+
+    def __init__(self, text: GemmaTokenizer, limits: ModelLimits) -> None:
+        self._text = text
+        self._limits = limits
+        self._sizes = CanvasSizes(canvas_length=limits.canvas_length)
+
+    def choose_context(
+        self,
+        request: Fill,
+        *,
+        num_missing: Callable[[list[int]], int],
+        is_worth_reading: Callable[[int, int], bool],
+    ) -> HoleTask:
+        """Return the task with code of other files if it may wait for that, or need not wait.
+
+        ``num_missing`` returns how many tokens of a context would have to be read;
+        ``is_worth_reading`` is that of ``ReadingSpeed``. Raises ValueError.
+        """
+        task = self.read(request)
+        if not task.num_project or request.project_use == "always":
+            return task
+        own = self.read(replace(request, project=None))
+        is_worth_it = is_worth_reading(num_missing(task.context), num_missing(own.context))
+        return task if is_worth_it else own
+
+    def read(self, request: Fill) -> HoleTask:
+        """Encode the request; suffix and given text too long for the canvas go to the context.
+
+        Raises ValueError for a field out of its range.
+        """
+        limits = self._limits
+        require_common_fields(request, vocab_size=limits.vocab_size)
+        given, suffix = self._text.encode(request.given), self._text.encode(request.suffix)
+        far_suffix = request.suffix if len(suffix) > self._sizes.max_suffix else ""
+        num_early = max(len(given) - self._sizes.max_given, 0)
+        context = self._text.context(request.prefix, far_suffix)
+        context += given[:num_early]
+        if len(context) > limits.max_context_tokens:
+            raise ValueError(
+                f"prefix and suffix have {len(context)} tokens, above the limit of "
+                f"{limits.max_context_tokens}: send less text"
+            )
+        room = limits.max_positions - limits.canvas_length - len(context)
+        require_range("max_tokens", request.max_tokens, least=1, most=room)
+        max_project = min(room - request.max_tokens, limits.max_context_tokens // 2)
+        project = self._text.project(request.project, max_tokens=max_project)
+        if len(project):
+            context = self._text.context(request.prefix, far_suffix, project)
+            context += given[:num_early]
+        return HoleTask(
+            request=request,
+            context=context,
+            num_project=len(project),
+            given=given,
+            num_given_in_context=num_early,
+            draft=self._draft(request),
+            suffix=suffix,
+        )
+
+    def lay_out(self, task: HoleTask, num_free: int) -> tuple[HoleLayout, ...]:
+        """Return the canvases of a hole of ``num_free`` tokens."""
+        special = self._text.special
+        return lay_out(
+            task.given[task.num_given_in_context :],
+            num_free,
+            task.suffix,
+            sizes=self._sizes,
+            end_id=special.first_end,
+            pad_id=special.pad,
+        )
+
+    def _draft(self, request: Fill) -> list[int]:
+        draft = self._text.encode(request.draft)
+        require_draft(len(draft), request)
+        return draft

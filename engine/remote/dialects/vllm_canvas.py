@@ -1,0 +1,110 @@
+"""vLLM's server with DiffusionGemma: one canvas to ``/v1/completions``, denoised there, and back.
+
+Follows vllm/utils/diffusion.py and vllm/model_executor/models/diffusion_gemma.py of
+vllm-project/vllm 0.32, and its example "structured_diffusion". The canvas goes as extra arguments:
+ids to begin with, and which of these are pinned.
+
+The server writes its own likeliest ids at pinned positions too: the reader of an answer puts the
+pins back. A ``read_only`` canvas never becomes part of the server's context with these ids.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from intarsia.engine.remote.dialects.generation import Chunk
+from intarsia.engine.remote.dialects.vllm import parse_chunk
+
+NUM_LIKELY = 5
+"""At each position, the likeliest tokens are reported: enough for its entropy."""
+
+_Parameters: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CanvasRequest:
+    """One canvas that follows ``prompt``. ``ids`` at the positions ``pinned`` are never changed.
+
+    ``max_steps`` None leaves the number of steps to the server. With ``scored`` ids, the
+    probabilities of these are reported at each position, and no others.
+    """
+
+    prompt: Sequence[int]
+    ids: Sequence[int]
+    pinned: Sequence[int]
+    max_steps: int | None = None
+    scored: Sequence[int] = ()
+
+
+class VllmCanvas:
+    """The dialect. ``cache_salt`` keeps this user's cached prompts apart from others'."""
+
+    path: ClassVar[str] = "/v1/completions"
+    encodes_marks_as_text: ClassVar[bool] = False
+
+    def __init__(self, model: str, *, cache_salt: str) -> None:
+        self._model = model
+        self._cache_salt = cache_salt
+
+    def body(self, request: CanvasRequest) -> _Parameters:
+        """Return the request's JSON.
+
+        The model's sampler refuses seeds, biases and any temperature but 1, which it then replaces
+        with its own schedule. Filters such as ``top_k`` would change the reported probabilities.
+        """
+        extra: _Parameters = {
+            "diffusion_canvas_length": len(request.ids),
+            "diffusion_seed_canvas": list(request.ids),
+            "diffusion_pinned": list(request.pinned),
+            "diffusion_read_only": 1,
+        }
+        if request.max_steps is not None:
+            extra["diffusion_max_steps"] = request.max_steps
+        body: _Parameters = {
+            "model": self._model,
+            "prompt": list(request.prompt),
+            "max_tokens": len(request.ids),
+            "ignore_eos": True,
+            "temperature": 1.0,
+            "top_p": 1.0,
+            "top_k": -1,
+            "repetition_penalty": 1.0,
+            "presence_penalty": 0.0,
+            "frequency_penalty": 0.0,
+            "logprobs": NUM_LIKELY,
+            "return_tokens_as_token_ids": True,
+            "skip_special_tokens": False,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+            "cache_salt": self._cache_salt,
+            "vllm_xargs": extra,
+        }
+        if request.scored:
+            body["logprob_token_ids"] = sorted(set(request.scored))
+        return body
+
+    def tokenize_body(self, text: str, *, parse_marks: bool) -> _Parameters:
+        """Return the JSON by which ``/tokenize`` encodes a text: a mark in it is always a mark."""
+        return {"model": self._model, "prompt": text, "add_special_tokens": False}
+
+    def parse(self, data: bytes) -> Chunk | None:
+        """Return a piece of the answer. Raises UnusableAnswer, ServerBusy."""
+        return parse_chunk(data)
+
+
+def probe_body(model: str, canvas_length: int) -> Mapping[str, Any]:
+    """Return a request that a model without a canvas takes, whatever the length of the canvas is.
+
+    DiffusionGemma refuses a length of 0, and lengths above that of the canvas it serves.
+    """
+    return {
+        "model": model,
+        "prompt": [2],
+        "max_tokens": max(canvas_length, 1),
+        "temperature": 1.0,
+        "vllm_xargs": {
+            "diffusion_canvas_length": canvas_length,
+            "diffusion_max_steps": 1,
+            "diffusion_read_only": 1,
+        },
+    }

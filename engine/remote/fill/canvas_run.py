@@ -1,0 +1,185 @@
+"""Write one hole on a server that denoises canvases: choose its length there, then its tokens.
+
+Each candidate length is one request of one step, all sent at once. The canvases are those of our
+own model: the layout, the cleaning and the choice of a length are shared with it.
+"""
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from random import Random
+
+from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
+from intarsia.engine.families.diffusion_gemma.answer import HoleDraft, answer_of
+from intarsia.engine.families.diffusion_gemma.canvas.layout import HoleLayout
+from intarsia.engine.families.diffusion_gemma.canvas.read_request import HoleTask, RequestReader
+from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
+from intarsia.engine.fill_control import FillControl
+from intarsia.engine.remote.dialects.generation import Reading, UnusableAnswer
+from intarsia.engine.remote.dialects.vllm_canvas import CanvasRequest, VllmCanvas
+from intarsia.engine.remote.fill.at_once import ask_at_once
+from intarsia.engine.remote.fill.canvas_answer import CanvasAnswer, ask_canvas, scored_ids
+from intarsia.engine.remote.fill.held_contexts import HeldContexts
+from intarsia.engine.remote.fill.link import ServerLink
+from intarsia.engine.remote.http.exchange import unusable
+
+_MANY_TOKENS = 128
+"""A context with more tokens to read is read by one request first: the others then share it."""
+
+
+class _Late(Exception):
+    """The fill's deadline has passed."""
+
+
+@dataclass(kw_only=True, slots=True)
+class WrittenHole:
+    """The hole so far. Each request is one forward pass of the server, or more."""
+
+    draft: HoleDraft = field(default_factory=HoleDraft)
+    num_requests: int = 0
+    readings: list[Reading] = field(default_factory=list)
+    is_late: bool = False
+    first_at: float | None = None  # time.monotonic() of the first answer: the context is read
+    model: str | None = None
+
+
+class CanvasRun:
+    """One hole while it is written."""
+
+    def __init__(
+        self,
+        link: ServerLink,
+        dialect: VllmCanvas,
+        reader: RequestReader,
+        text: GemmaTokenizer,
+        held: HeldContexts,
+    ) -> None:
+        self._link = link
+        self._dialect = dialect
+        self._reader = reader
+        self._text = text
+        self._held = held
+        self._written = WrittenHole()
+
+    def run(
+        self, task: HoleTask, control: FillControl, on_canvas: Callable[[WrittenHole], None]
+    ) -> WrittenHole:
+        """Return the hole's tokens; at the deadline those of the canvases that are there.
+
+        Raises RemoteError, Cancelled.
+        """
+
+        def checkpoint() -> None:
+            control.checkpoint()
+            if control.is_late:
+                raise _Late
+
+        try:
+            length = self._choose_length(task, checkpoint)
+            self._write(task, self._reader.lay_out(task, length), checkpoint, on_canvas)
+        except _Late:
+            self._written.is_late = True
+        return self._written
+
+    def _choose_length(self, task: HoleTask, checkpoint: Callable[[], None]) -> int:
+        """Return the length at which the suffix surprises the model least."""
+        if task.draft:
+            return len(task.draft)
+        max_tokens = task.request.max_tokens
+        # without a suffix to meet, the model itself ends the text
+        lengths = candidate_lengths(max_tokens) if task.suffix else (max_tokens,)
+        if len(lengths) == 1:
+            return lengths[0]
+        layouts = {length: self._reader.lay_out(task, length)[0] for length in lengths}
+        judged = [length for length in lengths if scored_ids(layouts[length])]
+        answers = self._ask_all([self._scoring(task, layouts[n]) for n in judged], checkpoint)
+        # a canvas without a suffix scores as a uniform guess
+        surprises = dict.fromkeys(lengths, math.log(self._text.num_tokens))
+        for length, answer in zip(judged, answers, strict=True):
+            surprises[length] = self._surprise(answer, layouts[length])
+        return min(lengths, key=lambda length: surprises[length])
+
+    def _surprise(self, answer: CanvasAnswer, layout: HoleLayout) -> float:
+        try:
+            return answer.surprise(layout)
+        except UnusableAnswer as error:
+            raise unusable(self._link.remote, str(error)) from error
+
+    def _ask_all(
+        self, requests: Sequence[CanvasRequest], checkpoint: Callable[[], None]
+    ) -> list[CanvasAnswer]:
+        """Return the answers in order: all at once, or the first one alone if it reads much."""
+        num_missing = max(
+            (len(one.prompt) - self._held.num_held(one.prompt) for one in requests), default=0
+        )
+        num_first = 1 if num_missing > _MANY_TOKENS else 0
+        answers = [self._ask(request, checkpoint) for request in requests[:num_first]]
+        asks = [partial(self._exchange, request) for request in requests[num_first:]]
+        later = ask_at_once(asks, checkpoint)
+        for request, answer in zip(requests[num_first:], later, strict=True):
+            self._note(request, answer)
+        return answers + later
+
+    def _write(
+        self,
+        task: HoleTask,
+        layouts: Sequence[HoleLayout],
+        checkpoint: Callable[[], None],
+        on_canvas: Callable[[WrittenHole], None],
+    ) -> None:
+        """Have canvas after canvas denoised until the text has an end."""
+        prompt, written, noise = list(task.context), self._written, _noise(task)
+        for layout in layouts:
+            request = CanvasRequest(
+                prompt=prompt,
+                ids=self._with_noise(layout, noise),
+                pinned=_pinned(layout),
+                max_steps=task.request.max_steps,
+            )
+            answer = self._ask(request, checkpoint)
+            written.draft = written.draft.then(answer.hole(layout))
+            on_canvas(written)
+            if answer_of(written.draft, task.request, task.given, self._text).has_end:
+                return
+            prompt = [*prompt, *answer.ids]
+
+    def _scoring(self, task: HoleTask, layout: HoleLayout) -> CanvasRequest:
+        return CanvasRequest(
+            prompt=task.context,
+            ids=self._with_noise(layout, _noise(task)),
+            pinned=_pinned(layout),
+            max_steps=1,
+            scored=tuple(scored_ids(layout).values()),
+        )
+
+    def _with_noise(self, layout: HoleLayout, noise: Random) -> list[int]:
+        num_tokens = self._text.num_tokens
+        return [noise.randrange(num_tokens) if i is None else i for i in layout.ids]
+
+    def _ask(self, request: CanvasRequest, checkpoint: Callable[[], None]) -> CanvasAnswer:
+        checkpoint()
+        answer = self._exchange(request, checkpoint)
+        self._note(request, answer)
+        return answer
+
+    def _exchange(self, request: CanvasRequest, checkpoint: Callable[[], None]) -> CanvasAnswer:
+        return ask_canvas(self._link, self._dialect, request, checkpoint)
+
+    def _note(self, request: CanvasRequest, answer: CanvasAnswer) -> None:
+        self._held.note(request.prompt)
+        self._written.num_requests += 1
+        self._written.first_at = self._written.first_at or time.monotonic()
+        self._written.model = answer.model or self._written.model
+        if answer.reading is not None:
+            self._written.readings.append(answer.reading)
+
+
+def _pinned(layout: HoleLayout) -> list[int]:
+    return [i for i, token in enumerate(layout.ids) if token is not None]
+
+
+def _noise(task: HoleTask) -> Random:
+    """Return the noise of a request: another alternative is another seed."""
+    return Random(task.request.seed + task.request.alternative)

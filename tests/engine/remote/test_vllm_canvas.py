@@ -1,0 +1,424 @@
+"""vLLM with DiffusionGemma: what it is asked, and what becomes of its canvases. No weights run."""
+
+import math
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from http_server import FaultyServer, answer, serving, silence
+from remote_settings import RemoteSettings
+from tiny_diffusion_gemma import CODE, save_tiny_tokenizer
+from tokenizers import Tokenizer
+from toy_causal_fill import run_fill
+from vllm_canvas_double import Body, CanvasServer, CanvasWriter, Position, refusal_of
+
+from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
+from intarsia.engine.errors import Cancelled, ModelError, RemoteError
+from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, lay_out
+from intarsia.engine.fill_control import NO_CONTROL, FillControl
+from intarsia.engine.ipc.messages import (
+    ContextChunk,
+    Fill,
+    Filled,
+    Prefetch,
+    ProjectContext,
+    Step,
+)
+from intarsia.engine.remote.dialects.generation import LikelyToken, NewToken, UnusableAnswer
+from intarsia.engine.remote.dialects.vllm_canvas import CanvasRequest, VllmCanvas, probe_body
+from intarsia.engine.remote.fill.at_once import ask_at_once
+from intarsia.engine.remote.fill.canvas_answer import CanvasAnswer
+from intarsia.engine.remote.filler import RemoteFiller
+
+PREFIX, SUFFIX = CODE.split("first + second")
+HOLE = "first + second"
+CANVAS = 64
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    path = tmp_path / "tiny"
+    path.mkdir()
+    save_tiny_tokenizer(path)
+    return path
+
+
+def writer_of(folder: Path, hole: str = HOLE, *, errs: bool = True) -> CanvasWriter:
+    return CanvasWriter(folder, hole, canvas_length=CANVAS, errs=errs)
+
+
+def server_of(folder: Path, **options: Any) -> CanvasServer:
+    denoise = options.pop("denoise", None) or writer_of(folder)
+    return CanvasServer(folder=folder, denoise=denoise, **options)
+
+
+def filler_of(server: FaultyServer, settings: RemoteSettings, folder: Path) -> RemoteFiller:
+    remote = settings.write(server.url, tokenizer=folder)
+    return RemoteFiller(remote, max_context_tokens=2_048)
+
+
+def fill(filler: RemoteFiller, control: FillControl | None = None, **fields: Any) -> Filled:
+    request = Fill(**{"id": 7, "prefix": PREFIX, "suffix": SUFFIX, "max_tokens": 14, **fields})
+    return run_fill(filler, request) if control is None else filler.fill(request, control)
+
+
+# -- what the server is ----------------------------------------------------------------------------
+
+
+def test_the_model_is_recognized_before_anything_is_sent(
+    settings: RemoteSettings, folder: Path
+) -> None:
+    canvases = server_of(folder)
+    with serving(canvases.respond) as server:
+        filler = filler_of(server, settings, folder)
+        session = filler.open()
+        assert (session.server.system, session.server.canvas_tokens) == (
+            "vLLM with DiffusionGemma",
+            CANVAS,
+        )
+        num_asked = len(server.heads)
+        filler.open()
+        assert len(server.heads) == num_asked, "it is asked once"
+    assert canvases.asked == []
+    assert "lost: drafts" in " ".join(filler.info.notes)
+
+
+def test_without_its_tokenizer_it_is_refused(
+    settings: RemoteSettings, folder: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.add_tokens(["def "])
+    tokenizer.save(str(other / "tokenizer.json"))
+    with serving(server_of(folder).respond) as server:
+        with pytest.raises(RemoteError, match="another tokenizer"):
+            filler_of(server, settings, other).open()
+        with pytest.raises(ModelError, match="serves DiffusionGemma: set `tokenizer`"):
+            RemoteFiller(settings.write(server.url), max_context_tokens=2_048).open()
+        (other / "tokenizer.json").write_text("{")
+        with pytest.raises(ModelError, match=r"tokenizer\.json cannot be read"):
+            filler_of(server, settings, other).open()
+
+
+def test_the_models_own_settings_name_more_ends(settings: RemoteSettings, folder: Path) -> None:
+    (folder / "generation_config.json").write_text('{"eos_token_id": [1, 5, 999999, true]}')
+    with serving(server_of(folder).respond) as server:
+        session: Any = filler_of(server, settings, folder).open()
+    assert session._text.special.end == {1, 5}
+
+
+# -- what it is asked ------------------------------------------------------------------------------
+
+
+def test_nothing_that_its_sampler_refuses_is_sent(settings: RemoteSettings, folder: Path) -> None:
+    canvases = server_of(folder)
+    with serving(canvases.respond) as server:
+        filler = filler_of(server, settings, folder)
+        fill(filler, temperature=0.0, seed=5, stop=("\n",), max_steps=9)
+        filler.prefetch(Prefetch(prefix=PREFIX + "x", suffix=SUFFIX), NO_CONTROL)
+    assert len(canvases.asked) == 5
+    for body in canvases.asked:
+        assert refusal_of(body, canvas_length=CANVAS, vocab_size=10**6) is None
+        assert body["temperature"] == 1.0 and body["vllm_xargs"]["diffusion_read_only"] == 1
+        assert not {"seed", "min_p", "stop", "logit_bias", "suffix"} & body.keys()
+        assert body["max_tokens"] == len(body["vllm_xargs"]["diffusion_seed_canvas"])
+        assert len(body["cache_salt"]) == 64
+
+
+def test_the_canvas_is_that_of_our_own_family(settings: RemoteSettings, folder: Path) -> None:
+    canvases = server_of(folder)
+    with serving(canvases.respond) as server:
+        fill(filler_of(server, settings, folder), given="fir")
+    writer, nums_free = writer_of(folder), []
+    given, suffix = writer.encode("fir"), writer.encode(SUFFIX)
+    sizes = CanvasSizes(canvas_length=CANVAS)
+    for body in canvases.asked:
+        extra = body["vllm_xargs"]
+        ids, pins = extra["diffusion_seed_canvas"], extra["diffusion_pinned"]
+        free = [i for i in range(len(ids)) if i not in pins]
+        layouts = lay_out(given, len(free), suffix, sizes=sizes, end_id=1, pad_id=0)
+        assert [ids[i] if i in pins else None for i in range(len(ids))] == list(layouts[0].ids)
+        nums_free.append(len(free))
+    assert tuple(sorted(nums_free[:-1])) == candidate_lengths(14)
+    assert nums_free[-1] in candidate_lengths(14)
+
+
+def test_the_noise_is_that_of_the_seed(settings: RemoteSettings, folder: Path) -> None:
+    canvases = server_of(folder)
+    with serving(canvases.respond) as server:
+        filler = filler_of(server, settings, folder)
+        for fields in ({"seed": 3}, {"seed": 3}, {"seed": 4}, {"seed": 3, "alternative": 1}):
+            fill(filler, **fields)
+    last = [body["vllm_xargs"]["diffusion_seed_canvas"] for body in canvases.asked[3::4]]
+    assert last[0] == last[1] != last[2] == last[3]
+
+
+# -- what becomes of its canvases ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("errs", [True, False])
+def test_only_the_hole_is_taken(settings: RemoteSettings, folder: Path, errs: bool) -> None:
+    """What the server writes at the pins is its guess, and no part of the answer."""
+    with serving(server_of(folder, denoise=writer_of(folder, errs=errs)).respond) as server:
+        filled = fill(filler_of(server, settings, folder), max_tokens=len(writer_of(folder).hole))
+    assert filled.text == HOLE
+    assert filled.finish_reason == "end_of_hole"
+    assert {token.confidence for token in filled.tokens} == {0.5}
+    assert filled.mean_entropy == pytest.approx(math.log(2)), "the rest counts as one token"
+    assert filled.model.startswith("remote:there at 127.0.0.1")
+
+
+@pytest.mark.parametrize("length", [4, 8, 14])
+def test_the_length_is_that_which_the_suffix_fits(
+    settings: RemoteSettings, folder: Path, length: int
+) -> None:
+    hole = writer_of(folder).tokenizer.decode(writer_of(folder).encode(HOLE * 5)[:length])
+    writer = writer_of(folder, hole)
+    assert len(writer.hole) == length
+    canvases = server_of(folder, denoise=writer)
+    with serving(canvases.respond) as server:
+        assert fill(filler_of(server, settings, folder)).text == hole
+    scoring = [body for body in canvases.asked if "logprob_token_ids" in body]
+    assert len(scoring) == len(candidate_lengths(14)) == 3
+    assert all(body["vllm_xargs"]["diffusion_max_steps"] == 1 for body in scoring)
+
+
+def test_an_end_token_or_a_stop_text_ends_the_hole(settings: RemoteSettings, folder: Path) -> None:
+    with serving(server_of(folder).respond) as server:
+        filler = filler_of(server, settings, folder)
+        assert fill(filler, suffix="").text == HOLE, "the model ends the text itself"
+        assert fill(filler, stop=(" +",)).text == "first"
+
+
+def test_a_long_hole_is_several_canvases(settings: RemoteSettings, folder: Path) -> None:
+    """Each later prompt ends with the canvas before, with its pins."""
+    long_hole = ", ".join(f"x{i}" for i in range(100))
+    canvases = server_of(folder, denoise=writer_of(folder, long_hole))
+    with serving(canvases.respond) as server:
+        steps: list[Step] = []
+        control = FillControl(on_step=steps.append)
+        filled = fill(
+            filler_of(server, settings, folder), control, given="fir", suffix="", max_tokens=150
+        )
+    first, second, *_ = canvases.asked
+    assert filled.text.startswith("x0, x1, x2") and len(filled.tokens) == 150
+    given = writer_of(folder).encode("fir")
+    num_own = len(first["prompt"])
+    assert second["prompt"][:num_own] == first["prompt"]
+    assert second["prompt"][num_own : num_own + len(given)] == given
+    assert len(second["prompt"]) == num_own + CANVAS
+    assert len(steps) == len(canvases.asked) > 2
+    assert steps[-1].tokens == filled.tokens
+
+
+def test_a_rewrite_is_refused_and_a_masked_draft_gives_its_length(
+    settings: RemoteSettings, folder: Path
+) -> None:
+    canvases = server_of(folder)
+    with serving(canvases.respond) as server:
+        filler = filler_of(server, settings, folder)
+        with pytest.raises(ValueError, match="cannot rewrite a draft"):
+            fill(filler, draft=HOLE, noise=0.5, max_tokens=40)
+        assert fill(filler, draft=HOLE, max_tokens=40).text == HOLE
+        with pytest.raises(ValueError, match="max_tokens must be"):
+            fill(filler, max_tokens=5_000)
+    assert len(canvases.asked) == 1
+
+
+# -- contexts --------------------------------------------------------------------------------------
+
+
+def test_a_long_context_is_read_by_one_request_first(
+    settings: RemoteSettings, folder: Path
+) -> None:
+    """Requests that come at once would each read it."""
+    writer, at_once, most = writer_of(folder), [0], [0]
+    lock = threading.Lock()
+    seen: list[int] = []
+
+    def denoise(body: Body) -> Sequence[Position] | str:
+        with lock:
+            at_once[0] += 1
+            most[0] = max(most[0], at_once[0])
+        if "logprob_token_ids" in body:
+            seen.append(at_once[0])
+            time.sleep(0.2)
+        with lock:
+            at_once[0] -= 1
+        return writer(body)
+
+    prefix = CODE * 4 + PREFIX
+    with serving(server_of(folder, denoise=denoise).respond) as server:
+        filler = filler_of(server, settings, folder)
+        fill(filler, prefix=prefix)
+        assert (seen[0], most[0]) == (1, 2), "one, then two"
+        seen.clear()
+        fill(filler, prefix=prefix)
+        assert most[0] == 3, "the context is read: all three at once"
+
+
+def test_what_is_read_ahead_is_noted(settings: RemoteSettings, folder: Path) -> None:
+    chunk = ContextChunk(path="pkg/b.py", text="def other(first, second): ...\n" * 20)
+    project = ProjectContext(repository="pkg", path="pkg/a.py", chunks=(chunk,))
+    canvases = server_of(folder, cached_tokens=3)
+    with serving(canvases.respond) as server:
+        filler = filler_of(server, settings, folder)
+        assert fill(filler, project=project).num_project == 0, "it would have to be read first"
+        canvases.asked.clear()
+        place = Prefetch(prefix=PREFIX, suffix=SUFFIX, project=project)
+        filler.prefetch(place, NO_CONTROL)
+        (ahead,) = canvases.asked
+        assert ahead["max_tokens"] == CanvasSizes(canvas_length=CANVAS).bucket
+        filled = fill(filler, project=project)
+        assert filled.num_project > 50
+        assert (filled.num_reused, filled.num_prefilled) == (3, len(ahead["prompt"]) - 3)
+        canvases.asked.clear()
+        filler.prefetch(place, NO_CONTROL)
+        assert canvases.asked == [], "it is read already"
+
+
+# -- faults, cancelling ----------------------------------------------------------------------------
+
+
+def test_a_refusal_in_the_stream_is_one_line(settings: RemoteSettings, folder: Path) -> None:
+    writer = writer_of(folder)
+
+    def denoise(body: Body) -> Sequence[Position] | str:
+        return "out of\nsorts" if body.get("stream") else writer(body)
+
+    with (
+        serving(server_of(folder, denoise=denoise).respond) as server,
+        pytest.raises(RemoteError, match=r"unusable \(out of sorts\)") as caught,
+    ):
+        fill(filler_of(server, settings, folder))
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("num_lost", [1, 5])
+def test_a_canvas_that_is_too_short_is_unusable(
+    settings: RemoteSettings, folder: Path, num_lost: int
+) -> None:
+    writer = writer_of(folder)
+
+    def denoise(body: Body) -> Sequence[Position] | str:
+        found = writer(body)
+        return found if isinstance(found, str) else found[:-num_lost]
+
+    with (
+        serving(server_of(folder, denoise=denoise).respond) as server,
+        pytest.raises(RemoteError, match="tokens for a canvas of"),
+    ):
+        fill(filler_of(server, settings, folder))
+
+
+def test_a_missing_probability_is_unusable() -> None:
+    layout = lay_out([], 1, [5], sizes=CanvasSizes(canvas_length=8), end_id=1, pad_id=0)[0]
+    tokens = tuple(
+        NewToken(id=3, log_p=-1, likeliest=(LikelyToken(id=3, log_p=-1),)) for _ in layout.ids
+    )
+    with pytest.raises(UnusableAnswer, match="lacks the probabilities"):
+        CanvasAnswer(tokens=tokens, ids=(3,) * len(tokens)).surprise(layout)
+
+
+def stuck(folder: Path, *, from_request: int) -> Callable[..., None]:
+    """Return a server that sends nothing from this request for a canvas on."""
+    canvases, num_asked = server_of(folder), [0]
+    respond = canvases.respond
+
+    def stuck_respond(path: str, body: bytes, connection: Any) -> None:
+        if b'"stream": true' in body:
+            num_asked[0] += 1
+            if num_asked[0] >= from_request:
+                silence(connection)
+        respond(path, body, connection)
+
+    return stuck_respond
+
+
+@pytest.mark.parametrize("from_request", [2, 5])
+def test_cancelling_closes_all_connections(
+    settings: RemoteSettings, folder: Path, from_request: int
+) -> None:
+    """Of the requests for its length, which are sent at once, and of the hole's own."""
+    num_open = 3 if from_request == 2 else 1
+    with serving(stuck(folder, from_request=from_request)) as server:
+        filler = filler_of(server, settings, folder)
+        filler.prefetch(Prefetch(prefix=PREFIX, suffix=SUFFIX), NO_CONTROL)
+        num_asked, ends_at = len(server.heads), [0.0]
+
+        def checkpoint() -> None:
+            if len(server.heads) == num_asked + from_request - 2 + num_open:
+                ends_at[0] = ends_at[0] or time.monotonic()
+                raise Cancelled
+
+        with pytest.raises(Cancelled):
+            fill(filler, FillControl(checkpoint=checkpoint))
+        assert time.monotonic() - ends_at[0] < 2
+        _until(lambda: server.num_closed_early == num_open)
+
+
+def test_at_the_deadline_there_is_no_text_without_a_canvas(
+    settings: RemoteSettings, folder: Path
+) -> None:
+    with serving(stuck(folder, from_request=4)) as server:
+        filler = filler_of(server, settings, folder)
+        filled = fill(filler, FillControl(deadline=time.monotonic() + 1))
+    assert (filled.text, filled.tokens, filled.finish_reason) == ("", (), "deadline")
+
+
+def test_one_of_several_requests_fails(settings: RemoteSettings, folder: Path) -> None:
+    canvases = server_of(folder)
+    respond = canvases.respond
+
+    def busy(path: str, body: bytes, connection: Any) -> None:
+        if b"logprob_token_ids" in body and len(canvases.asked) == 1:
+            answer(connection, b"{}", status=503, headers="Retry-After: 2\r\n")
+        else:
+            respond(path, body, connection)
+
+    with serving(busy) as server, pytest.raises(RemoteError, match="busy") as caught:
+        fill(filler_of(server, settings, folder))
+    assert (caught.value.code, caught.value.retry_after_s) == ("busy", 2)
+
+
+def test_answers_come_in_the_order_of_their_requests() -> None:
+    def ask(delay: float, checkpoint: Callable[[], None]) -> float:
+        time.sleep(delay)
+        checkpoint()
+        return delay
+
+    asks = [lambda checkpoint, d=delay: ask(d, checkpoint) for delay in (0.1, 0.0, 0.05)]
+    num_checked: list[int] = []
+    assert ask_at_once(asks, lambda: num_checked.append(1)) == [0.1, 0.0, 0.05]
+    assert num_checked
+    assert ask_at_once([], lambda: None) == []
+
+
+def test_the_probe_and_every_body_are_plain_json() -> None:
+    body = VllmCanvas("dg", cache_salt="s").body(
+        CanvasRequest(prompt=range(3), ids=range(4), pinned=range(1), scored=(9, 9, 3))
+    )
+    assert body["prompt"] == [0, 1, 2] and body["logprob_token_ids"] == [3, 9]
+    assert "diffusion_max_steps" not in body["vllm_xargs"]
+    assert probe_body("dg", 0)["vllm_xargs"]["diffusion_canvas_length"] == 0
+
+
+def test_no_torch_is_imported() -> None:
+    code = (
+        "import sys; import intarsia.engine.remote.fill.canvas_session; "
+        "sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def _until(is_so: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not is_so():
+        assert time.monotonic() < end
+        time.sleep(0.01)
