@@ -107,6 +107,13 @@ def test_a_line_is_filled_in_parts_with_its_probabilities(filler: Filler) -> Non
     assert again.num_prefilled <= 2 < again.num_reused, "what was read is kept"
 
 
+def test_a_text_goes_on_after_a_part(filler: Filler) -> None:
+    """Asked for exactly what it holds already, the server fails: that is never done."""
+    filled = line(filler, prefix="# Count: 1, 2, 3,", suffix="\n", stop=(), max_tokens=12)
+    assert (filled.finish_reason, filled.num_forwards) == ("max_tokens", 12)
+    assert filled.text.startswith(" 4, 5")
+
+
 def test_a_half_typed_word_is_continued(filler: Filler) -> None:
     whole = line(filler, prefix=ABOVE + "    ").text
     typed = whole[:3]

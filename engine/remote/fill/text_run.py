@@ -27,9 +27,6 @@ from intarsia.engine.remote.fill.prompt_text import PromptText
 _OTHER_TEMPERATURE = 0.8
 """Other answers than the likeliest are drawn at this temperature."""
 
-_WORD_TOKENS = 3
-"""In so few tokens a half-typed word is written, or another one: a part need not be longer."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextTask:
@@ -121,7 +118,7 @@ class TextRun:
     def _ask(self, on_pieces: Callable[[WrittenText], None]) -> FinishReason | None:
         """Have the server write on; return why the hole ends, None if it is to be asked again."""
         generation, stop = self._generation(), None
-        before = self._num_left()
+        num_left = self._num_left()
         with closing(
             self._link.generate_text(self._dialect, generation, self._checkpoint)
         ) as chunks:
@@ -136,18 +133,27 @@ class TextRun:
                     on_pieces(self._written)
                     if is_ended:
                         return "end_of_hole"
-        has_progress = self._num_left() != before
-        if stop == "limit" and has_progress and generation.max_tokens < before[0]:
-            return None  # that was one part
         if self._expected:
             raise _OtherWord
+        if stop == "limit" and generation.max_tokens < num_left and self._may_ask_on(num_left):
+            return None
         return self._limit_reason() if stop == "limit" else self._after_end()
 
-    def _num_left(self) -> tuple[int, int]:
-        """Return how many pieces may still come, and how much of the half-typed word."""
+    def _may_ask_on(self, num_left: int) -> bool:
+        """Prepare for the next part, and tell whether this one brought the text further.
+
+        The last piece is asked for once more: mlx-lm fails where a prompt is all that it holds.
+        """
+        if self._num_left() >= num_left - 1:
+            return False
+        self._written.pieces.pop()
+        return True
+
+    def _num_left(self) -> int:
+        """Return how many pieces may still come."""
         request = self._task.request
         limit = min(request.max_tokens, request.max_steps or request.max_tokens)
-        return limit - len(self._written.pieces), len(self._expected)
+        return limit - len(self._written.pieces)
 
     def _note(self, chunk: TextChunk) -> None:
         self.model = chunk.model or self.model
@@ -201,13 +207,10 @@ class TextRun:
         if request.alternative:
             temperature = max(temperature, _OTHER_TEMPERATURE)
         typed = task.word.removesuffix(self._expected)
-        num_left = max(self._num_left()[0], 1)
-        part_tokens = self._dialect.part_tokens or num_left
-        if self._dialect.part_tokens and self._expected:
-            part_tokens = _WORD_TOKENS
+        num_left = max(self._num_left(), 1)
         return TextGeneration(
             prompt=task.prompt + typed + self._written.text,
-            max_tokens=min(num_left, part_tokens),
+            max_tokens=min(num_left, self._dialect.part_tokens or num_left),
             stop=request.stop if self._has_stops else (),
             temperature=temperature,
             seed=request.seed + request.alternative,
