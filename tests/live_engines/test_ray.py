@@ -105,7 +105,7 @@ def statuses_of(team: RayTeam, keys: list[str]) -> list[tuple[int, str | None, s
         thread.start()
     for thread in threads:
         thread.join(WAIT_S)
-    assert len(answers) == len(keys)
+    assert len(answers) == len(keys), team.log()
     return answers
 
 

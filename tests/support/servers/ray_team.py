@@ -92,8 +92,9 @@ class RayTeam:
         raise AssertionError(f"no {num_replicas} replicas: {self.log()}")
 
     def log(self) -> str:
-        """Return the end of what Ray's commands have said."""
-        names = sorted(self.logs.glob("*.log"))
+        """Return the end of what Ray's commands and processes have said."""
+        of_ray = (self.folder / "ray" / "session_latest" / "logs").glob("serve/[cp]*.log")
+        names = [*self.logs.glob("*.log"), *of_ray]
         return "\n".join(path.read_text(errors="replace")[-3_000:] for path in names)
 
 
