@@ -103,7 +103,7 @@ def problem(line: str, *, is_whole: bool) -> str | None:
 
 @cache
 def make_targets() -> set[str]:
-    makefiles = [ROOT / "Makefile", ROOT / "tests" / "real_editors" / "setup.mk"]
+    makefiles = [ROOT / "Makefile", *(ROOT / "tests").glob("*/setup.mk")]
     text = "\n".join(path.read_text(encoding="utf-8") for path in makefiles)
     return set(re.findall(r"^([a-z][\w-]*):", text, flags=re.MULTILINE))
 

@@ -20,9 +20,12 @@ from intarsia.engine.fill_control import FillControl
 from intarsia.engine.remote.filler import RemoteFiller
 
 NUM_USERS = 20
-WAIT_S = 120.0
+WAIT_S = 240.0
 
-pytestmark = pytest.mark.skipif(not RAY.exists(), reason="Ray is not installed: make engines")
+pytestmark = [
+    pytest.mark.skipif(not RAY.exists(), reason="Ray is not installed: make engines"),
+    pytest.mark.timeout(900),  # two models are loaded at once
+]
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ class RayTeam:
         self, method: str, path: str, key: str | None = None, body: object = None
     ) -> http.client.HTTPResponse:
         """Return the answer, with its body unread, on a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=180)
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
         connection.request(method, path, None if body is None else json.dumps(body), headers)
         return connection.getresponse()
