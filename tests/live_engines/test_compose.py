@@ -52,7 +52,8 @@ def read_compose(text: str) -> subprocess.CompletedProcess[str]:
 def test_the_compose_file_is_one() -> None:
     text = (COMPOSE / "compose.yaml").read_text()
     done = read_compose(text)
-    assert done.stdout.split() == ["grafana", "haproxy", "one", "prometheus", "two"], done.stderr
+    names = ["grafana", "haproxy", "model", "one", "prometheus", "two"]
+    assert done.stdout.split() == names, done.stderr
     for good, bad in (
         ("read_only: true", "read_only: [1]"),
         ("networks: [engines]", "networks: [others]"),

@@ -53,7 +53,11 @@ def test_rates_are_of_counters(exported: dict[str, str]) -> None:
 
 def test_prometheus_asks_every_engine_of_the_compose_file() -> None:
     services = yaml.safe_load((COMPOSE / "compose.yaml").read_text())["services"]
-    engines = {name for name, service in services.items() if service["image"] == "intarsia-team"}
+    engines = {
+        name
+        for name, service in services.items()
+        if service["image"] == "intarsia-team" and "entrypoint" not in service
+    }
     [scrape] = yaml.safe_load((COMPOSE / "prometheus.yml").read_text())["scrape_configs"]
     [static] = scrape["static_configs"]
     assert set(static["targets"]) == {f"{name}:8420" for name in engines}
@@ -72,3 +76,15 @@ def test_what_the_compose_file_mounts_is_here_or_made_by_its_first_lines() -> No
             if source.startswith("."):
                 made = f"deploy/compose/{source.removeprefix('./')}"
                 assert (COMPOSE / source).exists() or made in text.partition("\n\n")[0], source
+
+
+def test_the_model_is_fetched_where_there_is_a_way_out_and_before_an_engine_needs_it() -> None:
+    compose = yaml.safe_load((COMPOSE / "compose.yaml").read_text())
+    services = compose["services"]
+    model, one, two = (services[name] for name in ("model", "one", "two"))
+    assert model["networks"] == ["outside"] and compose["networks"]["outside"] is None
+    assert model["volumes"] == one["volumes"] == two["volumes"]
+    assert one["depends_on"] == {"model": {"condition": "service_completed_successfully"}}
+    assert two["depends_on"] == {"one": {"condition": "service_healthy"}}
+    for engine in (one, two):
+        assert engine["networks"] == ["engines"] and compose["networks"]["engines"]["internal"]
