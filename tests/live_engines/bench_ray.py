@@ -9,6 +9,7 @@ import argparse
 import http.client
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -23,6 +24,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from ray_team import RayTeam, ray_team
 from real_cancel import cancel_lag_ms
 
+from intarsia.engine.config import EngineConfig
+
 NUM_USERS = 20
 
 Ask = Callable[[], tuple[float, float]]
@@ -33,11 +36,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=200, help="of fills (default: 200)")
     parser.add_argument("--cancels", type=int, default=20, help="of each way (default: 20)")
+    parser.add_argument("--model", default=EngineConfig().model, help="(default: %(default)s)")
+    parser.add_argument("--dtype", default="auto", help="(default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     options = parser.parse_args()
-    with ray_team(num_users=NUM_USERS, per_minute=100_000) as team:
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # Ray's processes are ended first
+    model = {"model": options.model, "dtype": options.dtype}
+    with ray_team(num_users=NUM_USERS, per_minute=100_000, **model) as team:
         team.wait_until_ready(2)
-        with direct_server(team) as port:
+        with direct_server(team, **model) as port:
             figures = measure_requests(team, port, options.pairs)
             figures |= measure_cancels(team, port, options.cancels)
         figures |= measure_killing(team)
@@ -126,11 +133,12 @@ def metrics_at(port: int, key: str) -> dict[str, dict[str, float]]:
 
 
 @contextmanager
-def direct_server(team: RayTeam) -> Iterator[int]:
+def direct_server(team: RayTeam, *, model: str, dtype: str) -> Iterator[int]:
     """Serve the same application by `intarsia team serve` at a port, with one thread as Ray's."""
     keys = team.folder / "team.keys"
     command = [sys.executable, "-P", "-m", "intarsia.cli", "team", "serve", "--keys", str(keys)]
     options = ["--port", "0", "--per-minute", "100000", "--drain", "0"]
+    options += ["--model", model, "--dtype", dtype]
     process = subprocess.Popen(
         [*command, *options],
         stderr=subprocess.PIPE,

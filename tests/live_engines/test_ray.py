@@ -3,6 +3,7 @@
 `make build/servers/ray/.ready` installs Ray. bench_ray.py takes the times.
 """
 
+import http.client
 import json
 import statistics
 import threading
@@ -11,18 +12,23 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import mortal_team
 import pytest
 from killed_replica import kill_one_replica, remotes_of, small_hole, write_remotes
 from ray_team import RAY, RayTeam, ray_team
 from real_cancel import cancel_lag_ms, long_fill
+from toy_causal import save_toy, toy_causal_model
 
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.remote.filler import RemoteFiller
 
 NUM_USERS = 20
-WAIT_S = 120.0
+WAIT_S = 240.0
 
-pytestmark = pytest.mark.skipif(not RAY.exists(), reason="Ray is not installed: make engines")
+pytestmark = [
+    pytest.mark.skipif(not RAY.exists(), reason="Ray is not installed: make engines"),
+    pytest.mark.timeout(900),  # two models are loaded at once
+]
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +111,7 @@ def statuses_of(team: RayTeam, keys: list[str]) -> list[tuple[int, str | None, s
         thread.start()
     for thread in threads:
         thread.join(WAIT_S)
-    assert len(answers) == len(keys)
+    assert len(answers) == len(keys), team.log()
     return answers
 
 
@@ -172,3 +178,30 @@ def test_more_replicas_come_with_more_users() -> None:
         while len(team.metrics()) < 2:
             assert time.monotonic() < end
             statuses_of(team, team.keys)
+
+
+def test_a_replica_that_lost_its_models_thread_is_replaced(tmp_path: Path) -> None:
+    model = save_toy(tmp_path / "model", toy_causal_model("qwen2"))
+    with ray_team(
+        num_users=1,
+        deployment={"num_replicas": 1},
+        import_path="mortal_team:app",
+        model=str(model),
+        dtype="float32",
+    ) as team:
+        [before] = team.metrics()
+        team.run(Path(mortal_team.__file__))
+        end = time.monotonic() + WAIT_S
+        while before in (now := replicas_that_serve(team)) or not now:
+            assert time.monotonic() < end, team.log()
+            time.sleep(0.2)
+        body = {"id": 1, "prefix": "x = ", "suffix": "", "max_tokens": 4}
+        assert team.request("POST", "/v1/fill", team.keys[0], body).status == 200
+
+
+def replicas_that_serve(team: RayTeam) -> set[str]:
+    """Return the names of the replicas, none while there is none."""
+    try:
+        return set(team.metrics())
+    except (AssertionError, OSError, http.client.HTTPException):
+        return set()

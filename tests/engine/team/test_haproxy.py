@@ -2,28 +2,22 @@
 
 import http.client
 import json
-import os
 import shutil
 import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from checkout import ROOT
-from toy_causal import save_toy, toy_causal_model, toy_fill
+from haproxy_team import HaproxyTeam, haproxy_team
+from toy_causal import toy_fill
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.remote.filler import RemoteFiller
 from intarsia.engine.remote.settings.remotes import find_remote
-from intarsia.engine.team.keys import line_of, new_key
 
 NUM_USERS = 8
 WAIT_S = 120
@@ -31,69 +25,16 @@ WAIT_S = 120
 pytestmark = pytest.mark.skipif(shutil.which("haproxy") is None, reason="needs haproxy")
 
 
-@dataclass(kw_only=True)
-class Team:
-    """The running processes. ``ports`` are of the engines; ``port`` is the proxy's."""
-
-    port: int
-    ports: list[int]
-    keys: list[str]
-    processes: list[subprocess.Popen[bytes]] = field(default_factory=list)
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def wait_until_ready(port: int) -> None:
-    end = time.monotonic() + WAIT_S
-    while time.monotonic() < end:
-        try:
-            with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=5)) as connection:
-                connection.request("GET", "/readyz")
-                if connection.getresponse().status == 200:
-                    return
-        except OSError:
-            pass
-        time.sleep(0.1)
-    raise AssertionError(f"port {port} is not ready")
-
-
 @pytest.fixture
-def team(tmp_path: Path) -> Iterator[Team]:
-    model = save_toy(tmp_path / "model", toy_causal_model("qwen2"))
-    keys = [new_key() for _ in range(NUM_USERS)]
-    path = tmp_path / "keys"
-    path.write_text("".join(line_of(f"user{i}", key) for i, key in enumerate(keys)))
-    path.chmod(0o600)
-    running = Team(port=free_port(), ports=[free_port(), free_port()], keys=keys)
-    serve = [sys.executable, "-P", "-m", "intarsia.cli", "team", "serve", "--keys", str(path)]
-    model_options = ["--model", str(model), "--dtype", "float32", "--per-minute", "100000"]
-    options = [*model_options, "--drain", "1"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    for port in running.ports:
-        command = [*serve, *options, "--port", str(port)]
-        running.processes.append(subprocess.Popen(command, **quiet))  # type: ignore[call-overload]
-    one, two = (f"127.0.0.1:{port}" for port in running.ports)
-    bind = f"127.0.0.1:{running.port}"
-    proxy = ["haproxy", "-f", str(ROOT / "deploy" / "haproxy" / "haproxy.cfg"), "-db"]
-    environment = {**os.environ, "FILL_BIND": bind, "ENGINE_ONE": one, "ENGINE_TWO": two}
-    try:
-        for port in running.ports:
-            wait_until_ready(port)
-        running.processes.append(subprocess.Popen(proxy, env=environment, **quiet))  # type: ignore[call-overload]
-        wait_until_ready(running.port)
+def team(tmp_path: Path) -> Iterator[HaproxyTeam]:
+    with haproxy_team(tmp_path, num_users=NUM_USERS) as running:
         yield running
-    finally:
-        for process in running.processes:
-            process.kill()
-            process.wait()
 
 
 @pytest.fixture
-def remotes(team: Team, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[RemoteFiller]:
+def remotes(
+    team: HaproxyTeam, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> list[RemoteFiller]:
     """A remote for each user, by the proxy."""
     folder = tmp_path / "config"
     folder.mkdir(mode=0o700)
@@ -118,7 +59,9 @@ def test_a_user_stays_on_one_engine(remotes: list[RemoteFiller]) -> None:
         assert num_reused[0] == 0 and min(num_reused[1:]) > 0
 
 
-def test_no_user_sees_that_an_engine_was_killed(team: Team, remotes: list[RemoteFiller]) -> None:
+def test_no_user_sees_that_an_engine_was_killed(
+    team: HaproxyTeam, remotes: list[RemoteFiller]
+) -> None:
     stop = threading.Event()
     texts: list[str] = []
     faults: list[Exception] = []
@@ -155,7 +98,7 @@ def wait_for_more(texts: list[str], count: int) -> None:
         time.sleep(0.02)
 
 
-def test_a_large_request_passes(team: Team) -> None:
+def test_a_large_request_passes(team: HaproxyTeam) -> None:
     body = json.dumps({"id": 1, "prefix": "x = 1\n" * 40_000, "suffix": "", "max_tokens": 2})
     with closing(http.client.HTTPConnection("127.0.0.1", team.port, timeout=WAIT_S)) as connection:
         key = {"Authorization": f"Bearer {team.keys[0]}"}

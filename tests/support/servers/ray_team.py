@@ -35,6 +35,7 @@ class RayTeam:
     port: int
     gcs_port: int
     keys: list[str]
+    import_path: str | None  # of another application than that of the configuration
     args: Mapping[str, object]  # that replace those of the configuration
     head: subprocess.Popen[bytes]
     commands: list[subprocess.Popen[bytes]] = field(default_factory=list)
@@ -49,11 +50,16 @@ class RayTeam:
         command = [_program("serve"), "run", "--address", f"127.0.0.1:{self.gcs_port}", str(path)]
         self.commands.append(_start(self.folder, command))
 
+    def run(self, script: Path) -> None:
+        """Run a script in Ray's environment with the address of this Ray."""
+        command = [_program("python"), str(script), f"127.0.0.1:{self.gcs_port}"]
+        assert _start(self.folder, command).wait(WAIT_S) == 0, self.log()
+
     def request(
         self, method: str, path: str, key: str | None = None, body: object = None
     ) -> http.client.HTTPResponse:
         """Return the answer, with its body unread, on a connection of its own."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=180)
         headers = {} if key is None else {"Authorization": f"Bearer {key}"}
         connection.request(method, path, None if body is None else json.dumps(body), headers)
         return connection.getresponse()
@@ -92,14 +98,19 @@ class RayTeam:
         raise AssertionError(f"no {num_replicas} replicas: {self.log()}")
 
     def log(self) -> str:
-        """Return the end of what Ray's commands have said."""
-        names = sorted(self.logs.glob("*.log"))
+        """Return the end of what Ray's commands and processes have said."""
+        of_ray = (self.folder / "ray" / "session_latest" / "logs").glob("serve/[cp]*.log")
+        names = [*self.logs.glob("*.log"), *of_ray]
         return "\n".join(path.read_text(errors="replace")[-3_000:] for path in names)
 
 
 @contextmanager
 def ray_team(
-    *, num_users: int, deployment: Mapping[str, Any] | None = None, **args: object
+    *,
+    num_users: int,
+    deployment: Mapping[str, Any] | None = None,
+    import_path: str | None = None,
+    **args: object,
 ) -> Iterator[RayTeam]:
     """Start Ray and our configuration of it, and wait for the first replica.
 
@@ -115,6 +126,7 @@ def ray_team(
         port=_free_port(),
         gcs_port=port,
         keys=[new_key() for _ in range(num_users)],
+        import_path=import_path,
         args=args,
         head=_start_ray(folder, port),
     )
@@ -147,6 +159,8 @@ def _configuration(team: RayTeam, deployment: Mapping[str, Any]) -> Path:
     values["http_options"]["port"] = team.port
     [application] = values["applications"]
     application["args"] |= {"keys": str(keys), **team.args}
+    if team.import_path is not None:
+        application["import_path"] = team.import_path
     [replica] = application["deployments"]
     replica |= {"ray_actor_options": {"num_cpus": 1}, **deployment}
     if "autoscaling_config" in deployment:
@@ -172,6 +186,7 @@ def _start(folder: Path, command: list[str]) -> subprocess.Popen[bytes]:
     environment = {
         **os.environ,
         "RAY_SERVE_SESSION_ID_HEADER_KEY": "authorization",
+        "PYTHONPATH": str(Path(__file__).parent),
         "RAY_USAGE_STATS_ENABLED": "0",
         "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
         "RAY_AUTH_MODE": "token",
