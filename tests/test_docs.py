@@ -103,7 +103,8 @@ def problem(line: str, *, is_whole: bool) -> str | None:
 
 @cache
 def make_targets() -> set[str]:
-    makefiles = [ROOT / "Makefile", ROOT / "tests" / "real_editors" / "setup.mk"]
+    parts = [ROOT / "tests" / name / "setup.mk" for name in ("real_editors", "live_engines")]
+    makefiles = [ROOT / "Makefile", *parts]
     text = "\n".join(path.read_text(encoding="utf-8") for path in makefiles)
     return set(re.findall(r"^([a-z][\w-]*):", text, flags=re.MULTILINE))
 
