@@ -12,7 +12,6 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.filler import DiffusionGemmaFiller
 from intarsia.engine.families.diffusion_gemma.load import load_gemma
-from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.load_filler import load_filler
 from intarsia.research.corpus.corpus_file import write_files
@@ -93,10 +92,10 @@ def test_holes_are_encoded_as_a_fill_reads_them(folder: Path, suffix: str) -> No
         path="a.py",
     )
     text = load_gemma(folder, device="cpu", dtype=filler._backbone._model.dtype).text
-    sizes = filler._sizes
+    sizes = filler._reader._sizes
     (ids,) = encode_gemma_holes([hole], text, max_suffix=sizes.max_suffix, max_middle=64)
     request = Fill(id=1, prefix="def add(first, second):\n    total =", given=" su", suffix=suffix)
-    read = filler._read(request, FillControl())
+    read = filler._reader.read(request)
     num_early = read.num_given_in_context
     assert [*ids.prefix, *ids.given[:num_early]] == read.context
     assert (ids.given, ids.suffix) == (read.given, read.suffix)
