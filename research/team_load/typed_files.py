@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 
 from intarsia.engine.ipc.messages import Fill
+from intarsia.infill.canvas.window import Window
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import plan_at_cursor
 from intarsia.infill.languages import language_for_id
@@ -12,6 +13,7 @@ from intarsia.research.benchmark.editor.sources import CutLine, cut_lines
 from intarsia.research.team_load.typing_users import Ask
 
 _PYTHON = language_for_id("python")
+_TYPED_CHARS = 400  # at a place, and the rest of a line
 
 
 class TypedFiles:
@@ -20,15 +22,22 @@ class TypedFiles:
     def __init__(self, seed: int = 0) -> None:
         self._lines: Sequence[CutLine] = cut_lines(100)
         self._seed = seed
+        self._windows: dict[int, tuple[int, Window]] = {}  # by user: the place, and what was shown
 
     def request(self, ask: Ask) -> Fill | None:
         """Return what an editor asks the engine, None where there is no hole.
 
-        The rest of the cursor's line is cut off, as it is not typed yet.
+        What is not typed yet is cut out of the file. As for an editor, what was shown at this
+        place is shown again, so that the engine has read it.
         """
         before, after = self._text_at(ask)
-        plan = plan_at_cursor(before + after, len(before), _PYTHON, FillOptions())
-        return None if isinstance(plan, NoSuggestion) else plan.request(FillOptions())
+        place, window = self._windows.get(ask.user, (None, None))
+        earlier = () if window is None or place != ask.place else (window,)
+        plan = plan_at_cursor(before + after, len(before), _PYTHON, FillOptions(), earlier)
+        if isinstance(plan, NoSuggestion):
+            return None
+        self._windows[ask.user] = (ask.place, plan.canvas.window)
+        return plan.request(FillOptions())
 
     def _text_at(self, ask: Ask) -> tuple[str, str]:
         """Return a file before and after the cursor: at each place it is another line's start."""
@@ -36,9 +45,9 @@ class TypedFiles:
         line = chosen.choice(self._lines)
         starts = [line.start, *(line.start + at for at in _starts(line.text[line.start :]))]
         start = chosen.choice(starts)
-        cursor = min(start + ask.num_typed, len(line.text))
-        end = line.text.find("\n", cursor)
-        return line.text[:cursor], "" if end < 0 else line.text[end:]
+        end = line.text.find("\n", start + _TYPED_CHARS)
+        end = len(line.text) if end < 0 else end
+        return line.text[: min(start + ask.num_typed, end)], line.text[end:]
 
 
 def _starts(text: str) -> Sequence[int]:
