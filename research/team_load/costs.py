@@ -20,9 +20,14 @@ class FillCost(msgspec.Struct, frozen=True, kw_only=True):
     pass_ms: float
 
     @property
-    def units_ms(self) -> Sequence[float]:
-        """What runs between two points where another fill may run."""
-        return (*[self.chunk_ms] * self.num_chunks, *[self.pass_ms] * self.num_passes)
+    def chunks_ms(self) -> Sequence[float]:
+        """What reading runs between two points where another fill may run."""
+        return [self.chunk_ms] * self.num_chunks
+
+    @property
+    def passes_ms(self) -> Sequence[float]:
+        """The same of writing."""
+        return [self.pass_ms] * self.num_passes
 
 
 class EngineCosts(msgspec.Struct, frozen=True, kw_only=True):

@@ -28,8 +28,8 @@ def simulate_batches(
             older = filling.get(ask.user)
             waits.num_unanswered += older is not None and older[0].is_halt
             is_new = places.get(ask.user) != ask.place
-            units = list(costs.drawn(chosen, is_new_place=is_new).units_ms)
-            filling[ask.user] = (ask, is_new, units)  # in the place of the older one
+            cost = costs.drawn(chosen, is_new_place=is_new)
+            filling[ask.user] = (ask, is_new, [*cost.chunks_ms, *cost.passes_ms])
         step_ms = 0.0
         for user in list(filling)[:num_lanes]:
             ask, is_new, units = filling.pop(user)

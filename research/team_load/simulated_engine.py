@@ -17,11 +17,12 @@ from intarsia.research.team_load.waits import Waits
 
 @dataclass(kw_only=True, slots=True, eq=False)
 class _Fill:
-    """A fill on its way. Units are what is left of it; times are in milliseconds."""
+    """A fill on its way. Chunks and passes are what is left of it; times are in milliseconds."""
 
     ask: Ask
     is_new_place: bool
-    units: list[float]
+    chunks: list[float]
+    passes: list[float]
     run_ms: float = 0.0
     slice_ms: float = 0.0
     is_superseded: bool = False
@@ -65,12 +66,15 @@ class _Simulation:
         while self._coming and 1000 * self._coming[-1].at_s <= self._now_ms:
             ask = self._coming.pop()
             is_new = self._places.get(ask.user) != ask.place
+            cost = self._costs.drawn(self._chosen, is_new_place=is_new)
+            chunks = list(cost.chunks_ms)
             if (older := self._newest.get(ask.user)) is not None:
                 older.is_superseded = True
                 self._waiting.remove(older)
                 self._waits.num_unanswered += older.ask.is_halt
-            cost = self._costs.drawn(self._chosen, is_new_place=is_new)
-            fill = _Fill(ask=ask, is_new_place=is_new, units=list(cost.units_ms))
+                if older.ask.place == ask.place:
+                    chunks = list(older.chunks)  # what it has read is held
+            fill = _Fill(ask=ask, is_new_place=is_new, chunks=chunks, passes=list(cost.passes_ms))
             self._newest[ask.user] = fill
             self._waiting.add(ask.user, fill)
 
@@ -103,13 +107,14 @@ class _Simulation:
         return short
 
     def _make_a_pass(self, fill: _Fill) -> None:
-        unit_ms = fill.units.pop(0) if fill.units else 0.0
+        units = fill.chunks or fill.passes
+        unit_ms = units.pop(0) if units else 0.0
         self._now_ms += unit_ms
         self._busy_ms += unit_ms
         fill.run_ms += unit_ms
         fill.slice_ms += unit_ms
         fill.must_go_on = False
-        if fill.units:
+        if fill.chunks or fill.passes:
             return
         self._places[fill.ask.user] = fill.ask.place
         self._usual_times.note(fill.ask.user, fill.run_ms / 1000)

@@ -35,8 +35,12 @@ def test_a_newer_request_takes_the_place_of_the_older() -> None:
     asks = [ask(0, 0), ask(0.5, 0)]
     waits = simulate(asks, costs())
     assert (waits.num_unanswered, waits.unanswered_share) == (1, 0.5)
-    assert waits.new_place_ms == [1_060]
+    assert waits.new_place_ms == [560], "half of the context is read already"
     assert simulate_batches(asks, costs(), 8).num_unanswered == 1
+
+
+def test_at_another_place_nothing_is_read_yet() -> None:
+    assert simulate([ask(0, 0), ask(0.5, 0, place=1)], costs()).new_place_ms == [1_060]
 
 
 def test_a_short_fill_goes_between_two_chunks_of_a_long_one() -> None:
