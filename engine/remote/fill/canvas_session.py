@@ -24,6 +24,7 @@ from intarsia.engine.remote.discovery.gemma_tokenizer import (
 )
 from intarsia.engine.remote.fill.canvas_answer import ask_canvas
 from intarsia.engine.remote.fill.canvas_run import CanvasRun, WrittenHole
+from intarsia.engine.remote.fill.filling_session import require_no_rewrite
 from intarsia.engine.remote.fill.held_contexts import HeldContexts
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.settings.remotes import Remote
@@ -75,8 +76,7 @@ class CanvasSession:
         sampler has a temperature and a seed of its own, those of the request are not used.
         """
         started_at = time.monotonic()
-        if request.draft and request.noise < 1:
-            raise ValueError("a remote engine cannot rewrite a draft: use a model of this machine")
+        require_no_rewrite(request)
         task = self._chosen(request)
         run = CanvasRun(self._link, self._dialect, self._reader, self._text, self._held)
         written = run.run(task, control, self._report(task, control))

@@ -30,3 +30,9 @@ class FillingSession(Protocol):
     def read_nearer(self, control: FillControl) -> None:
         """Have the server read what the next hole will need. Raises Cancelled, too."""
         ...
+
+
+def require_no_rewrite(request: Fill) -> None:
+    """Raise ValueError if a part of a draft is to stay: servers of others know no drafts."""
+    if request.draft and request.noise < 1:
+        raise ValueError("a remote engine cannot rewrite a draft: use a model of this machine")

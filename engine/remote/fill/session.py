@@ -15,6 +15,7 @@ from intarsia.engine.remote.dialects.generation import Dialect
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.fill.context_reader import ContextReader
 from intarsia.engine.remote.fill.context_room import context_room, num_before_characters
+from intarsia.engine.remote.fill.filling_session import require_no_rewrite
 from intarsia.engine.remote.fill.hole_run import HoleRun
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.written import Written
@@ -100,8 +101,7 @@ class IdsSession:
             self._reader.remember(boundary)
 
     def _opened(self, request: Fill, control: FillControl) -> FillTask:
-        if request.draft and request.noise < 1:
-            raise ValueError("a remote engine cannot rewrite a draft: use a model of this machine")
+        require_no_rewrite(request)
         task = self._project.read(request, control)
         self._reader.use(task)
         self._project.note_read(task)

@@ -15,6 +15,7 @@ from intarsia.engine.ipc.messages import Fill, Filled, Step
 from intarsia.engine.remote.dialects.text_generation import TextDialect
 from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.fill.context_room import context_room, num_before_characters
+from intarsia.engine.remote.fill.filling_session import require_no_rewrite
 from intarsia.engine.remote.fill.held_contexts import HeldContexts
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.prompt_text import PromptText
@@ -60,8 +61,7 @@ class TextSession:
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole. Raises RemoteError, Cancelled, ValueError."""
-        if request.draft and request.noise < 1:
-            raise ValueError("a remote engine cannot rewrite a draft: use a model of this machine")
+        require_no_rewrite(request)
         started_at = time.monotonic()
         plain = replace(request, project=self._prompt_text.without_marked(request.project))
         task = self._project.read(plain, control)

@@ -86,7 +86,7 @@ class RayTeam:
         return found
 
     def wait_until_ready(self, num_replicas: int) -> float:
-        """Return the seconds until so many replicas serve."""
+        """Wait until ``num_replicas`` serve; return the seconds that took."""
         began = time.monotonic()
         while time.monotonic() - began < WAIT_S:
             with contextlib.suppress(OSError, http.client.HTTPException, AssertionError):
