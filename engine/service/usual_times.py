@@ -11,6 +11,9 @@ from collections.abc import Hashable
 SHORTER = 2.0
 """By this factor a waiting fill must be shorter than what is left of the running one."""
 
+MUCH_LONGER = 4.0
+"""By this factor a client's fills usually take longer than another's, if they may wait for them."""
+
 WORTH_S = 0.05
 """A fill that probably ends within this time is not interrupted."""
 
@@ -50,3 +53,13 @@ class UsualTimes:
             return False
         left_s = max((self.of(running) or 0.0) - run_s, run_s)
         return left_s > max(WORTH_S, SHORTER * usual_s)
+
+    def is_much_longer(self, waiting: Hashable, running: Hashable) -> bool:
+        """Tell whether the fills of a waiting client usually run much longer than another's.
+
+        Then even a running fill that is long for once, at a new place, is not suspended for them.
+        """
+        waiting_s, running_s = self.of(waiting), self.of(running)
+        if waiting_s is None or running_s is None:
+            return False
+        return waiting_s > MUCH_LONGER * max(running_s, WORTH_S)

@@ -245,18 +245,25 @@ class Worker:
     def _preemption_point(self, job: Job, filler: Filler, clock: RunClock) -> Callable[[], None]:
         """Return the checkpoint of a fill: other fills may run inside it.
 
-        At each checkpoint one waiting fill runs that is shorter, or any once the time slice is
-        over. So between any two of these the suspended fill makes a forward pass.
+        At each checkpoint one waiting fill runs that is shorter, or any that is not usually much
+        longer once the time slice is over. So between any two of these the suspended fill makes a
+        forward pass.
         """
         slice_s = 0.0 if job.is_background else TIME_SLICE_S
 
         def is_shorter(other: Job) -> bool:
             return self._usual_times.is_shorter(other.client, job.client, clock.run_s)
 
+        def is_not_much_longer(other: Job) -> bool:
+            return job.is_background or not self._usual_times.is_much_longer(
+                other.client, job.client
+            )
+
         def run_another() -> bool:
             if self._run_another_fill(job, filler, is_shorter, MAX_SUSPENDED_FOR_SHORT):
                 return True
-            return clock.slice_s >= slice_s and self._run_another_fill(job, filler)
+            is_slice_over = clock.slice_s >= slice_s
+            return is_slice_over and self._run_another_fill(job, filler, is_not_much_longer)
 
         def checkpoint() -> None:
             suspended_at = time.monotonic()

@@ -1,15 +1,12 @@
-"""Ask a llama.cpp server without our engine: as llama.vim does, and for its own figures."""
+"""Ask a llama.cpp server without our engine, as llama.vim does."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from intarsia.engine.fill_control import NO_CONTROL
-from intarsia.engine.remote.http.exchange import ask_json, open_exchange
-from intarsia.engine.remote.http.statuses import require_success
+from intarsia.engine.remote.http.exchange import ask_json
 from intarsia.engine.remote.http.watch import Watch
 from intarsia.engine.remote.settings.remotes import Remote
-from intarsia.research.errors import EvaluationFault
 
 _TIME_LIMIT_S = 600.0
 _NUM_PREFIX_LINES = 256
@@ -48,22 +45,6 @@ def llama_vim_request(before: str, after: str) -> Mapping[str, Any]:
         "t_max_prompt_ms": 500,
         "t_max_predict_ms": 250,
     }
-
-
-def seconds_computed(remote: Remote) -> float:
-    """Return how long the server has computed since its start: for prompts, and for new tokens.
-
-    Raises EvaluationFault if it does not tell.
-    """
-    with open_exchange(remote, "/metrics", _watch()) as answer:
-        require_success(remote, "/metrics", answer.status, answer.headers, answer.body)
-        text = b"".join(answer.body).decode("utf-8", "replace")
-    found = re.findall(
-        r"^llamacpp:(?:prompt|tokens_predicted)_seconds_total (\S+)", text, re.MULTILINE
-    )
-    if len(found) != 2:
-        raise EvaluationFault("the server does not tell its times: start it with `--metrics`")
-    return sum(map(float, found))
 
 
 def _watch() -> Watch:

@@ -99,11 +99,14 @@ class _Simulation:
             run_s = running.run_ms / 1000
             return self._usual_times.is_shorter(other.ask.user, running.ask.user, run_s)
 
+        def is_not_much_longer(other: _Fill) -> bool:
+            return not self._usual_times.is_much_longer(other.ask.user, running.ask.user)
+
         depth = len(self._running)
         short = self._waiting.pop(is_shorter) if depth <= MAX_SUSPENDED_FOR_SHORT else None
         is_slice_over = running.slice_ms >= 1000 * TIME_SLICE_S
         if short is None and is_slice_over and depth <= MAX_SUSPENDED:
-            return self._waiting.pop()
+            return self._waiting.pop(is_not_much_longer)
         return short
 
     def _make_a_pass(self, fill: _Fill) -> None:

@@ -169,6 +169,22 @@ def test_a_long_fill_waits_for_a_short_one_and_for_a_long_one(short_and_long: En
     ]
 
 
+def test_a_fill_of_a_quick_client_is_not_suspended_for_a_slow_one(
+    short_and_long: Engine, monkeypatch: pytest.MonkeyPatch
+):
+    """Not even after its time slice, as where it has to read a new place."""
+    engine = short_and_long
+
+    def end_slices() -> None:
+        monkeypatch.setattr(worker, "TIME_SLICE_S", 0.0)
+        engine.ask("a1", "ann")
+
+    engine.at_pass["a0", 3] = end_slices
+    engine.at_pass["a1", 1] = lambda: engine.ask("b1", "bob")
+    engine.run(4)
+    assert engine.log[8:] == ["a1", "a1", "a1", "a1.", "b1", "b1", "b1", "b1."]
+
+
 def test_a_short_fill_is_suspended_within_many_long_ones(
     short_and_long: Engine, monkeypatch: pytest.MonkeyPatch
 ):

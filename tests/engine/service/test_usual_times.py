@@ -44,6 +44,20 @@ def test_of_a_new_client_nothing_is_known(times: UsualTimes):
     assert times.is_shorter("ann", "new", run_s=0.3)
 
 
+def test_much_longer_is_told_of_clients_that_are_known(times: UsualTimes):
+    assert times.is_much_longer("bob", "ann")
+    assert not times.is_much_longer("ann", "bob")
+    assert not times.is_much_longer("bob", "bob")
+    assert not times.is_much_longer("bob", "new")
+    assert not times.is_much_longer("new", "ann")
+
+
+def test_a_fill_of_an_instant_does_not_make_others_much_longer(times: UsualTimes):
+    times.note("dan", 0.001)
+    assert not times.is_much_longer("ann", "dan")
+    assert times.is_much_longer("bob", "dan")
+
+
 def test_the_client_served_least_recently_is_forgotten(times: UsualTimes):
     for number in range(256):
         times.note(number, 1.0)

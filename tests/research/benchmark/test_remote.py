@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from http_server import Respond, answer, serving
+from http_server import Respond, serving
 from in_process_engine import in_process_engine
 from llama_cpp_double import event, last_event, llama_cpp_answers, send, writing
 from remote_settings import RemoteSettings
@@ -21,14 +21,14 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.remote.load import load_remote
 from intarsia.engine.remote.settings.model_name import remote_name
+from intarsia.engine.remote.settings.remotes import parse_remotes
 from intarsia.infill.filling.options import FillOptions
 from intarsia.research.benchmark.figures import Bench
-from intarsia.research.benchmark.remote import measure_remote
+from intarsia.research.benchmark.remote import measure_added, measure_remote
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.peers.llama_vim import llama_vim_request
 
 RECORDED = Path(__file__).parents[2] / "data" / "api_requests" / "llama_vim.json"
-METRICS = b"llamacpp:prompt_seconds_total 1.5\nllamacpp:tokens_predicted_seconds_total 2\n"
 
 
 def complete(request: dict[str, Any], connection: socket.socket) -> None:
@@ -39,14 +39,12 @@ def complete(request: dict[str, Any], connection: socket.socket) -> None:
     writing(event(ids), last_event(num_read=5))(request, connection)
 
 
-def llama_cpp(metrics: bytes) -> Respond:
+def llama_cpp() -> Respond:
     """A server that reads 5 tokens for us, and 40 for llama.vim."""
     ours = llama_cpp_answers(complete, slot_tokens=8_192)
 
     def respond(path: str, body: bytes, connection: socket.socket) -> None:
-        if path == "/metrics":
-            answer(connection, metrics)
-        elif path == "/infill":
+        if path == "/infill":
             send(connection, {"content": "x", "timings": {"prompt_n": 40}})
         else:
             ours(path, body, connection)
@@ -79,7 +77,7 @@ async def bench(address: Address) -> AsyncIterator[Bench]:
 async def test_tokens_are_compared_and_times_are_beyond_the_servers(
     bench: Bench, settings: RemoteSettings, tmp_path: Path
 ) -> None:
-    with serving(llama_cpp(METRICS)) as server:
+    with serving(llama_cpp()) as server:
         settings.write(server.url, tokenizer=tmp_path / "tokenizer.json")
         figures = {it.name: it.value for it in await measure_remote(bench)}
         assert server.paths().count("/infill") > 3
@@ -89,13 +87,12 @@ async def test_tokens_are_compared_and_times_are_beyond_the_servers(
     assert 0 < figures["remote_added_p50_ms"] <= figures["remote_added_p95_ms"]
 
 
-async def test_a_server_without_figures_is_named(
+async def test_a_server_behind_tls_is_not_timed(
     bench: Bench, settings: RemoteSettings, tmp_path: Path
 ) -> None:
-    with serving(llama_cpp(b"")) as server:
-        settings.write(server.url, tokenizer=tmp_path / "tokenizer.json")
-        with pytest.raises(EvaluationFault, match="start it with `--metrics`"):
-            await measure_remote(bench)
+    remote = parse_remotes('[there]\nurl = "https://fill.example.com"', tmp_path)["there"]
+    with pytest.raises(EvaluationFault, match="must be http on this machine"):
+        await measure_added(bench, remote, [])
 
 
 async def test_a_model_of_this_machine_has_no_such_figures(bench: Bench) -> None:
