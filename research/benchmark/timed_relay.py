@@ -9,8 +9,11 @@ import contextlib
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TypeAlias
 
 _RECEIVE_BYTES = 64 * 1024
+
+_Connection: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class ServerTime:
@@ -45,6 +48,8 @@ async def timed_relay(host: str, port: int) -> AsyncIterator[tuple[int, ServerTi
     """
     server_time = ServerTime()
     running = set[asyncio.Task[None]]()
+    connections = _Connections(host, port)
+    await connections.prepare()
 
     async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
@@ -52,10 +57,9 @@ async def timed_relay(host: str, port: int) -> AsyncIterator[tuple[int, ServerTi
         running.add(task)
         task.add_done_callback(running.discard)
         with contextlib.suppress(OSError):
-            await _relay_one(reader, writer, (host, port), server_time)
+            await _relay_one((reader, writer), await connections.take(), server_time)
+            await connections.prepare()
 
-    _, probe = await asyncio.open_connection(host, port)
-    probe.close()
     listener = await asyncio.start_server(relay, "127.0.0.1", 0)
     try:
         yield listener.sockets[0].getsockname()[1], server_time
@@ -64,16 +68,38 @@ async def timed_relay(host: str, port: int) -> AsyncIterator[tuple[int, ServerTi
         for task in tuple(running):
             task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
+        connections.close()
 
 
-async def _relay_one(
-    reader: asyncio.StreamReader,
-    writer: asyncio.StreamWriter,
-    server: tuple[str, int],
-    server_time: ServerTime,
-) -> None:
+class _Connections:
+    """Connections to the server. One is opened ahead: without a relay there would be none."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._server = (host, port)
+        self._spare: _Connection | None = None
+
+    async def prepare(self) -> None:
+        """Open the next connection. Raises OSError."""
+        if self._spare is None:
+            self._spare = await asyncio.open_connection(*self._server)
+
+    async def take(self) -> _Connection:
+        """Return a connection that nothing was sent on. Raises OSError."""
+        spare, self._spare = self._spare, None
+        if spare is not None and not spare[0].at_eof():
+            return spare
+        if spare is not None:
+            spare[1].close()  # the server did not wait
+        return await asyncio.open_connection(*self._server)
+
+    def close(self) -> None:
+        if self._spare is not None:
+            self._spare[1].close()
+
+
+async def _relay_one(client: _Connection, server: _Connection, server_time: ServerTime) -> None:
     """Pass bytes on in both directions. A side that ends the connection ends it for the other."""
-    from_server, to_server = await asyncio.open_connection(*server)
+    (reader, writer), (from_server, to_server) = client, server
 
     async def pass_requests() -> None:
         while data := await reader.read(_RECEIVE_BYTES):

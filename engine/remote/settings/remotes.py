@@ -3,6 +3,7 @@
 No workspace can name a server: only this file does.
 """
 
+import functools
 import os
 import re
 import tomllib
@@ -89,7 +90,7 @@ def read_remotes(path: Path | None = None) -> dict[str, Remote]:
         text = read_private_file(path, is_secret=False)
     except FileNotFoundError:
         return {}
-    return parse_remotes(text, path)
+    return dict(_parse_once(text, path))
 
 
 def find_remote(name: str, path: Path | None = None) -> Remote:
@@ -111,6 +112,12 @@ def parse_remotes(text: str, path: Path) -> dict[str, Remote]:
     except tomllib.TOMLDecodeError as error:
         raise ModelError(f"{path} is not TOML ({error}): correct it") from error
     return {name: _remote(name, table, path) for name, table in tables.items()}
+
+
+@functools.lru_cache(maxsize=4)
+def _parse_once(text: str, path: Path) -> Mapping[str, Remote]:
+    """Each fill reads the file, which hardly ever changes."""
+    return parse_remotes(text, path)
 
 
 def _remote(name: str, table: object, path: Path) -> Remote:
