@@ -111,7 +111,7 @@ class RemoteFiller:
         raise ModelError("a team's engine serves a model of its own machine: name one with --model")
 
     def suspended(self) -> AbstractContextManager[None]:
-        """Do nothing: every fill has its own connection."""
+        """Do nothing: fills that run at the same time have connections of their own."""
         return nullcontext()
 
     def cached_tokens(self) -> int:
@@ -146,7 +146,8 @@ class RemoteFiller:
         return None if self._session is None else self._session.tokens_per_s
 
     def store_contexts(self, control: FillControl) -> None:
-        """Do nothing: the server holds the contexts."""
+        """Close idle connections: the server holds the contexts, and the user pauses."""
+        self._link.kept.close()
 
 
 def open_session(

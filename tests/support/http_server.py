@@ -19,6 +19,7 @@ class FaultyServer:
 
     url: str
     heads: list[bytes] = field(default_factory=list)
+    num_connections: int = 0
     num_closed_early: int = 0  # answers during which the client closed its connection
 
     def paths(self) -> list[str]:
@@ -26,8 +27,13 @@ class FaultyServer:
 
 
 @contextlib.contextmanager
-def serving(respond: Respond, tls: ssl.SSLContext | None = None) -> Iterator[FaultyServer]:
-    """Answer every connection by ``respond`` on its own thread until the block ends."""
+def serving(
+    respond: Respond, tls: ssl.SSLContext | None = None, *, keeps_open: bool = False
+) -> Iterator[FaultyServer]:
+    """Answer every connection by ``respond`` on its own thread until the block ends.
+
+    With ``keeps_open``, further requests on a connection are answered until the client closes it.
+    """
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
         server = FaultyServer(url=f"http{'s' if tls else ''}://127.0.0.1:{port}")
@@ -36,16 +42,22 @@ def serving(respond: Respond, tls: ssl.SSLContext | None = None) -> Iterator[Fau
             with contextlib.suppress(OSError):
                 while True:
                     connection, _ = listener.accept()
+                    server.num_connections += 1
                     threading.Thread(target=handle, args=[connection], daemon=True).start()
+
+        def answer_one(connection: socket.socket) -> None:
+            head, body = _read_request(connection)
+            server.heads.append(head)
+            respond(head.split(b" ", 2)[1].decode(), body, connection)
 
         def handle(connection: socket.socket) -> None:
             try:
                 if tls is not None:
                     connection = tls.wrap_socket(connection, server_side=True)
                 with connection:
-                    head, body = _read_request(connection)
-                    server.heads.append(head)
-                    respond(head.split(b" ", 2)[1].decode(), body, connection)
+                    answer_one(connection)
+                    while keeps_open:
+                        answer_one(connection)
             except OSError:
                 server.num_closed_early += 1
 

@@ -133,7 +133,7 @@ class RequestReader:
         boundary = self._new_boundary(request) if found is None else found.boundary
         if boundary is not None:
             text_after = request.prefix[len(boundary.prefix) :]
-            if len(self._text.encode(text_after)) <= self._max_context_tokens * _AFTER_SHARE:
+            if self._text.is_within(text_after, int(self._max_context_tokens * _AFTER_SHARE)):
                 return _SplitContext(boundary, text_after, is_new=found is None)
         return self._whole_context(request)
 

@@ -6,7 +6,7 @@ several keys a second, and each would wait for the same fault.
 
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from intarsia.engine.errors import RemoteError
@@ -19,15 +19,16 @@ from intarsia.engine.remote.dialects.generation import (
     UnusableAnswer,
 )
 from intarsia.engine.remote.dialects.text_generation import (
+    AnswerForm,
     TextChunk,
     TextDialect,
     TextGeneration,
 )
-from intarsia.engine.remote.http.exchange import ask_events, ask_lines, ask_whole, unusable
+from intarsia.engine.remote.fill.answer_pieces import pieces
+from intarsia.engine.remote.http.exchange import open_exchange, unusable
+from intarsia.engine.remote.http.kept_connections import KeptConnections
 from intarsia.engine.remote.http.watch import Watch
 from intarsia.engine.remote.settings.remotes import Remote
-
-_ASK = {"events": ask_events, "lines": ask_lines, "whole": ask_whole}
 
 _Piece = TypeVar("_Piece", Chunk, TextChunk)
 
@@ -43,6 +44,7 @@ class ServerLink:
 
     def __init__(self, remote: Remote, clock: Callable[[], float] = time.monotonic) -> None:
         self.remote = remote
+        self.kept = KeptConnections()
         self._clock = clock
         self._fault: RemoteError | None = None
         self._paused_until = 0.0
@@ -79,30 +81,37 @@ class ServerLink:
         self, dialect: Streams, body: Mapping[str, Any], checkpoint: Callable[[], None]
     ) -> Generator[Chunk]:
         """Yield the pieces of the answer to a request's JSON, as ``generate`` does."""
-        events = ask_events(self.remote, dialect.path, self.watch(checkpoint), body)
-        return self._chunks(dialect.path, events, dialect.parse)
+        return self._chunks(dialect.path, "events", body, checkpoint, dialect.parse)
 
     def generate_text(
         self, dialect: TextDialect, generation: TextGeneration, checkpoint: Callable[[], None]
     ) -> Generator[TextChunk]:
         """Yield the pieces of an answer as ``generate`` does, from a server that takes text."""
-        ask = _ASK[dialect.form]
-        events = ask(self.remote, dialect.path, self.watch(checkpoint), dialect.body(generation))
-        return self._chunks(dialect.path, events, dialect.parse)
+        return self._chunks(
+            dialect.path, dialect.form, dialect.body(generation), checkpoint, dialect.parse
+        )
 
     def _chunks(
-        self, path: str, events: Generator[bytes], parse: Callable[[bytes], _Piece | None]
+        self,
+        path: str,
+        form: AnswerForm,
+        body: Mapping[str, Any],
+        checkpoint: Callable[[], None],
+        parse: Callable[[bytes], _Piece | None],
     ) -> Generator[_Piece]:
-        """Yield the parsed events up to the last one."""
-        with closing(events):
-            for data in events:
+        """Yield the parsed pieces of an answer up to the last one."""
+        remote, watch = self.remote, self.watch(checkpoint)
+        with open_exchange(remote, path, watch, body, self.kept) as answer:
+            for data in pieces(remote, path, answer, form):
                 chunk = self._parsed(parse, data)
-                if chunk is not None:
-                    yield chunk
-                    if chunk.is_last:
-                        return
+                if chunk is None:
+                    continue
+                answer.has_said_all = chunk.is_last
+                yield chunk
+                if chunk.is_last:
+                    return
         problem = f"{path} ended without its last event"
-        raise unusable(self.remote, problem, is_cut_off=True)
+        raise unusable(remote, problem, is_cut_off=True)
 
     def _parsed(self, parse: Callable[[bytes], _Piece | None], data: bytes) -> _Piece | None:
         try:

@@ -5,7 +5,6 @@ Nothing is lost on the way: drafts, several candidates and code of other files g
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from typing import Any, TypeAlias
 
 import msgspec
@@ -23,13 +22,9 @@ from intarsia.engine.ipc.messages import (
     Timing,
 )
 from intarsia.engine.remote.discovery.discover import Server
+from intarsia.engine.remote.fill.answer_pieces import pieces
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.http.exchange import (
-    ask_events,
-    ask_json,
-    open_exchange,
-    unusable,
-)
+from intarsia.engine.remote.http.exchange import ask_json, open_exchange, unusable
 from intarsia.engine.remote.http.statuses import require_success
 from intarsia.engine.remote.http.watch import Watch
 
@@ -83,7 +78,8 @@ class TeamSession:
             project=request.project,
         )
         watch = self._link.watch(control.checkpoint)
-        ask_json(self._link.remote, "/v1/read-ahead", watch, msgspec.to_builtins(place))
+        body = msgspec.to_builtins(place)
+        ask_json(self._link.remote, "/v1/read-ahead", watch, body, self._link.kept)
 
     def read_nearer(self, control: FillControl) -> None:
         """Do nothing: the team's engine uses its own idle time."""
@@ -103,14 +99,16 @@ class TeamSession:
         if not asked.watch:
             yield self._one_message(body, watch)
             return
-        with closing(ask_events(remote, _PATH, watch, body)) as events:
-            for data in events:
-                yield self._parsed(data)
+        with open_exchange(remote, _PATH, watch, body, self._link.kept) as answer:
+            for data in pieces(remote, _PATH, answer, "events"):
+                message = self._parsed(data)
+                answer.has_said_all = not isinstance(message, Step)
+                yield message
 
     def _one_message(self, body: object, watch: Watch) -> _Message:
         """Return the answer; where the fill itself failed, it comes with the status of an error."""
         remote = self._link.remote
-        with open_exchange(remote, _PATH, watch, body) as answer:
+        with open_exchange(remote, _PATH, watch, body, self._link.kept) as answer:
             data = b"".join(answer.body)
         if answer.status in (400, 500) and data.startswith(b'{"type":"failed","id":'):
             message = self._parsed(data)

@@ -22,12 +22,12 @@ _IN_PROGRESS = (0, errno.EINPROGRESS, errno.EWOULDBLOCK, getattr(errno, "WSAEWOU
 
 
 class Wire:
-    """A connected socket that sends and receives under a watch."""
+    """A connected socket that sends and receives under a watch: that of its exchange."""
 
     def __init__(self, sock: socket.socket, watch: Watch) -> None:
         self.has_ended = False  # the server sends nothing more
+        self.watch = watch
         self._sock = sock
-        self._watch = watch
 
     def send(self, data: bytes) -> None:
         """Send all of these bytes. Raises SilentServer, OSError."""
@@ -36,9 +36,9 @@ class Wire:
             try:
                 rest = rest[self._sock.send(rest) :]
             except (ssl.SSLWantWriteError, BlockingIOError):
-                self._watch.wait(self._sock, for_write=True)
+                self.watch.wait(self._sock, for_write=True)
             except ssl.SSLWantReadError:
-                self._watch.wait(self._sock)
+                self.watch.wait(self._sock)
 
     def receive(self) -> bytes:
         """Return the next bytes, none at the end. Raises SilentServer, OSError."""
@@ -46,15 +46,26 @@ class Wire:
             try:
                 data = self._sock.recv(_RECEIVE_BYTES)
             except (ssl.SSLWantReadError, BlockingIOError):
-                self._watch.wait(self._sock)
+                self.watch.wait(self._sock)
                 continue
             except ssl.SSLWantWriteError:
-                self._watch.wait(self._sock, for_write=True)
+                self.watch.wait(self._sock, for_write=True)
                 continue
             except ssl.SSLEOFError:
                 data = b""  # h11 tells whether the answer was whole
             self.has_ended = not data
             return data
+
+    def receive_now(self) -> bytes | None:
+        """Return what has come already, None if nothing has. No bytes: the server has ended it."""
+        try:
+            data = self._sock.recv(_RECEIVE_BYTES)
+        except (ssl.SSLWantReadError, ssl.SSLWantWriteError, BlockingIOError):
+            return None
+        except OSError:
+            data = b""
+        self.has_ended = not data
+        return data
 
     def close(self) -> None:
         """Close at once, whatever the server is doing: that cancels its work."""

@@ -1,11 +1,12 @@
-"""One HTTP request to a server and its answer, over h11. Leaving the block closes the connection.
+"""One HTTP request to a server and its answer. Leaving its block early cancels the request.
 
 Redirects are not followed, and no proxy of the environment is used: code and key go to the named
-host only. A new connection for each request: closing it is how a request is cancelled.
+host only. A request is cancelled by closing its connection; after a whole answer, the next request
+may use it.
 """
 
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,9 @@ from typing import Any
 import h11
 
 from intarsia.engine.errors import RemoteError
-from intarsia.engine.remote.http.connect import Wire, connect
+from intarsia.engine.remote.http.connect import connect
+from intarsia.engine.remote.http.connection import BrokenAnswer, HttpConnection
+from intarsia.engine.remote.http.kept_connections import KeptConnections
 from intarsia.engine.remote.http.statuses import require_success
 from intarsia.engine.remote.http.watch import SilentServer, Watch
 from intarsia.engine.remote.settings.remotes import Remote
@@ -21,56 +24,35 @@ from intarsia.engine.remote.settings.remotes import Remote
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 """An answer above this is no answer to a fill."""
 
-_MAX_HEADER_BYTES = 64 * 1024
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class Answer:
-    """The answer's status and headers (lower-case names), and its body, as it comes."""
+    """The answer's status and headers (lower-case names), and its body, as it comes.
+
+    A reader sets ``has_said_all`` where only the end of the body is still to come.
+    """
 
     status: int
     headers: dict[str, str]
     body: Iterator[bytes]
+    has_said_all: bool = False
 
 
-def ask_json(remote: Remote, path: str, watch: Watch, body: object = None) -> Any:
+def ask_json(
+    remote: Remote,
+    path: str,
+    watch: Watch,
+    body: object = None,
+    kept: KeptConnections | None = None,
+) -> Any:
     """Return the answer's JSON: to a GET, or to a POST of ``body``. Raises RemoteError."""
-    with open_exchange(remote, path, watch, body) as answer:
+    with open_exchange(remote, path, watch, body, kept) as answer:
         require_success(remote, path, answer.status, answer.headers, answer.body)
         raw = b"".join(answer.body)
     try:
         return json.loads(raw)
     except (ValueError, RecursionError) as error:
         raise unusable(remote, f"{path} is no JSON") from error
-
-
-def ask_events(remote: Remote, path: str, watch: Watch, body: object) -> Generator[bytes]:
-    """Yield the data of each server-sent event in the answer to a POST. Raises RemoteError.
-
-    Closing the iterator cancels the request.
-    """
-    with open_exchange(remote, path, watch, body) as answer:
-        require_success(remote, path, answer.status, answer.headers, answer.body)
-        if not answer.headers.get("content-type", "").startswith("text/event-stream"):
-            raise unusable(remote, f"{path} is no stream of events")
-        yield from _event_data(answer.body)
-
-
-def ask_lines(remote: Remote, path: str, watch: Watch, body: object) -> Generator[bytes]:
-    """Yield each line of the answer to a POST, blank ones left out. Raises RemoteError.
-
-    Closing the iterator cancels the request.
-    """
-    with open_exchange(remote, path, watch, body) as answer:
-        require_success(remote, path, answer.status, answer.headers, answer.body)
-        yield from filter(None, map(bytes.strip, _lines(answer.body)))
-
-
-def ask_whole(remote: Remote, path: str, watch: Watch, body: object) -> Generator[bytes]:
-    """Yield the whole answer to a POST at once. Raises RemoteError."""
-    with open_exchange(remote, path, watch, body) as answer:
-        require_success(remote, path, answer.status, answer.headers, answer.body)
-        yield b"".join(answer.body)
 
 
 def unusable(remote: Remote, problem: str, *, is_cut_off: bool = False) -> RemoteError:
@@ -83,18 +65,32 @@ def unusable(remote: Remote, problem: str, *, is_cut_off: bool = False) -> Remot
 
 
 @contextmanager
-def open_exchange(remote: Remote, path: str, watch: Watch, body: object = None) -> Iterator[Answer]:
-    """Send a request and yield its answer. Raises RemoteError, and what the checkpoint raises."""
-    key = remote.key()
+def open_exchange(
+    remote: Remote,
+    path: str,
+    watch: Watch,
+    body: object = None,
+    kept: KeptConnections | None = None,
+) -> Iterator[Answer]:
+    """Send a request and yield its answer. Raises RemoteError, and what the checkpoint raises.
+
+    After the block the connection goes to ``kept`` if the server has nothing more to say.
+    """
+    content = b"" if body is None else json.dumps(body).encode()
+    request = _request(remote, path, content, is_kept=kept is not None)
     try:
-        wire = connect(remote, watch)
-    except SilentServer:
-        raise _silent(remote) from None
-    try:
-        yield _exchange(remote, wire, path, key, body)
-    except h11.RemoteProtocolError as error:
+        connection, response = _answered(remote, request, content, watch, kept)
+        answer = _answer(remote, connection, response)
+        try:
+            yield answer
+        finally:
+            if kept is None:
+                connection.close()
+            else:
+                kept.keep(connection, has_said_all=answer.has_said_all)
+    except BrokenAnswer as error:
         problem = f"{path} is no HTTP, or was cut off"
-        raise unusable(remote, problem, is_cut_off=wire.has_ended) from error
+        raise unusable(remote, problem, is_cut_off=error.is_cut_off) from error
     except SilentServer:
         raise _silent(remote) from None
     except OSError as error:
@@ -103,79 +99,61 @@ def open_exchange(remote: Remote, path: str, watch: Watch, body: object = None) 
             f"({error.strerror or error}): look at the server's log",
             is_cut_off=True,
         ) from error
-    finally:
-        wire.close()
 
 
-def _exchange(remote: Remote, wire: Wire, path: str, key: str | None, body: object) -> Answer:
-    connection = h11.Connection(h11.CLIENT, max_incomplete_event_size=_MAX_HEADER_BYTES)
-    content = b"" if body is None else json.dumps(body).encode()
+def _request(remote: Remote, path: str, content: bytes, *, is_kept: bool) -> h11.Request:
+    """Return the head of a request: a POST if there is content. Raises RemoteError for the key."""
     headers = [
         ("host", remote.address.shown),
-        ("connection", "close"),
+        ("connection", "keep-alive" if is_kept else "close"),
         ("accept-encoding", "identity"),
         ("user-agent", "intarsia"),
     ]
-    if key is not None:
+    if (key := remote.key()) is not None:
         headers.append(("authorization", f"Bearer {key}"))
-    if body is not None:
+    if content:
         headers += [("content-type", "application/json"), ("content-length", str(len(content)))]
-    request = h11.Request(
-        method="GET" if body is None else "POST",
+    return h11.Request(
+        method="POST" if content else "GET",
         target=remote.address.base_path + path,
         headers=headers,
     )
-    pieces = [connection.send(request)]
-    if content:
-        pieces.append(connection.send(h11.Data(data=content)))
-    pieces.append(connection.send(h11.EndOfMessage()))
-    wire.send(b"".join(piece for piece in pieces if piece))
-    response = _next_response(connection, wire)
+
+
+def _answered(
+    remote: Remote,
+    request: h11.Request,
+    content: bytes,
+    watch: Watch,
+    kept: KeptConnections | None,
+) -> tuple[HttpConnection, h11.Response]:
+    """Send a request on a kept connection, else on a new one; return the head of its answer.
+
+    The server may have ended a kept one just now: a new one then replaces it.
+    """
+    connection = None if kept is None else kept.take(watch)
+    if connection is not None:
+        try:
+            return connection, connection.ask(request, content)
+        except (OSError, BrokenAnswer):
+            if connection.has_answered:
+                raise
+    connection = HttpConnection(connect(remote, watch))
+    return connection, connection.ask(request, content)
+
+
+def _answer(remote: Remote, connection: HttpConnection, response: h11.Response) -> Answer:
     names = {name.decode("latin-1"): value.decode("latin-1") for name, value in response.headers}
-    return Answer(status=response.status_code, headers=names, body=_body(remote, connection, wire))
+    return Answer(status=response.status_code, headers=names, body=_body(remote, connection))
 
 
-def _next_response(connection: h11.Connection, wire: Wire) -> h11.Response:
-    while True:
-        event = _next_event(connection, wire)
-        if isinstance(event, h11.Response):
-            return event
-        if not isinstance(event, h11.InformationalResponse):
-            raise h11.RemoteProtocolError("no response")
-
-
-def _body(remote: Remote, connection: h11.Connection, wire: Wire) -> Iterator[bytes]:
+def _body(remote: Remote, connection: HttpConnection) -> Iterator[bytes]:
     num_bytes = 0
-    while isinstance(event := _next_event(connection, wire), h11.Data):
-        num_bytes += len(event.data)
+    for data in connection.body():
+        num_bytes += len(data)
         if num_bytes > MAX_ANSWER_BYTES:
             raise unusable(remote, f"above {MAX_ANSWER_BYTES // 1024**2} MB")
-        yield bytes(event.data)
-
-
-def _next_event(
-    connection: h11.Connection, wire: Wire
-) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-    while (event := connection.next_event()) is h11.NEED_DATA:
-        connection.receive_data(wire.receive())
-    return event
-
-
-def _event_data(body: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield the data of each event: lines of the form ``data: …``, one for each event."""
-    for line in _lines(body):
-        if line.startswith(b"data:"):
-            yield line[5:].strip()
-        elif line.startswith(b"error:"):
-            yield line[6:].strip()
-
-
-def _lines(body: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield each whole line without its line end."""
-    rest = b""
-    for piece in body:
-        *lines, rest = (rest + piece).split(b"\n")
-        yield from lines
+        yield data
 
 
 def _silent(remote: Remote) -> RemoteError:

@@ -147,6 +147,11 @@ class FimTokenizer:
         ids: list[int] = self._tokenizer.encode(clean, add_special_tokens=False).ids
         return ids
 
+    def is_within(self, text: str, max_tokens: int) -> bool:
+        """Tell whether a text has at most this many tokens. A token has a byte or more."""
+        num_bytes = len(text.encode("utf-8", "replace"))
+        return num_bytes < max_tokens or len(self.encode(text)) <= max_tokens
+
     def _encode_blank_signs(self, text: str) -> list[int]:
         """Encode a text with the sign itself, which would become a blank, byte by byte there."""
         sign = [self.mark_id(f"<0x{byte:02X}>") for byte in BLANK.encode()]

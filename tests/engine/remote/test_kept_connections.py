@@ -1,0 +1,273 @@
+"""A connection carries the next request after a whole answer, and after no other."""
+
+import socket
+import ssl
+import threading
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from checkout import ROOT
+from http_server import Respond, answer, serving
+from llama_cpp_double import event, last_event, llama_cpp_answers
+from remote_settings import RemoteSettings
+from toy_causal_tokenizer import toy_tokenizer
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.errors import RemoteError
+from intarsia.engine.fill_control import NO_CONTROL
+from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.remote.http.exchange import ask_json, open_exchange
+from intarsia.engine.remote.http.kept_connections import MAX_IDLE_S, MAX_KEPT, KeptConnections
+from intarsia.engine.remote.http.watch import Watch
+from intarsia.engine.remote.load import load_remote
+from intarsia.engine.remote.settings.remotes import Remote, find_remote
+
+CERTIFICATES = ROOT / "tests" / "data" / "certificates"
+
+
+def no_checkpoint() -> None:
+    """Let every exchange go on."""
+
+
+def watch() -> Watch:
+    return Watch(checkpoint=no_checkpoint, silence_s=10, total_s=20)
+
+
+def remote_at(settings: RemoteSettings, url: str, **options: object) -> Remote:
+    settings.write(url, **options)
+    return find_remote("there")
+
+
+def one(path: str, body: bytes, connection: socket.socket) -> None:
+    answer(connection, b"1")
+
+
+def events(connection: socket.socket, *pieces: bytes, is_whole: bool = True) -> None:
+    """Write a stream of events in chunks, which tells where it ends."""
+    head = (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+    chunks = b"".join(b"%x\r\n%b\r\n" % (len(piece), piece) for piece in pieces)
+    connection.sendall(head + chunks + (b"0\r\n\r\n" if is_whole else b""))
+
+
+def test_requests_after_whole_answers_share_a_connection(settings: RemoteSettings) -> None:
+    with serving(one, keeps_open=True) as server, closing(KeptConnections()) as kept:
+        remote = remote_at(settings, server.url)
+        assert [ask_json(remote, "/a", watch(), {"n": n}, kept) for n in range(3)] == [1, 1, 1]
+        assert (server.num_connections, len(server.heads)) == (1, 3)
+        assert all(b"connection: keep-alive" in head.lower() for head in server.heads)
+
+
+def test_without_a_place_to_keep_it_the_connection_is_closed(settings: RemoteSettings) -> None:
+    with serving(one, keeps_open=True) as server:
+        remote = remote_at(settings, server.url)
+        assert [ask_json(remote, "/a", watch()) for _ in range(2)] == [1, 1]
+        assert server.num_connections == 2
+
+
+def test_requests_by_tls_share_a_connection(settings: RemoteSettings) -> None:
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(CERTIFICATES / "valid.pem", CERTIFICATES / "server.key")
+    with serving(one, tls, keeps_open=True) as server, closing(KeptConnections()) as kept:
+        remote = remote_at(settings, server.url, ca=CERTIFICATES / "authority.pem")
+        assert [ask_json(remote, "/a", watch(), None, kept) for _ in range(2)] == [1, 1]
+        assert server.num_connections == 1
+
+
+def first_piece(remote: Remote, kept: KeptConnections, *, has_said_all: bool) -> bytes:
+    """Return the first piece of a stream, and leave it there."""
+    with open_exchange(remote, "/a", watch(), {}, kept) as answer:
+        answer.has_said_all = has_said_all
+        return next(answer.body)
+
+
+def test_a_stream_left_after_its_last_piece_keeps_the_connection(settings: RemoteSettings) -> None:
+    was_left, has_ended = threading.Event(), threading.Event()
+
+    def respond(path: str, body: bytes, connection: socket.socket) -> None:
+        events(connection, b"data: 1\n\n", is_whole=False)
+        assert was_left.wait(10)
+        connection.sendall(b"0\r\n\r\n")
+        was_left.clear()
+        has_ended.set()
+
+    with serving(respond, keeps_open=True) as server, closing(KeptConnections()) as kept:
+        remote = remote_at(settings, server.url)
+        for _ in range(2):
+            has_ended.clear()
+            assert first_piece(remote, kept, has_said_all=True) == b"data: 1\n\n"
+            was_left.set()
+            assert has_ended.wait(10)
+        assert server.num_connections == 1
+
+
+@pytest.mark.parametrize("rest", [b"", b"8\r\ndata: 2\n\r\n" * 40_000])
+def test_a_stream_that_goes_on_after_its_last_piece_is_closed(
+    settings: RemoteSettings, rest: bytes
+) -> None:
+    is_closed = threading.Event()
+
+    def respond(path: str, body: bytes, connection: socket.socket) -> None:
+        events(connection, b"data: 1\n\n", is_whole=False)
+        try:
+            connection.sendall(rest)
+            is_open = connection.recv(1)
+        except OSError:
+            is_open = b""
+        if not is_open:
+            is_closed.set()
+
+    with serving(respond, keeps_open=True) as server, closing(KeptConnections()) as kept:
+        remote = remote_at(settings, server.url)
+        for number in (1, 2):
+            assert first_piece(remote, kept, has_said_all=True) == b"data: 1\n\n"
+            assert server.num_connections == number
+        assert is_closed.wait(10)
+
+
+def test_a_stream_that_is_given_up_is_cancelled(settings: RemoteSettings) -> None:
+    is_closed = threading.Event()
+
+    def respond(path: str, body: bytes, connection: socket.socket) -> None:
+        events(connection, b"data: 1\n\n", is_whole=False)
+        if not connection.recv(1):
+            is_closed.set()
+
+    with serving(respond, keeps_open=True) as server, closing(KeptConnections()) as kept:
+        remote = remote_at(settings, server.url)
+        assert first_piece(remote, kept, has_said_all=False) == b"data: 1\n\n"
+        assert is_closed.wait(10)
+        assert first_piece(remote, kept, has_said_all=False) == b"data: 1\n\n"
+        assert server.num_connections == 2
+
+
+def test_a_connection_that_the_server_has_ended_is_replaced(settings: RemoteSettings) -> None:
+    ended = threading.Event()
+
+    def respond(path: str, body: bytes, connection: socket.socket) -> None:
+        answer(connection, b"1")
+        connection.shutdown(socket.SHUT_RDWR)
+        ended.set()
+
+    with serving(respond) as server, closing(KeptConnections()) as kept:
+        remote = remote_at(settings, server.url)
+        for _ in range(2):
+            assert ask_json(remote, "/a", watch(), None, kept) == 1
+            assert ended.wait(10)
+        assert server.num_connections == 2
+
+
+def ending_the_second(*, first_bytes: bytes) -> Respond:
+    """Answer the first request of a connection; end the connection within the second answer."""
+    num_asked = dict[int, int]()
+
+    def respond(path: str, body: bytes, connection: socket.socket) -> None:
+        asked = num_asked[id(connection)] = num_asked.get(id(connection), 0) + 1
+        if asked == 1:
+            answer(connection, b"1")
+        else:
+            connection.sendall(first_bytes)
+            raise ConnectionAbortedError
+
+    return respond
+
+
+def test_a_request_that_a_kept_connection_lost_is_sent_again(settings: RemoteSettings) -> None:
+    with (
+        serving(ending_the_second(first_bytes=b""), keeps_open=True) as server,
+        closing(KeptConnections()) as kept,
+    ):
+        remote = remote_at(settings, server.url)
+        assert [ask_json(remote, "/a", watch(), {}, kept) for _ in range(2)] == [1, 1]
+        assert (server.num_connections, len(server.heads)) == (2, 3)
+
+
+def test_an_answer_that_is_cut_off_is_a_fault_on_a_kept_connection(
+    settings: RemoteSettings,
+) -> None:
+    with (
+        serving(ending_the_second(first_bytes=b"HTTP/1.1 200"), keeps_open=True) as server,
+        closing(KeptConnections()) as kept,
+    ):
+        remote = remote_at(settings, server.url)
+        assert ask_json(remote, "/a", watch(), {}, kept) == 1
+        with pytest.raises(RemoteError) as caught:
+            ask_json(remote, "/a", watch(), {}, kept)
+        assert caught.value.is_cut_off
+        assert len(server.heads) == 2
+
+
+def test_bytes_that_were_not_asked_for_are_no_answer(settings: RemoteSettings) -> None:
+    """A second answer in advance would be taken for that of the next request."""
+    stale = b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n9"
+
+    def respond(path: str, body: bytes, connection: socket.socket) -> None:
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n1" + stale)
+
+    with serving(respond, keeps_open=True) as server, closing(KeptConnections()) as kept:
+        remote = remote_at(settings, server.url)
+        assert [ask_json(remote, "/a", watch(), {}, kept) for _ in range(2)] == [1, 1]
+        assert server.num_connections == 2
+
+
+def test_a_connection_that_was_idle_for_long_is_closed(settings: RemoteSettings) -> None:
+    now = [0.0]
+    with (
+        serving(one, keeps_open=True) as server,
+        closing(KeptConnections(clock=lambda: now[0])) as kept,
+    ):
+        remote = remote_at(settings, server.url)
+        for pause_s in (0.0, MAX_IDLE_S, MAX_IDLE_S + 0.1):
+            now[0] += pause_s
+            assert ask_json(remote, "/a", watch(), None, kept) == 1
+        assert server.num_connections == 2
+
+
+def test_no_more_connections_are_kept_than_a_user_needs(settings: RemoteSettings) -> None:
+    together = threading.Barrier(MAX_KEPT + 1)
+
+    def respond(path: str, body: bytes, connection: socket.socket) -> None:
+        together.wait(10)
+        answer(connection, b"1")
+
+    def ask_at_once(remote: Remote, kept: KeptConnections) -> None:
+        threads = [
+            threading.Thread(target=ask_json, args=(remote, "/a", watch(), None, kept))
+            for _ in range(MAX_KEPT + 1)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(20)
+
+    with serving(respond, keeps_open=True) as server, closing(KeptConnections()) as kept:
+        remote = remote_at(settings, server.url)
+        for _ in range(2):
+            ask_at_once(remote, kept)
+        assert server.num_connections == MAX_KEPT + 2
+
+
+def test_fills_share_a_connection_until_a_pause(settings: RemoteSettings, tmp_path: Path) -> None:
+    tokenizer = toy_tokenizer()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    ids = tokenizer.encode("return val").ids
+
+    def complete(request: dict[str, Any], connection: socket.socket) -> None:
+        events(connection, event(ids), last_event())
+
+    hole = Fill(id=1, prefix="def f():\n", suffix="\n", stop=("\n",), max_tokens=8)
+    with serving(llama_cpp_answers(complete), keeps_open=True) as server:
+        settings.write(server.url, tokenizer=tmp_path / "tokenizer.json")
+        filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
+        filler.fill(hole, NO_CONTROL)
+        num_before = server.num_connections
+        for _ in range(3):
+            assert filler.fill(hole, NO_CONTROL).text == "return val"
+        assert server.num_connections == num_before
+        filler.store_contexts(NO_CONTROL)
+        assert filler.fill(hole, NO_CONTROL).text == "return val"
+        assert server.num_connections == num_before + 1
+        filler.store_contexts(NO_CONTROL)
