@@ -4,14 +4,20 @@ import asyncio
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from temporary_address import temporary_address
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 
-# The same examples in every run: chance fails no build. Others: --hypothesis-profile=default.
-settings.register_profile("same_examples", derandomize=True)
+# The same examples in every run, however slow: neither chance nor other work fails a build.
+# Others: --hypothesis-profile=default.
+settings.register_profile(
+    "same_examples",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("same_examples")
 
 

@@ -1,6 +1,6 @@
 """Measure fills through a llama.cpp server of the user's: what our side adds, and what is reread.
 
-Needs a model ``remote:NAME`` whose server is on this machine and has no other users.
+Needs a model ``remote:NAME``. Its server is on this machine and has no other users.
 """
 
 import asyncio
