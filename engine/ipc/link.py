@@ -4,20 +4,29 @@ Knows nothing of the requests that are sent over it.
 """
 
 import asyncio
+import logging
+
+import psutil
 
 from intarsia.engine.ipc.address import Address, resolve_address
 from intarsia.engine.ipc.backoff import Backoff
 from intarsia.engine.ipc.connection import Connection, OnLoadProgress
-from intarsia.engine.ipc.errors import EngineUnavailable, NoEngine
+from intarsia.engine.ipc.errors import EngineSilent, EngineUnavailable, NoEngine
 from intarsia.engine.ipc.handshake import connect
 from intarsia.engine.ipc.launch import LaunchOptions, connect_or_start
+from intarsia.engine.ipc.stop import end_stuck_engine, engine_process
 
 MAX_PATIENCE_S = 2.0
 """If the back-off lasts longer than this, a start is refused at once, with the reason."""
 
+GREETING_S = 5.0
+"""An engine that does not say hello in this time is given the same time again, and then ended."""
+
+_log = logging.getLogger(__name__)
+
 
 class Link:
-    """Opens the connection on demand. With ``launch`` None it starts no engine."""
+    """Opens the connection on demand. With ``launch`` None it starts and ends no engine."""
 
     def __init__(
         self,
@@ -35,6 +44,7 @@ class Link:
         self._backoff = backoff or Backoff()
         self._opening: asyncio.Task[None] | None = None
         self._is_closed = False
+        self._process: psutil.Process | None = None  # of the connected engine
         self.current: Connection | None = None
 
     @property
@@ -83,17 +93,50 @@ class Link:
     async def _replace_connection(self) -> None:
         if self.current is not None:
             await self.current.close()
+            if self.current.is_stuck and self._launch is not None:
+                await self._end_stuck(self._process)
         self.current = await self._connect()
+        self._process = _process_with(self.current.welcome.pid)
 
     async def _connect(self) -> Connection:
         try:
-            return await connect(
-                self.address, name=self._name, on_load_progress=self._on_load_progress
-            )
+            return await self._greet()
         except NoEngine:
             if self._launch is None:
                 raise
         return await self._start(self._launch)
+
+    async def _greet(self) -> Connection:
+        """Connect to an engine that runs. One that is silent twice is ended, if we may start one.
+
+        Raises ``NoEngine``, also after that, or ``EngineUnavailable``.
+        """
+        try:
+            return await self._connect_in_time()
+        except EngineSilent:
+            silent = engine_process(self.address)
+            if self._launch is None or silent is None:
+                raise
+        try:
+            return await self._connect_in_time()
+        except EngineSilent as error:
+            await self._end_stuck(silent)
+            raise NoEngine("the engine hung, and was ended") from error
+
+    async def _connect_in_time(self) -> Connection:
+        return await connect(
+            self.address,
+            name=self._name,
+            on_load_progress=self._on_load_progress,
+            timeout_s=GREETING_S,
+        )
+
+    async def _end_stuck(self, process: psutil.Process | None) -> None:
+        """End an engine that hangs, so that the next one can be started, after a delay."""
+        if process is not None:
+            _log.warning("ending the engine that hangs (process %d)", process.pid)
+            await end_stuck_engine(self.address, process)
+            self._backoff.failed()
 
     async def _start(self, launch: LaunchOptions) -> Connection:
         await self._wait_for_backoff()
@@ -113,6 +156,13 @@ class Link:
                 f"again in {left:.0f} s: see {self.address.log_path}"
             )
         await asyncio.sleep(left)
+
+
+def _process_with(pid: int) -> psutil.Process | None:
+    try:
+        return psutil.Process(pid)
+    except psutil.Error:
+        return None  # it has ended already
 
 
 def _mark_as_retrieved(opening: asyncio.Task[None]) -> None:

@@ -14,7 +14,8 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.messages import AheadReport, LoadProgress, Status, summed
 from intarsia.engine.ipc.throttle import Throttle
-from intarsia.engine.service.endpoint import listen, stop_listening
+from intarsia.engine.service.endpoint import Listener
+from intarsia.engine.service.lifetime import Lifetime, Tenancy
 from intarsia.engine.service.model_slot import CheckModel, LoadFiller, ModelSlot, check_nothing
 from intarsia.engine.service.session import ClientSession, EngineHost
 from intarsia.engine.service.worker import Worker
@@ -40,7 +41,6 @@ class Service:
         check_model: CheckModel = check_nothing,
     ) -> None:
         self._config = config
-        self._address = address
         self._started_at = time.monotonic()
         self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
@@ -50,25 +50,36 @@ class Service:
         self._progress = Throttle(self._send_progress, PROGRESS_INTERVAL_S)
         slot = ModelSlot(config, load_filler, self._on_progress, check_model=check_model)
         self._worker = Worker(slot, on_end=self._stop_with_worker)
+        token = secrets.token_urlsafe(32) if address.transport == "tcp" else ""
+        self._listener = Listener(address, token, self._accept)
+        self._lifetime = Lifetime(
+            Tenancy(
+                address=address,
+                listener=self._listener,
+                worker=self._worker,
+                idle_timeout_s=config.idle_timeout_s,
+            )
+        )
         self._host = EngineHost(
-            token=secrets.token_urlsafe(32) if address.transport == "tcp" else "",
+            token=token,
             worker=self._worker,
             call_soon=self._call_soon,
             status=self._status,
             take_report=self._take_report,
+            greeted_by=self._lifetime.greeted_by,
             request_stop=self.request_stop,
         )
 
     async def run(self) -> bool:
         """Serve until stopped or idle for too long; return whether the worker has ended too."""
-        server = await listen(self._address, self._host.token, self._accept)
+        await self._listener.listen()
         self._worker.start()
-        idling = asyncio.create_task(self._stop_when_idle())
+        lifetime = asyncio.create_task(self._stop_when_over())
         try:
             await self._stopping.wait()
         finally:
-            idling.cancel()
-            stop_listening(self._address, server)
+            lifetime.cancel()
+            self._listener.stop()
             has_ended = await self._end_sessions()
         return has_ended
 
@@ -94,11 +105,8 @@ class Service:
         finally:
             await session.close()
 
-    async def _stop_when_idle(self) -> None:
-        timeout = self._config.idle_timeout_s
-        while (left := timeout - self._worker.seconds_idle()) > 0:  # noqa: ASYNC110 a deadline
-            await asyncio.sleep(left)
-        _log.info("no request for %g s: ending to free the memory", timeout)
+    async def _stop_when_over(self) -> None:
+        _log.info("ending: %s", await self._lifetime.over())
         self.request_stop()
 
     async def _end_sessions(self) -> bool:
@@ -116,6 +124,7 @@ class Service:
             self._loop.call_soon_threadsafe(callback, *arguments)
 
     def _on_progress(self, stage: str, fraction: float | None) -> None:
+        self._worker.note_step()
         self._call_soon(self._report, LoadProgress(stage=stage, fraction=fraction))
 
     def _report(self, progress: LoadProgress) -> None:
@@ -148,6 +157,7 @@ class Service:
             num_clients=sum(session.is_welcome for session in self._sessions.values()),
             uptime_s=time.monotonic() - self._started_at,
             idle_timeout_s=self._config.idle_timeout_s,
+            quiet_s=self._worker.seconds_quiet(),
             prefill_tokens_per_s=self._worker.prefill_tokens_per_s,
             ahead=self._ahead,
         )

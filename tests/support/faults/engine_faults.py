@@ -1,0 +1,48 @@
+"""Faults in the model of a rule engine, each chosen by the text that a rule answers with."""
+
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Mapping
+
+PINNED: list[bytearray] = []
+
+
+def _crash() -> None:
+    os._exit(70)
+
+
+def _wedge() -> None:
+    threading.Event().wait()
+
+
+def _lose_device() -> None:
+    raise RuntimeError("CUDA error: unspecified launch failure")
+
+
+def _take_all_memory() -> None:
+    """Take memory until there is no more, as a limit on the process allows."""
+    try:
+        while True:
+            PINNED.append(bytearray(1 << 28))
+    finally:
+        PINNED.clear()
+
+
+FAULTS: Mapping[str, Callable[[], None]] = {
+    "!crash": _crash,
+    "!wedge": _wedge,
+    "!device": _lose_device,
+    "!memory": _take_all_memory,
+}
+
+
+def break_engine(text: str) -> None:
+    """Break the engine if the text names a fault."""
+    if fault := FAULTS.get(text):
+        fault()
+
+
+def digest_of(text: str) -> str:
+    """Return a short digest of a text, as a name in any programming language."""
+    return "d" + hashlib.sha256(text.encode()).hexdigest()[:16]
