@@ -40,7 +40,7 @@ def engine_process(address: Address) -> psutil.Process | None:
     """Return the process of the engine that runs, None where it cannot be told."""
     try:
         return _engine_process(address) if is_engine_alive(address) else None
-    except (OSError, ValueError, psutil.Error):
+    except (EngineUnavailable, OSError, ValueError, psutil.Error):
         return None
 
 

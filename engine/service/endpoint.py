@@ -14,6 +14,8 @@ import filelock
 import msgspec
 
 from intarsia.engine.ipc.address import Address, prepare_directory
+from intarsia.engine.ipc.errors import EngineUnavailable
+from intarsia.engine.ipc.liveness import plain_lock_faults
 from intarsia.engine.ipc.stream import PortFile
 
 Accept: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]
@@ -96,20 +98,34 @@ def _meeting_point(address: Address) -> Path:
 
 
 async def listen(address: Address, token: str, accept: Accept) -> asyncio.Server:
-    """Listen for this user only, by file modes or the token. Call it within ``hold_address``."""
+    """Listen for this user only, by file modes or the token. Call it within ``hold_address``.
+
+    Raises ``EngineUnavailable`` or OSError.
+    """
     if address.transport == "tcp":
         return await _listen_tcp(address, token, accept)
+    return await asyncio.start_unix_server(accept, sock=_bound_socket(address))
+
+
+def _bound_socket(address: Address) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(address.socket_path))
-    address.socket_path.chmod(0o600)  # before anyone can connect
-    return await asyncio.start_unix_server(accept, sock=listener)
+    try:
+        listener.bind(str(address.socket_path))
+        address.socket_path.chmod(0o600)  # before anyone can connect
+    except OSError as error:
+        listener.close()
+        raise EngineUnavailable(
+            f"cannot make a socket in {address.directory} ({error.strerror}): set "
+            "INTARSIA_RUNTIME_DIR to a folder on a disk of this machine, or INTARSIA_TRANSPORT=tcp"
+        ) from error
+    return listener
 
 
 def _acquire_lock(address: Address, patience_s: float) -> filelock.BaseFileLock:
     lock = filelock.FileLock(address.engine_lock_path)
     deadline = time.monotonic() + patience_s
     while True:
-        with contextlib.suppress(filelock.Timeout):
+        with contextlib.suppress(filelock.Timeout), plain_lock_faults(address):
             lock.acquire(blocking=False)
             return lock
         if _is_answered(address):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.build_id import build_id, build_on_disk, is_newer
+from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.service.endpoint import Listener, is_ours
 from intarsia.engine.service.worker import Worker
 
@@ -73,8 +74,8 @@ class Lifetime:
         elif not self._tenancy.listener.is_reachable():
             try:
                 await self._tenancy.listener.listen()
-            except OSError as error:
-                self._make_room(f"the engine's socket was removed and cannot be made: {error}")
+            except (EngineUnavailable, OSError) as error:
+                self._make_room(f"the engine's socket was removed: {error}")
 
     def _make_room(self, reason: str) -> None:
         if self._to_make_room is None:

@@ -1,6 +1,7 @@
 """Serve clients at an address: a session for each on an event loop, one worker for them all."""
 
 import asyncio
+import contextlib
 import logging
 import os
 import secrets
@@ -42,6 +43,8 @@ class Service:
     ) -> None:
         self._config = config
         self._started_at = time.monotonic()
+        self._process = psutil.Process()
+        self._last_resident_bytes = 0
         self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
         self._sessions: dict[asyncio.Task[None], ClientSession] = {}
@@ -151,7 +154,7 @@ class Service:
             device=info.device if info else None,
             dtype=info.dtype if info else None,
             notes=info.notes if info else (),
-            resident_bytes=psutil.Process().memory_info().rss,
+            resident_bytes=self._resident_bytes(),
             cached_tokens=self._worker.cached_tokens,
             num_fills=self._worker.num_fills,
             num_clients=sum(session.is_welcome for session in self._sessions.values()),
@@ -161,3 +164,12 @@ class Service:
             prefill_tokens_per_s=self._worker.prefill_tokens_per_s,
             ahead=self._ahead,
         )
+
+    def _resident_bytes(self) -> int:
+        """Return the memory in use, the last known where the system tells none.
+
+        It opens a file for it, and a status is answered even if no more can be opened.
+        """
+        with contextlib.suppress(OSError, psutil.Error):
+            self._last_resident_bytes = self._process.memory_info().rss
+        return self._last_resident_bytes

@@ -26,6 +26,11 @@ def sources(tmp_path: Path) -> Path:
     return path
 
 
+def upgrade(sources: Path) -> None:
+    """Install another build over the one that runs."""
+    sources.write_text("11111111")
+
+
 async def start(ground: Ground, command: tuple[str, ...]) -> int:
     """Start this engine; return its process's id once it takes clients."""
     start_detached(command, ground.address)
@@ -87,7 +92,7 @@ async def test_an_upgrade_replaces_an_engine_that_runs_and_cuts_off_no_fill(
     async with editor_on(ground, SERVER, options=PATIENT) as busy:
         asking = asyncio.create_task(busy.fill("long = "))
         await ground.engine("filling")
-        sources.write_text("11111111")
+        upgrade(sources)
         async with editor_on(ground, SERVER, options=PATIENT) as newer:
             await newer.is_in_step()  # this one says hello, and is still served
             assert await asking == "one + two"

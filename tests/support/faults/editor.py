@@ -1,6 +1,7 @@
 """A scripted editor with one document: it types, asks, and knows the text that it should have."""
 
 import contextlib
+import logging
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,6 @@ from faults.engine_faults import digest_of
 from faults.ground import PATIENCE_S, Ground
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-
 
 OPTIONS = {"debounceMs": 0, "deadlineMs": 500, "invokedDeadlineMs": 500, "fillAhead": "off"}
 """Short deadlines: an answer that is overdue is what many faults show."""
@@ -89,7 +89,7 @@ class Editor:
         found = await self.fill(DIGEST)
         if found == digest_of(self.text):
             return True
-        print(f"{found!r} is not the digest of {self.text!r}:\n{self.log()}")  # for a failed test
+        logging.warning("%r is not the digest of %r:\n%s", found, self.text, self.log())
         return False
 
     def status(self) -> Any:
@@ -135,5 +135,3 @@ async def editor_on(
         yield editor
         if client._server.returncode is None:
             await client.shutdown_session()
-
-

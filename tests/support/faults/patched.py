@@ -14,7 +14,7 @@ NO_FLOCK = """
 import errno, fcntl
 
 def _flock(*_):
-    raise OSError(errno.ENOSYS, "Function not implemented")
+    raise OSError(errno.ENOLCK, "No locks available")
 
 fcntl.flock = _flock
 """
