@@ -17,7 +17,9 @@ ASK_EVERY_S = 15.0
 """How long an answer without a deadline takes before the engine is asked, and asked again."""
 
 STATUS_S = 5.0
-"""An engine that does not tell its status within this time hangs: it tells it at any time."""
+"""An engine that does not tell its status within this time hangs: it tells it at any time.
+
+The second time in a row it is given twice as long, as the machine may only be very busy."""
 
 MAX_QUIET_S = 10.0
 """A model that makes no step in this time answers no overdue request any more."""
@@ -39,6 +41,7 @@ class _Finding(NamedTuple):
 
     reason: str
     hangs: bool
+    is_silent: bool = False
 
 
 class AnswerWatch:
@@ -55,6 +58,7 @@ class AnswerWatch:
         self._check: asyncio.Task[None] | None = None
         self._is_suspect = False
         self.num_hangs = 0  # findings in a row
+        self.is_silent = False  # at the last finding
 
     def expect(self, id: int, within_s: float) -> None:
         """Note a request that is to be answered within this time."""
@@ -114,6 +118,7 @@ class AnswerWatch:
             self._due.clear()
             self._is_suspect = True
             self.num_hangs += finding.hangs
+            self.is_silent = finding.is_silent
             self._on_stuck(finding.reason)
 
     def _is_overdue(self) -> bool:
@@ -128,25 +133,29 @@ class AnswerWatch:
                 return None
             status = await self._status()
             if status is None:
-                return _Finding(f"it has not told its status for {STATUS_S:g} s", hangs=True)
+                reason = f"it has not told its status for {self._status_s():g} s"
+                return _Finding(reason, hangs=True, is_silent=True)
             if (finding := _why_quiet(status)) is None:
                 return None
         return finding
 
     async def _status(self) -> Status | None:
         """Return the engine's status, None if it does not tell it in time."""
-        asking = asyncio.ensure_future(self._ask_status())
+        asking, limit_s = asyncio.ensure_future(self._ask_status()), self._status_s()
         try:
             while True:
                 started_at = _now()
-                await asyncio.wait([asking], timeout=STATUS_S)
+                await asyncio.wait([asking], timeout=limit_s)
                 if asking.done():
                     return asking.result()
-                if _now() - started_at < 2 * STATUS_S:
+                if _now() - started_at < 2 * limit_s:
                     return None
                 # This process was paused, or the machine slept: that time does not count.
         finally:
             asking.cancel()
+
+    def _status_s(self) -> float:
+        return 2 * STATUS_S if self._is_suspect else STATUS_S
 
 
 def _why_quiet(status: Status) -> _Finding | None:

@@ -86,6 +86,11 @@ class Connection:
         """Whether the engine is given up: it hangs, and has to be ended."""
         return self._watch.num_hangs >= MAX_HANGS
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether the engine, when last asked, did not even tell its status."""
+        return self._watch.is_silent
+
     async def ask(
         self,
         request: Answered,

@@ -5,6 +5,7 @@ Knows nothing of the requests that are sent over it.
 
 import asyncio
 import logging
+import time
 
 import psutil
 
@@ -14,13 +15,16 @@ from intarsia.engine.ipc.connection import Connection, OnLoadProgress
 from intarsia.engine.ipc.errors import EngineSilent, EngineUnavailable, NoEngine
 from intarsia.engine.ipc.handshake import connect
 from intarsia.engine.ipc.launch import LaunchOptions, connect_or_start
-from intarsia.engine.ipc.stop import end_stuck_engine, engine_process
+from intarsia.engine.ipc.stop import end_stuck_engine, engine_process, uses_processor
 
 MAX_PATIENCE_S = 2.0
 """If the back-off lasts longer than this, a start is refused at once, with the reason."""
 
 GREETING_S = 5.0
-"""An engine that does not say hello in this time is given the same time again, and then ended."""
+"""An engine that does not say hello in this time is given twice the time, and then ended."""
+
+MAX_BUSY_S = 60.0
+"""A silent engine that uses the processor may be starved of it; after this time it is ended."""
 
 _log = logging.getLogger(__name__)
 
@@ -45,6 +49,7 @@ class Link:
         self._opening: asyncio.Task[None] | None = None
         self._is_closed = False
         self._process: psutil.Process | None = None  # of the connected engine
+        self._silent_since: float | None = None  # time.monotonic() of the first silence in a row
         self.current: Connection | None = None
 
     @property
@@ -65,7 +70,7 @@ class Link:
 
     def lost(self, connection: Connection) -> None:
         """Delay the next start: the engine ended while a request was open."""
-        if self.current is connection:
+        if self.current is connection and not connection.is_stuck:
             self.current = None
             self._backoff.failed()
 
@@ -93,10 +98,11 @@ class Link:
     async def _replace_connection(self) -> None:
         if self.current is not None:
             await self.current.close()
-            if self.current.is_stuck and self._launch is not None:
-                await self._end_stuck(self._process)
+            if self.current.is_stuck and self._launch is not None and self._process is not None:
+                await self._end_stuck(self._process, is_silent=self.current.is_silent)
         self.current = await self._connect()
         self._process = _process_with(self.current.welcome.pid)
+        self._silent_since = None
 
     async def _connect(self) -> Connection:
         try:
@@ -112,31 +118,40 @@ class Link:
         Raises ``NoEngine``, also after that, or ``EngineUnavailable``.
         """
         try:
-            return await self._connect_in_time()
+            return await self._connect_within(GREETING_S)
         except EngineSilent:
             silent = engine_process(self.address)
             if self._launch is None or silent is None:
                 raise
         try:
-            return await self._connect_in_time()
+            return await self._connect_within(2 * GREETING_S)
         except EngineSilent as error:
-            await self._end_stuck(silent)
-            raise NoEngine("the engine hung, and was ended") from error
+            if await self._end_stuck(silent, is_silent=True):
+                raise NoEngine("the engine hung, and was ended") from error
+            raise
 
-    async def _connect_in_time(self) -> Connection:
+    async def _connect_within(self, timeout_s: float) -> Connection:
         return await connect(
             self.address,
             name=self._name,
             on_load_progress=self._on_load_progress,
-            timeout_s=GREETING_S,
+            timeout_s=timeout_s,
         )
 
-    async def _end_stuck(self, process: psutil.Process | None) -> None:
-        """End an engine that hangs, so that the next one can be started, after a delay."""
-        if process is not None:
-            _log.warning("ending the engine that hangs (process %d)", process.pid)
-            await end_stuck_engine(self.address, process)
-            self._backoff.failed()
+    async def _end_stuck(self, process: psutil.Process, *, is_silent: bool) -> bool:
+        """End an engine that hangs, so that the next one can be started, after a delay.
+
+        Return False for one that is spared: it may only be starved by other programs.
+        """
+        now = time.monotonic()
+        self._silent_since = now if self._silent_since is None else self._silent_since
+        may_be_starved = is_silent and now - self._silent_since < MAX_BUSY_S
+        if may_be_starved and await uses_processor(process):
+            return False
+        _log.warning("ending the engine that hangs (process %d)", process.pid)
+        await end_stuck_engine(self.address, process)
+        self._backoff.failed()
+        return True
 
     async def _start(self, launch: LaunchOptions) -> Connection:
         await self._wait_for_backoff()

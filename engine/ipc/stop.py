@@ -18,6 +18,8 @@ STUCK_PATIENCE_S = 5.0
 
 _POLL_S = 0.02
 
+_OBSERVED_S = 1.0
+
 _CLOCK_SLACK_S = 2.0
 """The system knows the start of a process to about a second."""
 
@@ -42,6 +44,17 @@ def engine_process(address: Address) -> psutil.Process | None:
         return _engine_process(address) if is_engine_alive(address) else None
     except (EngineUnavailable, OSError, ValueError, psutil.Error):
         return None
+
+
+async def uses_processor(process: psutil.Process) -> bool:
+    """Tell whether a process gets processor time and uses it: then it is slow, or in a loop."""
+    try:
+        before = process.cpu_times()
+        await asyncio.sleep(_OBSERVED_S)
+        after = process.cpu_times()
+    except psutil.Error:
+        return False
+    return after.user + after.system > before.user + before.system
 
 
 async def end_stuck_engine(

@@ -19,7 +19,8 @@ from lsprotocol import types
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 
-SERVER = fault_server_command(rules=[BY_DIGEST, ["wedge =", "!wedge"]], text="a")
+RULES = [BY_DIGEST, ["wedge =", "!wedge"], ["spin =", "!spin"]]
+SERVER = fault_server_command(rules=RULES, text="a")
 
 
 def stop(pid: int) -> None:
@@ -90,6 +91,16 @@ async def test_its_model_s_thread_is_wedged(ground: Ground) -> None:
         assert await editor.fill("wedge = ") is None
         await editor.told("has made no step for")
         await until_answered(editor, num_failures=2)
+        assert (await ground.engine()).pid != pid
+
+
+async def test_its_model_s_thread_lets_no_other_thread_work(ground: Ground) -> None:
+    """It looks as one that is starved of the processor, and is given more time."""
+    async with editor_on(ground, SERVER) as editor:
+        pid = (await ground.engine()).pid
+        assert await editor.fill("spin = ") is None
+        await editor.told("has not told its status")
+        await until_answered(editor, num_failures=4)
         assert (await ground.engine()).pid != pid
 
 

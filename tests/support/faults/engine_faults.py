@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 import threading
 from collections.abc import Callable, Mapping
 
@@ -14,6 +15,11 @@ def _crash() -> None:
 
 def _wedge() -> None:
     threading.Event().wait()
+
+
+def _spin() -> None:
+    """Work for ever, and let no other thread of the process work."""
+    re.match(r"(a+)+$", "a" * 60 + "b")
 
 
 def _lose_device() -> None:
@@ -32,6 +38,7 @@ def _take_all_memory() -> None:
 FAULTS: Mapping[str, Callable[[], None]] = {
     "!crash": _crash,
     "!wedge": _wedge,
+    "!spin": _spin,
     "!device": _lose_device,
     "!memory": _take_all_memory,
 }

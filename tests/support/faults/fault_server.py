@@ -25,6 +25,7 @@ def be_impatient() -> None:
     answer_watch.ASK_EVERY_S = connection.ASK_EVERY_S = GRACE_S
     answer_watch.MAX_QUIET_S = answer_watch.HANGS_AFTER_S = MAX_QUIET_S
     answer_watch.CONFIRM_S = GRACE_S
+    link.MAX_BUSY_S = STATUS_S
 
 
 def fault_server_command(**options: object) -> tuple[str, ...]:
