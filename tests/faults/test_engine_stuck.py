@@ -75,7 +75,7 @@ async def test_stopped_and_continued_in_between(ground: Ground) -> None:
         os.kill(pid, signal.SIGCONT)
         assert await editor.is_in_step()
         assert (await ground.engine()).pid == pid
-        assert editor.status()["state"] == "ready"
+        await editor.is_well()
 
 
 async def test_stopped_before_an_editor_connects(ground: Ground) -> None:
@@ -117,7 +117,7 @@ async def test_editor_and_engine_sleep_past_the_deadline(ground: Ground) -> None
         await asking
         assert await editor.is_in_step()
         assert (await ground.engine()).pid == pids[0]
-        assert editor.status()["state"] == "ready"
+        await editor.is_well()
 
 
 async def test_an_inline_edit_is_refused_with_the_reason(ground: Ground) -> None:

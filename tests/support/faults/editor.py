@@ -100,6 +100,14 @@ class Editor:
         """Return all that the server has logged."""
         return log_of(self.client)
 
+    async def is_well(self) -> None:
+        """Wait until the status tells no fault: it is sent at most ten times a second."""
+
+        async def is_ready() -> bool:
+            return bool(self.status()["state"] == "ready")
+
+        await until(is_ready, PATIENCE_S)
+
     async def told(self, word: str) -> None:
         """Wait until the reason of a fault is in the status, with this word."""
 
