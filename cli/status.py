@@ -40,6 +40,8 @@ async def _ask() -> Status:
 
 def _rows(status: Status) -> Iterable[tuple[str, str]]:
     yield "engine", f"{status.state} (process {status.pid}, build {status.build})"
+    if status.state in ("filling", "loading"):
+        yield "", f"last step {duration(status.quiet_s)} ago"
     yield "model", _model(status)
     for note in status.notes:
         yield "", note

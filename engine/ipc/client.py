@@ -10,7 +10,13 @@ import msgspec
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.connection import Answer, Answered, ConnectionLost, OnLoadProgress, OnStep
-from intarsia.engine.ipc.errors import EngineError, EngineUnavailable, FillFailed, NoEngine
+from intarsia.engine.ipc.errors import (
+    EngineError,
+    EngineStuck,
+    EngineUnavailable,
+    FillFailed,
+    NoEngine,
+)
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.link import Link
 from intarsia.engine.ipc.messages import (
@@ -31,6 +37,7 @@ from intarsia.engine.ipc.transport import ProtocolError
 __all__ = [
     "EngineClient",
     "EngineError",
+    "EngineStuck",
     "EngineUnavailable",
     "FillFailed",
     "LaunchOptions",

@@ -5,11 +5,13 @@ Knows neither how an engine is started nor when to connect again.
 
 import asyncio
 import contextlib
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from intarsia.engine.ipc.errors import EngineError, FillFailed
+from intarsia.engine.ipc.answer_watch import ASK_EVERY_S, GRACE_S, STATUS_S, AnswerWatch
+from intarsia.engine.ipc.errors import EngineError, EngineStuck, FillFailed
 from intarsia.engine.ipc.messages import (
     AheadReport,
     Cancel,
@@ -35,6 +37,12 @@ Answer: TypeAlias = Filled | NextEdits | Status
 Answered: TypeAlias = Fill | FindNextEdits | GetStatus | Preload
 OnStep: TypeAlias = Callable[[Step], None]
 OnLoadProgress: TypeAlias = Callable[[LoadProgress], None]
+
+MAX_HANGS = 2
+"""An engine that was found to hang this many times in a row, with no sign of life, is given up."""
+
+MAX_UNREAD_BYTES = 1024 * 1024
+"""A message without an answer is not sent to an engine that has not read this much before it."""
 
 
 class ConnectionLost(EngineError):
@@ -64,12 +72,24 @@ class Connection:
         self._writer = writer
         self._on_load_progress = on_load_progress
         self._open: dict[int, _OpenRequest] = {}
+        self._status_ids = itertools.count(-1, -1)  # a client's own ids are positive
+        self._watch = AnswerWatch(self._ask_status, self._found_stuck)
         self._connection_error: str | None = None  # what the engine said before it closed
         self._reading = asyncio.create_task(self._read(reader))
 
     @property
     def is_open(self) -> bool:
         return not self._reading.done()
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the engine is given up: it hangs, and has to be ended."""
+        return self._watch.num_hangs >= MAX_HANGS
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the engine, when last asked, did not even tell its status."""
+        return self._watch.is_silent
 
     async def ask(
         self,
@@ -78,17 +98,20 @@ class Connection:
     ) -> Answer:
         """Return the answer. A cancelled await sends ``Cancel`` and does not wait for its effect.
 
-        Raises ``FillFailed``, ``ConnectionLost``, or ``ProtocolError`` if the request is too long.
+        Raises ``FillFailed``, ``EngineStuck`` if the engine hangs, ``ConnectionLost``, or
+        ``ProtocolError`` if the request is too long.
         """
         frame = to_frame(request)
         if not self.is_open:
             raise ConnectionLost("the engine has stopped")
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self._open[request.id] = _OpenRequest(answer=answer, on_step=on_step)
+        self._watch.expect(request.id, _patience_s(request))
         self._writer.write(frame)
         try:
             return await answer
         except asyncio.CancelledError:
+            self._watch.expect_soon(request.id)
             self._writer.write(to_frame(Cancel(id=request.id)))
             raise
         finally:
@@ -97,11 +120,36 @@ class Connection:
     def send_prefetch(self, place: Prefetch) -> None:
         """Send the place, which has no answer; one that is too long for a frame is not sent."""
         with contextlib.suppress(ProtocolError):
-            self._writer.write(to_frame(place))
+            self._send_unanswered(place)
 
     def send_ahead_report(self, report: AheadReport) -> None:
         """Send the report, which has no answer."""
-        self._writer.write(to_frame(report))
+        self._send_unanswered(report)
+
+    def _send_unanswered(self, message: Prefetch | AheadReport) -> None:
+        """Send it, unless the engine reads nothing: it would wait in memory with all others."""
+        if self._writer.transport.get_write_buffer_size() < MAX_UNREAD_BYTES:
+            self._writer.write(to_frame(message))
+
+    async def _ask_status(self) -> Status:
+        """Ask apart from all requests: whether this is answered is what the watch looks at."""
+        id = next(self._status_ids)
+        answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        self._open[id] = _OpenRequest(answer=answer, on_step=None)
+        self._writer.write(to_frame(GetStatus(id=id)))
+        try:
+            status = await answer
+        finally:
+            del self._open[id]
+        assert isinstance(status, Status), "the engine answers this id with its status alone"
+        return status
+
+    def _found_stuck(self, reason: str) -> None:
+        """Fail all open requests; the connection is closed when the engine is given up."""
+        self._fail_all(EngineStuck, reason)
+        if self.is_stuck:
+            self._reading.cancel()
+            self._writer.transport.abort()
 
     async def stop_engine(self) -> None:
         """Ask the engine to end, and wait until it has closed the connection."""
@@ -125,10 +173,13 @@ class Connection:
         except OSError:
             pass  # an engine that dies resets the connection: it has ended too
         finally:
+            self._watch.close()
             self._writer.close()
-            self._fail_all(self._connection_error or reason)
+            self._fail_all(ConnectionLost, self._connection_error or reason)
 
     def _receive(self, message: EngineMessage) -> None:
+        if not isinstance(message, Status):
+            self._watch.sign_of_life()
         match message:
             case Filled() | NextEdits() | Status():
                 self._resolve(message.id, lambda answer: answer.set_result(message))
@@ -145,6 +196,8 @@ class Connection:
                 raise ProtocolError(f"a second {type(message).__name__}")
 
     def _resolve(self, id: int | None, resolve: Callable[[asyncio.Future[Answer]], None]) -> None:
+        if id is not None:
+            self._watch.answered(id)
         request = self._open.get(id) if id is not None else None
         if request is not None and not request.answer.done():
             resolve(request.answer)
@@ -169,7 +222,16 @@ class Connection:
                 if not request.answer.done():
                     request.answer.set_exception(error)
 
-    def _fail_all(self, reason: str) -> None:
+    def _fail_all(self, error: type[ConnectionLost | EngineStuck], reason: str) -> None:
         for request in self._open.values():
             if not request.answer.done():
-                request.answer.set_exception(ConnectionLost(reason))
+                request.answer.set_exception(error(reason))
+
+
+def _patience_s(request: Answered) -> float:
+    """Return how long a request may take before the engine is asked whether it works."""
+    if isinstance(request, GetStatus):
+        return STATUS_S
+    if isinstance(request, Fill) and request.deadline_ms is not None:
+        return request.deadline_ms / 1000 + GRACE_S
+    return ASK_EVERY_S

@@ -83,8 +83,15 @@ def _absolute(name: str, folder: str) -> str:
 
 
 def _fresh_log(address: Address) -> Path:
-    address.log_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = address.log_path
+    """Return the log, in the engine's own folder where that of the log cannot be used."""
+    try:
+        return _fresh_log_at(address.log_path)
+    except OSError:
+        return _fresh_log_at(address.directory / address.log_path.name)
+
+
+def _fresh_log_at(path: Path) -> Path:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     path.touch(mode=0o600)
     if path.stat().st_size > MAX_LOG_BYTES:
         path.replace(path.with_name(path.name + ".1"))

@@ -13,9 +13,25 @@ class NoEngine(EngineUnavailable):
     """No engine runs at the address."""
 
 
+class EngineSilent(EngineUnavailable):
+    """A program listens at the address, and does not say hello in time."""
+
+
 class FillFailed(EngineError):
     """The engine answered that it cannot fill this hole; ``code`` is a FailureCode."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class EngineStuck(FillFailed):
+    """The engine runs, but left a request unanswered for too long."""
+
+    def __init__(self, reason: str) -> None:
+        """``reason`` is what shows it: "it makes no progress"."""
+        super().__init__(
+            "internal",
+            f"the engine does not answer: {reason}; if it stays so, the next request ends it and "
+            "starts it again",
+        )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.connection import Connection
-from intarsia.engine.ipc.errors import EngineUnavailable, NoEngine
+from intarsia.engine.ipc.errors import EngineSilent, EngineUnavailable, NoEngine
 from intarsia.engine.ipc.messages import (
     PROTOCOL_VERSION,
     EngineMessage,
@@ -29,7 +29,10 @@ async def connect(
     on_load_progress: Callable[[LoadProgress], None] | None = None,
     timeout_s: float = HANDSHAKE_TIMEOUT_S,
 ) -> Connection:
-    """Connect to the running engine. Raises ``NoEngine`` or ``EngineUnavailable``."""
+    """Connect to the running engine.
+
+    Raises ``NoEngine``, ``EngineSilent`` if there is no answer in time, or ``EngineUnavailable``.
+    """
     stream = await open_stream(address)
     try:
         welcome = await _greet_in_time(stream, name, address, timeout_s)
@@ -48,7 +51,7 @@ async def _greet_in_time(
         async with asyncio.timeout(timeout_s):
             return await _greet(stream, name, address)
     except TimeoutError as error:
-        raise _not_an_engine(address, "it does not answer") from error
+        raise EngineSilent(_not_an_engine(address, "it does not answer")) from error
 
 
 async def _greet(stream: EngineStream, name: str, address: Address) -> Welcome:
@@ -57,7 +60,7 @@ async def _greet(stream: EngineStream, name: str, address: Address) -> Welcome:
         stream.writer.write(to_frame(hello))
         answer = await read_message(stream.reader, decode_engine_message)
     except ProtocolError as error:
-        raise _not_an_engine(address, str(error)) from error
+        raise EngineUnavailable(_not_an_engine(address, str(error))) from error
     except OSError as error:
         raise NoEngine("the engine closed the connection") from error
     return _check_answer(answer, address)
@@ -67,7 +70,8 @@ def _check_answer(answer: EngineMessage | None, address: Address) -> Welcome:
     if answer is None:
         raise NoEngine("the engine closed the connection")
     if not isinstance(answer, Welcome | Refused):
-        raise _not_an_engine(address, f"it greets with {type(answer).__name__}")
+        greeting = type(answer).__name__
+        raise EngineUnavailable(_not_an_engine(address, f"it greets with {greeting}"))
     if answer.protocol != PROTOCOL_VERSION:
         raise EngineUnavailable(_other_protocol(answer.protocol, answer.build))
     if isinstance(answer, Refused):
@@ -82,9 +86,9 @@ def _other_protocol(protocol: int, build: str) -> str:
     )
 
 
-def _not_an_engine(address: Address, why: str) -> EngineUnavailable:
+def _not_an_engine(address: Address, why: str) -> str:
     place = address.socket_path if address.transport == "unix" else address.port_path
-    return EngineUnavailable(
+    return (
         f"the program that listens at {place} is not an intarsia engine, or it hangs ({why}): "
         "run `intarsia stop`, end that program, or set INTARSIA_RUNTIME_DIR to another folder"
     )

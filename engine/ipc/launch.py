@@ -19,6 +19,7 @@ from intarsia.engine.ipc.connection import Connection
 from intarsia.engine.ipc.detached import DetachedProcess, start_detached
 from intarsia.engine.ipc.errors import EngineUnavailable, NoEngine
 from intarsia.engine.ipc.handshake import connect
+from intarsia.engine.ipc.liveness import plain_lock_faults
 from intarsia.engine.ipc.messages import LoadProgress
 
 Greet: TypeAlias = Callable[[], Awaitable[Connection]]
@@ -91,8 +92,11 @@ async def _connect_or_start(address: Address, options: LaunchOptions, greet: Gre
     while True:
         with contextlib.suppress(NoEngine):
             return await greet()
-        with contextlib.suppress(NoEngine, filelock.Timeout), lock.acquire(blocking=False):
-            return await _start(address, options, greet)
+        with contextlib.suppress(NoEngine, filelock.Timeout):
+            with plain_lock_faults(address):
+                held = lock.acquire(blocking=False)
+            with held:
+                return await _start(address, options, greet)
         await asyncio.sleep(_POLL_S)
 
 

@@ -4,20 +4,33 @@ Knows nothing of the requests that are sent over it.
 """
 
 import asyncio
+import logging
+import time
+
+import psutil
 
 from intarsia.engine.ipc.address import Address, resolve_address
 from intarsia.engine.ipc.backoff import Backoff
 from intarsia.engine.ipc.connection import Connection, OnLoadProgress
-from intarsia.engine.ipc.errors import EngineUnavailable, NoEngine
+from intarsia.engine.ipc.errors import EngineSilent, EngineUnavailable, NoEngine
 from intarsia.engine.ipc.handshake import connect
 from intarsia.engine.ipc.launch import LaunchOptions, connect_or_start
+from intarsia.engine.ipc.stop import end_stuck_engine, engine_process, uses_processor
 
 MAX_PATIENCE_S = 2.0
 """If the back-off lasts longer than this, a start is refused at once, with the reason."""
 
+GREETING_S = 5.0
+"""An engine that does not say hello in this time is given twice the time, and then ended."""
+
+MAX_BUSY_S = 60.0
+"""A silent engine that uses the processor may be starved of it; after this time it is ended."""
+
+_log = logging.getLogger(__name__)
+
 
 class Link:
-    """Opens the connection on demand. With ``launch`` None it starts no engine."""
+    """Opens the connection on demand. With ``launch`` None it starts and ends no engine."""
 
     def __init__(
         self,
@@ -35,6 +48,8 @@ class Link:
         self._backoff = backoff or Backoff()
         self._opening: asyncio.Task[None] | None = None
         self._is_closed = False
+        self._process: psutil.Process | None = None  # of the connected engine
+        self._silent_since: float | None = None  # time.monotonic() of the first silence in a row
         self.current: Connection | None = None
 
     @property
@@ -55,7 +70,7 @@ class Link:
 
     def lost(self, connection: Connection) -> None:
         """Delay the next start: the engine ended while a request was open."""
-        if self.current is connection:
+        if self.current is connection and not connection.is_stuck:
             self.current = None
             self._backoff.failed()
 
@@ -83,17 +98,60 @@ class Link:
     async def _replace_connection(self) -> None:
         if self.current is not None:
             await self.current.close()
+            if self.current.is_stuck and self._launch is not None and self._process is not None:
+                await self._end_stuck(self._process, is_silent=self.current.is_silent)
         self.current = await self._connect()
+        self._process = _process_with(self.current.welcome.pid)
+        self._silent_since = None
 
     async def _connect(self) -> Connection:
         try:
-            return await connect(
-                self.address, name=self._name, on_load_progress=self._on_load_progress
-            )
+            return await self._greet()
         except NoEngine:
             if self._launch is None:
                 raise
         return await self._start(self._launch)
+
+    async def _greet(self) -> Connection:
+        """Connect to an engine that runs. One that is silent twice is ended, if we may start one.
+
+        Raises ``NoEngine``, also after that, or ``EngineUnavailable``.
+        """
+        try:
+            return await self._connect_within(GREETING_S)
+        except EngineSilent:
+            silent = engine_process(self.address)
+            if self._launch is None or silent is None:
+                raise
+        try:
+            return await self._connect_within(2 * GREETING_S)
+        except EngineSilent as error:
+            if await self._end_stuck(silent, is_silent=True):
+                raise NoEngine("the engine hung, and was ended") from error
+            raise
+
+    async def _connect_within(self, timeout_s: float) -> Connection:
+        return await connect(
+            self.address,
+            name=self._name,
+            on_load_progress=self._on_load_progress,
+            timeout_s=timeout_s,
+        )
+
+    async def _end_stuck(self, process: psutil.Process, *, is_silent: bool) -> bool:
+        """End an engine that hangs, so that the next one can be started, after a delay.
+
+        Return False for one that is spared: it may only be starved by other programs.
+        """
+        now = time.monotonic()
+        self._silent_since = now if self._silent_since is None else self._silent_since
+        may_be_starved = is_silent and now - self._silent_since < MAX_BUSY_S
+        if may_be_starved and await uses_processor(process):
+            return False
+        _log.warning("ending the engine that hangs (process %d)", process.pid)
+        await end_stuck_engine(self.address, process)
+        self._backoff.failed()
+        return True
 
     async def _start(self, launch: LaunchOptions) -> Connection:
         await self._wait_for_backoff()
@@ -113,6 +171,13 @@ class Link:
                 f"again in {left:.0f} s: see {self.address.log_path}"
             )
         await asyncio.sleep(left)
+
+
+def _process_with(pid: int) -> psutil.Process | None:
+    try:
+        return psutil.Process(pid)
+    except psutil.Error:
+        return None  # it has ended already
 
 
 def _mark_as_retrieved(opening: asyncio.Task[None]) -> None:

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-PROTOCOL_VERSION = 12
+PROTOCOL_VERSION = 13
 """Raised whenever a message changes shape; both sides refuse any other number."""
 
 MAX_FRAME_BYTES = 16 * 1024 * 1024
@@ -399,6 +399,7 @@ class Status(_Message, tag="status", frozen=True, kw_only=True):
     num_clients: int
     uptime_s: float
     idle_timeout_s: float
+    quiet_s: float  # since the model thread last began, went on with, or ended any work
     prefill_tokens_per_s: float | None = None  # measured; None before the first long prefill
     ahead: AheadReport = AheadReport()  # of all clients, summed
 

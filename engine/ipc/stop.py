@@ -1,6 +1,7 @@
 """End the user's engine, even one that hangs or speaks another protocol."""
 
 import asyncio
+import contextlib
 
 import psutil
 
@@ -12,7 +13,12 @@ from intarsia.engine.ipc.liveness import is_engine_alive
 PATIENCE_S = 10.0
 """How long to wait for the engine to end before a harder way is tried."""
 
+STUCK_PATIENCE_S = 5.0
+"""The same for an engine that hangs: it ends in this time where only its model does."""
+
 _POLL_S = 0.02
+
+_OBSERVED_S = 1.0
 
 _CLOCK_SLACK_S = 2.0
 """The system knows the start of a process to about a second."""
@@ -29,6 +35,38 @@ async def stop_engine(address: Address, *, name: str, patience_s: float = PATIEN
     else:
         if await _is_gone_within(address, patience_s):
             return
+    await _end_process(address, patience_s)
+
+
+def engine_process(address: Address) -> psutil.Process | None:
+    """Return the process of the engine that runs, None where it cannot be told."""
+    try:
+        return _engine_process(address) if is_engine_alive(address) else None
+    except (EngineUnavailable, OSError, ValueError, psutil.Error):
+        return None
+
+
+async def uses_processor(process: psutil.Process) -> bool:
+    """Tell whether a process gets processor time and uses it: then it is slow, or in a loop."""
+    try:
+        before = process.cpu_times()
+        await asyncio.sleep(_OBSERVED_S)
+        after = process.cpu_times()
+    except psutil.Error:
+        return False
+    return after.user + after.system > before.user + before.system
+
+
+async def end_stuck_engine(
+    address: Address, process: psutil.Process, *, patience_s: float = STUCK_PATIENCE_S
+) -> None:
+    """End an engine that hangs, unless another one runs by now. Raises ``EngineUnavailable``."""
+    prepare_directory(address.directory)
+    if engine_process(address) != process:
+        return  # another client was first
+    with contextlib.suppress(psutil.Error):
+        if process.status() == psutil.STATUS_STOPPED:  # it takes no other signal
+            process.kill()
     await _end_process(address, patience_s)
 
 

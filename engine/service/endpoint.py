@@ -14,6 +14,8 @@ import filelock
 import msgspec
 
 from intarsia.engine.ipc.address import Address, prepare_directory
+from intarsia.engine.ipc.errors import EngineUnavailable
+from intarsia.engine.ipc.liveness import plain_lock_faults
 from intarsia.engine.ipc.stream import PortFile
 
 Accept: TypeAlias = Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]
@@ -44,32 +46,86 @@ def hold_address(address: Address, *, patience_s: float = 10.0) -> Iterator[None
         _remove_stale_socket(address)
         yield
     finally:
-        address.pid_path.unlink(missing_ok=True)
+        if is_ours(address):
+            address.pid_path.unlink(missing_ok=True)
         lock.release()
 
 
+def is_ours(address: Address) -> bool:
+    """Tell whether this process still has the address.
+
+    If someone removed the folder, another engine may have made it again and listen there.
+    """
+    try:
+        return address.pid_path.read_text() == str(os.getpid())
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True  # such as too many open files: nothing tells otherwise
+
+
+class Listener:
+    """The server at an address, for this user only. Use it within ``hold_address``."""
+
+    def __init__(self, address: Address, token: str, accept: Accept) -> None:
+        self._address = address
+        self._token = token
+        self._accept = accept
+        self._server: asyncio.Server | None = None
+
+    async def listen(self) -> None:
+        """Take clients; again after someone has removed the socket."""
+        self._close()
+        self._server = await listen(self._address, self._token, self._accept)
+
+    def is_reachable(self) -> bool:
+        """Tell whether clients can still find the socket, or the port's file."""
+        return os.path.lexists(_meeting_point(self._address))
+
+    def stop(self) -> None:
+        """Accept no more clients; those that are connected stay."""
+        self._close()
+        if is_ours(self._address):
+            _meeting_point(self._address).unlink(missing_ok=True)
+
+    def _close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+
+
+def _meeting_point(address: Address) -> Path:
+    return address.port_path if address.transport == "tcp" else address.socket_path
+
+
 async def listen(address: Address, token: str, accept: Accept) -> asyncio.Server:
-    """Listen for this user only, by file modes or the token. Call it within ``hold_address``."""
+    """Listen for this user only, by file modes or the token. Call it within ``hold_address``.
+
+    Raises ``EngineUnavailable`` or OSError.
+    """
     if address.transport == "tcp":
         return await _listen_tcp(address, token, accept)
+    return await asyncio.start_unix_server(accept, sock=_bound_socket(address))
+
+
+def _bound_socket(address: Address) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(address.socket_path))
-    address.socket_path.chmod(0o600)  # before anyone can connect
-    return await asyncio.start_unix_server(accept, sock=listener)
-
-
-def stop_listening(address: Address, server: asyncio.Server) -> None:
-    """Accept no more clients; those that are connected stay."""
-    server.close()
-    address.socket_path.unlink(missing_ok=True)
-    address.port_path.unlink(missing_ok=True)
+    try:
+        listener.bind(str(address.socket_path))
+        address.socket_path.chmod(0o600)  # before anyone can connect
+    except OSError as error:
+        listener.close()
+        raise EngineUnavailable(
+            f"cannot make a socket in {address.directory} ({error.strerror}): set "
+            "INTARSIA_RUNTIME_DIR to a folder on a disk of this machine, or INTARSIA_TRANSPORT=tcp"
+        ) from error
+    return listener
 
 
 def _acquire_lock(address: Address, patience_s: float) -> filelock.BaseFileLock:
     lock = filelock.FileLock(address.engine_lock_path)
     deadline = time.monotonic() + patience_s
     while True:
-        with contextlib.suppress(filelock.Timeout):
+        with contextlib.suppress(filelock.Timeout), plain_lock_faults(address):
             lock.acquire(blocking=False)
             return lock
         if _is_answered(address):

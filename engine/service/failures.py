@@ -5,6 +5,7 @@ import errno
 from intarsia.engine.errors import Cancelled, ModelError, RemoteError
 from intarsia.engine.ipc.messages import FailureCode
 
+_DEVICE_TEXTS = ("cuda error", "hip error", "cublas_status_", "cudnn_status_")
 _OUT_OF_MEMORY_TEXTS = ("out of memory", "can't allocate memory", "cannot allocate memory")
 
 
@@ -32,6 +33,11 @@ def describe_failure(error: BaseException, *, doing: str) -> tuple[FailureCode, 
                 f"out of memory while {doing}: close other programs, or use a smaller model "
                 "(--model) or a smaller cache (--cache-tokens)"
             )
+        case _ if is_device_lost(error):
+            return "internal", (
+                f"the GPU failed while {doing}, so the engine ends: try again, which starts it "
+                f"again ({one_line(error)})"
+            )
         case ValueError():
             return "bad_request", one_line(error)
     return "internal", f"{type(error).__name__} while {doing}: {one_line(error)} (see the log)"
@@ -45,6 +51,19 @@ def is_out_of_memory(error: BaseException) -> bool:
         return True
     text = str(error).lower()
     return isinstance(error, RuntimeError) and any(mark in text for mark in _OUT_OF_MEMORY_TEXTS)
+
+
+def is_device_lost(error: BaseException) -> bool:
+    """Tell whether a GPU failed: no call to it succeeds in this process any more.
+
+    Knows torch's errors by name and text, to not import torch.
+    """
+    if is_out_of_memory(error):
+        return False
+    if type(error).__name__ == "AcceleratorError":
+        return True
+    text = str(error).lower()
+    return isinstance(error, RuntimeError) and any(mark in text for mark in _DEVICE_TEXTS)
 
 
 def one_line(error: BaseException) -> str:

@@ -11,10 +11,16 @@ from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.address import Address, resolve_address
+from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE
 from intarsia.engine.remote.settings.model_name import remote_name
-from intarsia.engine.service.endpoint import AddressInUse, AlreadyRunning, hold_address
+from intarsia.engine.service.endpoint import (
+    AddressInUse,
+    AlreadyRunning,
+    hold_address,
+    is_ours,
+)
 from intarsia.engine.service.log import set_up_logging
 from intarsia.engine.service.model_slot import CheckModel, LoadFiller
 from intarsia.engine.service.native_libraries import keep_few_kernels, spin_briefly
@@ -60,6 +66,7 @@ def run_engine(
     spin_briefly()
     keep_few_kernels()
     faulthandler.enable()  # a crash in native code logs where it was
+    build_id()  # kept: an upgrade changes the files under a running engine
     try:
         address = resolve_address()
         with hold_address(address):
@@ -83,7 +90,8 @@ async def _serve(
     _log.info("ended")
     if not has_ended:
         # A load cannot be interrupted, and torch's threads must not run while Python shuts down.
-        address.pid_path.unlink(missing_ok=True)
+        if is_ours(address):
+            address.pid_path.unlink(missing_ok=True)
         sys.stderr.flush()
         os._exit(0)
 

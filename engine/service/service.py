@@ -1,6 +1,7 @@
 """Serve clients at an address: a session for each on an event loop, one worker for them all."""
 
 import asyncio
+import contextlib
 import logging
 import os
 import secrets
@@ -14,7 +15,8 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.messages import AheadReport, LoadProgress, Status, summed
 from intarsia.engine.ipc.throttle import Throttle
-from intarsia.engine.service.endpoint import listen, stop_listening
+from intarsia.engine.service.endpoint import Listener
+from intarsia.engine.service.lifetime import Lifetime, Tenancy
 from intarsia.engine.service.model_slot import CheckModel, LoadFiller, ModelSlot, check_nothing
 from intarsia.engine.service.session import ClientSession, EngineHost
 from intarsia.engine.service.worker import Worker
@@ -40,8 +42,9 @@ class Service:
         check_model: CheckModel = check_nothing,
     ) -> None:
         self._config = config
-        self._address = address
         self._started_at = time.monotonic()
+        self._process = psutil.Process()
+        self._last_resident_bytes = 0
         self._loop = asyncio.get_running_loop()
         self._stopping = asyncio.Event()
         self._sessions: dict[asyncio.Task[None], ClientSession] = {}
@@ -50,25 +53,36 @@ class Service:
         self._progress = Throttle(self._send_progress, PROGRESS_INTERVAL_S)
         slot = ModelSlot(config, load_filler, self._on_progress, check_model=check_model)
         self._worker = Worker(slot, on_end=self._stop_with_worker)
+        token = secrets.token_urlsafe(32) if address.transport == "tcp" else ""
+        self._listener = Listener(address, token, self._accept)
+        self._lifetime = Lifetime(
+            Tenancy(
+                address=address,
+                listener=self._listener,
+                worker=self._worker,
+                idle_timeout_s=config.idle_timeout_s,
+            )
+        )
         self._host = EngineHost(
-            token=secrets.token_urlsafe(32) if address.transport == "tcp" else "",
+            token=token,
             worker=self._worker,
             call_soon=self._call_soon,
             status=self._status,
             take_report=self._take_report,
+            greeted_by=self._lifetime.greeted_by,
             request_stop=self.request_stop,
         )
 
     async def run(self) -> bool:
         """Serve until stopped or idle for too long; return whether the worker has ended too."""
-        server = await listen(self._address, self._host.token, self._accept)
+        await self._listener.listen()
         self._worker.start()
-        idling = asyncio.create_task(self._stop_when_idle())
+        lifetime = asyncio.create_task(self._stop_when_over())
         try:
             await self._stopping.wait()
         finally:
-            idling.cancel()
-            stop_listening(self._address, server)
+            lifetime.cancel()
+            self._listener.stop()
             has_ended = await self._end_sessions()
         return has_ended
 
@@ -94,11 +108,8 @@ class Service:
         finally:
             await session.close()
 
-    async def _stop_when_idle(self) -> None:
-        timeout = self._config.idle_timeout_s
-        while (left := timeout - self._worker.seconds_idle()) > 0:  # noqa: ASYNC110 a deadline
-            await asyncio.sleep(left)
-        _log.info("no request for %g s: ending to free the memory", timeout)
+    async def _stop_when_over(self) -> None:
+        _log.info("ending: %s", await self._lifetime.over())
         self.request_stop()
 
     async def _end_sessions(self) -> bool:
@@ -116,6 +127,7 @@ class Service:
             self._loop.call_soon_threadsafe(callback, *arguments)
 
     def _on_progress(self, stage: str, fraction: float | None) -> None:
+        self._worker.note_step()
         self._call_soon(self._report, LoadProgress(stage=stage, fraction=fraction))
 
     def _report(self, progress: LoadProgress) -> None:
@@ -142,12 +154,22 @@ class Service:
             device=info.device if info else None,
             dtype=info.dtype if info else None,
             notes=info.notes if info else (),
-            resident_bytes=psutil.Process().memory_info().rss,
+            resident_bytes=self._resident_bytes(),
             cached_tokens=self._worker.cached_tokens,
             num_fills=self._worker.num_fills,
             num_clients=sum(session.is_welcome for session in self._sessions.values()),
             uptime_s=time.monotonic() - self._started_at,
             idle_timeout_s=self._config.idle_timeout_s,
+            quiet_s=self._worker.seconds_quiet(),
             prefill_tokens_per_s=self._worker.prefill_tokens_per_s,
             ahead=self._ahead,
         )
+
+    def _resident_bytes(self) -> int:
+        """Return the memory in use, the last known where the system tells none.
+
+        It opens a file for it, and a status is answered even if no more can be opened.
+        """
+        with contextlib.suppress(OSError, psutil.Error):
+            self._last_resident_bytes = self._process.memory_info().rss
+        return self._last_resident_bytes

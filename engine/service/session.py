@@ -55,6 +55,7 @@ class EngineHost:
     call_soon: Callable[..., None]  # runs a function on the event loop, from any thread
     status: Callable[[int], Status]  # takes the id of the request to answer
     take_report: Callable[[AheadReport], None]
+    greeted_by: Callable[[str], None]  # takes the build of a client that may read the token
     request_stop: Callable[[], None]
 
 
@@ -109,6 +110,8 @@ class ClientSession:
 
     def _greet(self, hello: Hello) -> bool:
         refusal = self._reason_to_refuse(hello)
+        if self._has_token(hello):
+            self._host.greeted_by(hello.build)
         if refusal is not None:
             _log.warning("refused client %r (build %s): %s", hello.client, hello.build, refusal)
             self.send(Refused(protocol=PROTOCOL_VERSION, build=build_id(), message=refusal))
@@ -119,7 +122,7 @@ class ClientSession:
 
     def _reason_to_refuse(self, hello: Hello) -> str | None:
         """Return the message for a client that may not connect, None for one that may."""
-        if not secrets.compare_digest(hello.token.encode(), self._host.token.encode()):
+        if not self._has_token(hello):
             return "the token is wrong: read it again from the engine's port file"
         if hello.protocol != PROTOCOL_VERSION:
             return (
@@ -127,6 +130,9 @@ class ClientSession:
                 "run `intarsia stop`, then try again"
             )
         return None
+
+    def _has_token(self, hello: Hello) -> bool:
+        return secrets.compare_digest(hello.token.encode(), self._host.token.encode())
 
     async def _serve_requests(self) -> None:
         while (message := await self._read()) is not None:

@@ -21,7 +21,7 @@ from intarsia.engine.ipc.messages import (
     Prefetch,
     Preload,
 )
-from intarsia.engine.service.failures import describe_failure
+from intarsia.engine.service.failures import describe_failure, is_device_lost
 from intarsia.engine.service.job import Answer, Job, Loaded
 from intarsia.engine.service.model_slot import ModelSlot
 from intarsia.engine.service.run_clock import RunClock
@@ -35,6 +35,9 @@ PAUSE_S = 0.3
 
 STORE_PAUSE_S = 3.0
 """After this pause, contexts are written to disk: no request waits, and none is to be read."""
+
+MAX_STEP_S = 60.0
+"""A job that made no step for this long does not keep the engine from ending as idle."""
 
 _LAST_STORE_S = 1.5
 """At the end, contexts are written for this long at most: about 20,000 tokens on two cores."""
@@ -66,7 +69,7 @@ class Worker:
         self._changed = threading.Condition()
         # A daemon: a load cannot be interrupted and must not keep a stopped process alive.
         self._thread = threading.Thread(target=self._work, name="model", daemon=True)
-        self._last_work_ended_at = time.monotonic()
+        self._last_work_ended_at = self._last_step_at = time.monotonic()
         self.cached_tokens = 0
         self.num_fills = 0
         self.prefill_tokens_per_s: float | None = None  # of the loaded model
@@ -97,10 +100,21 @@ class Worker:
         return len(self._waiting)
 
     def seconds_idle(self) -> float:
-        """Return the seconds since the last job ended, 0 while there are jobs."""
+        """Return the seconds since the last job ended, 0 while there are jobs that go on."""
         with self._changed:
             is_busy = bool(self._running or self._waiting)
-            return 0.0 if is_busy else time.monotonic() - self._last_work_ended_at
+            ended_at = self._last_work_ended_at
+        if not is_busy:
+            return time.monotonic() - ended_at
+        return 0.0 if self._slot.is_loading else max(0.0, self.seconds_quiet() - MAX_STEP_S)
+
+    def seconds_quiet(self) -> float:
+        """Return the seconds since the thread last began, went on with, or ended any work."""
+        return time.monotonic() - self._last_step_at
+
+    def note_step(self) -> None:
+        """Note that the thread goes on: it calls this itself, at each checkpoint."""
+        self._last_step_at = time.monotonic()
 
     def start(self) -> None:
         """Start the thread."""
@@ -147,7 +161,8 @@ class Worker:
         try:
             while (job := self._wait_for_job()) is not None:
                 self._answer_and_deliver(job)
-            self._store_contexts(_control_until(time.monotonic() + _LAST_STORE_S))
+            stored_until = time.monotonic() + _LAST_STORE_S
+            self._store_contexts(self._idle_control(lambda: time.monotonic() >= stored_until))
         finally:
             self._on_end()
 
@@ -158,7 +173,7 @@ class Worker:
         finally:
             with self._changed:
                 self._running.pop()
-                self._last_work_ended_at = time.monotonic()
+                self._last_work_ended_at = self._last_step_at = time.monotonic()
         job.deliver(answer)
 
     def _start_next(self, is_allowed: Callable[[Job], bool] = any_job) -> Job | None:
@@ -166,6 +181,7 @@ class Worker:
         job = self._waiting.pop(lambda job: _is_waited_for(job) and is_allowed(job))
         job = job or self._waiting.pop(is_allowed)
         if job is not None:
+            self.note_step()
             self._running.append(job)
         return job
 
@@ -220,6 +236,7 @@ class Worker:
             return job.cancelled.is_set() or self._is_waited_for_or_has_place()
 
         def checkpoint() -> None:
+            self.note_step()
             while not job.cancelled.is_set() and self._run_something_better(job, filler):
                 with self._changed:
                     self._changed.wait_for(is_over, PAUSE_S)
@@ -266,7 +283,7 @@ class Worker:
             return is_slice_over and self._run_another_fill(job, filler, is_not_much_longer)
 
         def checkpoint() -> None:
-            suspended_at = time.monotonic()
+            suspended_at = self._last_step_at = time.monotonic()
             if self._waiting and run_another():
                 clock.resume(suspended_at)
             if job.cancelled.is_set():
@@ -302,6 +319,8 @@ class Worker:
         return True
 
     def _failed(self, job: Job, error: BaseException) -> Failed:
+        if is_device_lost(error):
+            self._is_stopping = True  # the thread ends after this answer, and the engine with it
         code, message = describe_failure(error, doing="filling")
         if code == "internal":
             _log.error("%s", message, exc_info=error)
@@ -314,7 +333,7 @@ class Worker:
         with self._changed:
             is_pause = not self._changed.wait_for(self._is_waited_for, PAUSE_S)
         if is_pause and (filler := self._slot.filler) is not None:
-            self._use_pause(filler, lambda: filler.prepare(_idle_control(self._is_waited_for)))
+            self._use_pause(filler, lambda: filler.prepare(self._idle_control(self._is_waited_for)))
         while True:
             while (place := self._wait_for_place()) is not None:
                 self._prefetch(place)
@@ -330,7 +349,7 @@ class Worker:
         with self._changed:
             is_pause = not self._changed.wait_for(self._has_job_or_place, STORE_PAUSE_S)
         if is_pause:
-            self._store_contexts(_idle_control(self._has_job_or_place))
+            self._store_contexts(self._idle_control(self._has_job_or_place))
         with self._changed:
             self._changed.wait_for(self._has_job_or_place)
             return self._take_place()
@@ -350,7 +369,7 @@ class Worker:
     def _prefetch(self, place: Prefetch) -> None:
         if (filler := self._slot.loaded(place.model)) is None:
             return
-        control = _idle_control(lambda: self._is_waited_for() or place.owner in self._places)
+        control = self._idle_control(lambda: self._is_waited_for() or place.owner in self._places)
         if not self._use_pause(filler, lambda: filler.prefetch(place, control)):
             with self._changed:
                 if not self._has_newer_job(place.owner):
@@ -381,6 +400,16 @@ class Worker:
     def _is_waited_for_or_has_place(self) -> bool:
         return self._is_waited_for() or bool(self._places)
 
+    def _idle_control(self, is_over: Callable[[], bool]) -> FillControl:
+        """Return the control of idle work that ends as soon as something better is to be done."""
+
+        def checkpoint() -> None:
+            self.note_step()
+            if is_over():
+                raise Cancelled
+
+        return FillControl(checkpoint=checkpoint)
+
     def _use_pause(self, filler: Filler, work: Callable[[], None]) -> bool:
         """Return whether the work came to its end, even by an error."""
         is_cancelled = False
@@ -396,18 +425,3 @@ class Worker:
 
 def _is_waited_for(job: Job) -> bool:
     return not job.is_for_idle_time
-
-
-def _control_until(end: float) -> FillControl:
-    """Return the control of work that ends at this time of time.monotonic()."""
-    return _idle_control(lambda: time.monotonic() >= end)
-
-
-def _idle_control(is_over: Callable[[], bool]) -> FillControl:
-    """Return the control of idle work that ends as soon as something better is to be done."""
-
-    def checkpoint() -> None:
-        if is_over():
-            raise Cancelled
-
-    return FillControl(checkpoint=checkpoint)

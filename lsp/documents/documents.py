@@ -98,6 +98,9 @@ class Documents:
         if document is None:
             logger.warning("ignored a change of a document that is not open: %s", uri)
             return
+        if params.text_document.version < document.version:  # some clients never raise it
+            logger.warning("ignored a change of an older version of a document: %s", uri)
+            return
         for change in params.content_changes:
             document = _apply(document, change)
         self._open[uri] = replace(document, version=params.text_document.version, is_edited=True)

@@ -87,7 +87,7 @@ class EngineConnection:
         None where it cannot be asked for, or fails. The awaiting task is cancelled as soon as the
         user waits for a fill.
         """
-        from intarsia.engine.ipc.client import EngineError
+        from intarsia.engine.ipc.client import EngineError, EngineStuck
 
         task, client = asyncio.current_task(), self._client
         if client is None or task is None or not self.can_fill_ahead:
@@ -95,6 +95,9 @@ class EngineConnection:
         self._ahead.add(task)
         try:
             return await client.fill(request)
+        except EngineStuck as error:
+            self._notify_failure(error)
+            return None
         except EngineError as error:
             logger.debug("a fill ahead of the user gave no answer: %s", error)
             return None
@@ -112,7 +115,7 @@ class EngineConnection:
         None where the user, or another request, came first: it may be asked again. No engine is
         started for it.
         """
-        from intarsia.engine.ipc.client import EngineError, FillFailed
+        from intarsia.engine.ipc.client import EngineError, EngineStuck, FillFailed
 
         client = self._client
         if client is None or client.welcome is None:
@@ -122,6 +125,9 @@ class EngineConnection:
         try:
             await asyncio.wait({asking})
             return None if asking.cancelled() else asking.result()
+        except EngineStuck as error:
+            self._notify_failure(error)
+            return NoSuggestion(reason=str(error))
         except FillFailed as error:
             return None if error.code == "cancelled" else NoSuggestion(reason=str(error))
         except EngineError as error:

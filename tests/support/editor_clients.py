@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from lsprotocol import types
@@ -16,6 +17,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from intarsia.engine.ipc.address import Address
 
 SERVER = (sys.executable, "-m", "intarsia.lsp")
+EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
 def vscode() -> types.InitializeParams:
@@ -44,10 +46,10 @@ def neovim() -> types.InitializeParams:
 
 @asynccontextmanager
 async def connected(
-    address: Address, command: Sequence[str] = SERVER
+    address: Address, command: Sequence[str] = SERVER, *, environment: Mapping[str, str] = EMPTY
 ) -> AsyncIterator[LanguageClient]:
     """Run a server, not initialized yet; it is killed at the end if it still runs."""
-    environment = {**os.environ, **address.as_environment()}
+    environment = {**os.environ, **address.as_environment(), **environment}
     config = ClientServerConfig(server_command=list(command), server_env=environment)
     client = await config.start()
     assert isinstance(client, LanguageClient)

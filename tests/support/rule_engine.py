@@ -6,12 +6,12 @@ command that starts one. Any further flags are the engine's own.
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from faults.engine_faults import break_engine, digest_of
 from rule_filler import RuleFiller, project_text
 from scripted_next_edits import find_by_rules
 
@@ -39,8 +39,9 @@ def rule_engine_command(
     """Return the command of an engine that fills by rules, or with ``text`` if no rule matches.
 
     ``rules`` are pairs (end of the prefix, text); the first match is used. ``{alternative}`` in a
-    text becomes the request's number, ``{project}`` the code of other files that is used, and a
-    text ``!crash`` kills the engine during the fill.
+    text becomes the request's number, ``{project}`` the code of other files that is used, and
+    ``{digest}`` the digest of all that the request knows of the document. The texts of
+    ``engine_faults`` break the engine during the fill.
     A model named ``missing…`` fails with ModelError, one named ``huge…`` with MemoryError.
     ``unsure`` are words that get little confidence. ``next_edits`` are the rules of
     ``scripted_next_edits``; without them the model cannot find any.
@@ -107,9 +108,9 @@ def _own_arguments() -> argparse.ArgumentParser:
 def _rules(text: str, rules: Sequence[tuple[str, str]]) -> Callable[[Fill], str]:
     def write(request: Fill) -> str:
         answer = next((rule_text for end, rule_text in rules if request.prefix.endswith(end)), text)
-        if answer == "!crash":
-            os._exit(70)
+        break_engine(answer)
         answer = answer.replace("{project}", project_text(request))
+        answer = answer.replace("{digest}", digest_of(request.prefix + request.given))
         return answer.replace("{alternative}", str(request.alternative))
 
     return write

@@ -1,0 +1,89 @@
+"""An editor goes away, or stops reading: its processes end, and other editors notice nothing."""
+
+import asyncio
+import os
+import signal
+import sys
+
+import psutil
+import pytest
+from editor_clients import SERVER as PRODUCT
+from engine_watch import until
+from faults.editor import BY_DIGEST, editor_on
+from faults.fault_server import fault_server_command
+from faults.ground import PATIENCE_S, Ground
+from faults.wire import frame, initialize_frames, opened_frame, request_frame
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals and pipes")
+
+SLOW = {"text": "one + two", "rules": [BY_DIGEST], "step_seconds": 1}
+SERVER = fault_server_command(rules=[BY_DIGEST], text="42")
+PATIENT = {"deadlineMs": 60_000}
+
+
+async def start_server(ground: Ground, command: tuple[str, ...]) -> asyncio.subprocess.Process:
+    """Start a server whose other end is this test."""
+    return await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env={**os.environ, **ground.environment()},
+    )
+
+
+async def test_the_editor_dies_in_the_middle_of_a_fill(ground: Ground) -> None:
+    """Its end of the pipes is closed, as the system does for a killed process."""
+    server = await start_server(ground, fault_server_command(**SLOW))
+    assert server.stdin is not None
+    server.stdin.write(initialize_frames(ground) + opened_frame("x = "))
+    server.stdin.write(request_frame(2, line=0, character=4))
+    engine = await ground.engine("filling")
+    server.stdin.close()
+    await asyncio.wait_for(server.wait(), PATIENCE_S)
+    await server.communicate()
+    assert (await ground.engine("ready")).pid == engine.pid  # the fill was cancelled
+
+
+async def test_the_server_is_killed_in_the_middle_of_a_fill(ground: Ground) -> None:
+    async with editor_on(ground, fault_server_command(**SLOW), options=PATIENT) as editor:
+        asking = asyncio.create_task(editor.fill("x = "))
+        engine = await ground.engine("filling")
+        editor.client._server.kill()
+        await editor.client._server.wait()
+        asking.cancel()
+        assert (await ground.engine("ready")).pid == engine.pid
+    async with editor_on(ground, SERVER, options=PATIENT) as editor:
+        assert await editor.is_in_step()
+
+
+async def test_the_input_is_closed_without_a_shutdown(ground: Ground) -> None:
+    """The server ends, with LSP's code for this, and the index's processes with it."""
+    (ground.project / "a.py").write_text("a = 1\n")
+    server = await start_server(ground, PRODUCT)
+    assert server.stdin is not None
+    server.stdin.write(initialize_frames(ground, preload=False))
+
+    async def index_runs() -> bool:
+        return bool(ground.processes("intarsia.workspace"))
+
+    await until(index_runs, PATIENCE_S)
+    server.stdin.close()
+    assert await asyncio.wait_for(server.wait(), PATIENCE_S) == 1
+    await server.communicate()
+
+
+async def test_an_editor_never_reads(ground: Ground) -> None:
+    """Its server waits for it; the engine and other editors do not."""
+    mute = await start_server(ground, SERVER)
+    assert mute.stdin is not None
+    mute.stdin.write(initialize_frames(ground) + opened_frame("x = "))
+    for id in range(2, 3_000):
+        mute.stdin.write(frame({"id": id, "method": "intarsia/nothing", "params": {}}))
+    async with editor_on(ground, SERVER, options=PATIENT) as editor:
+        assert await editor.is_in_step()
+    mute.stdin.close()
+    process = psutil.Process(mute.pid)
+    assert process.memory_info().rss < 500e6
+    os.kill(mute.pid, signal.SIGTERM)
+    await mute.communicate()

@@ -1,0 +1,155 @@
+"""The engine hangs: each request is answered with the reason, and the second one ends the engine.
+
+Signals stop its whole process; a fault in its model stops one thread.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import pytest
+from editor_clients import ask_inline
+from engine_watch import until
+from faults.editor import BY_DIGEST, Editor, editor_on
+from faults.fault_server import fault_server_command
+from faults.ground import PATIENCE_S, Ground
+from lsprotocol import types
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+
+RULES = [BY_DIGEST, ["wedge =", "!wedge"], ["spin =", "!spin"]]
+SERVER = fault_server_command(rules=RULES, text="a")
+
+
+def stop(pid: int) -> None:
+    os.kill(pid, signal.SIGSTOP)
+
+
+async def until_answered(editor: Editor, *, num_failures: int) -> None:
+    """Ask until there is an answer; at most this many requests may fail before."""
+    for _ in range(num_failures):
+        if await editor.is_in_step():
+            return
+    assert await editor.is_in_step()
+
+
+async def test_stopped_before_a_fill(ground: Ground) -> None:
+    async with editor_on(ground, SERVER) as editor:
+        pid = (await ground.engine()).pid
+        stop(pid)
+        assert await editor.fill("x = ") is None
+        await editor.told("the engine does not answer")
+        assert editor.status()["state"] == "failed"
+        await until_answered(editor, num_failures=1)
+        assert [it.pid for it in ground.processes("rule_engine")] == [(await ground.engine()).pid]
+
+
+async def test_stopped_during_a_fill_and_the_user_types_on(ground: Ground) -> None:
+    """No request lives long enough to be overdue, and the engine is found to hang all the same."""
+    command = fault_server_command(rules=[BY_DIGEST], text="abc def", step_seconds=1)
+    async with editor_on(ground, command, options={"deadlineMs": 60_000}) as editor:
+        asking = asyncio.create_task(editor.fill("x = "))
+        stop((await ground.engine("filling")).pid)
+
+        async def is_found() -> bool:
+            editor.write("y = ")
+            newer = asyncio.create_task(editor.ask())
+            await asyncio.wait([newer], timeout=0.2)
+            end = editor.end()
+            params = ask_inline(editor.uri, end.line, end.character)
+            await editor.client.text_document_inline_completion_async(params)
+            return await newer is None and editor.status()["state"] == "failed"
+
+        await until(is_found, PATIENCE_S)
+        assert await asking is None
+        await until_answered(editor, num_failures=2)
+
+
+async def test_stopped_and_continued_in_between(ground: Ground) -> None:
+    async with editor_on(ground, SERVER) as editor:
+        pid = (await ground.engine()).pid
+        stop(pid)
+        assert await editor.fill("x = ") is None
+        os.kill(pid, signal.SIGCONT)
+        assert await editor.is_in_step()
+        assert (await ground.engine()).pid == pid
+        await editor.is_well()
+
+
+async def test_stopped_before_an_editor_connects(ground: Ground) -> None:
+    async with editor_on(ground, SERVER):
+        stop((await ground.engine()).pid)
+        async with editor_on(ground, SERVER, options={"deadlineMs": 60_000}) as editor:
+            assert await editor.is_in_step()
+
+
+async def test_its_model_s_thread_is_wedged(ground: Ground) -> None:
+    async with editor_on(ground, SERVER) as editor:
+        pid = (await ground.engine()).pid
+        assert await editor.fill("wedge = ") is None
+        await editor.told("has made no step for")
+        await until_answered(editor, num_failures=2)
+        assert (await ground.engine()).pid != pid
+
+
+async def test_its_model_s_thread_lets_no_other_thread_work(ground: Ground) -> None:
+    """It looks as one that is starved of the processor, and is given more time."""
+    async with editor_on(ground, SERVER) as editor:
+        pid = (await ground.engine()).pid
+        assert await editor.fill("spin = ") is None
+        await editor.told("has not told its status")
+        await until_answered(editor, num_failures=4)
+        assert (await ground.engine()).pid != pid
+
+
+async def test_editor_and_engine_sleep_past_the_deadline(ground: Ground) -> None:
+    command = fault_server_command(rules=[BY_DIGEST], step_seconds=0.5)
+    async with editor_on(ground, command, options={"deadlineMs": 1_000}) as editor:
+        asking = asyncio.create_task(editor.is_in_step())
+        pids = [(await ground.engine("filling")).pid, editor.client._server.pid]
+        for pid in pids:
+            stop(pid)
+        await asyncio.to_thread(signal.sigtimedwait, [], 4)  # the night
+        for pid in reversed(pids):
+            os.kill(pid, signal.SIGCONT)
+        await asking
+        assert await editor.is_in_step()
+        assert (await ground.engine()).pid == pids[0]
+        await editor.is_well()
+
+
+async def test_an_inline_edit_is_refused_with_the_reason(ground: Ground) -> None:
+    async with editor_on(ground, SERVER) as editor:
+        editor.replace("def f():\n    ...\n")
+        stop((await ground.engine()).pid)
+        arguments = {
+            "kind": "fillAll",
+            "textDocument": {"uri": editor.uri, "version": editor.version},
+            "apply": False,
+        }
+        command = types.ExecuteCommandParams("intarsia.edit", [arguments])
+        result = await editor.client.workspace_execute_command_async(command)
+        assert result["edit"] is None
+        assert "the engine does not answer" in result["reason"]
+        await until_answered(editor, num_failures=1)
+
+
+async def test_a_command_ends_it_and_is_answered_by_another_one(
+    ground: Ground, tmp_path: Path
+) -> None:
+    source = tmp_path / "source.py"
+    source.write_text("x = \n")
+    async with editor_on(ground, SERVER):
+        stop((await ground.engine()).pid)
+    script = Path(__file__).parents[1] / "support" / "faults" / "fault_command.py"
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, script, "fill", source, "--at", "1:5"),
+        env={**os.environ, **ground.environment()},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    printed, errors = await process.communicate()
+    assert process.returncode == 0, errors
+    assert b"42" in printed

@@ -1,0 +1,97 @@
+"""The index of the project is damaged, killed or flooded: fills go on without it, or with it."""
+
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from engine_watch import until
+from faults.editor import BY_DIGEST, Editor, editor_on
+from faults.fault_server import fault_server_command
+from faults.ground import PATIENCE_S, Ground
+from lsprotocol import types
+
+SERVER = fault_server_command(rules=[BY_DIGEST])
+NUM_CHANGED = 30_000
+
+
+@asynccontextmanager
+async def editor_in_project(ground: Ground) -> AsyncIterator[Editor]:
+    """Open a file that imports from another one of the project."""
+    (ground.project / "b.py").write_text("def found_by_index(argument: int): pass\n")
+    folder = types.WorkspaceFolder(ground.project.as_uri(), "project")
+    name = (ground.project / "a.py").as_uri()
+    options = {"deadlineMs": 60_000}
+    async with editor_on(ground, SERVER, options=options, folders=[folder], name=name) as editor:
+        editor.write("from b import found_by_index")
+        yield editor
+
+
+async def until_index_answers(editor: Editor) -> None:
+    """Ask, and wait until code that the index has found would be shown to the model."""
+    await editor.fill("found_by_index(")
+    place = {"line": editor.end().line, "character": editor.end().character}
+    arguments = {"textDocument": {"uri": editor.uri}, "position": place}
+    command = types.ExecuteCommandParams("intarsia.context", [arguments])
+
+    async def is_shown() -> bool:
+        seen = await editor.client.workspace_execute_command_async(command)
+        return "argument: int" in seen["text"]
+
+    await until(is_shown, PATIENCE_S)
+
+
+async def indexed_once(ground: Ground) -> Path:
+    """Return the database that an editor has left."""
+    async with editor_in_project(ground) as editor:
+        await until_index_answers(editor)
+    return next(ground.cache.glob("index/*.sqlite"))
+
+
+async def works(ground: Ground) -> None:
+    async with editor_in_project(ground) as editor:
+        await until_index_answers(editor)
+        assert await editor.is_in_step()
+
+
+async def test_its_file_is_damaged(ground: Ground) -> None:
+    database = await indexed_once(ground)
+    database.write_bytes(b"no database" * 1_000)
+    await works(ground)
+
+
+async def test_it_is_from_a_newer_version(ground: Ground) -> None:
+    database = await indexed_once(ground)
+    connection = sqlite3.connect(database)
+    connection.execute("PRAGMA user_version = 1000")
+    connection.commit()
+    connection.close()
+    await works(ground)
+
+
+async def test_its_process_is_killed(ground: Ground) -> None:
+    async with editor_in_project(ground) as editor:
+        await until_index_answers(editor)
+        before = ground.processes("intarsia.workspace")
+        for process in before:
+            process.kill()
+        assert await editor.is_in_step()
+
+        async def is_back() -> bool:
+            return bool(set(ground.processes("intarsia.workspace")) - set(before))
+
+        await until(is_back, PATIENCE_S)
+        await until_index_answers(editor)
+
+
+async def test_a_checkout_changes_thirty_thousand_files_at_once(ground: Ground) -> None:
+    async with editor_in_project(ground) as editor:
+        await until_index_answers(editor)
+        paths = [ground.project / f"m{number}.py" for number in range(NUM_CHANGED)]
+        for path in paths:
+            path.write_text("a = 1\n")
+        created = types.FileChangeType.Created
+        changes = [types.FileEvent(path.as_uri(), created) for path in paths]
+        editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams(changes))
+        assert await editor.is_in_step()
+        await until_index_answers(editor)

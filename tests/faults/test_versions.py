@@ -1,0 +1,121 @@
+"""Editor and engine are of different builds: an upgrade, a downgrade, two installations."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from engine_watch import until
+from faults.editor import BY_DIGEST, Editor, editor_on
+from faults.fault_server import fault_server_command
+from faults.ground import PATIENCE_S, Ground
+from faults.skewed_engine import skewed_engine_command
+
+from intarsia.engine.ipc.detached import start_detached
+from intarsia.engine.ipc.messages import PROTOCOL_VERSION
+from intarsia.engine.ipc.stop import stop_engine
+
+SERVER = fault_server_command(rules=[BY_DIGEST])
+PATIENT = {"deadlineMs": 60_000, "preload": False}
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    """The installed sources of the other build."""
+    path = tmp_path / "sources"
+    path.write_text("00000000")
+    return path
+
+
+def upgrade(sources: Path) -> None:
+    """Install another build over the one that runs."""
+    sources.write_text("11111111")
+
+
+async def start(ground: Ground, command: tuple[str, ...]) -> int:
+    """Start this engine; return its process's id once it takes clients."""
+    start_detached(command, ground.address)
+
+    async def listens() -> bool:
+        return ground.address.socket_path.exists()
+
+    await until(listens, PATIENCE_S)
+    return int(ground.address.pid_path.read_text())
+
+
+async def until_in_step(editor: Editor) -> None:
+    async def is_in_step() -> bool:
+        return await editor.is_in_step()
+
+    await until(is_in_step, PATIENCE_S)
+
+
+@pytest.mark.parametrize("protocol", [-1, 1])
+async def test_the_engine_speaks_another_protocol(
+    ground: Ground, sources: Path, protocol: int
+) -> None:
+    await start(ground, skewed_engine_command(sources, protocol=protocol))
+    async with editor_on(ground, SERVER, options=PATIENT) as editor:
+        assert await editor.fill("x = ") is None
+        await editor.told(f"speaks protocol {PROTOCOL_VERSION + protocol}")
+        await editor.told("run `intarsia stop`")
+        await stop_engine(ground.address, name="test")
+        await until_in_step(editor)
+
+
+async def test_an_older_engine_of_another_protocol_makes_room(
+    ground: Ground, sources: Path
+) -> None:
+    old = skewed_engine_command(sources, protocol=-1, version="0.0.9")
+    pid = await start(ground, old)
+    async with editor_on(ground, SERVER, options=PATIENT) as editor:
+        assert await editor.fill("x = ") is None
+        await until_in_step(editor)
+        assert (await ground.engine()).pid != pid
+
+
+async def test_two_installations_of_one_version_share_an_engine(
+    ground: Ground, sources: Path
+) -> None:
+    pid = await start(ground, skewed_engine_command(sources, rules=[BY_DIGEST]))
+    for _ in range(2):
+        async with editor_on(ground, SERVER, options=PATIENT) as editor:
+            assert await editor.is_in_step()
+    assert (await ground.engine()).pid == pid
+    assert "ending" not in ground.log()
+
+
+async def test_an_upgrade_replaces_an_engine_that_runs_and_cuts_off_no_fill(
+    ground: Ground, sources: Path
+) -> None:
+    old = skewed_engine_command(sources, rules=[BY_DIGEST], text="one + two", step_seconds=1)
+    pid = await start(ground, old)
+    async with editor_on(ground, SERVER, options=PATIENT) as busy:
+        asking = asyncio.create_task(busy.fill("long = "))
+        await ground.engine("filling")
+        upgrade(sources)
+        async with editor_on(ground, SERVER, options=PATIENT) as newer:
+            await newer.is_in_step()  # this one says hello, and is still served
+            assert await asking == "one + two"
+
+            async def is_replaced() -> bool:
+                return pid not in [it.pid for it in ground.processes("engine")]
+
+            await until(is_replaced, PATIENCE_S)
+            assert await busy.is_in_step()
+            assert await newer.is_in_step()
+            assert (await ground.engine()).pid != pid
+
+
+async def test_a_client_of_a_later_version_replaces_an_idle_engine(
+    ground: Ground, sources: Path
+) -> None:
+    pid = await start(ground, skewed_engine_command(sources, version="0.0.9", rules=[BY_DIGEST]))
+    async with editor_on(ground, SERVER, options=PATIENT) as editor:
+        assert await editor.is_in_step()
+
+        async def has_ended() -> bool:
+            return not ground.processes("engine")
+
+        await until(has_ended, PATIENCE_S)
+        assert await editor.is_in_step()
+        assert (await ground.engine()).pid != pid
