@@ -7,6 +7,7 @@ Python searches the working folder where PYTHONPATH has an empty element, as aft
 import os
 import site
 import sys
+from pathlib import Path
 from typing import NoReturn
 
 
@@ -23,15 +24,23 @@ def leave_out_working_folder() -> None:
     sys.path[:] = [path for path in sys.path if not _is_working_folder(path)]
     if "PYTHONPATH" in os.environ:
         parts = os.environ["PYTHONPATH"].split(os.pathsep)
-        kept = [part for part in parts if os.path.isabs(part) and not _is_working_folder(part)]
+        kept = [path for path in parts if Path(path).is_absolute() and not _is_working_folder(path)]
         os.environ["PYTHONPATH"] = os.pathsep.join(kept)
 
 
 def _is_working_folder(path: str) -> bool:
     """Whether a part of the search path is the working folder, and no folder of Python's own."""
     try:
-        here = os.path.realpath(os.getcwd())  # noqa: PTH109 it is compared as text
+        here = Path.cwd().resolve()
     except OSError:  # it was deleted
-        return not os.path.isabs(path)
-    own = (*site.getsitepackages(), site.getusersitepackages(), os.path.dirname(os.__file__))
-    return os.path.realpath(path or here) == here and here not in map(os.path.realpath, own)
+        return not Path(path).is_absolute()
+    own = (*site.getsitepackages(), site.getusersitepackages(), str(Path(os.__file__).parent))
+    return _real(path) == here and here not in map(_real, own)
+
+
+def _real(path: str) -> Path | None:
+    """Return the path without links, None for a loop of links."""
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError):
+        return None
