@@ -52,7 +52,7 @@ def test_a_setting_is_the_same_in_vscode(key: str) -> None:
     assert theirs.get("markdownDescription", theirs.get("description")) == ours["description"]
 
 
-def test_no_workspace_chooses_the_model_that_is_downloaded_and_loaded() -> None:
+def test_no_workspace_chooses_the_model() -> None:
     """Not even a trusted one: its settings could name any model of a hub."""
     assert VSCODE_SETTINGS["intarsia.model"]["scope"] == "machine"
 

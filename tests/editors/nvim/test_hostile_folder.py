@@ -93,9 +93,7 @@ def test_no_program_is_looked_up_in_it(runtime: Address, hostile: Path, path: st
         assert not (hostile / "was_run").exists()
 
 
-def test_a_program_in_it_is_passed_over_for_the_next_on_the_path(
-    runtime: Address, hostile: Path
-) -> None:
+def test_a_program_in_it_is_passed_over(runtime: Address, hostile: Path) -> None:
     """By its name, through a link from outside, and through a link inside that leads out."""
     own = write_program(runtime.directory / "bin" / "intarsia", "true")
     linked = runtime.directory / "linked"

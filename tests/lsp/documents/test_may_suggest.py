@@ -28,7 +28,7 @@ def link(tmp_path: Path) -> Path:
     return link
 
 
-def test_a_document_that_links_to_a_secret_gets_no_suggestions(link: Path) -> None:
+def test_a_document_that_links_to_a_secret_is_excluded(link: Path) -> None:
     refusal = ineligibility(Settings(), opened(link.as_uri()))
     assert refusal is not None
     assert refusal.reason == "notes.py is excluded by the pattern '.npmrc'"

@@ -126,7 +126,7 @@ async def test_requests_carry_the_tuning_of_the_opened_folder_and_no_others(
 
 
 @pytest.mark.parametrize("root_uri", ["file:///a%00b", "LOOP"])
-async def test_a_folder_that_cannot_be_does_not_keep_the_server_from_starting(
+async def test_a_folder_that_cannot_be_is_survived(
     runtime: Address, tmp_path: Path, root_uri: str
 ) -> None:
     loop = tmp_path / "loop"
