@@ -8,8 +8,11 @@ CPU_WHEELS := https://download.pytorch.org/whl/cpu
 PARTS := lsp workspace infill engine cli research
 LLAMA_CPP := build/servers/llama-cpp
 LLAMA_CPP_READY := $(LLAMA_CPP)/.ready
+RELEASE := build/release
+RELEASE_READY := $(RELEASE)/.ready
 
-.PHONY: demo test setup lint types pull llama-cpp extension-check foreign-clients bench eval clean
+.PHONY: demo test setup lint types pull llama-cpp extension-check foreign-clients lock audit sbom bench eval \
+  clean
 
 demo: setup
 	$(BIN)/intarsia demo
@@ -19,18 +22,18 @@ test: setup lint types pull llama-cpp extension-check
 
 setup: $(READY)
 
-# Where there is no NVIDIA card, torch's CPU wheels are taken if their index answers; elsewhere, and
-# on a Mac, the plain ones.
-$(READY): pyproject.toml requirements.lock
+# All packages but torch are pinned by hash. Where there is no NVIDIA card, torch's CPU wheels are
+# taken if their index answers; elsewhere, and on a Mac, the plain ones.
+$(READY): pyproject.toml requirements.hashed.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "intarsia needs Python 3.11 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
 	  { echo "python cannot make a venv: on Debian, apt-get install python3-venv"; exit 1; }
+	$(BIN)/python -m pip install -q --no-deps --require-hashes -r requirements.hashed.lock
 	@if [ "$$(uname)" = Linux ] && ! nvidia-smi -L >/dev/null 2>&1 && \
 	    $(PYTHON) -c 'import urllib.request as u; u.urlopen("$(CPU_WHEELS)/torch/", timeout=5)' 2>/dev/null; \
 	  then set -x; $(BIN)/python -m pip install -q --index-url $(CPU_WHEELS) $(TORCH); \
 	  else set -x; $(BIN)/python -m pip install -q $(TORCH); fi
-	$(BIN)/python -m pip install -q -r requirements.lock
 	$(BIN)/python -m pip install -q --no-deps -e .
 	@touch $(READY)
 
@@ -66,6 +69,26 @@ types: setup
 	@mkdir -p build/typecheck/intarsia
 	@for part in $(PARTS); do ln -sfn ../../../$$part build/typecheck/intarsia/$$part; done
 	$(BIN)/mypy build/typecheck/intarsia
+
+# Steps of a release: hashes of the locked versions, known vulnerabilities, lists of what is in it.
+lock: $(RELEASE_READY)
+	@sed -n '/^#/p' requirements.hashed.lock > $(RELEASE)/locked
+	$(RELEASE)/bin/uv pip compile -q --generate-hashes --universal --python-version 3.11 --no-deps \
+	  --no-header --no-annotate requirements.lock >> $(RELEASE)/locked
+	@cp $(RELEASE)/locked requirements.hashed.lock
+
+audit: $(RELEASE_READY)
+	$(RELEASE)/bin/pip-audit --disable-pip --require-hashes -r requirements.hashed.lock
+	cd editors/vscode && npm audit
+
+sbom: $(RELEASE_READY)
+	$(RELEASE)/bin/cyclonedx-py requirements requirements.hashed.lock -o build/server.cdx.json
+	cd editors/vscode && npm sbom --package-lock-only --sbom-format cyclonedx > ../../build/vscode.cdx.json
+
+$(RELEASE_READY):
+	$(PYTHON) -m venv --clear $(RELEASE)
+	$(RELEASE)/bin/python -m pip install -q uv pip-audit cyclonedx-bom
+	@touch $@
 
 bench: setup
 	$(BIN)/intarsia bench

@@ -51,8 +51,8 @@ PER_FOLDER = Meta(extra_json_schema={"scope": "resource"})
 """A setting that depends on the code: each of several opened folders may have its own value. All
 others depend on the user or the machine, and hold for the whole window."""
 
-PER_MACHINE = Meta(extra_json_schema={"scope": "machine-overridable"})
-"""A setting that names what runs: a workspace sets it only where the user trusts the workspace."""
+PER_MACHINE = Meta(extra_json_schema={"scope": "machine"})
+"""A setting that names what is downloaded and loaded: only the user sets it, no opened folder."""
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):

@@ -12,7 +12,7 @@ import click
 import pytest
 from checkout import ROOT
 
-from intarsia.cli.main import cli
+from intarsia.cli.command_table import cli
 
 MAX_LINE_CHARS = 100
 MAX_WORDS = {"README.md": 1000, "ARCHITECTURE.md": 1100, "docs/design-notes/*.md": 600}

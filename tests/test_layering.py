@@ -194,7 +194,7 @@ def test_no_python_that_we_start_imports_from_its_working_folder() -> None:
 
 def test_the_clients_of_the_engine_load_no_model_stack() -> None:
     code = (
-        "import sys, intarsia.lsp.features, intarsia.engine.ipc.client, intarsia.cli.main;"
+        "import sys, intarsia.lsp.features, intarsia.engine.ipc.client, intarsia.cli.command_table;"
         f"print([m for m in {HEAVY!r} if m in sys.modules])"
     )
     done = subprocess.run(

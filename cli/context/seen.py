@@ -21,7 +21,6 @@ from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.chunk import Chunk, ChunkKind
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.place import Place
-from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
 from intarsia.workspace.index.own_index import open_index
 
 MAX_INDEX_S = 60.0
@@ -73,14 +72,6 @@ class ProjectChunks:
 
 def plan_of(source: SourceFile, language: Language, cursor: int) -> FillPlan:
     """Return the plan of a suggestion at the cursor. Raise CliError if there would be none."""
-    if source.path is not None:
-        pattern = excluding_pattern(source.path.resolve(), SECRETS)
-        if pattern is not None:
-            raise CliError(
-                f"{source.name} is never sent to the model: its name is that of a secret "
-                f"({pattern}); give another file",
-                ExitCode.NOTHING,
-            )
     plan = plan_at_cursor(source.text, cursor, language, FillOptions())
     if isinstance(plan, NoSuggestion):
         raise CliError(f"no suggestion at this place: {plan.reason}", ExitCode.NOTHING)

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from intarsia.cli.errors import CliError, ExitCode
+from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern_on_disk
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 
@@ -40,14 +41,40 @@ class SourceFile:
 
 
 def read_source(path: Path) -> SourceFile:
-    """Read a file; ``-`` is standard input. Raise CliError if it is not text in UTF-8."""
+    """Read a file; ``-`` is standard input.
+
+    Raise CliError if it is not text in UTF-8, no regular file, or named as a secret.
+    """
     if path == Path("-"):
         return _decode(None, _read_limited(sys.stdin.buffer, "standard input"))
+    _refuse_secret(path)
     try:
-        with path.open("rb") as stream:
+        with open(path, "rb", opener=_open) as stream:
+            _require_regular(path, os.fstat(stream.fileno()).st_mode)
             return _decode(path, _read_limited(stream, str(path)))
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise CliError(f"cannot read {path}: {_in_plain_words(error)}") from error
+
+
+def _refuse_secret(path: Path) -> None:
+    pattern = excluding_pattern_on_disk(path.absolute(), SECRETS)
+    if pattern is not None:
+        raise CliError(
+            f"{path} is not read: it is named as a secret is, or links to one ({pattern}); "
+            "give another file, or its text on standard input",
+            ExitCode.NOTHING,
+        )
+
+
+def _open(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe would wait for a writer
+
+
+def _require_regular(path: Path, mode: int) -> None:
+    if stat.S_ISFIFO(mode):
+        raise CliError(f"{path} is a pipe: give `-`, and its text on standard input")
+    if not stat.S_ISREG(mode):
+        raise CliError(f"{path} is no file but a device or a socket: give a text file")
 
 
 def require_writable(source: SourceFile) -> None:
@@ -117,7 +144,7 @@ def _decode(path: Path | None, data: bytes) -> SourceFile:
     return SourceFile(path=path, data=data, text=text)
 
 
-def _in_plain_words(error: OSError) -> str:
+def _in_plain_words(error: OSError | ValueError) -> str:
     match error:
         case FileNotFoundError():
             return "there is no such file; check the path"
@@ -125,7 +152,7 @@ def _in_plain_words(error: OSError) -> str:
             return "it is a folder; give a file in it"
         case PermissionError():
             return "you may not read it; check its permissions"
-    return f"{error.strerror or error}; check the path"
+    return f"{getattr(error, 'strerror', None) or error}; check the path"
 
 
 def _not_written(path: Path, why: str) -> CliError:

@@ -18,6 +18,20 @@ export default tseslint.config(
     },
   },
   {
+    files: ["src/**/*.ts"],
+    ignores: ["src/messages.ts", "src/setup/consent.ts"], // the latter's words are constant
+    rules: {
+      "no-restricted-properties": [
+        "error",
+        ...["showInformationMessage", "showWarningMessage", "showErrorMessage"].map((property) => ({
+          object: "window",
+          property,
+          message: "Use messages.ts: a message may hold a file's name, with a link in it.",
+        })),
+      ],
+    },
+  },
+  {
     files: ["src/test/**/*.ts"],
     rules: {
       "@typescript-eslint/no-floating-promises": "off", // node:test's own

@@ -12,7 +12,11 @@ from intarsia.infill.syntax.embedded_code import code_at
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import Folder, folder_of, scheme_of, uri_path
 from intarsia.lsp.settings import Settings
-from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
+from intarsia.workspace.files.exclusion import (
+    SECRETS,
+    excluding_pattern,
+    excluding_pattern_on_disk,
+)
 
 
 def ineligibility(
@@ -30,7 +34,7 @@ def ineligibility(
     uri = document.file_uri
     if scheme_of(uri) not in ("file", "untitled") and folder_of(uri, folders) is None:
         return NoSuggestion(reason="the document is not a file on disk")
-    return _excluded(settings, uri_path(uri))
+    return _excluded(settings, uri_path(uri), is_on_disk=scheme_of(uri) == "file")
 
 
 def fence_ineligibility(
@@ -46,8 +50,9 @@ def fence_ineligibility(
     return NoSuggestion(reason=f"{code.id} is among disabledLanguages, also in Markdown")
 
 
-def _excluded(settings: Settings, path: PurePath) -> NoSuggestion | None:
+def _excluded(settings: Settings, path: PurePath, *, is_on_disk: bool) -> NoSuggestion | None:
     secrets = SECRETS if settings.exclude_secrets else ()
-    if pattern := excluding_pattern(path, (*settings.exclude, *secrets)):
+    find_pattern = excluding_pattern_on_disk if is_on_disk else excluding_pattern
+    if pattern := find_pattern(path, (*settings.exclude, *secrets)):
         return NoSuggestion(reason=f"{path.name} is excluded by the pattern {pattern!r}")
     return None

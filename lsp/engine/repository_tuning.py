@@ -117,7 +117,8 @@ def _choose_for(settings: Settings, folder: Path) -> ModelChoice:
 
     try:
         kept = read_kept(folder)
-    except (OSError, msgspec.DecodeError) as error:
+    # Paths that nothing can be at: RuntimeError for a loop of links, ValueError for a zero byte.
+    except (OSError, RuntimeError, ValueError, msgspec.DecodeError) as error:
         return untuned(f"the tuning of {folder} cannot be read ({error}): train it again")
     if kept is None:
         return untuned(f"no tuning is kept for {folder}: see `intarsia train --repo`")

@@ -3,43 +3,31 @@
 The program may use the standard library only. ``isolation`` has the ways to isolate it.
 """
 
+import hmac
+import io
 import math
 import os
+import secrets
 import signal
 import subprocess
 import sys
 import tempfile
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from intarsia.research.errors import EvaluationFault
+from intarsia.research.evaluation import inside_sandbox
+from intarsia.research.evaluation.inside_sandbox import MEMORY_BYTES, SECRET_BYTES
 from intarsia.research.evaluation.isolation import Isolation, isolations
 
 TIME_LIMIT_S = 10.0
 
-_MEMORY_BYTES = 1024**3
-_FILE_BYTES = 16 * 1024**2
-_REACHED_END = 87
-"""Exit code of the last line: a fill that ends the program early does not pass."""
-
-# The program comes by stdin, so that it needs no visible folder; it sees none of these names.
-_BOOTSTRAP = f"""
-def _program():
-    import resource, sys
-    limits = [
-        ("RLIMIT_CPU", int(sys.argv.pop())), ("RLIMIT_AS", {_MEMORY_BYTES}),
-        ("RLIMIT_FSIZE", {_FILE_BYTES}), ("RLIMIT_CORE", 0), ("RLIMIT_NPROC", 0),
-    ]
-    for name, most in limits:
-        try:
-            resource.setrlimit(getattr(resource, name), (most, most))
-        except (AttributeError, OSError, ValueError):
-            pass  # not every operating system has every limit
-    return compile(sys.stdin.buffer.read(), "program.py", "exec")
-_program = _program()
-exec(_program)
-"""
+_SOURCE = Path(inside_sandbox.__file__).read_text(encoding="utf-8")
+_BOOTSTRAP = f"exec({_SOURCE + 'run()'!r}, {{'__name__': 'inside_sandbox'}})"
+"""It comes by a flag and the program by stdin, so that no folder of ours need be visible."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,36 +49,61 @@ class Sandbox:
             return None
         return (
             "code that a model wrote is run on this machine WITH your rights, files and network "
-            f"({self.time_limit_s:.0f} s and {_MEMORY_BYTES // 2**20} MiB at most each): install "
+            f"({self.time_limit_s:.0f} s and {MEMORY_BYTES // 2**20} MiB at most each): install "
             "bubblewrap, or use a container or a virtual machine"
         )
 
     def passes(self, program: str) -> bool:
         """Run a program, end every process that it started; return whether it reached its end."""
-        whole = f"{program}\nraise SystemExit({_REACHED_END})\n"
-        with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
-            return self._run(whole.encode("utf-8", "replace"), Path(folder)) == _REACHED_END
+        secret = secrets.token_bytes(SECRET_BYTES)
+        with (
+            tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder,
+            _pipe() as given,
+            _pipe() as told,
+        ):
+            given.writer.write(secret)
+            ends = (given.reader.fileno(), told.writer.fileno())
+            os.set_blocking(told.reader.fileno(), False)  # an unfinished program tells nothing
+            if not self._run(program.encode("utf-8", "replace"), Path(folder), ends):
+                return False
+            return hmac.compare_digest(told.reader.read(SECRET_BYTES + 1) or b"", secret)
 
-    def _run(self, program: bytes, folder: Path) -> int | None:
-        """Return the exit code; None after the time limit. The folder is empty and used once."""
-        seconds = str(math.ceil(self.time_limit_s))
+    def _run(self, program: bytes, folder: Path, pipe_ends: tuple[int, int]) -> bool:
+        """Return whether it ended within its time. The folder is empty and used once."""
+        words = (math.ceil(self.time_limit_s), *pipe_ends)
         with subprocess.Popen(
-            [*self.isolation.words(folder), _python(), "-I", "-S", "-c", _BOOTSTRAP, seconds],
+            [
+                *self.isolation.words(folder),
+                *(_python(), "-I", "-S", "-c", _BOOTSTRAP, *map(str, words)),
+            ],
             cwd=folder,
             env={"PATH": os.defpath, "HOME": str(folder), "TMPDIR": str(folder)},
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             start_new_session=True,
+            pass_fds=pipe_ends,
         ) as process:
             try:
                 process.communicate(program, self.time_limit_s)
             except subprocess.TimeoutExpired:
-                return None
+                return False
             finally:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(process.pid, signal.SIGKILL)
-            return process.returncode
+            return True
+
+
+class _Pipe(NamedTuple):
+    reader: io.FileIO
+    writer: io.FileIO
+
+
+@contextmanager
+def _pipe() -> Iterator[_Pipe]:
+    reader, writer = os.pipe()
+    with io.FileIO(reader, "rb") as one, io.FileIO(writer, "wb") as other:
+        yield _Pipe(one, other)
 
 
 def find_sandbox() -> Sandbox:

@@ -15,6 +15,7 @@ _SYSTEM_FOLDERS = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Links into /usr on most systems, folders on some."""
 
 _LINKER_CACHE = "/etc/ld.so.cache"
+_NEW_USER = 0x10000000  # of unshare(2): a user namespace
 _NOBODY = 65534  # Linux' user and group without rights
 
 
@@ -182,4 +183,6 @@ for folder in ("/", "/usr", "/dev"):
     raise AssertionError(folder)
 open("written", "w").write("scratch")
 assert os.getpid() < 10
+import ctypes
+assert ctypes.CDLL(None).unshare({_NEW_USER:#x}) == -1
 """

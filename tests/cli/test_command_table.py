@@ -6,8 +6,8 @@ import sys
 import pytest
 from command_line import run
 
+from intarsia.cli.command_table import COMMANDS, FORMER_NAMES
 from intarsia.cli.errors import MEANINGS, ExitCode
-from intarsia.cli.main import COMMANDS, FORMER_NAMES
 
 
 def test_every_exit_code_is_documented_in_the_help():
@@ -37,7 +37,8 @@ def test_a_former_name_is_the_same_command_and_is_not_shown(former: str, current
 
 def test_the_help_imports_no_command():
     program = (
-        "import sys; from intarsia.cli.main import cli, COMMANDS; from contextlib import suppress\n"
+        "import sys; from intarsia.cli.command_table import cli, COMMANDS\n"
+        "from contextlib import suppress\n"
         "with suppress(SystemExit): cli.main(['--help'])\n"
         "sys.exit(any(row.module in sys.modules for row in COMMANDS.values()))"
     )
@@ -60,7 +61,8 @@ def test_an_unknown_command_is_one_line():
 @pytest.mark.parametrize("name", COMMANDS)
 def test_no_command_imports_torch_before_it_runs(name: str):
     program = (
-        "import sys; from importlib import import_module; from intarsia.cli.main import COMMANDS;"
+        "import sys; from importlib import import_module;"
+        "from intarsia.cli.command_table import COMMANDS;"
         f"import_module(COMMANDS[{name!r}].module);"
         "sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
     )

@@ -94,7 +94,7 @@ def test_a_new_document_with_a_path_follows_the_folder_that_it_will_be_in() -> N
     assert session.settings_of(document(session, "untitled:/work/b.py")).hole_marks == ("W",)
 
 
-def test_no_folder_chooses_the_model_or_anything_else_of_the_window() -> None:
+def test_no_folder_chooses_the_model() -> None:
     own = {"model": "evil", "maxCandidates": 9, "decoding": "entropy", "repositoryTuning": True}
     session = opened({"model": "good"}, {ONE: own})
     assert session.settings_of(document(session, f"{ONE}/a.py")) == session.settings

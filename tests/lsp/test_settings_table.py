@@ -52,6 +52,11 @@ def test_a_setting_is_the_same_in_vscode(key: str) -> None:
     assert theirs.get("markdownDescription", theirs.get("description")) == ours["description"]
 
 
+def test_no_workspace_chooses_the_model() -> None:
+    """Not even a trusted one: its settings could name any model of a hub."""
+    assert VSCODE_SETTINGS["intarsia.model"]["scope"] == "machine"
+
+
 @pytest.mark.parametrize("key", [key for key, ours in schema().items() if "enum" in ours])
 def test_the_choices_are_the_same_in_vscode(key: str) -> None:
     theirs = VSCODE_SETTINGS[f"intarsia.{key}"]

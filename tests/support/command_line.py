@@ -10,7 +10,7 @@ from typing import IO
 
 from click.testing import CliRunner, Result
 
-from intarsia.cli.main import cli
+from intarsia.cli.command_table import cli
 
 COMMAND = (sys.executable, "-P", "-m", "intarsia.cli")
 

@@ -8,6 +8,7 @@ import msgspec
 
 from intarsia.cli.api.holes.other_files import to_project
 from intarsia.cli.api.holes.request import MAX_TOKENS, Context, HoleRequest, near_hole
+from intarsia.cli.api.holes.secret import is_secret
 from intarsia.cli.api.holes.writing_time import fill_within
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc.client import EngineClient, EngineError
@@ -70,6 +71,8 @@ class HoleFiller:
 
     async def fill(self, request: HoleRequest) -> Answer:
         """Return texts for the hole. Raise EngineError where the engine gives no answer."""
+        if is_secret(request.context.path):
+            return Answer(model=self._model)
         started_at = time.perf_counter()
         context = near_hole(request.context)
         project = await self._project(context, request.language)
@@ -86,6 +89,8 @@ class HoleFiller:
 
     async def read_ahead(self, request: HoleRequest) -> None:
         """Have the other files read in idle time. Starts no engine, and never fails."""
+        if is_secret(request.context.path):
+            return
         context = near_hole(request.context)
         project = await self._project(context, request.language)
         if project is not None:

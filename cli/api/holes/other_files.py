@@ -3,6 +3,7 @@
 from pathlib import PureWindowsPath
 
 from intarsia.cli.api.holes.request import Context
+from intarsia.cli.api.holes.secret import is_secret
 from intarsia.engine.ipc.messages import ProjectContext
 from intarsia.infill.filling.project import to_project_context
 from intarsia.infill.languages import Language
@@ -19,10 +20,13 @@ def to_project(context: Context, language: Language, budget_tokens: int) -> Proj
 
     Clients append to their list, so its end is the newest. The order is kept: what rarely changes
     comes first, and stays in the KV cache. A file without a name is named after its language.
+    Secrets are left out.
     """
     left = budget_tokens * CHARS_PER_TOKEN
     passages: list[tuple[str, str]] = []
     for file in reversed(context.files):
+        if is_secret(file.path):
+            continue
         text = _within(file.text, left)
         if not text:
             break

@@ -3,7 +3,8 @@
 ---@type vim.lsp.Config
 return {
   cmd = function(dispatchers)
-    return vim.lsp.rpc.start(assert(require("intarsia.server").command()), dispatchers)
+    local command = assert(require("intarsia.server").command())
+    return vim.lsp.rpc.start(command, dispatchers, require("intarsia.program").spawn_options())
   end,
   root_dir = function(buffer, on_dir)
     if require("intarsia.server").is_found() then

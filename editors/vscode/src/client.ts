@@ -7,12 +7,16 @@ import {
   type ErrorHandler,
   LanguageClient,
   type LanguageClientOptions,
+  MessageType,
+  ShowMessageNotification,
+  type ShowMessageParams,
 } from "vscode-languageclient/node";
 import { IntarsiaCapabilities } from "./capabilities";
 import { withCommands } from "./edits/codeActions";
 import type { GhostText } from "./ghostText";
 import type { NextEdits } from "./nextEdits/nextEdits";
 import { DRAFT, NEXT_EDITS, STATUS, type Status } from "./protocol";
+import { fail, inform, warn } from "./messages";
 import { Restarts } from "./restarts";
 import { serverOptions } from "./serverOptions";
 import { documentSchemes } from "./documentSchemes";
@@ -60,7 +64,14 @@ export function createClient(parts: ClientParts): LanguageClient {
   client.onNotification(DRAFT, parts.ghostText.draw);
   client.onNotification(NEXT_EDITS, parts.nextEdits.receive);
   client.onNotification(STATUS, parts.onStatus);
+  client.onNotification(ShowMessageNotification.type, showMessage);
   return client;
+}
+
+/** Show a message of the server, which may hold file names; it begins with its own name. */
+function showMessage({ type, message }: ShowMessageParams): void {
+  const words = message.replace(/^intarsia: /, "");
+  void (type === MessageType.Error ? fail : type === MessageType.Warning ? warn : inform)(words);
 }
 
 /** The settings of an opened folder; those of the window where there is no URI. */

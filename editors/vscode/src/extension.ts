@@ -8,6 +8,7 @@ import { EditPreview } from "./edits/editPreview";
 import type { EditTools } from "./edits/edits";
 import { toggleLanguage } from "./language";
 import { showMenu } from "./menu";
+import { inform } from "./messages";
 import type { Asked as NextEditAsked } from "./nextEdits/nextEdits";
 import { Pause } from "./pause";
 import { Session } from "./session";
@@ -68,8 +69,7 @@ export function activate(context: ExtensionContext): void {
     pause: () => setPaused(true),
     resume: () => setPaused(false),
     toggleLanguage,
-    showWhy: () =>
-      window.showInformationMessage(`Intarsia: ${whyText(session.state, pause.minutesLeft)}`),
+    showWhy: () => inform(whyText(session.state, pause.minutesLeft)),
     openLog: () => log.show(),
     restart: () => session.restart(),
     setUpServer: () => session.setUp(),

@@ -1,6 +1,7 @@
 // Turns suggestions off or on for the language of the active editor.
 
 import { ConfigurationTarget, type Uri, window, workspace } from "vscode";
+import { inform } from "./messages";
 
 const NAME = "disabledLanguages";
 
@@ -8,7 +9,7 @@ const NAME = "disabledLanguages";
 export async function toggleLanguage(): Promise<void> {
   const document = window.activeTextEditor?.document;
   if (document === undefined) {
-    void window.showInformationMessage("Intarsia: open a file in that language first.");
+    void inform("open a file in that language first.");
     return;
   }
   const language = document.languageId;

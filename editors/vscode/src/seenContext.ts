@@ -11,6 +11,7 @@ import {
 } from "vscode";
 import { ExecuteCommandRequest, type LanguageClient } from "vscode-languageclient/node";
 import { reasonOf } from "./failures";
+import { warn } from "./messages";
 import { CONTEXT_COMMAND, type SeenContext } from "./protocol";
 
 const SCHEME = "intarsia-context";
@@ -29,7 +30,7 @@ export class SeenContextView implements TextDocumentContentProvider, Disposable 
   async show(client: LanguageClient): Promise<void> {
     const editor = window.activeTextEditor;
     if (editor === undefined) {
-      void window.showWarningMessage("Intarsia: open a file and put the cursor into it first");
+      void warn("open a file and put the cursor into it first");
       return;
     }
     const converter = client.code2ProtocolConverter;
@@ -42,7 +43,7 @@ export class SeenContextView implements TextDocumentContentProvider, Disposable 
       const seen = (await client.sendRequest(ExecuteCommandRequest.type, params)) as SeenContext;
       this.text = seen.text;
     } catch (error) {
-      void window.showWarningMessage(`Intarsia: ${reasonOf(error)}`);
+      void warn(reasonOf(error));
       return;
     }
     this.changed.fire(PLACE);

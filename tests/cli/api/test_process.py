@@ -122,7 +122,7 @@ async def test_the_real_engine_completes_what_zed_sends(real_engine_runtime: Add
 
 def test_a_call_of_the_other_commands_imports_no_http_server():
     code = (
-        "import sys, intarsia.cli.main, intarsia.lsp.features, intarsia.cli.api.command;"
+        "import sys, intarsia.cli.command_table, intarsia.lsp.features, intarsia.cli.api.command;"
         "print([m for m in ('uvicorn', 'starlette', 'anyio', 'h11') if m in sys.modules])"
     )
     done = subprocess.run(

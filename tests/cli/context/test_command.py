@@ -90,7 +90,7 @@ def test_a_root_may_be_given_and_must_hold_the_file(folder: Path, tmp_path: Path
 def test_a_secret_is_refused(folder: Path):
     result = run("context", folder / ".env", "--at", "1:1")
     assert result.exit_code == ExitCode.NOTHING
-    assert "never sent to the model" in result.stderr
+    assert "named as a secret" in result.stderr
     assert "open_it_secret" not in result.output
 
 

@@ -1,5 +1,7 @@
 """Files come back byte for byte, and never half written."""
 
+import os
+import socket
 import stat
 from pathlib import Path
 
@@ -107,3 +109,35 @@ def test_a_missing_file_and_a_folder_are_refused(tmp_path: Path):
         read_source(tmp_path / "missing.py")
     with pytest.raises(CliError, match="is a folder"):
         read_source(tmp_path)
+
+
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path):
+    pipe = tmp_path / "pipe.py"
+    os.mkfifo(pipe)
+    with pytest.raises(CliError, match="is a pipe: give `-`"):
+        read_source(pipe)
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/tty"])
+def test_a_device_is_refused(device: str):
+    with pytest.raises(CliError, match=r"is no file but a device|check the path"):
+        read_source(Path(device))
+
+
+def test_a_socket_a_loop_of_links_and_no_path_are_refused(tmp_path: Path):
+    (tmp_path / "loop.py").symlink_to("loop.py")
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "s"))
+        for name in ("s", "loop.py", "a\0b.py"):
+            with pytest.raises(CliError, match="cannot read"):
+                read_source(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", [".env", "credentials.json", "link.py"])
+def test_a_secret_is_not_read_under_whatever_name(tmp_path: Path, name: str):
+    (tmp_path / "link.py").symlink_to(tmp_path / ".netrc")
+    for path in (tmp_path / ".netrc", tmp_path / name):
+        path.write_text("TOKEN=hunter2")
+    with pytest.raises(CliError, match=r"named as a secret.*standard input") as caught:
+        read_source(tmp_path / name)
+    assert caught.value.code == ExitCode.NOTHING

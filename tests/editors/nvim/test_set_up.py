@@ -117,7 +117,7 @@ def test_the_command_is_found_on_the_path_else_in_the_checkout(
         program.write_text("#!/bin/sh\n")
         program.chmod(0o755)
         nvim.run("vim.env.PATH = ...", str(tmp_path))
-        assert nvim.lua("require('intarsia.server').command()") == ["intarsia", "serve"]
+        assert nvim.lua("require('intarsia.server').command()") == [str(program), "serve"]
 
 
 def test_a_wrong_option_is_named_and_the_rest_applies(runtime: Address) -> None:

@@ -123,3 +123,19 @@ async def test_requests_carry_the_tuning_of_the_opened_folder_and_no_others(
         assert log_of(client).count(f"the tuning of {root} is in use") == 1
     async with editing(neovim(), runtime, command=command):
         await engine_once(runtime, lambda status: status.model == "base")
+
+
+@pytest.mark.parametrize("root_uri", ["file:///a%00b", "LOOP"])
+async def test_a_folder_that_cannot_be_is_survived(
+    runtime: Address, tmp_path: Path, root_uri: str
+) -> None:
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    who = neovim()
+    who.root_uri = loop.as_uri() if root_uri == "LOOP" else root_uri
+    options = {"repositoryTuning": True, "debounceMs": 0}
+    command = rule_server_command(text="1 + 1")
+    async with editing(who, runtime, command=command, options=options) as client:
+        uri = open_document(client, "a.py", "y = ")
+        assert await inline_items(client, ask_inline(uri, 0, 4))
+        assert "cannot be read" in log_of(client)

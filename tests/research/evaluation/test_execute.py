@@ -1,7 +1,9 @@
 """Programs that models wrote: what passes, and what the limits and the isolation hold off."""
 
+import ctypes
 import os
 import socket
+import subprocess
 import sys
 import tempfile
 import time
@@ -59,6 +61,19 @@ def secret() -> Iterator[Path]:
         ("x = (", False),
         ("raise SystemExit(0)", False),
         ("import os; os._exit(0)", False),
+        ("import os; os._exit(87)", False),
+        ("raise SystemExit(87)", False),
+        (
+            "import os\nfor end in range(3, 64):\n    try: os.write(end, bytes(32))\n"
+            "    except OSError: pass\nos._exit(0)",
+            False,
+        ),
+        (
+            "assert set(globals()) <= {'__builtins__', '__name__', '__doc__', '__package__', "
+            "'__loader__', '__spec__', '__annotations__'}",
+            True,
+        ),
+        ("import sys; assert sys.argv == ['-c']", True),
         ('"""never closed', False),
         ("if True:\n    pass", True),
         ("assert __name__ == '__main__'", True),
@@ -142,6 +157,42 @@ def test_it_has_no_rights_to_get_out_by(closed: Sandbox):
     assert not closed.passes(mount)
     root = "import ctypes; assert ctypes.CDLL(None).chroot(b'/tmp') == 0"
     assert not closed.passes(root)
+
+
+@pytest.fixture
+def key() -> Iterator[str]:
+    """The name of a key in the user's session keyring."""
+    name = f"intarsia-test-{os.getpid()}"
+    add, keyctl, session, unlink = 248, 250, -3, 9
+    libc = ctypes.CDLL(None, use_errno=True)
+    if os.uname().machine != "x86_64":
+        pytest.skip("system calls have other numbers here")
+    number = libc.syscall(add, b"user", name.encode(), b"TOPSECRET", 9, session)
+    if number < 0:
+        pytest.skip(f"no keyring: {os.strerror(ctypes.get_errno())}")
+    yield name
+    libc.syscall(keyctl, unlink, number, session)
+
+
+def test_it_reads_no_key_of_the_user(closed: Sandbox, key: str):
+    """keyctl(2): 10 searches a keyring, 11 reads a key."""
+    program = f"""
+import ctypes
+call, text = ctypes.CDLL(None).syscall, ctypes.create_string_buffer(16)
+number = call(250, 10, -3, b"user", {key.encode()!r}, 0)
+assert number > 0 and call(250, 11, number, text, 16) == 9 and text.value == b"TOPSECRET"
+"""
+    done = subprocess.run([sys.executable, "-c", program], check=False)
+    if done.returncode != 0:
+        pytest.skip("keys are not inherited here")
+    assert not closed.passes(program)
+    assert not closed.passes("import ctypes; assert ctypes.CDLL(None).syscall(250, 0, -3, 0) > 0")
+
+
+@pytest.mark.parametrize("call", ["unshare(0x10000000)", "syscall(56, 0x10000011, 0, 0, 0, 0)"])
+def test_it_makes_no_user_namespace(closed: Sandbox, call: str):
+    """Inside of one it would have the rights of root."""
+    assert closed.passes(f"import ctypes; assert ctypes.CDLL(None).{call} == -1")
 
 
 def test_it_sees_nothing_of_the_user_s_environment(closed: Sandbox, monkeypatch):

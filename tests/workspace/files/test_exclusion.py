@@ -1,12 +1,17 @@
 """Which files never reach the model."""
 
-from pathlib import PurePosixPath, PureWindowsPath
+from pathlib import Path, PurePosixPath, PureWindowsPath
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.workspace.files.exclusion import SECRETS, _matches, excluding_pattern
+from intarsia.workspace.files.exclusion import (
+    SECRETS,
+    _matches,
+    excluding_pattern,
+    excluding_pattern_on_disk,
+)
 
 
 @pytest.mark.parametrize(
@@ -20,6 +25,35 @@ from intarsia.workspace.files.exclusion import SECRETS, _matches, excluding_patt
         "/home/me/Keys/readme.md",
         "/home/me/SERVER.PEM",
         "/secrets/token.txt",
+        "/home/me/project/.npmrc",
+        "/home/me/project/.htpasswd",
+        "/home/me/project/infra/prod.tfvars",
+        "/home/me/project/infra/prod.auto.tfvars.json",
+        "/home/me/project/infra/terraform.tfstate.backup",
+        "/home/me/project/credentials",
+        "/home/me/project/gcp-credentials.json",
+        "/home/me/project/Credentials.csv",
+        "/home/me/project/kubeconfig",
+        "/home/me/project/staging.kubeconfig.yaml",
+        "/home/me/project/deploy/secrets.yml",
+        "/home/me/project/deploy/db-secret.yaml",
+        "/home/me/project/app_secrets.toml",
+        "/home/me/project/client_secret_12.apps.example.json",
+        "/home/me/project/service-account-prod.json",
+        "/home/me/project/service_account.json",
+        "/home/me/project/passwords.txt",
+        "/home/me/.pypirc",
+        "/home/me/.netrc",
+        "/home/me/_netrc",
+        "/home/me/.pgpass",
+        "/home/me/.my.cnf",
+        "/home/me/.git-credentials",
+        "/home/me/project/id_rsa_github",
+        "/home/me/project/id_ed25519.old",
+        "/home/me/project/id_ecdsa_sk",
+        "/home/me/project/AuthKey.p8",
+        "/home/me/project/vault.kdbx",
+        "/home/me/project/client.ovpn",
     ],
 )
 def test_secrets_are_excluded_by_default(path: str) -> None:
@@ -33,10 +67,42 @@ def test_secrets_are_excluded_by_default(path: str) -> None:
         "/home/me/project/monkeys/a.py",
         "/home/me/project/keys.py",
         "/private/var/folders/x/a.py",
+        "/home/me/project/credentials.py",
+        "/home/me/project/credentials_provider.ts",
+        "/home/me/project/secrets.go",
+        "/home/me/project/service_account.rb",
+        "/home/me/project/kubeconfig.go",
+        "/home/me/project/id_map.ts",
+        "/home/me/project/id_generator.py",
+        "/home/me/project/passwords.sql",
+        "/home/me/project/tokens.json",
+        "/home/me/project/main.tf",
+        "/home/me/project/npmrc.md",
+        "/home/me/project/secretary.json",
     ],
 )
 def test_ordinary_sources_are_not(path: str) -> None:
     assert excluding_pattern(PurePosixPath(path), SECRETS) is None
+
+
+@pytest.mark.parametrize("target", [".env", ".ssh/config"])
+def test_a_link_to_a_secret_is_one(tmp_path: Path, target: str) -> None:
+    secret, link = tmp_path / target, tmp_path / "linked" / "notes.py"
+    for path in (secret, link):
+        path.parent.mkdir(exist_ok=True)
+    secret.touch()
+    link.symlink_to(secret)
+    assert excluding_pattern(link, SECRETS) is None
+    assert excluding_pattern_on_disk(link, SECRETS) is not None
+    (tmp_path / "folder").symlink_to(secret.parent)
+    assert excluding_pattern_on_disk(tmp_path / "folder" / secret.name, SECRETS) is not None
+
+
+def test_a_file_that_cannot_be_followed_is_judged_by_its_name(tmp_path: Path) -> None:
+    loop = tmp_path / "loop.py"
+    loop.symlink_to(loop)
+    for path in (loop, tmp_path / "new.py", PurePosixPath("/a\0b.py")):
+        assert excluding_pattern_on_disk(path, SECRETS) is None
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,9 @@ local function check_machine()
   end
   vim.health.start("intarsia: machine")
   local is_run, done = pcall(function()
-    return vim.system(vim.list_extend(command, { "--json" }), { text = true }):wait(DOCTOR_MS)
+    local started = require("intarsia.program").spawn_options()
+    local options = { text = true, cwd = started.cwd, env = started.env }
+    return vim.system(vim.list_extend(command, { "--json" }), options):wait(DOCTOR_MS)
   end)
   for line in vim.gsplit(is_run and done.stdout or "", "\n", { trimempty = true }) do
     local is_json, finding = pcall(vim.json.decode, line, { luanil = { object = true } })

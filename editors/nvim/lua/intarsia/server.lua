@@ -2,10 +2,11 @@
 
 local M = {}
 
-local NOT_FOUND = "intarsia: the command `intarsia` is not on the PATH; put it there, "
-  .. 'or name it: require("intarsia").setup({ cmd = { "/path/to/.venv/bin/intarsia", "serve" } })'
+local NOT_FOUND = "intarsia: the command `intarsia` is not on the PATH (one in the working folder "
+  .. 'is not run); put it there, or name it: require("intarsia").setup({ cmd = { "/path/to/.venv/bin/intarsia", "serve" } })'
 
----Return the program in the checkout that contains this plugin, if it has been set up.
+---Return the program in the checkout that contains this plugin, if it has been set up. It may be
+---in the working folder: so is this file, which runs.
 ---@return string?
 local function checkout_program()
   local here = vim.uv.fs_realpath(debug.getinfo(1, "S").source:sub(2))
@@ -16,14 +17,17 @@ local function checkout_program()
   return program and vim.fn.executable(program) == 1 and program or nil
 end
 
----Return the command: the user's, else `intarsia` on the PATH, else the checkout's own.
+---Return the command, with the full path of its program: the user's, else `intarsia` on the PATH,
+---else the checkout's own.
 ---@return string[]?
 function M.command()
+  local find = require("intarsia.program").find
   local named = require("intarsia.options").current.cmd
   if named then
-    return vim.fn.executable(named[1]) == 1 and named or nil
+    local program = find(named[1])
+    return program and { program, unpack(named, 2) } or nil
   end
-  local program = vim.fn.executable("intarsia") == 1 and "intarsia" or checkout_program()
+  local program = find("intarsia") or checkout_program()
   return program and { program, "serve" } or nil
 end
 
@@ -44,7 +48,8 @@ function M.is_found()
     return true
   end
   local named = require("intarsia.options").current.cmd
-  local missing = named and ("intarsia: cannot run %q, the option `cmd`"):format(named[1])
+  local missing = named
+    and ("intarsia: cannot run %q, the option `cmd`: give a full path"):format(named[1])
   vim.schedule(function() -- not inside the autocommand that opens a file
     vim.notify_once(missing or NOT_FOUND, vim.log.levels.ERROR)
   end)
@@ -64,21 +69,6 @@ local MARKERS = {
   { "pyproject.toml", "package.json", "Cargo.toml", "go.mod", "pom.xml", "CMakeLists.txt" },
 }
 
----Return a path without links, ending in a slash.
----@param path string
----@return string
-local function plain(path)
-  local found = vim.fs.normalize(vim.uv.fs_realpath(path) or path)
-  return vim.endswith(found, "/") and found or found .. "/"
-end
-
----Whether a folder holds the user's home: who opens one file there does not mean all of it.
----@param folder string
----@return boolean
-local function is_too_wide(folder)
-  return vim.startswith(plain(vim.uv.os_homedir() or "~"), plain(folder))
-end
-
 ---Return the folder of a buffer's project, whose files the server indexes.
 ---
 ---It is the repository, else the folder of a manifest, else the file's own folder if that is below
@@ -90,16 +80,18 @@ function M.root(buffer)
   if name == "" or name:find("^%a[%w+.-]+://") then
     return nil
   end
+  local program = require("intarsia.program")
   for _, markers in ipairs(MARKERS) do
     local found = vim.fs.root(name, markers)
-    if found and not is_too_wide(found) then
+    if found and not program.holds_home(found) then
       return found
     end
   end
   local own = vim.fs.dirname(name)
+  local plain = program.plain
   local is_users = vim.startswith(plain(own), plain(vim.uv.os_homedir() or "~"))
     or vim.startswith(plain(own), plain(vim.fn.getcwd()))
-  return is_users and not is_too_wide(own) and own or nil
+  return is_users and not program.holds_home(own) and own or nil
 end
 
 ---Tell the server of a buffer's project, unless it knows it: one server serves all projects.

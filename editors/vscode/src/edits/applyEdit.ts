@@ -4,6 +4,7 @@ import { type TextDocument, type TextEdit, WorkspaceEdit, window, workspace } fr
 import type * as lsp from "vscode-languageclient/node";
 import { type LanguageClient, TextDocumentEdit } from "vscode-languageclient/node";
 import type { EditPreview } from "./editPreview";
+import { warn } from "../messages";
 import { type Replacement, textWith } from "./textWith";
 
 const STALE = "the document has changed, so the edit was not applied: run it again";
@@ -33,7 +34,7 @@ export async function applyEdit(
     }
   }
   if (!isCurrent()) {
-    void window.showWarningMessage(`Intarsia: ${STALE}`);
+    void warn(STALE);
     return;
   }
   const all = new WorkspaceEdit();

@@ -5,6 +5,8 @@ import type * as lsp from "vscode-languageclient/node";
 import { CodeActionResolveRequest, type LanguageClient } from "vscode-languageclient/node";
 import { RUN_COMMANDS } from "./codeActionCommands";
 import { isCancelled, reasonOf } from "../failures";
+import { warn } from "../messages";
+import { plainText } from "../plainText";
 
 let offered: lsp.CodeAction[] = [];
 
@@ -45,7 +47,7 @@ export async function resolveEdit(
     const resolved = await window.withProgress(
       {
         location: ProgressLocation.Notification,
-        title: `Intarsia: ${action.title}`,
+        title: plainText(`Intarsia: ${action.title}`),
         cancellable: true,
       },
       (_progress, cancel) => client.sendRequest(CodeActionResolveRequest.type, action, cancel),
@@ -53,7 +55,7 @@ export async function resolveEdit(
     return resolved.edit ?? null;
   } catch (error) {
     if (!isCancelled(error)) {
-      void window.showWarningMessage(`Intarsia: ${reasonOf(error)}`);
+      void warn(reasonOf(error));
     }
     return null;
   }

@@ -19,6 +19,8 @@ import {
 import { applyEdit } from "./applyEdit";
 import type { EditPreview } from "./editPreview";
 import { isCancelled, reasonOf } from "../failures";
+import { warn } from "../messages";
+import { plainText } from "../plainText";
 import { EDIT_COMMAND, type EditArguments, type EditResult } from "../protocol";
 
 const TITLES: Readonly<Record<EditArguments["kind"], string>> = {
@@ -81,7 +83,7 @@ async function edit(
   }
   if (result.reason !== null) {
     const part = result.edit === null ? "" : `${result.filled} of ${result.holes} filled: `;
-    warn(part + result.reason);
+    void warn(part + result.reason);
   }
 }
 
@@ -98,7 +100,7 @@ async function send(client: LanguageClient, request: EditArguments): Promise<Edi
     const subscription = client.onProgress(WorkDoneProgress.type, workDoneToken, (value) => {
       const percentage = "percentage" in value ? (value.percentage ?? reported) : reported;
       const message = "message" in value ? value.message : undefined;
-      progress.report({ message, increment: percentage - reported });
+      progress.report({ message: message && plainText(message), increment: percentage - reported });
       reported = percentage;
     });
     try {
@@ -106,7 +108,7 @@ async function send(client: LanguageClient, request: EditArguments): Promise<Edi
       return (await client.sendRequest(ExecuteCommandRequest.type, params, token)) as EditResult;
     } catch (error) {
       if (!token.isCancellationRequested && !isCancelled(error)) {
-        warn(reasonOf(error));
+        void warn(reasonOf(error));
       }
       return null;
     } finally {
@@ -118,7 +120,7 @@ async function send(client: LanguageClient, request: EditArguments): Promise<Edi
 function editorWithSelection(): TextEditor | null {
   const editor = window.activeTextEditor;
   if (editor === undefined || editor.selection.isEmpty) {
-    warn("select the code first");
+    void warn("select the code first");
     return null;
   }
   return editor;
@@ -143,8 +145,4 @@ async function askForNoise(): Promise<number | undefined> {
     placeHolder: "How much of it may change?",
   });
   return picked?.noise;
-}
-
-function warn(message: string): void {
-  void window.showWarningMessage(`Intarsia: ${message}`);
 }

@@ -13,6 +13,7 @@ import {
   WorkspaceEdit,
 } from "vscode";
 import type { LanguageClient, Range as LspRange } from "vscode-languageclient/node";
+import { warn } from "../messages";
 import { RENAMING, type Rename, type Renaming as State } from "../protocol";
 import { KeptNames, type Place, placesAfter } from "./keptNames";
 
@@ -196,8 +197,7 @@ async function within<T>(answer: Thenable<T>, ms: number): Promise<T> {
 
 function show({ oldName, newName }: Rename, outcome: number | string): void {
   if (typeof outcome === "string") {
-    const message = `Intarsia: not renamed, and the offers are as before: ${outcome}`;
-    void window.showWarningMessage(message);
+    void warn(`not renamed, and the offers are as before: ${outcome}`);
     return;
   }
   const files = outcome === 1 ? "1 file" : `${outcome} files`;

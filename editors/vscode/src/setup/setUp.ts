@@ -1,6 +1,7 @@
 // The set-up as the user sees it: consent, progress that can be cancelled, and errors.
 
 import { type LogOutputChannel, ProgressLocation, window } from "vscode";
+import { fail } from "../messages";
 import { run } from "../run";
 import type { Bundle } from "./bundle";
 import { mayFetch, type TorchWheels } from "./consent";
@@ -61,7 +62,7 @@ function showError(error: unknown, log: LogOutputChannel): void {
     error instanceof SetupError ? error.message : `the set-up failed: ${String(error)}`;
   log.error(message);
   const openLog = "Open Log";
-  void window.showErrorMessage(`Intarsia: ${message}`, openLog).then((picked) => {
+  void fail(message, openLog).then((picked) => {
     if (picked === openLog) {
       log.show();
     }

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
-import { chmod, mkdir, mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
 import { findServer, type Surroundings } from "../findServer";
 import type { Run } from "../run";
 import { environmentFolder, markComplete } from "../serverLocators/privateEnvironment";
 import { pathWithout } from "../serverLocators/path";
+import { temporaryFolder } from "./temporaryFolder";
 
 const BUNDLE = {
   version: "0.3.1",
@@ -18,18 +18,14 @@ const BUNDLE = {
 
 const nothing: Run = async () => ({ code: 1, stdout: "", stderr: "" });
 
-async function emptyFolder(): Promise<string> {
-  return mkdtemp(join(tmpdir(), "intarsia-test-"));
-}
-
 async function surroundings(changes: Partial<Surroundings> = {}): Promise<Surroundings> {
   return {
     run: nothing,
     bundle: BUNDLE,
-    storage: await emptyFolder(),
+    storage: await temporaryFolder(),
     serverCommand: [],
     isTrusted: true,
-    path: await emptyFolder(),
+    path: await temporaryFolder(),
     activePython: async () => null,
     ...changes,
   };
@@ -46,7 +42,7 @@ function withVersions(versions: Readonly<Record<string, string>>): Run {
 }
 
 async function folderWithProgram(parent?: string): Promise<{ folder: string; program: string }> {
-  const folder = parent ?? (await emptyFolder());
+  const folder = parent ?? (await temporaryFolder());
   await mkdir(folder, { recursive: true });
   const program = join(folder, process.platform === "win32" ? "intarsia.exe" : "intarsia");
   await writeFile(program, "");
@@ -55,7 +51,7 @@ async function folderWithProgram(parent?: string): Promise<{ folder: string; pro
 }
 
 async function withPrivateEnvironment(): Promise<{ storage: string; folder: string }> {
-  const storage = await emptyFolder();
+  const storage = await temporaryFolder();
   const folder = environmentFolder(storage, BUNDLE);
   await mkdir(folder, { recursive: true });
   return { storage, folder };
@@ -112,7 +108,7 @@ test("an untrusted workspace's Python environment is not even asked for", async 
 });
 
 test("a program inside an untrusted workspace is not run, the next one on the PATH is", async () => {
-  const workspace = await emptyFolder();
+  const workspace = await temporaryFolder();
   const inside = await folderWithProgram(join(workspace, ".venv", "bin"));
   const outside = await folderWithProgram();
   const asked: string[] = [];

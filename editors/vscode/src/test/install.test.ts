@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { Finished, Run } from "../run";
@@ -13,6 +12,7 @@ import {
   hasAnyEnvironment,
   markComplete,
 } from "../serverLocators/privateEnvironment";
+import { temporaryFolder } from "./temporaryFolder";
 
 const BUNDLE = {
   version: "0.3.1",
@@ -55,7 +55,7 @@ async function order(changes: Partial<Installation>): Promise<Installation> {
   return {
     run: machine().run,
     bundle: BUNDLE,
-    storage: await mkdtemp(join(tmpdir(), "intarsia-test-")),
+    storage: await temporaryFolder(),
     path: "",
     env: {},
     usesCpuIndex: true,

@@ -176,3 +176,10 @@ async def test_a_body_that_is_none_is_refused_in_one_line(desk: Desk, body: byte
     message = reply.json["error"]["message"]
     assert says in message
     assert "\n" not in message
+
+
+async def test_a_hole_in_a_secret_is_not_filled(desk: Desk):
+    prompt = "<|repo_name|>shop\n<|file_sep|>deploy/secrets.yaml\n<|fim_prefix|>token: "
+    reply = await desk.complete(prompt=f"{prompt}<|fim_suffix|>\n<|fim_middle|>")
+    assert (reply.status, reply.json["choices"][0]["text"]) == (200, "")
+    assert desk.fills == []

@@ -1,5 +1,7 @@
 """The other files of a request: the newest that fit the budget, in their order."""
 
+from pathlib import Path
+
 from intarsia.cli.api.holes.other_files import CHARS_PER_TOKEN, to_project
 from intarsia.cli.api.holes.request import Context, OtherFile
 from intarsia.infill.languages import PLAIN_TEXT, language_for_id
@@ -55,3 +57,11 @@ def test_a_file_without_a_name_is_named_after_its_language():
         project = to_project(context, language, 1000)
         assert project is not None
         assert project.path == path
+
+
+def test_secrets_are_left_out_under_whatever_name(tmp_path: Path):
+    link = tmp_path / "notes.py"
+    link.symlink_to(tmp_path / ".env")
+    named = (".env", "C:\\work\\keys\\a.py", "file:///home/me/.netrc", str(link), link.as_uri())
+    files = [OtherFile(path=path, text="TOKEN=hunter2\n") for path in named]
+    assert paths(*files, OtherFile(path="credentials.py", text="x")) == ["credentials.py"]

@@ -1,0 +1,133 @@
+"""The table of the program's commands, and the one guard that prints errors.
+
+A command's module is imported only when that command runs, so no command waits for the imports of
+another one.
+"""
+
+import json
+import os
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from intarsia.cli.errors import MEANINGS, ExitCode, as_fault
+from intarsia.cli.switches import debug_option
+
+
+@dataclass(frozen=True, slots=True)
+class CommandRow:
+    """Where a command is: ``module`` holds a click command called ``command``."""
+
+    module: str
+    summary: str
+
+
+COMMANDS: dict[str, CommandRow] = {
+    "fill": CommandRow("intarsia.cli.fill.command", "Fill holes in a file."),
+    "next": CommandRow("intarsia.cli.next.command", "Find what an edit has left to change."),
+    "context": CommandRow("intarsia.cli.context.command", "Show what the model sees at a place."),
+    "demo": CommandRow("intarsia.cli.demo", "Fill holes in sample files."),
+    "serve": CommandRow("intarsia.cli.serve", "Serve editors (LSP)."),
+    "api": CommandRow("intarsia.cli.api.command", "Serve completions to foreign clients."),
+    "engine": CommandRow("intarsia.cli.engine", "Run the engine in the foreground."),
+    "team": CommandRow("intarsia.cli.team", "Serve a team from one engine."),
+    "remote": CommandRow("intarsia.cli.remote.command", "Fill holes through another server."),
+    "status": CommandRow("intarsia.cli.status", "Show what the engine is doing."),
+    "stop": CommandRow("intarsia.cli.stop", "End the engine and free its memory."),
+    "pull": CommandRow("intarsia.cli.pull", "Download and verify a model."),
+    "forget": CommandRow("intarsia.cli.forget", "Delete the contexts that are kept on disk."),
+    "doctor": CommandRow("intarsia.cli.doctor.command", "Check this installation."),
+    "bench": CommandRow("intarsia.cli.bench", "Measure speed and memory on this machine."),
+    "eval": CommandRow("intarsia.cli.eval.command", "Measure fills of holes with known text."),
+    "corpus": CommandRow("intarsia.cli.corpus", "Build a training corpus."),
+    "train": CommandRow("intarsia.cli.train", "Train weights on a corpus or on your code."),
+    "export": CommandRow("intarsia.cli.exchange.export", "Write a tuning or model for others."),
+    "import": CommandRow("intarsia.cli.exchange.import_tuning", "Read a tuning of others (PEFT)."),
+}
+"""In the order of the help."""
+
+FORMER_NAMES = {"door": "api"}
+"""Still accepted, and not shown in the help."""
+
+
+class CommandTable(click.Group):
+    """The group of all commands. Each is imported when it is needed."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        row = COMMANDS.get(FORMER_NAMES.get(cmd_name, cmd_name))
+        if row is None:
+            return None
+        command: click.Command = import_module(row.module).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, row.summary) for name, row in COMMANDS.items()])
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code.value), meaning) for code, meaning in MEANINGS.items()])
+
+    def main(  # type: ignore[override]  # always ends the process, as click's own default does
+        self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any
+    ) -> NoReturn:
+        arguments = sys.argv[1:] if args is None else list(args)
+        try:
+            code = super().main(arguments, prog_name or "intarsia", standalone_mode=False, **extra)
+            if not sys.stdout.closed:  # `serve` closes it along with its client
+                sys.stdout.flush()
+        except BrokenPipeError:
+            code = _leave_pipe()
+        except Exception as error:  # noqa: BLE001 the command line's one guard: one line, no traceback
+            code = _report(error, arguments)
+        sys.exit(code or ExitCode.OK)
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        with _own_code_for_closed_pipe():
+            return super().make_context(*args, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        with _own_code_for_closed_pipe():
+            return super().invoke(ctx)
+
+
+@click.group("intarsia", cls=CommandTable, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="intarsia", message="%(prog)s %(version)s")
+@debug_option
+def cli() -> None:
+    """Fill holes in code with a block-diffusion language model on your own machine."""
+
+
+def _report(error: Exception, arguments: Sequence[str]) -> ExitCode:
+    """Print what went wrong. The arguments are searched unparsed: parsing them may have failed."""
+    fault = as_fault(error)
+    if "--debug" in arguments:
+        traceback.print_exception(error)
+    click.echo(f"intarsia: {fault}", err=True)
+    if "--json" in arguments:
+        click.echo(json.dumps({"text": None, "reason": str(fault), "exit_code": fault.code.value}))
+    return fault.code
+
+
+@contextmanager
+def _own_code_for_closed_pipe() -> Iterator[None]:
+    """Exit with our own code for a closed pipe: click would exit with 1, which has a meaning."""
+    try:
+        yield
+    except BrokenPipeError as error:
+        raise click.exceptions.Exit(_leave_pipe()) from error
+
+
+def _leave_pipe() -> ExitCode:
+    """Redirect standard output to nowhere, so that the interpreter's last flush does not fail."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitCode.PIPE_CLOSED

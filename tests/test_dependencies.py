@@ -1,0 +1,34 @@
+"""What is installed is pinned: each file by its hash."""
+
+import json
+import re
+
+from checkout import ROOT
+
+VERSION = re.compile(r"^([\w.-]+)==([^\s;]+)", re.MULTILINE)
+
+
+def versions(name: str) -> dict[str, str]:
+    """Return the versions in a file of requirements by their normalized names."""
+    found = VERSION.findall((ROOT / name).read_text())
+    return {re.sub(r"[-_.]+", "-", package).lower(): version for package, version in found}
+
+
+def test_each_locked_version_has_hashes_and_no_other_is_installed() -> None:
+    hashed = versions("requirements.hashed.lock")
+    assert hashed == versions("requirements.lock"), "run `make lock`"
+    text = (ROOT / "requirements.hashed.lock").read_text()
+    entries = re.split(r"^(?=[\w.-]+==)", text, flags=re.MULTILINE)[1:]
+    assert len(entries) == len(hashed) > 100
+    assert all(re.search(r"--hash=sha256:[0-9a-f]{64}", entry) for entry in entries)
+    installs = [line for line in (ROOT / "Makefile").read_text().splitlines() if ".lock" in line]
+    assert [line for line in installs if "install" in line and "--require-hashes" in line]
+    assert not [line for line in installs if "install" in line and "--require-hashes" not in line]
+
+
+def test_each_package_of_the_extension_is_pinned_by_hash() -> None:
+    lock = json.loads((ROOT / "editors" / "vscode" / "package-lock.json").read_text())
+    packages = {name: package for name, package in lock["packages"].items() if name}
+    assert len(packages) > 50
+    for name, package in packages.items():
+        assert package["integrity"].startswith("sha512-"), name
