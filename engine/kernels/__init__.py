@@ -4,3 +4,22 @@
 take, ``threads.ThreadTeam`` what runs them. ``compile_cache.keep_compiled`` keeps the compiled code
 for the next start; importing this folder compiles nothing and reads no processor flags.
 """
+
+import contextlib
+import os
+from pathlib import Path
+
+
+def _import_numba() -> None:
+    """Import numba so that no file of the current folder configures it, now or at a compilation.
+
+    It would read ``.numba_config.yaml`` there: a workspace could switch the compiler off.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # the current folder is gone: nothing is read from it
+            stack.enter_context(contextlib.chdir(Path(__file__).parent))
+        import numba.core.config as config
+    config._config_fname = os.devnull
+
+
+_import_numba()
