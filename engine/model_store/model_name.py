@@ -5,6 +5,8 @@
 
 from pathlib import Path
 
+_MAX_SHOWN = 200
+
 NO_TUNING = "none"
 """In ``model+none``: use the model without its bundled tuning."""
 
@@ -27,3 +29,8 @@ def without_tuning(model: str) -> str:
     """Return the name without a tuning of the user's own; ``model+none`` stays."""
     name, addition = split_tuning(model)
     return model if addition in (None, NO_TUNING) else name
+
+
+def shown(model: str) -> str:
+    """Return the name as errors and the log show it: a client may send one of megabytes."""
+    return model if len(model) <= _MAX_SHOWN else f"{model[: _MAX_SHOWN - 1]}…"
