@@ -48,7 +48,7 @@ def open_seals() -> Seals | None:
     None where no folder is the user's alone and can be written.
     """
     for folder in (data_folder(), cache_folder()):
-        with suppress(OSError):
+        with suppress(OSError, NotImplementedError):  # read-only, or without locks
             return Seals(_key_in(folder))
     _log.warning("no key can be kept in %s: what is compiled is not kept either", data_folder())
     return None

@@ -6,6 +6,7 @@ for the next start; importing this folder compiles nothing and reads no processo
 """
 
 import contextlib
+import importlib
 import os
 from pathlib import Path
 
@@ -15,10 +16,10 @@ def _import_numba() -> None:
 
     It would read ``.numba_config.yaml`` there: a workspace could switch the compiler off.
     """
-    with contextlib.ExitStack() as stack:
-        with contextlib.suppress(OSError):  # the current folder is gone: nothing is read from it
-            stack.enter_context(contextlib.chdir(Path(__file__).parent))
-        import numba.core.config as config
+    with contextlib.suppress(OSError), contextlib.chdir(Path(__file__).parent):
+        importlib.import_module("numba")
+    import numba.core.config as config  # where the current folder is gone, nothing is read there
+
     config._config_fname = os.devnull
 
 

@@ -27,7 +27,7 @@ def first_run(folder: Path) -> Iterator[None]:
     lock = FileLock(mark)
     try:
         lock.acquire(timeout=0)
-    except OSError as error:  # a full disk, or one without locks
+    except (OSError, NotImplementedError) as error:  # a full disk, or one without locks
         _log.warning("a crash of kept code would not be noticed: %s", error)
         yield
         return
@@ -49,7 +49,7 @@ def _take_mark(mark: Path) -> bool:
     lock = FileLock(mark)
     try:
         lock.acquire(timeout=0)
-    except (Timeout, OSError):
+    except (Timeout, OSError, NotImplementedError):
         return False
     lock.release()
     _remove(mark)

@@ -21,6 +21,7 @@ from intarsia.engine.kernels.compile_cache import open_files
 from intarsia.engine.model_store.gguf.convert import convert
 from intarsia.engine.service.endpoint import hold_address, listen
 from intarsia.lsp.engine.repository_tuning import read_kept, tuning_folder
+from intarsia.workspace.index.database import database_path, open_database
 
 pytestmark = as_root
 
@@ -165,6 +166,12 @@ def test_contexts_are_neither_read_nor_written_where_another_user_is(shared: Pat
     with pytest.raises(PermissionError):
         squatted.write("x", b"the user's code")
     assert squatted.names("*") == []
+
+
+def test_no_index_is_made_in_a_folder_of_another_user(shared: Path) -> None:
+    as_second_user(lambda: (shared / "index").mkdir(mode=0o777))
+    with pytest.raises(PermissionError, match="belongs to another user"):
+        open_database(database_path("/project", shared / "index"))
 
 
 def test_a_tuning_that_another_user_planted_is_not_used(

@@ -5,7 +5,6 @@ that the system has noted no change of the file since they were hashed. ``intars
 all.
 """
 
-import logging
 import os
 import sys
 from contextlib import suppress
@@ -21,8 +20,6 @@ _SEAL_NAME = "intarsia.seal"
 _SMALL = ("config.json", "tokenizer.json")
 _WEIGHTS = "model.safetensors"
 _FILES = (*_SMALL, _WEIGHTS)
-
-_log = logging.getLogger(__name__)
 
 
 class _Record(msgspec.Struct, frozen=True, kw_only=True):
