@@ -5,6 +5,7 @@
 
 from pathlib import Path
 
+_MAX_CHARS = 8_192
 _MAX_SHOWN = 200
 
 NO_TUNING = "none"
@@ -17,6 +18,8 @@ def split_tuning(model: str) -> tuple[str, str | None]:
     The addition is the full path of a safetensors file, ``none``, or None if there is none. Both
     parts may contain a "+", but no folder in the path of the file may end in one.
     """
+    if len(model) > _MAX_CHARS:  # no two paths are that long
+        return model, None
     for at in range(len(model) - 1, 0, -1):
         addition = model[at + 1 :]
         is_file = addition.endswith(".safetensors") and Path(addition).expanduser().is_absolute()
