@@ -23,6 +23,7 @@ from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import absolute_model
 from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices, output
+from intarsia.engine.ipc.ownership import make_own_folder
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.model_store.model_name import without_tuning
 from intarsia.research.training.repository_options import RepositoryOptions
@@ -281,7 +282,8 @@ def keep_tuning(weights: Path, root: Path, about: "Callable[[str], KeptTuning]")
     from intarsia.lsp.engine.repository_tuning import ABOUT_NAME, tuning_folder
 
     folder = tuning_folder(root)
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if (weakness := make_own_folder(folder)) is not None:
+        raise PermissionError(f"{weakness}: {weakness.remedy}")
     with weights.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     kept = about(f"tuning-{digest[:_DIGEST_DIGITS]}.safetensors")

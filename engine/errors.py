@@ -38,3 +38,7 @@ class RemoteError(ModelError):
 
 class Cancelled(Exception):
     """The fill was cancelled between two forward passes."""
+
+
+class DeadlinePassed(Exception):
+    """The fill's deadline passed while its context was read: there is no text yet."""

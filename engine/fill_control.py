@@ -2,8 +2,9 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.ipc.messages import Fill, Step
 
 
@@ -30,6 +31,21 @@ class FillControl:
     def is_late(self) -> bool:
         """Whether the deadline has passed."""
         return self.deadline is not None and time.monotonic() >= self.deadline
+
+    def until_deadline(self) -> "FillControl":
+        """Return a control with which reading a context ends at the deadline, by DeadlinePassed.
+
+        A fill that is late before it begins reads on: it still gives a text.
+        """
+        if self.deadline is None or self.is_late:
+            return self
+
+        def checkpoint() -> None:
+            self.checkpoint()
+            if self.is_late:
+                raise DeadlinePassed
+
+        return replace(self, checkpoint=checkpoint)
 
     @staticmethod
     def for_request(

@@ -20,6 +20,7 @@ from intarsia.cli.doctor.model import (
     check_adapter,
     check_cache,
     check_contexts,
+    check_conversion,
     check_grammars,
     check_model,
 )
@@ -37,6 +38,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     check_cache,
     check_contexts,
     check_model,
+    check_conversion,
     check_adapter,
     check_grammars,
     check_runtime_folder,

@@ -10,6 +10,7 @@ from intarsia.cli.doctor.finding import Finding
 from intarsia.cli.units import size
 from intarsia.engine.cache.folder import cache_folder, contexts_folder
 from intarsia.engine.cache.kept_files import usage_of
+from intarsia.engine.ipc.ownership import weakness_of
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, CatalogModel, find_model
 from intarsia.infill.languages import LANGUAGES
 from intarsia.infill.syntax.grammar import load_grammar
@@ -24,6 +25,14 @@ def check_cache() -> Finding:
     nearest = next(path for path in (folder, *folder.parents) if path.exists())
     free = shutil.disk_usage(nearest).free
     found = f"{folder} ({size(free)} free)"
+    weakness = weakness_of(folder) if nearest == folder else None
+    if weakness is not None:
+        return Finding(
+            name="cache",
+            state="missing",
+            found=str(weakness),
+            advice=f"{weakness.remedy}, or set INTARSIA_CACHE_DIR to a folder of your own",
+        )
     if not os.access(nearest, os.W_OK):
         return Finding(
             name="cache",
@@ -74,6 +83,32 @@ def check_model() -> Finding:
             advice="remove it and run `intarsia pull`",
         )
     return Finding(name="model", found=f"{model.name}, verified ({size(model.num_bytes)})")
+
+
+def check_conversion() -> Finding:
+    """Check that the converted default model is as it was when this user converted it."""
+    from intarsia.engine.model_store.gguf.conversion_seal import problem_of_conversion
+    from intarsia.engine.model_store.locate import catalog_folder
+
+    model = _default_model()
+    folder = catalog_folder(model, model.tuning)
+    if not folder.exists():
+        return Finding(name="conversion", found="none yet; the first fill makes it")
+    if (problem := problem_of_conversion(folder)) is not None:
+        return Finding(
+            name="conversion",
+            state="note",
+            found=problem,
+            advice="the engine converts the model again when it loads it",
+        )
+    if (problem := problem_of_conversion(folder, is_whole=True)) is not None:
+        return Finding(
+            name="conversion",
+            state="missing",
+            found=problem,
+            advice=f"remove {folder}: the engine converts the model again",
+        )
+    return Finding(name="conversion", found=f"{folder.name}, verified")
 
 
 def check_adapter() -> Finding:

@@ -13,6 +13,7 @@ from pathlib import Path
 import platformdirs
 
 from intarsia.engine.errors import ModelError, NoRoomError
+from intarsia.engine.ipc.ownership import make_own_folder
 
 _DISK_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _ADVICE = "free some, or point INTARSIA_CACHE_DIR to a disk with room"
@@ -31,6 +32,17 @@ def contexts_folder() -> Path:
     """
     override = os.environ.get("INTARSIA_CONTEXTS_DIR")
     return Path(override).expanduser() if override else cache_folder() / "contexts"
+
+
+def require_own_folder(folder: Path) -> None:
+    """Make a folder of the cache if it is missing.
+
+    Raises ModelError where other users could change or replace what is in it, and OSError.
+    """
+    if (weakness := make_own_folder(folder, is_private=False)) is not None:
+        raise ModelError(
+            f"{weakness}: {weakness.remedy}, or set INTARSIA_CACHE_DIR to a folder of your own"
+        )
 
 
 @contextmanager

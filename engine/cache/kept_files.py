@@ -14,8 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from intarsia.engine.ipc.ownership import make_own_folder, weakness_of
+
 _UNFINISHED = ".unfinished-"
-_OPEN_TO_OTHERS = 0o077
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,7 +46,7 @@ class KeptFiles:
     def names(self, pattern: str) -> list[str]:
         """Return the names that match, least recently used first.
 
-        None if there is no folder, or if other users may enter it.
+        None if there is no folder, or if other users may enter or replace it.
         """
         if not (_is_private(self._root) and _is_private(self.folder)):
             return []
@@ -103,23 +104,20 @@ class KeptFiles:
                 folder.rmdir()
 
     def _make_folder(self) -> None:
-        """Make both folders; raise PermissionError if other users may enter them."""
+        """Make both folders; raise PermissionError where other users may enter or replace them."""
         for folder in (self._root, self.folder):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_own_folder(folder)
             if not _is_private(folder):
                 raise PermissionError(f"{folder} is not a folder of yours alone (mode 0700)")
 
 
 def _is_private(folder: Path) -> bool:
-    """Tell whether there is such a folder, which only this user may enter."""
+    """Tell whether there is such a folder, which only this user may enter or replace."""
     try:
-        status = folder.lstat()
+        is_folder = stat.S_ISDIR(folder.lstat().st_mode)
+        return is_folder and weakness_of(folder, is_private=True) is None
     except OSError:
         return False
-    is_ours = os.name == "nt" or (
-        status.st_uid == os.geteuid() and not status.st_mode & _OPEN_TO_OTHERS
-    )
-    return stat.S_ISDIR(status.st_mode) and is_ours
 
 
 def usage_of(root: Path) -> Usage:

@@ -16,6 +16,7 @@ from typing import Literal, TypeAlias, get_args
 import platformdirs
 
 from intarsia.engine.ipc.errors import EngineUnavailable
+from intarsia.engine.ipc.ownership import make_own_folder, weakness_of
 
 Transport: TypeAlias = Literal["unix", "tcp"]
 
@@ -88,31 +89,29 @@ def prepare_directory(directory: Path) -> None:
     Raises ``EngineUnavailable`` for one that other users could write to or replace.
     """
     try:
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        status = directory.lstat()
+        make_own_folder(directory)
+        problem = _problem_of(directory)
     except OSError as error:
         raise EngineUnavailable(
             f"cannot create the folder {directory} ({error.strerror}): "
             "set INTARSIA_RUNTIME_DIR to a folder of your own"
         ) from error
-    if problem := _ownership_problem(status):
+    if problem is not None:
         raise EngineUnavailable(
-            f"{directory} {problem}: make it a folder of your own with mode 0700, "
+            f"{problem}: make {directory} a folder of your own with mode 0700, "
             "or set INTARSIA_RUNTIME_DIR"
         )
 
 
-def _ownership_problem(status: os.stat_result) -> str | None:
-    """Return what is wrong with a folder's owner or mode, None if nothing is."""
+def _problem_of(directory: Path) -> str | None:
+    """Return what is wrong with a folder's kind, owner or mode, or those of the path to it."""
+    status = directory.lstat()
     if not stat.S_ISDIR(status.st_mode):
-        return "is not a folder (or is a link to one)"
-    if sys.platform == "win32":
-        return None  # the profile folder's access list protects it
-    if status.st_uid != os.geteuid():
-        return "belongs to another user"
-    if stat.S_IMODE(status.st_mode) & 0o077:
-        return "is open to other users"
-    return None
+        return f"{directory} is not a folder (or is a link to one)"
+    if sys.platform != "win32" and status.st_uid != os.geteuid():
+        return f"{directory} belongs to another user"
+    weakness = weakness_of(directory, is_private=True)
+    return None if weakness is None else str(weakness)
 
 
 def _transport(variables: Mapping[str, str]) -> Transport:
@@ -137,7 +136,7 @@ def _runtime_directory(variables: Mapping[str, str]) -> Path:
 
 def _is_own_directory(path: Path) -> bool:
     try:
-        return path.is_absolute() and _ownership_problem(path.lstat()) is None
+        return path.is_absolute() and _problem_of(path) is None
     except OSError:
         return False
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.errors import EngineUnavailable
+from intarsia.engine.ipc.ownership import make_own_folder
 
 MAX_LOG_BYTES = 1024 * 1024
 """A longer log is renamed to ``engine.log.1`` at the next start."""
@@ -83,20 +84,26 @@ def _absolute(name: str, folder: str) -> str:
 
 
 def _fresh_log(address: Address) -> Path:
-    """Return the log, in the engine's own folder where that of the log cannot be used."""
+    """Return the log file, renamed if it was long.
+
+    It is in the runtime folder where the log's own folder cannot be made or is not the user's: an
+    engine that could not log would not start.
+    """
     try:
-        return _fresh_log_at(address.log_path)
+        if make_own_folder(address.log_directory, is_private=False) is None:
+            return _fresh_file(address.log_path)
     except OSError:
-        return _fresh_log_at(address.directory / address.log_path.name)
+        pass  # a read-only home folder, a full disk
+    return _fresh_file(address.directory / address.log_path.name)
 
 
-def _fresh_log_at(path: Path) -> Path:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+def _fresh_file(path: Path) -> Path:
     path.touch(mode=0o600)
     if path.stat().st_size > MAX_LOG_BYTES:
         path.replace(path.with_name(path.name + ".1"))
         path.touch(mode=0o600)
-    return path
+    with path.open("ab"):  # it may be there, and not be ours to write
+        return path
 
 
 def _creation_flags() -> int:

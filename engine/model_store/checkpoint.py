@@ -77,7 +77,7 @@ def _read_json(path: Path) -> dict[str, Any]:
         content = json.loads(path.read_text(encoding="utf-8"))
     except OSError as fault:
         raise ModelError(f"cannot read {path}: {fault.strerror}") from fault
-    except ValueError as fault:  # neither JSON nor UTF-8
+    except (ValueError, RecursionError) as fault:  # neither JSON nor UTF-8, or too deep
         raise ModelError(f"{path} is damaged ({fault}): download it again") from fault
     if not isinstance(content, dict):
         raise ModelError(f"{path} is damaged (not a JSON object): download it again")

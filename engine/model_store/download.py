@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from intarsia.engine.cache.digest import has_digest
-from intarsia.engine.cache.folder import cache_folder, plain_disk_faults
+from intarsia.engine.cache.folder import cache_folder, plain_disk_faults, require_own_folder
 from intarsia.engine.cache.lock import exclusive
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.errors import ModelError
@@ -39,9 +39,9 @@ def fetch(model: CatalogModel, on_progress: Progress) -> Path:
     A file that was damaged on the disk is replaced. Raises ModelError.
     """
     target = downloaded_file(model)
-    if not _is_there(target, model):
-        with plain_disk_faults(cache_folder()):
-            target.parent.mkdir(parents=True, exist_ok=True)
+    with plain_disk_faults(cache_folder()):
+        require_own_folder(target.parent)
+        if not _is_there(target, model):
             with exclusive(target, f"fetches {model.name}", on_progress):
                 if not _is_there(target, model):
                     _fetch_alone(model, target, on_progress)
@@ -58,6 +58,7 @@ def _is_there(target: Path, model: CatalogModel) -> bool:
 
 def _fetch_alone(model: CatalogModel, target: Path, on_progress: Progress) -> None:
     partial = cache_folder() / "partial" / model.file_name
+    require_own_folder(partial)
     reasons = []
     for source in _SOURCES:
         try:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from intarsia.engine.cache.digest import sha256_of
+from intarsia.engine.cache.folder import plain_disk_faults, require_own_folder
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.catalog import CATALOG, CatalogModel, find_model
@@ -24,15 +25,17 @@ from intarsia.engine.model_store.checkpoint import (
 )
 from intarsia.engine.model_store.download import fetch
 from intarsia.engine.model_store.family import Family, family_of
+from intarsia.engine.model_store.gguf.conversion_seal import problem_of_conversion
 from intarsia.engine.model_store.gguf.convert import ChangeRows, convert, converted_folder
 from intarsia.engine.model_store.gguf.fused_layout import FUSED_FORMAT
 from intarsia.engine.model_store.hub_source import fetch_folder
-from intarsia.engine.model_store.model_name import NO_TUNING, split_tuning
+from intarsia.engine.model_store.model_name import NO_TUNING, shown, split_tuning
 from intarsia.engine.model_store.safetensors_header import read_safetensors_header
 
 RowsTunedBy: TypeAlias = Callable[[Path, Mapping[str, Any]], ChangeRows]
 """Takes a tuning's file and the model's config; returns how the tuning changes a matrix's rows."""
 
+_MAX_HUB_ID = 200  # the hub's own names have 96 characters at most on each side
 _HUB_ID = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
@@ -88,7 +91,7 @@ def _catalog_model(
     for bundled in (row.adapter, row.edit_adapter, tuning):
         if bundled is not None:
             read_safetensors_header(bundled)
-    path = _catalog_folder(row, tuning, on_progress, rows_tuned_by)
+    path = _converted(row, tuning, on_progress, rows_tuned_by)
     return replace(
         _inspect(path, name=row.name),
         adapter=row.adapter,
@@ -97,13 +100,20 @@ def _catalog_model(
     )
 
 
-def _catalog_folder(
+def catalog_folder(row: CatalogModel, tuning: Path | None) -> Path:
+    """Return where the conversion of a catalog model is, whether or not it is there."""
+    key = row.sha256[:16]
+    return converted_folder(key if tuning is None else f"{key}-{sha256_of(tuning)[:16]}")
+
+
+def _converted(
     row: CatalogModel, tuning: Path | None, on_progress: Progress, rows_tuned_by: RowsTunedBy
 ) -> Path:
     """Return the conversion of a catalog model, with the tuning in its weights, made if missing."""
-    key = row.sha256[:16]
-    folder = converted_folder(key if tuning is None else f"{key}-{sha256_of(tuning)[:16]}")
-    if not folder.is_dir():
+    folder = catalog_folder(row, tuning)
+    with plain_disk_faults(folder.parent):
+        require_own_folder(folder.parent)
+    if problem_of_conversion(folder) is not None:
         change_for = None if tuning is None else partial(rows_tuned_by, tuning)
         convert(fetch(row, on_progress), folder, on_progress, change_for=change_for)
     return folder
@@ -116,12 +126,12 @@ def _other_model(name: str, on_progress: Progress) -> ModelFolder:
         if path.is_dir():
             return _inspect(path, name=path.resolve().name)
         return _inspect(_gguf_folder(path, on_progress), name=path.stem)
-    if _HUB_ID.fullmatch(name):
+    if len(name) <= _MAX_HUB_ID and _HUB_ID.fullmatch(name):
         return _inspect(fetch_folder(name, on_progress), name=name)
     names = ", ".join(row.name for row in CATALOG)
     raise ModelError(
-        f"no model {name!r}: looked for a name of the catalog ({names}), a folder or .gguf file "
-        "at that path, and a hub id (owner/name)"
+        f"no model {shown(name)!r}: looked for a name of the catalog ({names}), a folder or .gguf "
+        "file at that path, and a hub id (owner/name)"
     )
 
 

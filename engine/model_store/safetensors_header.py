@@ -23,11 +23,11 @@ def read_safetensors_header(path: Path) -> SafetensorsHeader:
     """Return the file's header. Raises ModelError for a file that is missing or damaged."""
     try:
         entries, num_data_bytes = _read(path)
-        metadata = entries.pop("__metadata__", {})
+        metadata = dict(entries.pop("__metadata__", {}))
         end = max((entry["data_offsets"][1] for entry in entries.values()), default=0)
     except OSError as fault:
         raise ModelError(f"cannot read {path}: {fault.strerror}") from fault
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as fault:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as fault:
         raise _damaged(path, f"not a safetensors header: {fault}") from fault
     if not entries:
         raise _damaged(path, "it has no tensor")

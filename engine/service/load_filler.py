@@ -107,7 +107,7 @@ def _load_masked_causal(
             family="masked block diffusion on a causal backbone",
             device=str(device),
             dtype=loaded.format_name,
-            notes=_notes(folder, adapters),
+            notes=(*_notes(folder, adapters), *loaded.notes),
         ),
         max_context_tokens=min(config.max_context_tokens, shape.max_positions // 2),
         entropy=entropy,

@@ -17,7 +17,7 @@ from intarsia.engine.errors import NoRoomError
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import FailureCode
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
-from intarsia.engine.model_store.model_name import without_tuning
+from intarsia.engine.model_store.model_name import shown, without_tuning
 from intarsia.engine.remote.settings.model_name import remote_name
 from intarsia.engine.service.failures import LoadFailure, describe_failure
 
@@ -145,7 +145,7 @@ class ModelSlot:
 
     def _failure(self, name: str, error: BaseException) -> LoadFailure:
         """Return the failure of a load; remember it without its traceback, which holds weights."""
-        code, message = describe_failure(error, doing=f"loading {name}")
+        code, message = describe_failure(error, doing=f"loading {shown(name)}")
         if code not in _TEMPORARY and not isinstance(error, NoRoomError):
             self._failed[name] = (self._clock(), LoadFailure(code, message))
         return LoadFailure(code, message)

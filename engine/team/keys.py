@@ -7,15 +7,16 @@ it changes: a key that is taken out is refused from then on.
 import hashlib
 import hmac
 import logging
-import os
 import re
 import secrets
-import stat
 from pathlib import Path
+
+from intarsia.engine.cache.own_file import OwnFileError, read_own_file
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
 _LINE = re.compile(rf"({_NAME.pattern})\s+sha256:([0-9a-f]{{64}})")
 _MAX_BYTES = 4_000_000
+_ADVICE = "name a file of keys"
 _PREFIX = "intarsia-"  # so that scanners for secrets can know one
 
 _log = logging.getLogger(__name__)
@@ -87,21 +88,17 @@ def _version_of(path: Path) -> tuple[int, int, int] | None:
     try:
         status = path.stat()
     except OSError as error:
-        raise KeyFileError(
-            f"{path} cannot be read ({error.strerror}): name a file of keys"
-        ) from error
+        raise KeyFileError(f"{path} cannot be read ({error.strerror}): {_ADVICE}") from error
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def _read(path: Path) -> tuple[tuple[str, bytes], ...]:
-    try:
-        with path.open("rb") as file:
-            _require_private(path, os.fstat(file.fileno()))
-            text = file.read(_MAX_BYTES + 1).decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise KeyFileError(f"{path} cannot be read ({error}): name a file of keys") from error
-    if len(text) > _MAX_BYTES:
-        raise KeyFileError(f"{path} is larger than {_MAX_BYTES:,} bytes: is it a file of keys?")
+    try:  # only digests are in it: others may read them
+        text = read_own_file(path, is_private=False, max_bytes=_MAX_BYTES)
+    except FileNotFoundError as error:
+        raise KeyFileError(f"{path} cannot be read ({error.strerror}): {_ADVICE}") from error
+    except OwnFileError as error:
+        raise KeyFileError(str(error)) from error
     users: dict[str, bytes] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
@@ -113,13 +110,3 @@ def _read(path: Path) -> tuple[tuple[str, bytes], ...]:
             raise KeyFileError(f"{path}, line {number}: {found[1]} has a key already")
         users[found[1]] = bytes.fromhex(found[2])
     return tuple(users.items())
-
-
-def _require_private(path: Path, status: os.stat_result) -> None:
-    """Raise KeyFileError for a file that others could write a key of their own into."""
-    if not stat.S_ISREG(status.st_mode):
-        raise KeyFileError(f"{path} is no regular file: name a file of keys")
-    if hasattr(os, "getuid") and status.st_uid not in (0, os.getuid()):
-        raise KeyFileError(f"{path} belongs to another user: chown it")
-    if os.name == "posix" and status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        raise KeyFileError(f"{path} can be written by others: chmod 600 it")

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import msgspec
 
+from intarsia.engine.ipc.data_folder import data_folder
+from intarsia.engine.ipc.ownership import weakness_of
 from intarsia.lsp.settings import Settings
 
 ABOUT_NAME = "about.json"
@@ -50,16 +52,6 @@ class KeptTuning(msgspec.Struct, frozen=True, kw_only=True):
     effect: Effect
 
 
-def data_folder() -> Path:
-    """Return the folder for the user's data; INTARSIA_DATA_DIR overrides it."""
-    override = os.environ.get("INTARSIA_DATA_DIR")
-    if override:
-        return Path(override).expanduser()
-    import platformdirs
-
-    return platformdirs.user_data_path("intarsia", appauthor=False)
-
-
 def key_of(root: Path) -> str:
     """Return a short, unique folder name for a repository, in plain ASCII."""
     resolved = root.resolve()
@@ -76,10 +68,12 @@ def tuning_folder(root: Path) -> Path:
 def read_kept(root: Path) -> KeptTuning | None:
     """Return the description of a repository's tuning, None where there is none.
 
-    Raises OSError or msgspec.DecodeError where it cannot be read.
+    Raises OSError or msgspec.DecodeError where it cannot be read, or others could have written it.
     """
+    path = tuning_folder(root) / ABOUT_NAME
     try:
-        data = (tuning_folder(root) / ABOUT_NAME).read_bytes()
+        _require_own(path)
+        data = path.read_bytes()
     except FileNotFoundError:
         return None
     return msgspec.json.decode(data, type=KeptTuning)
@@ -128,9 +122,17 @@ def _choose_for(settings: Settings, folder: Path) -> ModelChoice:
     path = tuning_path(folder, kept)
     if not path.is_file():
         return untuned(f"the tuning of {folder} is missing ({path}): train it again")
+    if (weakness := weakness_of(path)) is not None:
+        return untuned(f"the tuning of {folder} is not used: {weakness}: {weakness.remedy}")
     return ModelChoice(
         model=f"{settings.model or kept.model}+{path}", note=f"the tuning of {folder} is in use"
     )
+
+
+def _require_own(path: Path) -> None:
+    """Raise PermissionError where other users could have written a tuning."""
+    if (weakness := weakness_of(path)) is not None:
+        raise PermissionError(f"{weakness}; {weakness.remedy}")
 
 
 def _is_for(kept: KeptTuning, model: str | None) -> bool:

@@ -78,6 +78,7 @@ def open_database(path: Path) -> sqlite3.Connection:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with suppress(OSError):  # on a file system without permissions
         path.parent.chmod(0o700)
+    _require_own(path.parent)
     try:
         return _open(path)
     except sqlite3.OperationalError:  # no room, no rights, locked, or made by two at once
@@ -85,6 +86,12 @@ def open_database(path: Path) -> sqlite3.Connection:
     except sqlite3.DatabaseError:
         move_aside(path)
         return _open(path)
+
+
+def _require_own(folder: Path) -> None:
+    """Raise PermissionError for a folder that another user made: they could read the index."""
+    if os.name != "nt" and folder.stat().st_uid not in (0, os.geteuid()):
+        raise PermissionError(f"{folder} belongs to another user")
 
 
 def move_aside(path: Path) -> None:

@@ -8,10 +8,10 @@ import hashlib
 import hmac
 import os
 import re
-import stat
-import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from intarsia.engine.cache.own_file import OwnFileError, read_own_file
 
 MIN_KEY_CHARS = 16
 MAX_FILE_BYTES = 64 * 1024
@@ -55,14 +55,14 @@ class KeyFile:
 
 
 def _load(path: Path) -> tuple[_Version, tuple[bytes, ...]]:
+    version = _version(_stat(path))
     try:
-        with open(path, "rb", opener=_open) as file:
-            status = os.fstat(file.fileno())
-            _check(path, status)
-            content = file.read(MAX_FILE_BYTES)
-    except OSError as error:
+        text = read_own_file(path, is_private=True, max_bytes=MAX_FILE_BYTES)
+    except FileNotFoundError as error:
         raise KeyFileError(f"{path} cannot be read ({error.strerror}): correct that") from error
-    return _version(status), _digests(path, content)
+    except OwnFileError as error:
+        raise KeyFileError(str(error)) from error
+    return version, _digests(path, text)
 
 
 def _stat(path: Path) -> os.stat_result:
@@ -72,25 +72,13 @@ def _stat(path: Path) -> os.stat_result:
         raise KeyFileError(f"{path} cannot be read ({error.strerror}): correct that") from error
 
 
-def _check(path: Path, status: os.stat_result) -> None:
-    if not stat.S_ISREG(status.st_mode):
-        raise KeyFileError(f"{path} is not a file: name a file with a key in each line")
-    if status.st_size > MAX_FILE_BYTES:
-        raise KeyFileError(f"{path} exceeds {MAX_FILE_BYTES} bytes: name a file of keys")
-    if sys.platform != "win32":
-        if status.st_uid not in (os.getuid(), 0):
-            raise KeyFileError(f"{path} belongs to another user: make one of your own")
-        if status.st_mode & 0o077:
-            raise KeyFileError(f"other users may read {path}: run chmod 600 {path}")
-
-
 def _version(status: os.stat_result) -> _Version:
     return _Version(status.st_ino, status.st_size, status.st_mtime_ns)
 
 
-def _digests(path: Path, content: bytes) -> tuple[bytes, ...]:
+def _digests(path: Path, text: str) -> tuple[bytes, ...]:
     digests = []
-    for number, line in enumerate(content.decode("utf-8", "replace").splitlines(), start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         word = line.strip()
         if not word or word.startswith("#"):
             continue
@@ -107,7 +95,3 @@ def _digests(path: Path, content: bytes) -> tuple[bytes, ...]:
     if not digests:
         raise KeyFileError(f"{path} has no key: put in what `openssl rand -hex 32` prints")
     return tuple(digests)
-
-
-def _open(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))  # a pipe would wait for a writer

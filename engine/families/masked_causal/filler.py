@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager
 
 from intarsia.engine.decoding.entropy import EntropyPolicy
 from intarsia.engine.decoding.tokens import EndReason, HoleTokens, OnRound
+from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
 from intarsia.engine.families.masked_causal.open_context import OpenContext
@@ -84,7 +85,10 @@ class MaskedCausalFiller:
         started_at = time.monotonic()
         task = self._project.read(request, control)
         start = self._writer.find_start(task) if task.may_be_warm else None
-        prefilled = self._open(task, hole_ids=() if start is None else start.draft.ids)
+        try:
+            prefilled = self._open(task, hole_ids=() if start is None else start.draft.ids)
+        except DeadlinePassed:
+            return self._late(task, started_at)
         prefilled_at = time.monotonic()
         hole = self._write(task, start, self._report(task))
         (best, *others), num_forwards = self._answers(task, hole)
@@ -101,6 +105,21 @@ class MaskedCausalFiller:
             num_prefilled=prefilled.num_computed,
             num_reused=prefilled.num_reused,
             num_project=task.num_project,
+        )
+
+    def _late(self, task: FillTask, started_at: float) -> Filled:
+        """Return the answer of a fill that was late before its context was read."""
+        return Filled(
+            id=task.request.id,
+            text="",
+            tokens=(),
+            num_forwards=0,
+            ms=fill_timing(task.control.received_at, started_at, time.monotonic()),
+            mean_entropy=None,
+            finish_reason="deadline",
+            model=self.info.name,
+            num_prefilled=0,
+            num_reused=0,
         )
 
     def for_another_owner(self, *, cache_tokens: int) -> "MaskedCausalFiller":
@@ -184,7 +203,7 @@ class MaskedCausalFiller:
         self._reader.use(task)
         prefilled = self._context.prefill(
             task.context,
-            task.control,
+            task.control.until_deadline(),
             chunk_tokens=SHORT_CHUNK if task.request.is_background else None,
             hole_ids=hole_ids,
             may_be_stored=task.request.keeps_context,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from intarsia.engine.families.bounded_request import bounded
 from intarsia.engine.families.masked_causal.context_boundary import (
     MAX_CHARS_AFTER,
     ContextBoundaries,
@@ -79,6 +80,7 @@ class RequestReader:
     def read(self, request: Fill, control: FillControl) -> FillTask:
         """Return the request as token ids. Raises ValueError for a field out of its range."""
         self._check(request)
+        request = bounded(request, max_context_tokens=self._max_context_tokens)
         draft = self._read_draft(request)
         # A draft is encoded on its own, so its context must end where the hole begins.
         split = self._whole_context(request) if draft else self._split_context(request)

@@ -5,6 +5,7 @@ when it is complete. Knows nothing of where the file came from.
 """
 
 import json
+import logging
 import math
 import os
 import shutil
@@ -18,14 +19,18 @@ import numpy.typing as npt
 from intarsia.engine.cache.folder import (
     cache_folder,
     plain_disk_faults,
+    require_own_folder,
     require_space,
 )
 from intarsia.engine.cache.lock import exclusive
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.model_store.gguf.config import config_from_gguf
+from intarsia.engine.model_store.gguf.conversion_seal import problem_of_conversion, seal_conversion
 from intarsia.engine.model_store.gguf.fused_layout import FUSED_FORMAT, FusedTensor, fused_tensors
 from intarsia.engine.model_store.gguf.tensors import GgufFile
 from intarsia.engine.model_store.gguf.tokenizer import tokenizer_from_gguf
+
+_log = logging.getLogger(__name__)
 
 Rows: TypeAlias = npt.NDArray[np.float32]  # (rows, in), or a whole vector
 ChangeRows: TypeAlias = Callable[[str, int, Rows], Rows]
@@ -34,6 +39,7 @@ ChangeRows: TypeAlias = Callable[[str, int, Rows], Rows]
 CONVERSION_VERSION = 1
 """Raised whenever the written content changes: models are then converted again, to new folders."""
 
+_FOLDER_MODE, _FILE_MODE = 0o755, 0o644  # whatever the umask: no one else writes there
 _ALIGNMENT = 64  # bytes: a cache line, and a whole vector register
 _BYTES_PER_NUMBER = 2
 
@@ -50,15 +56,27 @@ def convert(
     *,
     change_for: Callable[[Mapping[str, Any]], ChangeRows] | None = None,
 ) -> None:
-    """Write ``folder`` unless it is there. Raises ModelError for a wrong file, shape or disk.
+    """Write ``folder`` unless it is there, sealed. Raises ModelError for a wrong file or disk.
 
     ``change_for`` takes the config and returns how to change the rows before they are rounded.
     """
     with plain_disk_faults(folder.parent):
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        require_own_folder(folder.parent)
         with exclusive(folder, f"converts {gguf.name}", on_progress):
-            if not folder.is_dir():
+            if (problem := problem_of_conversion(folder)) is not None:
+                _remove(folder, problem)
                 _convert_locked(gguf, folder, on_progress, change_for)
+
+
+def _remove(folder: Path, problem: str) -> None:
+    """Remove a conversion that cannot be used, if there is one."""
+    if not os.path.lexists(folder):
+        return
+    _log.warning("%s: the model is converted again", problem)
+    if folder.is_dir() and not folder.is_symlink():
+        shutil.rmtree(folder)
+    else:
+        folder.unlink()
 
 
 def _convert_locked(
@@ -78,11 +96,14 @@ def _convert_locked(
 
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir()
+    partial.mkdir(mode=_FOLDER_MODE)
     try:
         tokenizer.save(str(partial / "tokenizer.json"), pretty=False)
         (partial / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
         _write_tensors(source, tensors, change, partial / "model.safetensors", on_progress)
+        for file in partial.iterdir():
+            file.chmod(_FILE_MODE)
+        seal_conversion(partial, name=folder.name)
         partial.rename(folder)
     except BaseException:
         shutil.rmtree(partial, ignore_errors=True)

@@ -15,6 +15,7 @@ from typing import Any
 import platformdirs
 
 from intarsia.engine.errors import ModelError
+from intarsia.engine.model_store.model_name import shown
 from intarsia.engine.remote.settings.address import Address, parse_address
 from intarsia.engine.remote.settings.private_file import read_private_file
 
@@ -100,7 +101,8 @@ def find_remote(name: str, path: Path | None = None) -> Remote:
     if name not in remotes:
         known = ", ".join(remotes) or "none"
         raise ModelError(
-            f"no remote {name!r} in {path} (there: {known}): add it with `intarsia remote add`"
+            f"no remote {shown(name)!r} in {path} (there: {known}): "
+            "add it with `intarsia remote add`"
         )
     return remotes[name]
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,13 @@ from intarsia.cli.doctor import machine
 from intarsia.cli.doctor.command import CHECKS
 from intarsia.cli.doctor.engine import check_engine, check_reading_speed, check_runtime_folder
 from intarsia.cli.doctor.machine import TorchProbe, probe_torch
-from intarsia.cli.doctor.model import check_model
+from intarsia.cli.doctor.model import check_cache, check_conversion, check_model
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
+from intarsia.engine.model_store.gguf.conversion_seal import seal_conversion
+from intarsia.engine.model_store.locate import catalog_folder
 
 
 @pytest.fixture
@@ -56,6 +59,31 @@ def test_a_damaged_model_is_found_out(empty_cache: Path):
     finding = check_model()
     assert finding.state == "missing"
     assert "damaged" in finding.found
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
+def test_a_cache_that_others_may_write_is_named_with_the_remedy(empty_cache: Path):
+    assert check_cache().state == "ok"
+    empty_cache.chmod(0o777)
+    finding = check_cache()
+    assert finding.state == "missing"
+    assert finding.found == f"{empty_cache} can be written by other users"
+    assert str(finding.advice).startswith(f"run chmod go-w {empty_cache}, or set INTARSIA_CACHE")
+
+
+def test_a_conversion_that_was_not_made_here_is_noted(empty_cache: Path):
+    assert check_conversion().state == "ok"
+    model = find_model(DEFAULT_MODEL)
+    assert model is not None
+    folder = catalog_folder(model, model.tuning)
+    folder.mkdir(parents=True)
+    for name in ("config.json", "tokenizer.json", "model.safetensors"):
+        (folder / name).write_text("{}")
+    finding = check_conversion()
+    assert finding.state == "note"
+    assert "not converted here" in finding.found
+    seal_conversion(folder, name=folder.name)
+    assert check_conversion().state == "ok"
 
 
 def test_torch_starts_in_a_process_of_its_own():

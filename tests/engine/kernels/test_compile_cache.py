@@ -1,27 +1,133 @@
-"""Compiled kernels are kept only where no other user may write."""
+"""Compiled kernels are kept and loaded only as this user's own; damage costs one compilation."""
 
 import os
+import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from intarsia.engine.kernels.compile_cache import _safe_folder
+from intarsia.engine.cache.seal import open_seals
+from intarsia.engine.cache.sealed_files import SealedFiles
+from intarsia.engine.kernels.compile_cache import open_files
+from intarsia.engine.kernels.crash_guard import first_run, has_crashed
+
+_QUANTIZE = """
+import sys
+from pathlib import Path
+import numpy as np
+from intarsia.engine.kernels.compile_cache import keep_compiled, run_compiled
+from intarsia.engine.kernels.int8_matrix import quantize_columns
+from intarsia.engine.kernels.int8_support import quantize_matrix
+
+keep_compiled(Path(sys.argv[1]))
+run_compiled(lambda: quantize_matrix(np.ones((8, 8), np.float32)))
+print(sum(quantize_columns.stats.cache_hits.values()))
+"""
+"""Runs the smallest kernel; prints how often kept code was loaded."""
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INTARSIA_DATA_DIR", str(tmp_path / "data"))
+
+
+def quantize(folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-c", _QUANTIZE, str(folder)], capture_output=True, text=True
+    )
+
+
+def kept(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*.kernel"))
 
 
 def test_a_new_folder_is_made_for_its_owner_alone(tmp_path: Path) -> None:
     folder = tmp_path / "kernels" / "digest"
-    assert _safe_folder(folder) == folder
+    assert open_files(folder).folder == folder
     if os.name != "nt":
         assert folder.stat().st_mode & 0o777 == 0o700
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes")
-@pytest.mark.parametrize("mode", [0o770, 0o702])
-def test_a_folder_that_others_may_write_is_not_used(tmp_path: Path, mode: int) -> None:
-    tmp_path.chmod(mode)
-    assert _safe_folder(tmp_path) is None
+@pytest.mark.parametrize("mode", [0o777, 0o702])
+def test_a_folder_or_parent_that_others_may_write_is_not_used(tmp_path: Path, mode: int) -> None:
+    folder = tmp_path / "kernels"
+    folder.mkdir()
+    folder.chmod(mode)
+    for path in (folder, folder / "digest"):
+        with pytest.raises(PermissionError, match="other users: run chmod"):
+            open_files(path)
 
 
 def test_a_folder_that_cannot_be_made_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    assert _safe_folder(tmp_path / "file" / "digest") is None
+    with pytest.raises(OSError, match="file"):
+        open_files(tmp_path / "file" / "digest")
+
+
+def test_kernels_are_loaded_damaged_and_made_again(tmp_path: Path) -> None:
+    """One test, as each compilation takes seconds."""
+    folder = tmp_path / "kernels"
+    assert quantize(folder).stdout == "0\n"
+    assert quantize(folder).stdout == "1\n"
+    (file,) = kept(folder)
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2] + bytes(len(whole) // 2))
+    again = quantize(folder)
+    assert (again.returncode, again.stdout) == (0, "0\n")
+    assert "is damaged, or was not written here" in again.stderr
+
+    # It is what we wrote, and yet the process dies of it.
+    dying = pickle.dumps(_Dying())
+    seals = open_seals()
+    assert seals is not None
+    SealedFiles(file.parent, seals, suffix=".kernel").write(file.stem, dying)
+    assert quantize(folder).returncode == 139
+    after = quantize(folder)
+    assert (after.returncode, after.stdout) == (0, "0\n")
+    assert "a process died of the compiled kernels" in after.stderr
+    assert quantize(folder).stdout == "1\n"
+    assert list(file.parent.glob("first-run-*")) == []
+
+
+class _Dying:
+    def __reduce__(self) -> tuple[object, tuple[int]]:
+        return os._exit, (139,)
+
+
+def test_a_crash_is_noticed_once_and_a_living_process_is_none(tmp_path: Path) -> None:
+    with first_run(tmp_path):
+        assert not has_crashed(tmp_path)
+    assert not has_crashed(tmp_path)
+    with pytest.raises(ValueError, match="a fault"), first_run(tmp_path):
+        raise ValueError("a fault of the work is no crash")
+    assert not has_crashed(tmp_path)
+    program = """
+import os, sys
+from pathlib import Path
+from intarsia.engine.kernels.crash_guard import first_run
+with first_run(Path(sys.argv[1])):
+    os.kill(os.getpid(), 9)
+"""
+    subprocess.run([sys.executable, "-P", "-c", program, str(tmp_path)])
+    assert has_crashed(tmp_path)
+    assert not has_crashed(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["disable_jit: 1\n", "{bad", "cache_dir: /tmp/planted\n"])
+def test_no_file_of_the_current_folder_configures_the_compiler(
+    tmp_path: Path, content: str
+) -> None:
+    (tmp_path / ".numba_config.yaml").write_text(content)
+    program = """
+import intarsia.engine.kernels
+from numba.core import config
+config.reload_config()
+print(config.DISABLE_JIT, repr(config.CACHE_DIR))
+"""
+    done = subprocess.run(
+        [sys.executable, "-P", "-c", program], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout) == (0, "0 ''\n"), done.stderr

@@ -150,31 +150,11 @@ def test_rows_that_do_not_fit_are_refused() -> None:
         write_rows(gated, 0, 0, numbers(32, _IN), up=numbers(32, GROUP + 1))
 
 
-def test_damaged_kept_kernels_are_compiled_again(tmp_path: Path) -> None:
-    assert run(_WITH_KEPT_KERNELS, tmp_path) == "True"
-    kept = list(tmp_path.rglob("*.nb*"))
-    assert kept
-    for file in kept:
-        file.write_bytes(b"")
-    assert run(_WITH_KEPT_KERNELS, tmp_path) == "True"
-    assert any(file.stat().st_size for file in tmp_path.rglob("*.nb*"))
-
-
 def run(program: str, folder: Path) -> str:
     return subprocess.run(
         [sys.executable, "-c", program, str(folder)], capture_output=True, text=True, check=True
     ).stdout.strip()
 
-
-_WITH_KEPT_KERNELS = """
-import sys
-from pathlib import Path
-from intarsia.engine.kernels.compile_cache import keep_compiled
-from intarsia.engine.kernels.int8_support import can_multiply_int8
-
-keep_compiled(Path(sys.argv[1]))
-print(can_multiply_int8())
-"""
 
 _WITH_HALF_AS_WIDE_VECTORS = """
 from intarsia.engine.kernels import dot_product

@@ -167,11 +167,11 @@ def test_the_tokenizer_merges_splits_and_knows_its_special_tokens(tmp_path: Path
 # -- once, whole or not at all ---------------------------------------------------------------------
 
 
-def test_an_existing_folder_is_left_alone(tmp_path: Path) -> None:
+def test_a_sealed_conversion_is_left_alone(tmp_path: Path) -> None:
     folder = converted(tmp_path, "qwen2")
-    (folder / "config.json").write_text("{}")
+    before = [path.stat() for path in sorted(folder.iterdir())]
     convert(tmp_path / "toy.gguf", folder, quiet)
-    assert (folder / "config.json").read_text() == "{}"
+    assert [path.stat() for path in sorted(folder.iterdir())] == before
 
 
 def test_an_interrupted_conversion_leaves_no_folder(tmp_path: Path) -> None:

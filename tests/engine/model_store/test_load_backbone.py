@@ -9,7 +9,7 @@ from toy_causal import adapter_tensors
 
 from intarsia.engine.families.masked_causal.backbone import load as load_module
 from intarsia.engine.families.masked_causal.backbone.adapter import AdapterFiles
-from intarsia.engine.families.masked_causal.backbone.choose_format import Format
+from intarsia.engine.families.masked_causal.backbone.choose_format import ChosenFormat, Format
 from intarsia.engine.families.masked_causal.backbone.int8_weights import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.linear import can_pack
@@ -44,7 +44,7 @@ def logits_of(backbone: CausalBackbone) -> torch.Tensor:
 def backbone_of(
     folder: ModelFolder, adapter: Path, matrices: Format, patch: pytest.MonkeyPatch
 ) -> CausalBackbone:
-    patch.setattr(load_module, "choose_format", lambda *_, **__: matrices)
+    patch.setattr(load_module, "choose_format", lambda *_, **__: ChosenFormat(matrices))
     shape = read_shape(folder.config)
     loaded = load_backbone(
         folder, shape, "bfloat16", CPU, adapters=AdapterFiles(draft=adapter), mask_id=3

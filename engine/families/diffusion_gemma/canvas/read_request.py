@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from intarsia.engine.families.bounded_request import bounded
 from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, HoleLayout, lay_out
 from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
 from intarsia.engine.families.validate_request import (
@@ -75,6 +76,7 @@ class RequestReader:
         """
         limits = self._limits
         require_common_fields(request, vocab_size=limits.vocab_size)
+        request = bounded(request, max_context_tokens=limits.max_context_tokens)
         given, suffix = self._text.encode(request.given), self._text.encode(request.suffix)
         far_suffix = request.suffix if len(suffix) > self._sizes.max_suffix else ""
         num_early = max(len(given) - self._sizes.max_given, 0)

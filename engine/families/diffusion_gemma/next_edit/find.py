@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from intarsia.engine.families.bounded_request import require_bounded_window
 from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes
 from intarsia.engine.families.diffusion_gemma.canvas.settings import DenoisingSettings
@@ -99,6 +100,7 @@ class NextEditFinder:
         """Return the answer. Raises Cancelled between two passes, ValueError for a bad request."""
         started_at, contexts = time.monotonic(), self._contexts
         contexts.begin_round()
+        require_bounded_window(request, max_tokens=self._max_tokens)
         edited = read_lines(request)
         self._require_length(request, edited)
         edits: list[NextEdit] = []

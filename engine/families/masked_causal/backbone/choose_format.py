@@ -7,7 +7,7 @@ for a rule.
 import time
 from collections.abc import Callable
 from statistics import median
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import torch
 
@@ -25,6 +25,13 @@ _NUM_BYTES = 2**26  # of plain matrices that are used in turn: more than caches 
 _WORTHWHILE = 0.9  # of the time: another format costs load time, memory or precision
 
 
+class ChosenFormat(NamedTuple):
+    """A format, and why int8 was not among those that were timed although it was allowed."""
+
+    format: Format
+    note: str | None = None
+
+
 def choose_format(
     configured: Dtype,
     shape: BackboneShape,
@@ -33,7 +40,7 @@ def choose_format(
     dtype: torch.dtype,
     device: torch.device,
     has_room: Callable[[Format], bool],
-) -> Format:
+) -> ChosenFormat:
     """Return int8 where it is configured, else the fastest format that is allowed.
 
     int8 is allowed where the format is ``auto``, and packed or int8 copies where ``has_room``.
@@ -43,14 +50,19 @@ def choose_format(
         reason = _why_not_int8(shape, adapters, device)
         if reason is not None:
             raise ModelError(f"int8 cannot run here: {reason}: leave `--dtype` out")
-        return "int8"
+        return ChosenFormat("int8")
     formats: list[Format] = ["plain"]
     if device.type == "cpu" and has_room("packed") and can_pack(dtype):
         formats.append("packed")
-    may_take_int8 = configured == "auto" and has_room("int8")
-    if may_take_int8 and _why_not_int8(shape, adapters, device) is None:
-        formats.append("int8")
-    return fastest(formats, shape, dtype) if len(formats) > 1 else "plain"
+    note = None
+    if configured == "auto" and device.type == "cpu":
+        is_short = not has_room("int8")
+        reason = "memory is short" if is_short else _why_not_int8(shape, adapters, device)
+        if reason is None:
+            formats.append("int8")
+        else:
+            note = f"int8 is not used: {reason}"
+    return ChosenFormat(fastest(formats, shape, dtype) if len(formats) > 1 else "plain", note)
 
 
 @torch.inference_mode()

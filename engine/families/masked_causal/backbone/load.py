@@ -28,10 +28,11 @@ _RESERVED_BYTES = 2**30
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class LoadedBackbone:
-    """A backbone, and the name of its number format for the user."""
+    """A backbone, the name of its number format, and what the status says of that."""
 
     backbone: CausalBackbone
     format_name: str
+    notes: tuple[str, ...] = ()
 
 
 def load_backbone(
@@ -69,20 +70,22 @@ def _load_own_shape(
         return num_bytes + _RESERVED_BYTES <= free_bytes(device)
 
     chosen = choose_format(configured, shape, read, dtype=dtype, device=device, has_room=has_room)
-    plan = plan_memory(folder, chosen, dtype, device)
+    plan = plan_memory(folder, chosen.format, dtype, device)
     require_memory(plan.num_bytes, device, folder.name)
     if plan.dtype != dtype:
         read = read_adapters(adapters, shape, dtype=plan.dtype, device=device)
     weights = _read(folder, shape, plan, device)
     for tuning in folder.tunings:
         weights = tune(weights, shape, tuning)
+    notes = () if chosen.note is None else (chosen.note,)
     if plan.format == "plain":
         backbone = TorchBackbone(shape, torch_weights(weights, read, "plain"), mask_id=mask_id)
-        return LoadedBackbone(backbone=backbone, format_name=_name_of(plan.dtype))
+        return LoadedBackbone(backbone=backbone, format_name=_name_of(plan.dtype), notes=notes)
     # The copy does not refer to the mapped file. Mapped a second time, only the rows that are
     # looked up come into memory; a tuning does not change the embeddings.
     source = _read(folder, shape, plan, device) if plan.is_mapped else _copy_embeddings(weights)
-    return _convert(shape, weights, read, embeddings_of(source, read.draft), plan, mask_id)
+    loaded = _convert(shape, weights, read, embeddings_of(source, read.draft), plan, mask_id)
+    return replace(loaded, notes=(*notes, *loaded.notes))
 
 
 def _load_other_shape(
@@ -160,12 +163,15 @@ def _convert(
     # numba takes half a second to import: only where it is used
     from intarsia.engine.families.masked_causal.backbone.int8_backbone import Int8Backbone
     from intarsia.engine.families.masked_causal.backbone.int8_weights import quantize_weights
+    from intarsia.engine.kernels.compile_cache import why_not_kept
 
     quantized = replace(quantize_weights(weights, adapters), embeddings=embeddings)
     num_threads = torch.get_num_threads()
+    reason = why_not_kept()
     return LoadedBackbone(
         backbone=Int8Backbone(shape, quantized, mask_id=mask_id, num_threads=num_threads),
         format_name="int8",
+        notes=() if reason is None else (f"its code is compiled at each start: {reason}",),
     )
 
 

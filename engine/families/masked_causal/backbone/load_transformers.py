@@ -19,6 +19,12 @@ from intarsia.engine.families.masked_causal.backbone.transformers_backbone impor
 )
 from intarsia.engine.model_store.locate import ModelFolder
 
+# Of a config that says nonsense: a library raises whatever the nonsense leads to.
+_FAULTS = (
+    *(OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError),
+    *(RuntimeError, SafetensorError),
+)
+
 
 def load_transformers_backbone(
     folder: ModelFolder,
@@ -68,7 +74,7 @@ def _load(folder: ModelFolder, dtype: torch.dtype) -> Any:
             attn_implementation="sdpa",
             output_loading_info=True,
         )
-    except (OSError, ValueError, KeyError, TypeError, RuntimeError, SafetensorError) as fault:
+    except _FAULTS as fault:
         reason = " ".join(str(fault).split())
         raise ModelError(f"{folder.path} cannot be loaded by transformers: {reason}") from fault
     if missing := sorted(report["missing_keys"]):

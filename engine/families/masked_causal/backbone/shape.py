@@ -1,11 +1,14 @@
 """The shape of a causal backbone, read from its config.json and checked."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.family import is_run_by_transformers
+
+_LARGEST = 2**40
+"""Above every size and constant of a model: larger numbers only overflow later."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,12 +20,18 @@ class RopeScaling:
     high_freq_factor: float
     original_max_positions: int
 
+    def __post_init__(self) -> None:
+        _require_usable(self)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LinearRope:
     """Positions divided by a factor, as DeepSeek-Coder's are (arXiv 2306.15595)."""
 
     factor: float
+
+    def __post_init__(self) -> None:
+        _require_usable(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +51,7 @@ class BackboneShape:
     max_positions: int
 
     def __post_init__(self) -> None:
+        _require_usable(self)
         if self.num_heads % self.num_kv_heads:
             raise ModelError(
                 f"config.json has {self.num_heads} heads and {self.num_kv_heads} key-value heads: "
@@ -72,7 +82,7 @@ def read_shape(config: Mapping[str, Any]) -> BackboneShape:
             rope_scaling=None if is_run_by_transformers(config) else _scaling(rope),
             max_positions=int(config.get("max_position_embeddings", 4096)),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise ModelError(
             f"config.json lacks or mistypes {error}: it is not a Llama-like model"
         ) from error
@@ -92,3 +102,13 @@ def _scaling(rope: Mapping[str, Any]) -> RopeScaling | LinearRope | None:
         high_freq_factor=float(rope["high_freq_factor"]),
         original_max_positions=int(rope["original_max_position_embeddings"]),
     )
+
+
+def _require_usable(part: RopeScaling | LinearRope | BackboneShape) -> None:
+    """Raise ModelError for a size or constant with which nothing can be computed."""
+    for field in fields(part):
+        value = getattr(part, field.name)
+        if isinstance(value, int | float) and not 0 < value < _LARGEST:  # nor is NaN
+            raise ModelError(
+                f"config.json has an impossible {field.name}: it is damaged, fetch the model again"
+            )

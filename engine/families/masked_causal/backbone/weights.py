@@ -175,10 +175,12 @@ def _check(weights: BackboneWeights, shape: BackboneShape) -> None:
     }
     for name, size in outer.items():
         _check_size(name, getattr(weights, name), size)
+    _require_numbers("norm", weights.norm)
     for i, layer in enumerate(weights.layers):
         for name, size in vectors.items():
             if (tensor := getattr(layer, name)) is not None:
                 _check_size(f"layer {i} {name}", tensor, size)
+                _require_numbers(f"layer {i} {name}", tensor)
         _check_size(f"layer {i} qkv", layer.qkv, (heads, shape.hidden))
         _check_size(f"layer {i} o", layer.o, (shape.hidden, shape.num_heads * shape.head_dim))
         _check_size(f"layer {i} gate_up", layer.gate_up, (2 * shape.intermediate, shape.hidden))
@@ -190,3 +192,12 @@ def _check_size(name: str, tensor: Tensor, size: tuple[int, ...]) -> None:
         raise ModelError(
             f"the weights do not fit config.json: {name} is {tuple(tensor.shape)}, needed {size}"
         )
+
+
+def _require_numbers(name: str, vector: Tensor) -> None:
+    """Raise ModelError where a norm or bias would make every answer the same nonsense.
+
+    Matrices are not looked at: that would read the whole file.
+    """
+    if not bool(torch.isfinite(vector).all()):
+        raise ModelError(f"the weights are damaged ({name} is not finite): fetch the model again")

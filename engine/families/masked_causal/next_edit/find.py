@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from intarsia.engine.families.bounded_request import require_bounded_window
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit.agreement import is_filled_alike
 from intarsia.engine.families.masked_causal.next_edit.corrections import (
@@ -89,6 +90,7 @@ class NextEditFinder:
         """Return the answer. Raises Cancelled between two passes, ValueError for a bad request."""
         started_at, reader = time.monotonic(), self._reader
         num_computed, num_reused = reader.num_computed, reader.num_reused
+        require_bounded_window(request, max_tokens=self._max_tokens)
         window = read_window(request, self._text)
         _require_length(window, self._max_tokens)
         edits: list[NextEdit] = []

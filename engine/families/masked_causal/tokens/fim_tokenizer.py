@@ -339,7 +339,7 @@ def _begin_ids(tokenizer: Tokenizer, folder: Path) -> list[int]:
         token = settings["bos_token"] if settings.get("add_bos_token") is True else None
         content = token["content"] if isinstance(token, dict) else token
         begin = None if content is None else tokenizer.token_to_id(content)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []  # not every model has this file
     return [] if begin is None else [begin]
 

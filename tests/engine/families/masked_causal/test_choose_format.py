@@ -62,7 +62,8 @@ def choose(
     def room(of: Format) -> bool:
         return has_room or of == "int8"
 
-    return choose_format(wanted, shape, NO_ADAPTERS, dtype=dtype, device=device, has_room=room)
+    chosen = choose_format(wanted, shape, NO_ADAPTERS, dtype=dtype, device=device, has_room=room)
+    return chosen.format
 
 
 @in_int8
@@ -104,7 +105,22 @@ def test_nothing_is_copied_where_there_is_no_room(
     found = choose_format(
         "auto", shape, NO_ADAPTERS, dtype=torch.float32, device=CPU, has_room=lambda of: False
     )
-    assert (found, offered) == ("plain", [])
+    assert (found.format, offered) == ("plain", [])
+    assert found.note == "int8 is not used: memory is short"
+
+
+def test_why_int8_is_not_used_is_noted(
+    shape: BackboneShape, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail() -> bool:
+        raise RuntimeError("no compiler")
+
+    monkeypatch.setattr(int8_weights, "is_int8_supported", fail)
+    found = choose_format(
+        "auto", shape, NO_ADAPTERS, dtype=torch.float32, device=CPU, has_room=lambda of: True
+    )
+    assert found.format != "int8"
+    assert "int8 is not used: its products cannot be compiled here" in str(found.note)
 
 
 @in_int8

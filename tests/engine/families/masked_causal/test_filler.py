@@ -9,7 +9,7 @@ from cancel_when import cancel_when
 from toy_causal import DECODINGS, save_toy, toy_causal_model, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
-from intarsia.engine.errors import Cancelled
+from intarsia.engine.errors import Cancelled, DeadlinePassed
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.stop_rules import LOOP_ROUNDS
@@ -237,6 +237,23 @@ def test_a_deadline_in_the_past_still_gives_a_text(filler: MaskedCausalFiller) -
     filled = run_fill(filler, toy_fill(deadline_ms=1), received_at=time.monotonic() - 1)
     assert filled.finish_reason == "deadline"
     assert filled.text
+
+
+def test_a_deadline_that_passes_while_the_context_is_read_ends_the_fill(
+    filler: MaskedCausalFiller,
+) -> None:
+    def be_late() -> None:
+        raise DeadlinePassed
+
+    late = run_fill(filler, toy_fill("class Unread", deadline_ms=60_000), checkpoint=be_late)
+    assert (late.text, late.finish_reason) == ("", "deadline")
+    assert run_fill(filler, toy_fill()).text
+
+
+def test_much_text_costs_no_more_than_the_context_holds(filler: MaskedCausalFiller) -> None:
+    much = toy_fill(prefix="x = 1\n" * 100_000, suffix="y = 2\n" * 100_000, given="z" * 100_000)
+    filled = run_fill(filler, much)
+    assert filled.num_prefilled + filled.num_reused < 2_000
 
 
 def test_a_cancel_before_the_first_pass_counts(filler: MaskedCausalFiller) -> None:

@@ -1,0 +1,97 @@
+"""Seal what the engine keeps, with a key of the user's: who lacks the key cannot forge a seal.
+
+A seal is a keyed digest (HMAC-SHA256). It shows that this user's own programs wrote some bytes, and
+that no bit has changed since. The key never leaves the machine. Without it, or with another one,
+what was sealed is made again.
+"""
+
+import hmac
+import logging
+import os
+import secrets
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from filelock import FileLock
+
+from intarsia.engine.cache.folder import cache_folder
+from intarsia.engine.ipc.data_folder import data_folder
+from intarsia.engine.ipc.ownership import make_own_folder, weakness_of
+
+SEAL_BYTES = 32
+_KEY_BYTES = 32
+_KEY_NAME = "seal.key"
+
+_log = logging.getLogger(__name__)
+
+
+class Seals:
+    """Makes and checks seals with one key."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def seal(self, name: str, content: bytes) -> bytes:
+        """Return the seal of a content under its name: moved elsewhere, it is not valid."""
+        about = name.encode("utf-8", "surrogatepass")
+        return hmac.digest(self._key, len(about).to_bytes(8, "big") + about + content, "sha256")
+
+    def is_valid(self, seal: bytes, name: str, content: bytes) -> bool:
+        """Tell whether this is the seal of the content under this name."""
+        return hmac.compare_digest(seal, self.seal(name, content))
+
+
+def open_seals() -> Seals | None:
+    """Return the seals of this user's key, which is made if it is missing or damaged.
+
+    None where no folder is the user's alone and can be written.
+    """
+    for folder in (data_folder(), cache_folder()):
+        with suppress(OSError, NotImplementedError):  # read-only, or without locks
+            return Seals(_key_in(folder))
+    _log.warning("no key can be kept in %s: what is compiled is not kept either", data_folder())
+    return None
+
+
+def _key_in(folder: Path) -> bytes:
+    """Return the key of a folder, made if need be. Raises OSError where that is not possible."""
+    path = folder / _KEY_NAME
+    if (key := _read(path)) is not None:
+        return key
+    if (weakness := make_own_folder(folder, is_private=False)) is not None:
+        raise PermissionError(str(weakness))
+    with FileLock(path.with_name(f"{_KEY_NAME}.lock")):
+        if (key := _read(path)) is not None:  # another process has made it
+            return key
+        key = secrets.token_bytes(_KEY_BYTES)
+        _write(path, key)
+    return key
+
+
+def _read(path: Path) -> bytes | None:
+    """Return the key in this file; None without one, or if other users could know or change it."""
+    try:
+        weakness = weakness_of(path, is_private=True)
+        key = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    if weakness is not None or len(key) != _KEY_BYTES:
+        _log.warning("%s: another key is made", weakness or f"{path} is damaged")
+        return None
+    return key
+
+
+def _write(path: Path, key: bytes) -> None:
+    """Write the key whole, for this user alone."""
+    number, draft = tempfile.mkstemp(prefix=f".{_KEY_NAME}-", dir=path.parent)  # mode 0600
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(key)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(draft).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(draft).unlink()
+        raise
