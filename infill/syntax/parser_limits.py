@@ -58,24 +58,37 @@ def parse_bounded(
 
     ``older`` is the tree before an edit.
     """
-    limit_s = LIMIT_S + LIMIT_S_PER_MEGABYTE * len(data) / 1e6
-    end, quick_end = time.thread_time() + limit_s, time.monotonic() + limit_s
-
-    def read(byte: int, _point: tree_sitter.Point) -> bytes:
-        return data[byte : byte + CHUNK_BYTES]
-
-    def is_late(_byte: int, _has_error: bool) -> bool:
-        return time.monotonic() > quick_end and time.thread_time() > end  # cheap first
-
+    source = _Source(data, LIMIT_S + LIMIT_S_PER_MEGABYTE * len(data) / 1e6)
     parser = tree_sitter.Parser(grammar)
     try:
         if older is None:
-            tree = parser.parse(read, progress_callback=is_late)
+            tree = parser.parse(source.read, progress_callback=source.is_late)
         else:
-            tree = parser.parse(read, older, progress_callback=is_late)
+            tree = parser.parse(source.read, older, progress_callback=source.is_late)
     except ValueError:  # what the binding raises when the callback has stopped it
         return None
+    if source.is_late():
+        return None
+    source.has_time_limit = False  # the tree keeps it, and reads the text of nodes
     return None if is_too_broken(tree) else tree
+
+
+class _Source:
+    """Gives a parser the bytes of a text, and none once its time is over."""
+
+    def __init__(self, data: bytes, limit_s: float) -> None:
+        self.has_time_limit = True
+        self._data = data
+        self._end, self._quick_end = time.thread_time() + limit_s, time.monotonic() + limit_s
+
+    def is_late(self, *_: object) -> bool:
+        return time.monotonic() > self._quick_end and time.thread_time() > self._end  # cheap first
+
+    def read(self, byte: int, _point: tree_sitter.Point) -> bytes:
+        """Return the next bytes. One token may take most of the time, so that is looked at here."""
+        if self.has_time_limit and self.is_late():
+            return b""
+        return self._data[byte : byte + CHUNK_BYTES]
 
 
 def is_too_broken(tree: tree_sitter.Tree) -> bool:

@@ -35,6 +35,8 @@ from intarsia.workspace.index.parsed_file import parse_text
 FILLS = ("return (x\n" * 9, "(" * 40, '"\\' * 900)
 """What a model may write into the hole."""
 
+MAX_OFFERS = 2
+"""Read of one answer."""
 MAX_HOLES = 20
 """Of those found in one text, this many are planned."""
 
@@ -119,7 +121,7 @@ def _next_edits(subject: Subject) -> None:
         rename_between(before, text, edit, language)
         edited = EditedText(before=before, after=text, edit=edit, newest=edit.new_range)
         plan = plan_next_edits(edited, language)
-        for first_line in sorted(plan.free_lines)[:MAX_HOLES]:
+        for first_line in sorted(plan.free_lines)[:MAX_OFFERS]:
             read_offer(plan, _correction(first_line - plan.first_line))
 
 
