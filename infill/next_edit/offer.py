@@ -53,7 +53,7 @@ def read_offer(plan: NextEditPlan, edit: NextEdit) -> NextEditOffer | NoSuggesti
         return NoSuggestion(reason="the correction is where nothing may change")
     if not is_alike(plain_lines(plan.text)[lines.start : lines.end], new):
         return NoSuggestion(reason="the correction has little in common with its lines")
-    if first_hidden(edit.text, plan.text) is not None:
+    if first_hidden("\n".join(new), plan.text) is not None:
         return NoSuggestion(reason="the correction has characters that are not seen")
     level = level_of(edit, is_deletion=not "".join(new).strip())
     if level is None:

@@ -20,18 +20,18 @@ _KEYCAP = "\u20e3"
 
 def first_hidden(text: str, known: str = "") -> int | None:
     """Return the offset of the first hidden character that is not in ``known``, None if none is."""
+    known_ones = set[str]()
     for match in _SUSPECT.finditer(text):
-        if _is_hidden(text, match.start()) and match[0] not in known:
-            return match.start()
+        if match[0] not in known_ones and _is_hidden(text, match.start()):
+            if match[0] not in known:
+                return match.start()
+            known_ones.add(match[0])
     return None
 
 
 def _is_hidden(text: str, offset: int) -> bool:
-    character, before, after = (
-        text[offset],
-        text[max(0, offset - 1) : offset],
-        text[offset + 1 : offset + 2],
-    )
+    character = text[offset]
+    before, after = text[max(0, offset - 1) : offset], text[offset + 1 : offset + 2]
     if character in _JOINERS:
         return before.isascii() or after.isascii()
     if _SELECTORS.match(character):

@@ -18,6 +18,7 @@ import time
 import tree_sitter
 
 from intarsia.infill.languages import Language
+from intarsia.infill.syntax.lines import line_start
 
 LIMIT_S = 0.1
 LIMIT_S_PER_MEGABYTE = 1.0
@@ -46,7 +47,8 @@ FEWEST_INDENT_CHARS = MAX_OPEN_BLOCKS // 8
 """The deepest of more blocks than that is indented by so many characters, were all tabs."""
 
 _PYTHON_INDENT = re.compile(r"(?<![^\n\r\f])[ \t]*")
-_BLANK_CONTINUATION = re.compile(r"^[ \t]*\\\r?$", re.MULTILINE)
+_DEEP_INDENT = re.compile(rf"[ \t]{{{FEWEST_INDENT_CHARS}}}")
+_CONTINUATION = re.compile(r"\\[\r\n]")
 _INDENT = re.compile(r"^[ \t]*", re.MULTILINE)
 _OPENS_COLLECTION = re.compile(r"[-?:](?=\s|$)")
 
@@ -127,11 +129,13 @@ def _is_beyond_ruby(text: str) -> bool:
 
 
 def _is_beyond_python(text: str) -> bool:
-    """Each block is indented further than the one around it. A line may go on in the next one."""
-    if "\t" not in text and " " * FEWEST_INDENT_CHARS not in text:
+    """Each block is indented further than the one around it. Blanks may go on in the next line."""
+    continuations = (match.start() for match in _CONTINUATION.finditer(text))
+    num_continued = sum(not text[line_start(text, at) : at].strip(" \t\f") for at in continuations)
+    is_deep = " " * FEWEST_INDENT_CHARS in text or ("\t" in text and _DEEP_INDENT.search(text))
+    if not is_deep and not num_continued:
         return False
     num_columns = len({match[0] for match in _PYTHON_INDENT.finditer(text)})
-    num_continued = sum(1 for _ in _BLANK_CONTINUATION.finditer(text))
     return num_columns * (1 + num_continued) > MAX_OPEN_BLOCKS
 
 

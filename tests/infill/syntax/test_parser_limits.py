@@ -19,6 +19,7 @@ RUBY = language_for_id("ruby")
 YAML = language_for_id("yaml")
 PYTHON = language_for_id("python")
 SHELL = language_for_id("shellscript")
+BLANKS = [" " * level + "x\n" for level in range(40)]
 UNENDING = "<a>\n" * 50_000  # minutes in the shell grammar
 
 
@@ -79,7 +80,8 @@ def blocks_in_blocks(depth: int, indent: str = " ") -> str:
         (blocks_in_blocks(520) + "x = '", True),
         (blocks_in_blocks(520, "\t") + "x = '", True),
         (blocks_in_blocks(520).replace("\n", "\r") + "x = '", True),
-        ("".join(" " * 50 + "\\\n" + " " * level + "if x:\n" for level in range(60)), True),
+        ("if x:\n" + (" " * 20 + "\\\n") * 40 + "".join(BLANKS[:30]) + "x = '", True),
+        ("if x and \\\n" + "        y:\n    z = 1 + \\\n        2\n" * 500, False),
     ],
 )
 def test_python_texts_that_its_grammar_may_not_survive(text: str, expected: bool) -> None:
