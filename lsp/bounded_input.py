@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 MAX_HEADER_BYTES = 1_024
-"""A longer line is read in parts, none of which is a header."""
+"""A longer line is read in parts, and no part counts as a header."""
 
 logger = logging.getLogger(__name__)
 

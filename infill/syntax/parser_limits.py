@@ -44,7 +44,7 @@ _HEREDOC = re.compile(rf"(?=<<[~-]?({_NAME}))")  # ahead only: one may begin wit
 MAX_OPEN_BLOCKS = 350
 """Of Python; each takes two bytes, and up to 255 open strings take one each."""
 FEWEST_INDENT_CHARS = MAX_OPEN_BLOCKS // 8
-"""The deepest of more blocks than that is indented by so many characters, were all tabs."""
+"""With more blocks than that, one line begins with at least as many blanks, even of tabs."""
 
 _PYTHON_INDENT = re.compile(r"(?<![^\n\r\f])[ \t]*")
 _DEEP_INDENT = re.compile(rf"[ \t]{{{FEWEST_INDENT_CHARS}}}")
