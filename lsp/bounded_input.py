@@ -5,7 +5,6 @@ header cannot be told apart from further messages.
 """
 
 import logging
-from io import BufferedIOBase
 from typing import BinaryIO
 
 MAX_MESSAGE_BYTES = 64 * 1024 * 1024
@@ -15,18 +14,18 @@ MAX_HEADER_BYTES = 1_024
 logger = logging.getLogger(__name__)
 
 
-class BoundedInput(BufferedIOBase):
-    """Reads headers by lines, and bodies of at most 64 MiB."""
+class BoundedInput:
+    """The part of a ``BinaryIO`` that pygls uses: header lines, and bodies of at most 64 MiB."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
 
-    def readline(self, size: int | None = None) -> bytes:
+    def readline(self) -> bytes:
         return self._source.readline(MAX_HEADER_BYTES)
 
-    def read(self, size: int | None = None) -> bytes:
+    def read(self, size: int) -> bytes:
         """Return the body of a message; nothing, as at the end of the input, if it is too long."""
-        if size is None or size > MAX_MESSAGE_BYTES:
+        if size > MAX_MESSAGE_BYTES:
             logger.error(
                 "a message of %s bytes is too long, %s are the most: the connection ends",
                 size,

@@ -5,7 +5,7 @@ Most handlers are imported later than this module (``requests/import_later.py``)
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from lsprotocol import types
 
@@ -75,7 +75,7 @@ def serve_stdio(launch: "LaunchOptions | None" = None) -> int:
     """Serve one client on standard input and output; return the exit code that LSP asks for."""
     server = build_server(launch)
     log_to_client(server)
-    server.start_io(BoundedInput(sys.stdin.buffer))
+    server.start_io(cast(BinaryIO, BoundedInput(sys.stdin.buffer)))
     return 0 if server.protocol.is_shut_down else 1
 
 
