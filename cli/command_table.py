@@ -109,10 +109,12 @@ def cli() -> None:
 
 def _report(error: Exception, arguments: Sequence[str]) -> ExitCode:
     """Print what went wrong. The arguments are searched unparsed: parsing them may have failed."""
+    from intarsia.cli.terminal import displayable  # not for commands that end well
+
     fault = as_fault(error)
     if "--debug" in arguments:
         traceback.print_exception(error)
-    click.echo(f"intarsia: {fault}", err=True)
+    click.echo(f"intarsia: {displayable(str(fault))}", err=True)
     if "--json" in arguments:
         click.echo(json.dumps({"text": None, "reason": str(fault), "exit_code": fault.code.value}))
     return fault.code

@@ -12,6 +12,8 @@ from typing import TextIO
 from rich.console import Console
 from rich.table import Table
 
+from intarsia.engine.ipc.printable import is_printable
+
 _PIPE_WIDTH = 120
 
 
@@ -48,19 +50,24 @@ def two_columns(rows: Iterable[tuple[str, str]]) -> Table:
 
 
 _TAB = "    "
-_CONTROL_PICTURES = {code: 0x2400 + code for code in range(32)} | {0x7F: 0x2421}
-_C1_CONTROLS = dict.fromkeys(range(0x80, 0xA0), "\N{REPLACEMENT CHARACTER}")
-# Right-to-left and invisible marks could make a line look like another one.
-_DIRECTION_MARKS = dict.fromkeys(
-    [0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)],
-    "\N{REPLACEMENT CHARACTER}",
-)
-_SHOWN = _CONTROL_PICTURES | _C1_CONTROLS | _DIRECTION_MARKS | {0x09: _TAB, 0x0A: "\n"}
+_CONTROL_PICTURES = {code: chr(0x2400 + code) for code in range(32)} | {0x7F: "\u2421"}
+
+
+class _Signs(dict[int, str]):
+    """What is shown for a character. Controls and invisible marks could forge a line."""
+
+    def __missing__(self, code: int) -> str:
+        is_shown = is_printable(chr(code))
+        self[code] = chr(code) if is_shown else "\N{REPLACEMENT CHARACTER}"
+        return self[code]
+
+
+_SIGNS = _Signs(_CONTROL_PICTURES | {0x09: _TAB, 0x0A: "\n"})
 
 
 def displayable(text: str) -> str:
-    """Return the text with LF line ends and a visible sign for every control character."""
-    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_SHOWN)
+    """Return the text with LF line ends and a visible sign for every other control or mark."""
+    return text.replace("\r\n", "\n").replace("\r", "\n").translate(_SIGNS)
 
 
 @contextmanager

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
+from intarsia.engine.ipc.printable import printable
+
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
@@ -20,7 +22,7 @@ class ClientLogHandler(logging.Handler):
         self._server = server
 
     def emit(self, record: logging.LogRecord) -> None:
-        message = self.format(record)
+        message = printable(self.format(record))
         self._server.window_log_message(types.LogMessageParams(_message_type(record), message))
 
 

@@ -3,11 +3,13 @@
 Most handlers are imported later than this module (``requests/import_later.py``).
 """
 
+import sys
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from lsprotocol import types
 
+from intarsia.lsp.bounded_input import BoundedInput
 from intarsia.lsp.client_log import log_to_client
 from intarsia.lsp.protocol_extensions import (
     CONTEXT_COMMAND,
@@ -53,7 +55,7 @@ def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
         awaited("inline_completion", "inline_completion")
     )
     server.feature(types.TEXT_DOCUMENT_CODE_ACTION, _CODE_ACTIONS)(
-        called("code_action", "code_action")
+        awaited("code_action", "code_action")
     )
     server.feature(types.CODE_ACTION_RESOLVE)(awaited("code_action", "resolve_code_action"))
     server.feature(NEXT_EDIT_DONE)(called("next_edit", "next_edit_done"))
@@ -73,7 +75,7 @@ def serve_stdio(launch: "LaunchOptions | None" = None) -> int:
     """Serve one client on standard input and output; return the exit code that LSP asks for."""
     server = build_server(launch)
     log_to_client(server)
-    server.start_io()
+    server.start_io(cast(BinaryIO, BoundedInput(sys.stdin.buffer)))
     return 0 if server.protocol.is_shut_down else 1
 
 

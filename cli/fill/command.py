@@ -15,7 +15,7 @@ from intarsia.cli.fill.where import place_options, read_where
 from intarsia.cli.language_option import language_option
 from intarsia.cli.options import fill_options
 from intarsia.cli.switches import debug_option, json_option
-from intarsia.cli.terminal import output
+from intarsia.cli.terminal import displayable, output
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.languages import Language, language_for_path
@@ -63,5 +63,5 @@ def command(
         return ExitCode.NOTHING
     if write:
         write_source(source, fillings[-1].result)
-        click.echo(f"written to {source.name}", err=True)
+        click.echo(f"written to {displayable(source.name)}", err=True)
     return ExitCode.OK

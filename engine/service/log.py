@@ -6,11 +6,20 @@ import stat
 import sys
 from typing import TextIO
 
+from intarsia.engine.ipc.printable import printable
+
 MAX_BYTES = 4 * 1024 * 1024
 """A log file that grows beyond this is emptied."""
 
 _TERMINAL_FORMAT = "%(message)s"
 _FILE_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+
+
+class PrintableFormatter(logging.Formatter):
+    """Shows what names and messages of others hold, instead of having a terminal obey it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return printable(super().format(record))
 
 
 class BoundedHandler(logging.StreamHandler[TextIO]):
@@ -24,7 +33,7 @@ class BoundedHandler(logging.StreamHandler[TextIO]):
 def set_up_logging(*, foreground: bool) -> None:
     """Send this process's log records to stderr; ``foreground`` writes them for a terminal."""
     handler = BoundedHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter(_TERMINAL_FORMAT if foreground else _FILE_FORMAT))
+    handler.setFormatter(PrintableFormatter(_TERMINAL_FORMAT if foreground else _FILE_FORMAT))
     root = logging.getLogger()
     root.addHandler(handler)
     root.setLevel(logging.INFO)

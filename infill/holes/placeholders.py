@@ -121,7 +121,7 @@ def _capture(syntax: Syntax, rules: HoleRules) -> _Captures:
                     captures.add_block(byte_range, _Block(node, node))
                 case "named" | "function":
                     owner = nodes["owner"][0]
-                    is_named = name == "named" and not _is_named_by(owner, rules.names)
+                    is_named = name == "named" and not _is_named_by(syntax, owner, rules.names)
                     captures.add_block(byte_range, _Block(node, owner, True, is_named))
                 case "meant":
                     captures.meant.add(byte_range)
@@ -130,9 +130,9 @@ def _capture(syntax: Syntax, rules: HoleRules) -> _Captures:
     return captures
 
 
-def _is_named_by(owner: tree_sitter.Node, names: frozenset[str]) -> bool:
-    name = owner.child_by_field_name("name")
-    return name is not None and name.text is not None and name.text.decode() in names
+def _is_named_by(syntax: Syntax, owner: tree_sitter.Node, names: frozenset[str]) -> bool:
+    name = owner.child_by_field_name("name") if names else None
+    return name is not None and _text(syntax, ByteRange(name.start_byte, name.end_byte)) in names
 
 
 def _may_be_anywhere(syntax: Syntax, byte_range: ByteRange, rules: HoleRules) -> bool:

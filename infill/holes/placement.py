@@ -5,7 +5,6 @@ Comments stay; one that follows the replaced statement on its line goes above th
 
 from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.syntax.body import Body, ByteRange, trailing_comment
-from intarsia.infill.syntax.indentation import indent_unit
 from intarsia.infill.syntax.lines import leading_blank, line_end, line_start, newline_of
 from intarsia.infill.syntax.parse import Syntax
 
@@ -71,7 +70,7 @@ def _with_comment(hole: MarkedHole, comment: str) -> MarkedHole:
 
 
 def _unit(syntax: Syntax) -> str:
-    return indent_unit(syntax.text) or DEFAULT_INDENT_UNIT
+    return syntax.indent_unit or DEFAULT_INDENT_UNIT
 
 
 def _offsets(syntax: Syntax, byte_range: ByteRange) -> tuple[int, int]:

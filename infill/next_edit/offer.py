@@ -11,6 +11,7 @@ from intarsia.infill.next_edit.plan import NextEditPlan, line_offsets
 from intarsia.infill.next_edit.settled_edit import plain_lines
 from intarsia.infill.next_edit.show_rule import LEVELS, Level, double_difference, level_of
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax.hidden_characters import first_hidden
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, newline_of
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse, parse_edited
@@ -52,6 +53,8 @@ def read_offer(plan: NextEditPlan, edit: NextEdit) -> NextEditOffer | NoSuggesti
         return NoSuggestion(reason="the correction is where nothing may change")
     if not is_alike(plain_lines(plan.text)[lines.start : lines.end], new):
         return NoSuggestion(reason="the correction has little in common with its lines")
+    if first_hidden("\n".join(new), plan.text) is not None:
+        return NoSuggestion(reason="the correction has characters that are not seen")
     level = level_of(edit, is_deletion=not "".join(new).strip())
     if level is None:
         return NoSuggestion(reason="the text would hardly become likelier by the edit")

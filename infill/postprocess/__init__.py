@@ -14,6 +14,7 @@ from intarsia.infill.languages import Language
 from intarsia.infill.postprocess.balance_brackets import balance_brackets
 from intarsia.infill.postprocess.close_on_own_line import close_on_own_line
 from intarsia.infill.postprocess.context import CleaningContext, cleaning_context
+from intarsia.infill.postprocess.cut_at_hidden_character import cut_at_hidden_character
 from intarsia.infill.postprocess.cut_repetition import cut_repetition
 from intarsia.infill.postprocess.cut_suffix_overlap import cut_suffix_overlap
 from intarsia.infill.postprocess.cut_to_max_lines import cut_to_max_lines
@@ -36,6 +37,7 @@ MAX_RAW_CHARS = 8_000
 
 FILTERS: tuple[Filter, ...] = (
     drop_special_tokens,
+    cut_at_hidden_character,
     drop_code_fence,
     drop_leading_blank_lines,
     cut_to_max_lines,

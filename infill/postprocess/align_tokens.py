@@ -19,6 +19,9 @@ from intarsia.infill.syntax.lines import leading_blank, with_plain_newlines
 _Owners: TypeAlias = list[int | None]
 """For each character the index of its token; None where cleaning added the character."""
 
+MAX_LINES = 100
+"""Later lines are matched with none: of equal lines, matching takes cubic time."""
+
 _UNIT = re.compile(r"\r\n|.", re.DOTALL)
 _LINE_ENDS = ("\n", "\r\n", "\r")
 
@@ -95,13 +98,17 @@ def _line_end_before(written: _Written, old: Sequence[_Written], index: int | No
 
 def _partners(old: Sequence[_Written], new: Sequence[str]) -> Iterator[int | None]:
     """Yield for each new line the index of the old line that it comes from, or None."""
-    stripped = ([line.text.strip() for line in old], [line.strip() for line in new])
+    stripped = (
+        [line.text.strip() for line in old[:MAX_LINES]],
+        [line.strip() for line in new[:MAX_LINES]],
+    )
     matcher = SequenceMatcher(None, *stripped, autojunk=False)
     for _, old_start, old_end, new_start, new_end in matcher.get_opcodes():
         num_new = new_end - new_start
         partners = list(range(old_start, old_end))[:num_new]
         yield from partners
         yield from repeat(None, num_new - len(partners))
+    yield from repeat(None, len(new) - MAX_LINES)
 
 
 def _owners_of_line(written: _Written, line: str) -> _Owners:

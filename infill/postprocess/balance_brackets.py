@@ -4,10 +4,15 @@ foo(├a)┤)   →   foo(├a┤)
 x = ├[f(a┤ + 1)   →   x = ├[f(a)]┤ + 1
 """
 
+from itertools import islice
+
 from intarsia.infill.postprocess.context import CleaningContext
 from intarsia.infill.postprocess.parse_errors import errors_with
 from intarsia.infill.syntax.brackets import PAIRS, Balance, balance_of
 from intarsia.infill.syntax.lines import leading_blank
+
+MAX_CANDIDATES = 16
+"""Each takes a parse of the file."""
 
 
 def balance_brackets(fill: str, context: CleaningContext) -> str:
@@ -20,7 +25,9 @@ def balance_brackets(fill: str, context: CleaningContext) -> str:
         candidates += _with_blocks_closed(fill, balance)
     elif context.rest.strip():  # at a line end the next line may close them
         candidates += _with_line_closed(fill, balance)
-    return min([fill, *candidates], key=lambda candidate: errors_with(candidate, context))
+    return min(
+        [fill, *candidates[:MAX_CANDIDATES]], key=lambda candidate: errors_with(candidate, context)
+    )
 
 
 def _without_unmatched(fill: str, balance: Balance) -> list[str]:
@@ -30,7 +37,7 @@ def _without_unmatched(fill: str, balance: Balance) -> list[str]:
     """
     candidates: list[str] = []
     kept, tail = fill, ""
-    for offset in reversed(balance.unmatched):
+    for offset in islice(reversed(balance.unmatched), MAX_CANDIDATES):
         after = kept[offset + 1 :].strip()
         if after.strip(";,"):
             break
@@ -44,7 +51,8 @@ def _with_line_closed(fill: str, balance: Balance) -> list[str]:
 
     The rest of the line may close the others.
     """
-    closers = "".join(PAIRS[fill[offset]] for offset in reversed(balance.unclosed))
+    innermost = islice(reversed(balance.unclosed), MAX_CANDIDATES)
+    closers = "".join(PAIRS[fill[offset]] for offset in innermost)
     return [fill.rstrip() + closers[:count] for count in range(1, len(closers) + 1)]
 
 

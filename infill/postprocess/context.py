@@ -1,6 +1,9 @@
 """What a filter may look at: the file around the hole, built once per fill and never changed."""
 
-from dataclasses import dataclass
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 from intarsia.infill.canvas.canvas import Canvas
 from intarsia.infill.holes.hole import Hole
@@ -19,6 +22,30 @@ from intarsia.infill.syntax.parse import Syntax, parse
 MAX_CHARS_AROUND = 4_000
 """Filters look no further than this from the hole."""
 
+PARSING_S = 0.25
+PARSING_S_PER_MEGABYTE = 1.0
+"""All parses of one fill together. Of good code they take a tenth of this."""
+
+
+class ParsingTime:
+    """What is left of the time for parsing the file with one fill, in seconds of this thread."""
+
+    def __init__(self, left_s: float) -> None:
+        self._left_s = left_s
+
+    @property
+    def is_over(self) -> bool:
+        return self._left_s <= 0
+
+    @contextmanager
+    def spent(self) -> Iterator[None]:
+        """Count the time that the block takes."""
+        started = time.thread_time()
+        try:
+            yield
+        finally:
+            self._left_s -= time.thread_time() - started
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CleaningContext:
@@ -31,9 +58,10 @@ class CleaningContext:
     syntax: Syntax | None
     before: str  # the text before the hole, as far as filters look
     line_before: str  # the hole's own line up to the hole
-    rest: str  # the rest of the line on which the hole ends
+    rest: str  # the rest of the line on which the hole ends, as far as filters look
     following: tuple[str, ...]  # the non-blank lines after that one
     is_in_string: bool
+    parsing_time: ParsingTime = field(compare=False, repr=False)
 
 
 def cleaning_context(text: str, hole: Hole, canvas: Canvas, language: Language) -> CleaningContext:
@@ -52,7 +80,8 @@ def cleaning_context(text: str, hole: Hole, canvas: Canvas, language: Language) 
         syntax=syntax,
         before=with_plain_newlines(before),
         line_before=text[line_start(text, hole.start) : hole.start].removeprefix(BYTE_ORDER_MARK),
-        rest=text[hole.end : line_end(text, hole.end)],
+        rest=text[hole.end : min(line_end(text, hole.end), hole.end + MAX_CHARS_AROUND)],
         following=tuple(line for line in after.split("\n") if line.strip()),
         is_in_string=is_inside_string(syntax, hole.start),
+        parsing_time=ParsingTime(PARSING_S + PARSING_S_PER_MEGABYTE * len(text) / 1e6),
     )

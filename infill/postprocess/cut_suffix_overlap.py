@@ -4,8 +4,8 @@ x = f(├a)┤)   →   x = f(├a┤)
 ├a = 1⏎return a┤⏎return a   →   ├a = 1┤⏎return a
 """
 
-from collections.abc import Sequence
-from itertools import takewhile
+from collections.abc import Iterator, Sequence
+from itertools import islice, takewhile
 
 from intarsia.infill.canvas.stop_rules import is_specific
 from intarsia.infill.holes.token_healing import is_word_character
@@ -14,6 +14,8 @@ from intarsia.infill.syntax.brackets import balance_of
 
 MAX_CHARS_BALANCED = 1_500
 MIN_CHARS_IN_WORD = 2
+MAX_OVERLAPS = 16
+"""Of a row of equal signs any number overlaps. The longest overlaps are compared."""
 
 
 def cut_suffix_overlap(fill: str, context: CleaningContext) -> str:
@@ -66,25 +68,26 @@ def _cut_rest_of_line(fill: str, context: CleaningContext) -> str:
     if _repeats_cut_word(fill, context):
         return ""
     written = fill.rstrip(" \t")
-    cuts = [written[:-count] for count in _overlaps(written, context.rest)]
+    overlaps = islice(_overlaps(written, context.rest), MAX_OVERLAPS)
+    cuts = [written[:-count] for count in overlaps]
     candidates = [*cuts, fill, *_cuts_at_unmatched(fill)]
     return min(candidates, key=lambda kept: _num_unbalanced(kept, context))
 
 
-def _overlaps(fill: str, rest: str) -> list[int]:
-    """Return by how many characters the fill's end overlaps the rest's beginning, longest first.
+def _overlaps(fill: str, rest: str) -> Iterator[int]:
+    """Yield by how many characters the fill's end overlaps the rest's beginning, longest first.
 
     Words are compared whole. Only an overlap with all of the rest may begin inside a word.
     """
     num_rest = len(rest.rstrip())
-    return [
+    return (
         count
         for count in range(min(len(fill), num_rest), 0, -1)
         if fill.endswith(rest[:count])
         and rest[:count].strip()
         and not _splits_word(rest, count)
         and (count == num_rest >= MIN_CHARS_IN_WORD or not _splits_word(fill, len(fill) - count))
-    ]
+    )
 
 
 def _cuts_at_unmatched(fill: str) -> list[str]:

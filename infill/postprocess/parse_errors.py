@@ -17,14 +17,21 @@ def is_no_worse(fill: str, context: CleaningContext) -> bool:
 
 @lru_cache(maxsize=16)  # several filters ask about the same fill
 def errors_with(fill: str, context: CleaningContext) -> int:
-    """Count the errors of the file with the fill in its hole; 0 if the file cannot be parsed."""
+    """Count the errors of the file with the fill in its hole; 0 if the file cannot be parsed.
+
+    Once the time for that is over, every fill has the most errors.
+    """
     if context.syntax is None:
         return 0
+    if context.parsing_time.is_over:
+        return MAX_ERRORS
     hole = context.hole
-    syntax = parse_edited(context.syntax, hole.start, hole.end, fill)
-    return MAX_ERRORS if syntax is None else num_errors(syntax)
+    with context.parsing_time.spent():
+        syntax = parse_edited(context.syntax, hole.start, hole.end, fill)
+        return MAX_ERRORS if syntax is None else num_errors(syntax)
 
 
+@lru_cache(maxsize=4)
 def _errors_allowed(context: CleaningContext) -> int:
     """Return how many errors the file may have with a fill: those that are not due to the hole.
 

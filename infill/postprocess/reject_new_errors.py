@@ -14,6 +14,8 @@ def reject_new_errors(fill: str, context: CleaningContext) -> str | NoSuggestion
     """
     if any(is_no_worse(fill + end, context) for end in _possible_ends(fill, context)):
         return fill
+    if context.parsing_time.is_over:
+        return NoSuggestion(reason="the file takes too long to parse")
     return NoSuggestion(reason="the file would parse worse than before")
 
 

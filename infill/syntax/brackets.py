@@ -11,7 +11,10 @@ PAIRS = {"(": ")", "[": "]", "{": "}"}
 CLOSERS = frozenset(PAIRS.values())
 MAX_LOOK_BACK = 20_000
 
-_TOKEN = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\\n])*`|[()\[\]{}]")
+_MARK = re.compile(r"[()\[\]{}\"'`]")
+_STRINGS = {
+    quote: re.compile(rf"{quote}(?:\\.|[^{quote}\\\n])*{quote}") for quote in ('"', "'", "`")
+}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,6 +53,21 @@ def opener_of(text: str, closer: int) -> int | None:
 
 
 def _brackets(code: str) -> Iterator[tuple[int, str]]:
-    for match in _TOKEN.finditer(code):
-        if len(match.group()) == 1:
-            yield match.start(), match.group()
+    """Yield the brackets outside of strings with their offsets.
+
+    Where a quote mark is not closed on its line, no later one of its kind is: it would be escaped.
+    """
+    unclosed_until = dict.fromkeys(_STRINGS, 0)
+    mark = _MARK.search(code)
+    while mark is not None:
+        start, character, end = mark.start(), mark.group(), mark.end()
+        if character not in _STRINGS:
+            yield start, character
+        elif start >= unclosed_until[character]:
+            string = _STRINGS[character].match(code, start)
+            if string is None:
+                line_end = code.find("\n", start)
+                unclosed_until[character] = len(code) if line_end < 0 else line_end
+            else:
+                end = string.end()
+        mark = _MARK.search(code, end)

@@ -22,7 +22,8 @@ def newline_of(text: str) -> str:
 def line_start(text: str, offset: int) -> int:
     """Return where the line at an offset starts; a CRLF belongs to the line that it ends."""
     offset -= splits_line_end(text, offset)
-    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+    start = text.rfind("\n", 0, offset) + 1
+    return max(start, text.rfind("\r", start, offset) + 1)
 
 
 def line_end(text: str, offset: int) -> int:

@@ -4,8 +4,12 @@ Broken code is parsed too, and so are lone surrogates. A text beyond the limits 
 and is treated as plain text. Offsets are string indices; trees count UTF-8 bytes.
 """
 
+from bisect import bisect_right
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 from threading import Lock
 
 import tree_sitter
@@ -13,6 +17,7 @@ import tree_sitter
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.difference import replaced_range
 from intarsia.infill.syntax.grammar import load_grammar
+from intarsia.infill.syntax.indentation import indent_unit
 from intarsia.infill.syntax.parser_limits import is_beyond_grammar, parse_bounded
 
 MAX_PARSED_CHARS = 1_000_000
@@ -21,9 +26,13 @@ MAX_EDITED_CHARS = 5_000
 """A text that differs from the last one by more than this is parsed from the start."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+_STEP_CHARS = 4_096
+"""Offsets of a text with other characters than ASCII are counted from the last multiple of this."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Syntax:
-    """A parsed text."""
+    """A parsed text. What is worked out of the whole text is worked out once."""
 
     text: str
     data: bytes
@@ -31,10 +40,31 @@ class Syntax:
     language: Language
 
     def byte_at(self, offset: int) -> int:
-        return offset if self.text.isascii() else len(_encode(self.text[:offset]))
+        """Return where a character starts in ``data``."""
+        if self.text.isascii():
+            return offset
+        step = offset // _STEP_CHARS
+        return self._step_bytes[step] + len(_encode(self.text[step * _STEP_CHARS : offset]))
 
     def offset_at(self, byte: int) -> int:
-        return byte if self.text.isascii() else len(self.data[:byte].decode("utf-8", "replace"))
+        """Return the offset of the character that starts at a byte."""
+        if self.text.isascii():
+            return byte
+        step = bisect_right(self._step_bytes, byte) - 1
+        rest = self.data[self._step_bytes[step] : byte].decode("utf-8", "replace")
+        return step * _STEP_CHARS + len(rest)
+
+    @cached_property
+    def indent_unit(self) -> str | None:
+        """The text's unit of indentation; None if no line is indented."""
+        return indent_unit(self.text)
+
+    @cached_property
+    def _step_bytes(self) -> Sequence[int]:
+        """Where every 4,096th character starts in ``data``."""
+        starts = range(0, len(self.text), _STEP_CHARS)
+        sizes = (len(_encode(self.text[at : at + _STEP_CHARS])) for at in starts)
+        return list(accumulate(sizes, initial=0))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

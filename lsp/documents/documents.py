@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from lsprotocol import types
 
+from intarsia.lsp.documents.content_changes import changed_text
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.notebooks import CellText, Notebooks, TextAround
 from intarsia.lsp.documents.positions import PositionEncoding, line_starts, offset_at, position_at
@@ -98,12 +99,12 @@ class Documents:
         if document is None:
             logger.warning("ignored a change of a document that is not open: %s", uri)
             return
-        if params.text_document.version < document.version:  # some clients never raise it
+        version = params.text_document.version
+        if version < document.version:  # some clients never raise it
             logger.warning("ignored a change of an older version of a document: %s", uri)
             return
-        for change in params.content_changes:
-            document = _apply(document, change)
-        self._open[uri] = replace(document, version=params.text_document.version, is_edited=True)
+        text = changed_text(document.text, params.content_changes, self.encoding)
+        self._open[uri] = replace(document.with_text(text), version=version, is_edited=True)
 
     def close(self, uri: str) -> None:
         if self._open.pop(uri, None) is None:
@@ -137,11 +138,3 @@ class Documents:
             self.close(uri)
         self._notebooks.close(params.notebook_document.uri)
         return closed
-
-
-def _apply(document: Document, change: types.TextDocumentContentChangeEvent) -> Document:
-    if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-        return document.with_text(change.text)
-    start = document.offset_at(change.range.start)
-    end = max(start, document.offset_at(change.range.end))
-    return document.with_text(document.text[:start] + change.text + document.text[end:])

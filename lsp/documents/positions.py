@@ -33,7 +33,7 @@ def offset_at(
         return len(text)
     start = starts[position.line]
     line = text[start : _line_end(text, starts, position.line)]
-    return start + _column_at(line, position.character, encoding)
+    return start + column_at(line, position.character, encoding)
 
 
 def position_at(
@@ -41,7 +41,24 @@ def position_at(
 ) -> types.Position:
     """Return the position of an offset."""
     line = bisect_right(starts, offset) - 1
-    return types.Position(line, _num_units(text[starts[line] : offset], encoding))
+    return types.Position(line, num_units(text[starts[line] : offset], encoding))
+
+
+def column_at(line: str, units: int, encoding: PositionEncoding) -> int:
+    """Return the last column within ``units``; a character that does not fit whole is left out."""
+    if encoding == "utf-32" or line.isascii():
+        return min(units, len(line))
+    columns = range(len(line) + 1)
+    return bisect_right(columns, units, key=lambda end: num_units(line[:end], encoding)) - 1
+
+
+def num_units(text: str, encoding: PositionEncoding) -> int:
+    """Return how many units a text takes."""
+    if encoding == "utf-32" or text.isascii():
+        return len(text)
+    if encoding == "utf-8":
+        return len(text.encode("utf-8", "surrogatepass"))
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _line_end(text: str, starts: Sequence[int], line: int) -> int:
@@ -50,19 +67,3 @@ def _line_end(text: str, starts: Sequence[int], line: int) -> int:
     end = starts[line + 1] - 1
     is_crlf = text[end] == "\n" and end > starts[line] and text[end - 1] == "\r"
     return end - 1 if is_crlf else end
-
-
-def _column_at(line: str, units: int, encoding: PositionEncoding) -> int:
-    """Return the last column within ``units``; a character that does not fit whole is left out."""
-    if encoding == "utf-32" or line.isascii():
-        return min(units, len(line))
-    columns = range(len(line) + 1)
-    return bisect_right(columns, units, key=lambda end: _num_units(line[:end], encoding)) - 1
-
-
-def _num_units(text: str, encoding: PositionEncoding) -> int:
-    if encoding == "utf-32" or text.isascii():
-        return len(text)
-    if encoding == "utf-8":
-        return len(text.encode("utf-8", "surrogatepass"))
-    return len(text.encode("utf-16-le", "surrogatepass")) // 2

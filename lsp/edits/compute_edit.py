@@ -6,7 +6,7 @@ client. When the document changes, the computation stops.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.filling.fill_all import OnFillProgress, fill_all
@@ -22,6 +22,7 @@ from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import disk_path
+from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.may_suggest import fence_ineligibility
 from intarsia.lsp.edits.edit_arguments import EditArguments
 from intarsia.lsp.fill_options import language_of, options_of
@@ -113,6 +114,7 @@ async def _fill(
     ask = _ask_while_current(session, document)
     context = FillContext(ask=ask, language=language, options=options)
     selection = _selection(document, arguments)
+    await parse_if_long(document.text, selection.start, language)
     match arguments.kind:
         case "fill":
             return [await fill_selection(context, document.text, selection)]
@@ -120,7 +122,7 @@ async def _fill(
             noise = arguments.noise or settings.rewrite_noise
             return [await rewrite_selection(context, document.text, selection, noise)]
         case "fillAll":
-            holes = holes_of(settings, document)
+            holes = await read_text(document.text, partial(holes_of, settings, document))
             selected = holes_within(holes, selection.start, selection.end)
             others = [hole for hole in holes if hole not in selected]
             return await fill_all(context, document.text, selected, others, on_progress=on_progress)

@@ -21,6 +21,7 @@ from intarsia.infill.next_edit.plan import (
 from intarsia.infill.next_edit.renaming import Rename, is_same_rename, rename_between
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
+from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.fill_options import language_of
@@ -215,6 +216,9 @@ class NextEdits:
         document = self._documents.current(uri)
         if document is None or self._around.level_of(document) is None:
             return
+        language = language_of(document)
+        await parse_if_long(watched.settled.text, 0, language)
+        await parse_if_long(document.text, 0, language)
         if watched.is_unfinished(document):
             return
         found = watched.settled.settle(document.text)
@@ -241,7 +245,10 @@ class NextEdits:
             newest=newest,
             silent=[lines_at(document, *place) for place in watched.open.dismissed],
         )
-        plan = plan_next_edits(edited, language_of(document), self._shown_before(uri))
+        plan = await read_text(
+            document.text,
+            partial(plan_next_edits, edited, language_of(document), self._shown_before(uri)),
+        )
         found = find_offers(
             lambda request: self._idle.ask(request, self._until(watched), is_search=True),
             plan,
@@ -270,7 +277,12 @@ class NextEdits:
         """Have the engine read the text around a line."""
         uri = document.uri
         watched.quiet_until = max(watched.quiet_until, time.monotonic() + PAUSE_S)
-        plan = plan_reading(document.text, line, language_of(document), self._shown_before(uri))
+        plan = await read_text(
+            document.text,
+            partial(
+                plan_reading, document.text, line, language_of(document), self._shown_before(uri)
+            ),
+        )
         answer = await self._idle.ask(
             plan.request(model=self._around.model()), self._until(watched), is_search=False
         )

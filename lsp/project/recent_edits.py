@@ -97,7 +97,8 @@ def _after(region: Region, edit: EditedLines) -> Region:
         return line + shift if line >= end_of_edit else min(line, edit.start_line + edit.num_new)
 
     start_line = moved(region.start_line)
-    return replace(region, start_line=start_line, end_line=max(start_line, moved(region.end_line)))
+    end_line = max(start_line, moved(region.end_line))
+    return Region(uri=region.uri, start_line=start_line, end_line=end_line)
 
 
 def _is_near(first: Region, second: Region) -> bool:

@@ -7,6 +7,7 @@ the command ``intarsia.edit`` instead.
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import attrs
@@ -14,16 +15,21 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from intarsia.lsp.documents.documents import Document
+from intarsia.lsp.documents.long_texts import read_text
 from intarsia.lsp.edits.edit_arguments import edit_arguments, read_edit_arguments
 from intarsia.lsp.edits.make_edit import make_edit, show_reason
 from intarsia.lsp.protocol_extensions import EDIT_COMMAND, EDIT_KINDS, NEXT_EDIT_KIND, EditKind
 from intarsia.lsp.requests.prefetch import prefetch
 
 if TYPE_CHECKING:
+    from intarsia.infill.holes.marked_hole import MarkedHole
     from intarsia.lsp.server import IntarsiaServer
     from intarsia.lsp.session import Session
 
 logger = logging.getLogger(__name__)
+
+_LINE_END = 2**31 - 1
+"""A character after the end of any line; LSP clamps it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,7 @@ class _Offer:
     where: types.Range | None
 
 
-def code_action(
+async def code_action(
     ls: "IntarsiaServer", params: types.CodeActionParams
 ) -> Sequence[types.CodeAction | types.Command] | None:
     """Answer with the edits that apply to a range, or with null."""
@@ -47,7 +53,7 @@ def code_action(
     if is_cursor and is_automatic:
         # A light bulb at every position would be noise, but the position itself is news.
         session.next_edits.cursor_moved(params.text_document.uri, params.range.start.line)
-        prefetch(session, params.text_document.uri, params.range.start)
+        await prefetch(session, params.text_document.uri, params.range.start)
         return next_edits or None
     requested = [kind for kind, name in EDIT_KINDS.items() if _is_requested(name, context.only)]
     document = session.documents.current(params.text_document.uri)
@@ -56,7 +62,8 @@ def code_action(
     if refusal := session.refusal(document):
         logger.info("no edits: %s", refusal.reason)
         return None
-    offers = _offers(session, document, params.range, is_cursor=is_cursor)
+    holes = await _holes_of(session, document)
+    offers = _offers(document, holes, params.range, is_cursor=is_cursor)
     actions = [_action(ls, document, offer) for offer in offers if offer.kind in requested]
     return [*next_edits, *actions]
 
@@ -98,13 +105,19 @@ def _is_requested(kind: str, only: Sequence[str] | None) -> bool:
     return not only or "" in only or any(f"{kind}.".startswith(f"{parent}.") for parent in only)
 
 
-def _offers(
-    session: "Session", document: Document, where: types.Range, *, is_cursor: bool
-) -> Iterator[_Offer]:
-    from intarsia.infill.holes.find_holes import holes_within
+async def _holes_of(session: "Session", document: Document) -> "Sequence[MarkedHole]":
     from intarsia.lsp.edits.compute_edit import holes_of
 
-    holes = holes_of(session.settings_of(document), document)
+    return await read_text(
+        document.text, partial(holes_of, session.settings_of(document), document)
+    )
+
+
+def _offers(
+    document: Document, holes: "Sequence[MarkedHole]", where: types.Range, *, is_cursor: bool
+) -> Iterator[_Offer]:
+    from intarsia.infill.holes.find_holes import holes_within
+
     start, end = document.offset_at(where.start), document.offset_at(where.end)
     if not is_cursor:
         yield _Offer("Fill the selection", "fill", "fill", where)
@@ -113,9 +126,11 @@ def _offers(
         if inside := holes_within(holes, start, end):
             yield _Offer(_all(len(inside), " in the selection"), "fillAll", "fillAll", where)
         return
+    line_start = document.offset_at(types.Position(where.start.line, 0))
+    line_end = document.offset_at(types.Position(where.start.line, _LINE_END))
     for hole in holes:
-        place = types.Range(document.position_at(hole.start), document.position_at(hole.end))
-        if place.start.line <= where.start.line <= place.end.line:
+        if hole.start <= line_end and line_start <= hole.end:
+            place = types.Range(document.position_at(hole.start), document.position_at(hole.end))
             yield _Offer("Fill this hole", "fill", "fillAll", place)
             if len(holes) == 1:
                 return

@@ -7,6 +7,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.documents.long_texts import parse_if_long
 from intarsia.lsp.documents.snapshot import take_snapshot
 from intarsia.lsp.protocol_extensions import CONTEXT_COMMAND
 from intarsia.lsp.server import IntarsiaServer
@@ -34,6 +35,7 @@ async def execute_context(ls: IntarsiaServer, params: types.ExecuteCommandParams
 
 async def _text(ls: IntarsiaServer, arguments: _Arguments) -> str:
     """Return what the model sees, or one line that says why it sees nothing."""
+    from intarsia.lsp.fill_options import language_of
     from intarsia.lsp.project.seen_text import seen_text
     from intarsia.lsp.requests.plan import plan_ahead
 
@@ -44,6 +46,7 @@ async def _text(ls: IntarsiaServer, arguments: _Arguments) -> str:
         return f"the model sees nothing: {snapshot.reason}\n"
     if refusal := session.refusal(snapshot.document):
         return f"the model sees nothing: {refusal.reason}\n"
+    await parse_if_long(snapshot.text, snapshot.offset, language_of(snapshot.document))
     plan = plan_ahead(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return f"no suggestion at this place: {plan.reason}\n"

@@ -10,11 +10,12 @@ import logging
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import line_end
+from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.project.project_contexts import OpenHole
 from intarsia.lsp.session import Session
@@ -121,8 +122,10 @@ async def _step(
     session: Session, asked: Snapshot, outcome: RequestOutcome, place: Snapshot
 ) -> None:
     """Do one step of the chain: revise the answer to the request itself, or fill another place."""
+    from intarsia.lsp.fill_options import language_of
     from intarsia.lsp.requests.plan import plan_ahead
 
+    await parse_if_long(place.text, place.offset, language_of(place.document))
     if place is asked:
         await _revise(session, asked, may_gain=outcome.may_be_revised)
         return
@@ -179,6 +182,7 @@ async def _attempt(
         project=session.project_of(place),
         project_use="always" if is_revision else "if_cached",
     )
+    read = cache(partial(read_ghost_text, plan))
     spent_s = 0.0
 
     async def ask(alternative: int) -> "Filled | None":
@@ -190,11 +194,13 @@ async def _attempt(
             filled = await session.engine.fill_ahead(request(alternative=alternative))
         finally:
             spent_s += time.monotonic() - started
-        # A request would get all of what the deadline has cut short here.
-        return None if filled is not None and filled.finish_reason == "deadline" else filled
+        if filled is None or filled.finish_reason == "deadline":
+            return None  # a request would get all of what the deadline has cut short here
+        await read_text(place.text, partial(read, filled))  # the loop reads it again
+        return filled
 
     try:
-        attempts = await ask_until_enough_pass(ask, partial(read_ghost_text, plan))
+        attempts = await ask_until_enough_pass(ask, read)
     finally:
         if spent_s and not is_revision:
             session.ahead.count_asked(spent_s)

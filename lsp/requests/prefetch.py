@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.documents.long_texts import parse_if_long
 from intarsia.lsp.documents.snapshot import take_snapshot
 
 if TYPE_CHECKING:
@@ -19,16 +20,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def prefetch(session: "Session", uri: str, position: types.Position) -> None:
+async def prefetch(session: "Session", uri: str, position: types.Position) -> None:
     """Have the engine read the context at a position of an edited document; log errors."""
     try:
-        _prefetch(session, uri, position)
+        await _prefetch(session, uri, position)
     except Exception:  # the user did not request it
         logger.exception("reading ahead failed")
 
 
-def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
+async def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
     from intarsia.engine.ipc.messages import Prefetch
+    from intarsia.lsp.fill_options import language_of
     from intarsia.lsp.requests.plan import plan_ahead, request_for
 
     document = session.documents.current(uri)
@@ -38,6 +40,9 @@ def _prefetch(session: "Session", uri: str, position: types.Position) -> None:
         return
     snapshot = take_snapshot(session.documents, uri, position)
     if isinstance(snapshot, NoSuggestion):
+        return
+    await parse_if_long(snapshot.text, snapshot.offset, language_of(document))
+    if not snapshot.is_current(session.documents):
         return
     plan = plan_ahead(session, snapshot)
     if isinstance(plan, NoSuggestion):

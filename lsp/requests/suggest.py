@@ -7,10 +7,11 @@ import asyncio
 import logging
 import time
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from intarsia.infill.suggestion import NoSuggestion
+from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
@@ -71,11 +72,16 @@ async def _ask_engine(
 ) -> RequestOutcome:
     """Add to the cached suggestions: the greedy fill, then alternatives, until there are enough."""
     from intarsia.infill.filling.attempts import ask_until_enough_pass
+    from intarsia.lsp.fill_options import language_of
     from intarsia.lsp.requests.plan import is_first, plan_suggestion, read_ghost_text, request_for
 
+    await parse_if_long(snapshot.text, snapshot.offset, language_of(snapshot.document))
+    if not snapshot.is_current(session.documents):
+        return RequestOutcome(reason=_STALE)
     plan = plan_suggestion(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return RequestOutcome(reason=plan.reason)
+    read = cache(partial(read_ghost_text, plan))
     project, settings = session.project_of(snapshot), session.settings_of(snapshot.document)
     ends_at = time.monotonic() + options.deadline_ms / 1000
 
@@ -92,10 +98,13 @@ async def _ask_engine(
             is_watched=shows_draft,
             project=project,
         )
-        return await _fill(session, snapshot, request)
+        filled = await _fill(session, snapshot, request)
+        if not isinstance(filled, NoSuggestion):
+            await read_text(snapshot.text, partial(read, filled))  # the loop reads it again
+        return filled
 
     attempts = await ask_until_enough_pass(
-        fill, partial(read_ghost_text, plan), num_needed=options.num_candidates, known=cached.ghosts
+        fill, read, num_needed=options.num_candidates, known=cached.ghosts
     )
     if outdated := _why_outdated(session, snapshot, settings):
         return RequestOutcome(reason=outdated, cost=attempts.cost)

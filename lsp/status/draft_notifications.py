@@ -13,13 +13,14 @@ from lsprotocol import types
 
 from intarsia.engine.ipc.throttle import Throttle
 from intarsia.infill.confidence import ConfidentToken
+from intarsia.infill.syntax.hidden_characters import first_hidden
 from intarsia.infill.syntax.lines import newline_of
 from intarsia.lsp.documents.documents import Documents
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.protocol_extensions import DRAFT
 
 if TYPE_CHECKING:
-    from intarsia.engine.ipc.messages import Step
+    from intarsia.engine.ipc.messages import CanvasToken, Step
 
 INTERVAL_S = 1 / 20
 
@@ -79,11 +80,24 @@ class Drafts:
 
 def _draft(snapshot: Snapshot, step: "Step") -> Draft:
     newline = newline_of(snapshot.document.text)
+    seen = first_hidden("".join(token.text for token in step.tokens), snapshot.text)
     tokens = tuple(
         DraftToken(token.text.replace("\n", newline), token.confidence, token.is_settled)
-        for token in step.tokens
+        for token in _until(step.tokens, seen)
     )
     return _draft_at(snapshot, step.step, tokens)
+
+
+def _until(tokens: "Sequence[CanvasToken]", end: int | None) -> "Iterator[CanvasToken]":
+    """Yield the tokens up to this offset of their text, None for all."""
+    at = 0
+    for token in tokens:
+        if end is not None and at + len(token.text) > end:
+            if end > at:
+                yield msgspec.structs.replace(token, text=token.text[: end - at])
+            return
+        yield token
+        at += len(token.text)
 
 
 def _draft_at(snapshot: Snapshot, step: int, tokens: tuple[DraftToken, ...]) -> Draft:

@@ -158,3 +158,12 @@ def test_debug_adds_the_traceback_to_the_line(tmp_path: Path):
 )
 def test_options_out_of_range(source: Path, option: tuple[str, ...]):
     check(ExitCode.BAD_INPUT, "see `intarsia fill --help`", source, "--at", "1:5", *option)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="such names are not possible there")
+def test_a_file_name_reaches_no_terminal_as_an_escape(tmp_path: Path):
+    path = tmp_path / "ev\x1b]0;own\x07\u202eil.py"
+    missing = run("fill", str(path), "--at", "1:1")
+    assert missing.exit_code == ExitCode.BAD_INPUT
+    assert "ev␛]0;own␇�il.py" in missing.stderr
+    assert "\x1b" not in missing.stderr

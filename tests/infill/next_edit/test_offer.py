@@ -57,7 +57,18 @@ def offered(before: str, after: str, edit: NextEdit, language: object = PLAIN_TE
         ("a\r\nb\r\nc", "x\r\nb\r\nc", correction(2, 1, ""), "x\r\nb"),
         ("a\nb\nc\n", "x\nb\nc\n", correction(3, 0, "d\n"), "x\nb\nc\nd\n"),
         ("\ufeffa\nb\n", "\ufeffa\ny\n", correction(0, 1, "x\n"), "\ufeffx\ny\n"),
-        ("a\x0c\nb\n", "x\x0c\nb\n", correction(1, 1, "y\u2028\n"), "x\x0c\ny\u2028\n"),
+        (
+            "a\x0c\nb\u2028\n",
+            "x\x0c\nb\u2028\n",
+            correction(1, 1, "y\u2028\n"),
+            "x\x0c\ny\u2028\n",
+        ),
+        (
+            "a\nb\n",
+            "x\nb\n",
+            correction(1, 1, "y\u202e\n"),
+            "the correction has characters that are not seen",
+        ),
     ],
 )
 def test_lines_are_replaced_inserted_and_removed(

@@ -90,3 +90,10 @@ def test_tokens_come_in_the_order_in_which_they_were_written(raw: list[str], bef
         numbers = [number for _, number in spoken(align(written(*raw), cleaned.text))]
         known = [number for number in numbers if number is not None]
         assert known == sorted(known)
+
+
+def test_only_the_first_of_very_many_lines_are_matched() -> None:
+    written = [ConfidentToken("a\n", 0.5)] * 3_000
+    aligned = align(written, "b\n" + "a\n" * 2_000 + "c")
+    assert "".join(token.text for token in aligned) == "b\n" + "a\n" * 2_000 + "c"
+    assert {token.confidence for token in aligned} == {0.5, 1.0}

@@ -1,16 +1,25 @@
 """Texts on which a grammar would never end or would crash the process."""
 
+import time
+
 import pytest
 
 from intarsia.infill.holes.hole import Hole, find_hole
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.parse import parse
-from intarsia.infill.syntax.parser_limits import is_beyond_grammar, parse_bounded
+from intarsia.infill.syntax.parser_limits import (
+    LIMIT_S,
+    LIMIT_S_PER_MEGABYTE,
+    is_beyond_grammar,
+    parse_bounded,
+)
 
 RUBY = language_for_id("ruby")
 YAML = language_for_id("yaml")
+PYTHON = language_for_id("python")
 SHELL = language_for_id("shellscript")
+BLANKS = [" " * level + "x\n" for level in range(40)]
 UNENDING = "<a>\n" * 50_000  # minutes in the shell grammar
 
 
@@ -56,3 +65,42 @@ def test_ruby_texts_that_its_grammar_may_not_survive(text, expected):
 def test_yaml_texts_that_its_grammar_may_not_survive(text, expected):
     assert is_beyond_grammar(text, YAML) is expected
     assert (parse(text, YAML) is None) is expected
+
+
+def blocks_in_blocks(depth: int, indent: str = " ") -> str:
+    return "".join(indent * level + "if x:\n" for level in range(depth)) + indent * depth
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (blocks_in_blocks(100, "    ") + "x = 'a'\n", False),
+        (blocks_in_blocks(40, "\t") + "x = 'a'\n", False),
+        ("x = [\n" + "".join(" " * column + "1,\n" for column in range(300)) + "]\n", False),
+        (blocks_in_blocks(520) + "x = '", True),
+        (blocks_in_blocks(520, "\t") + "x = '", True),
+        (blocks_in_blocks(520).replace("\n", "\r") + "x = '", True),
+        ("if x:\n" + (" " * 20 + "\\\n") * 40 + "".join(BLANKS[:30]) + "x = '", True),
+        ("if x and \\\n" + "        y:\n    z = 1 + \\\n        2\n" * 500, False),
+    ],
+)
+def test_python_texts_that_its_grammar_may_not_survive(text: str, expected: bool) -> None:
+    assert is_beyond_grammar(text, PYTHON) is expected
+    assert (parse(text, PYTHON) is None) is expected
+
+
+@pytest.mark.parametrize(("num_open", "expected"), [(2_000, True), (20_000, False)])
+def test_a_text_with_little_but_errors_is_plain_text(num_open: int, expected: bool) -> None:
+    assert (parse("x = " + "(\n" * num_open, PYTHON) is not None) is expected
+
+
+def test_long_code_with_one_error_is_parsed() -> None:
+    assert parse("def f():\n    return 1\n" * 20_000 + "x = (((\n", PYTHON) is not None
+
+
+def test_a_token_that_runs_on_for_ever_ends_the_parse_in_time() -> None:
+    grammar = language_for_id("c").grammar
+    assert grammar is not None
+    started = time.process_time()
+    assert parse_bounded(b"/*\n" * 200_000, load_grammar(grammar)) is None
+    assert time.process_time() - started < 10 * (LIMIT_S + 0.6 * LIMIT_S_PER_MEGABYTE)

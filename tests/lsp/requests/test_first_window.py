@@ -110,7 +110,7 @@ def test_a_short_file_is_read_whole(session: Session) -> None:
     assert len(plan.canvas.prefix) + len(plan.canvas.suffix) > len(text) - 40
 
 
-def test_a_resting_cursor_has_that_read_which_a_request_there_sends(
+async def test_a_resting_cursor_has_that_read_which_a_request_there_sends(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     places: list[Prefetch] = []
@@ -119,7 +119,7 @@ def test_a_resting_cursor_has_that_read_which_a_request_there_sends(
     change = types.TextDocumentContentChangePartial(start, "# edited\n")
     document = types.VersionedTextDocumentIdentifier(2, URI)
     session.change_document(types.DidChangeTextDocumentParams(document, [change]))
-    prefetch(session, URI, types.Position(400, 12))
+    await prefetch(session, URI, types.Position(400, 12))
     plan, is_short = planned(session, 400)
     assert is_short
     assert [(it.prefix, it.suffix) for it in places] == [(plan.canvas.prefix, plan.canvas.suffix)]

@@ -44,7 +44,7 @@ async def sent(settings: Mapping[str, object], uri: str = "file:///a.py") -> Rec
     await suggest(
         session, snapshot, SuggestOptions(num_candidates=2, debounce_ms=0, deadline_ms=1000)
     )
-    prefetch(session, uri, START)
+    await prefetch(session, uri, START)
     return engine
 
 

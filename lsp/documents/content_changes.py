@@ -1,0 +1,147 @@
+"""Applies the content changes of one ``didChange`` in sequence, at the cost of one text.
+
+An editor sends "replace all" as thousands of changes. The text is kept in chunks meanwhile: a
+change rebuilds the chunks that it touches, and counts its way through the others.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from lsprotocol import types
+
+from intarsia.infill.syntax.lines import line_end, splits_line_end
+from intarsia.lsp.documents.positions import PositionEncoding, column_at, num_units
+
+CHUNK_CHARS = 4_096
+
+
+def changed_text(
+    text: str,
+    changes: Iterable[types.TextDocumentContentChangeEvent],
+    encoding: PositionEncoding,
+) -> str:
+    """Return the text after the changes. Each one's positions are in the text before it."""
+    chunks = _ChunkedText(text, encoding)
+    for change in changes:
+        if isinstance(change, types.TextDocumentContentChangeWholeDocument):
+            chunks = _ChunkedText(change.text, encoding)
+        else:
+            chunks.replace(change.range, change.text)
+    return str(chunks)
+
+
+class _Chunk:
+    """Part of a text, never empty. No chunk begins between CR and LF."""
+
+    __slots__ = ("_num_units", "num_line_ends", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.num_line_ends = _num_line_ends(text, len(text))
+        self._num_units: int | None = None
+
+    def num_units(self, encoding: PositionEncoding) -> int:
+        """Count the units of the whole chunk, once."""
+        if self._num_units is None:
+            self._num_units = num_units(self.text, encoding)
+        return self._num_units
+
+    def line_start(self, number: int) -> int:
+        """Return where the line after this number of line ends starts, by bisection."""
+        offsets = range(len(self.text) + 1)
+        start = bisect_left(offsets, number, key=lambda end: _num_line_ends(self.text, end))
+        return start + splits_line_end(self.text, start)
+
+    def line_end(self, offset: int) -> int:
+        """Return where the line at an offset ends, before its line end."""
+        return line_end(self.text, offset) if self.num_line_ends else len(self.text)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Place:
+    """An offset into a chunk; the end of a text is in the chunk after the last one."""
+
+    index: int
+    offset: int
+
+
+class _ChunkedText:
+    """A text that is cheap to change, at positions of one encoding."""
+
+    def __init__(self, text: str, encoding: PositionEncoding) -> None:
+        self._chunks = list(_chunks_of(text))
+        self._encoding = encoding
+
+    def __str__(self) -> str:
+        return "".join(chunk.text for chunk in self._chunks)
+
+    def replace(self, where: types.Range, new: str) -> None:
+        """Replace a range; one that ends before it starts is empty, at its start."""
+        line = self._line(where.start.line)
+        start = self._in_line(line, where.start.character)
+        if where.end.line != where.start.line:
+            line = self._line(where.end.line)
+        end = max(start, self._in_line(line, where.end.character))
+        first, last = start.index, end.index
+        middle = self._before(start) + new + self._after(end)
+        if first > 0 and (first == len(self._chunks) or middle[:1] in ("", "\n")):
+            first -= 1  # do not leave a CR at its end alone, nor a small chunk after it
+            middle = self._chunks[first].text + middle
+        if middle.endswith("\r") and last + 1 < len(self._chunks):
+            last += 1
+            middle += self._chunks[last].text
+        self._chunks[first : last + 1] = _chunks_of(middle)
+
+    def _before(self, place: _Place) -> str:
+        return self._chunks[place.index].text[: place.offset] if place.offset else ""
+
+    def _after(self, place: _Place) -> str:
+        is_end = place.index == len(self._chunks)
+        return "" if is_end else self._chunks[place.index].text[place.offset :]
+
+    def _line(self, number: int) -> _Place:
+        """Return where a line starts, at most the end of the text."""
+        for index, chunk in enumerate(self._chunks):
+            if number <= chunk.num_line_ends:
+                return _Place(index, chunk.line_start(number))
+            number -= chunk.num_line_ends
+        return _Place(len(self._chunks), 0)
+
+    def _in_line(self, start: _Place, units: int) -> _Place:
+        """Return the place ``units`` after the start of a line, at most the line's end."""
+        offset = start.offset
+        for index in range(start.index, len(self._chunks)):
+            chunk = self._chunks[index]
+            if offset == 0 and chunk.num_line_ends == 0:
+                length = chunk.num_units(self._encoding)
+                if units >= length:
+                    units -= length
+                    continue
+            end = chunk.line_end(offset)
+            line = chunk.text[offset:end]
+            length = num_units(line, self._encoding)
+            if units < length or end < len(chunk.text):
+                return _Place(index, offset + column_at(line, units, self._encoding))
+            units, offset = units - length, 0
+        return _Place(len(self._chunks), 0)
+
+
+def _num_line_ends(text: str, end: int) -> int:
+    """Count the line ends in ``text[:end]``."""
+    num_lf = text.count("\n", 0, end)
+    num_cr = text.count("\r", 0, end)
+    return num_lf + num_cr - (text.count("\r\n", 0, end) if num_cr else 0)
+
+
+def _chunks_of(text: str) -> Iterator[_Chunk]:
+    """Yield the text in chunks; the last one may have up to twice the usual length."""
+    start = 0
+    while start < len(text):
+        end = start + CHUNK_CHARS
+        if len(text) - end < CHUNK_CHARS:
+            end = len(text)
+        elif text[end - 1 : end + 1] == "\r\n":
+            end += 1
+        yield _Chunk(text[start:end])
+        start = end

@@ -1,0 +1,194 @@
+"""Every stage that works on the text of a file, as a function of one text and a cursor in it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from intarsia.cli.api.holes.language import language_of
+from intarsia.cli.api.holes.marks import read_prompt
+from intarsia.cli.api.holes.request import Context
+from intarsia.cli.terminal import displayable
+from intarsia.engine.ipc.messages import NextEdit
+from intarsia.infill.canvas.canvas import Budget, build_canvas
+from intarsia.infill.confidence import ConfidentToken
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import plan_at_cursor, plan_placeholder
+from intarsia.infill.holes.find_holes import find_holes
+from intarsia.infill.holes.hole import Hole, find_hole, hole_for_range
+from intarsia.infill.holes.marked_hole import OpenHole, open_marked
+from intarsia.infill.languages import Language, language_for_id
+from intarsia.infill.next_edit.offer import read_offer
+from intarsia.infill.next_edit.plan import EditedText, plan_next_edits, plan_reading
+from intarsia.infill.next_edit.renaming import rename_between
+from intarsia.infill.next_edit.settled_edit import Hunk, settled_edit
+from intarsia.infill.postprocess import clean
+from intarsia.infill.postprocess.align_tokens import align
+from intarsia.infill.syntax.embedded_code import code_at, code_of_language
+from intarsia.infill.syntax.next_line import end_and_next_line
+from intarsia.infill.syntax.nodes import num_errors
+from intarsia.infill.syntax.parse import parse
+from intarsia.lsp.documents.positions import line_starts, offset_at, position_at
+from intarsia.workspace.context.neighbourhood import neighbourhood_of
+from intarsia.workspace.context.place import Place, in_own_language
+from intarsia.workspace.files.generated import is_generated_text, is_minified
+from intarsia.workspace.index.parsed_file import parse_text
+
+FILLS = ("return (x\n" * 9, "(" * 40, '"\\' * 900)
+"""What a model may write into the hole."""
+
+MAX_OFFERS = 2
+"""Read of one answer."""
+MAX_HOLES = 20
+"""Of those found in one text, this many are planned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A text in a language, and a user's cursor in it."""
+
+    text: str
+    language: Language
+    cursor: int
+
+
+def _holes(subject: Subject) -> list[Hole]:
+    """Return the holes of a selection, at the cursor, and at both ends of the text."""
+    text, cursor, language = subject.text, subject.cursor, subject.language
+    start, end = sorted((len(text) // 3, cursor))
+    at_cursors = (find_hole(text, it, language) for it in (0, cursor, len(text)))
+    selected = hole_for_range(text, start, end, language)
+    return [selected, *(it for it in at_cursors if isinstance(it, Hole))]
+
+
+def _parse(subject: Subject) -> None:
+    syntax = parse(subject.text, subject.language)
+    if syntax is not None:
+        num_errors(syntax)
+
+
+def _find_holes(subject: Subject) -> None:
+    _holes(subject)
+
+
+def _canvas(subject: Subject) -> None:
+    for hole in _holes(subject):
+        build_canvas(subject.text, hole, subject.language, Budget())
+
+
+def _clean(subject: Subject) -> None:
+    hole = hole_for_range(subject.text, subject.cursor, subject.cursor, subject.language)
+    canvas = build_canvas(subject.text, hole, subject.language, Budget())
+    for fill in (*FILLS, subject.text[subject.cursor :]):
+        clean(fill, subject.text, hole, canvas, subject.language)
+
+
+def _align(subject: Subject) -> None:
+    raw = subject.text[:8_000]
+    tokens = [ConfidentToken(raw[at : at + 3], 0.5) for at in range(0, len(raw), 3)]
+    align(tokens, raw[::2])
+
+
+def _placeholders(subject: Subject) -> None:
+    holes = find_holes(subject.text, subject.language, marks=("TODO", "..."))
+    others = [(hole.start, hole.end) for hole in holes]
+    middle = len(holes) // 2
+    for place in holes[middle : middle + MAX_HOLES]:
+        opened = open_marked(subject.text, place, subject.language)
+        if isinstance(opened, OpenHole):
+            options = FillOptions()
+            plan_placeholder(opened.shown, opened.hole, subject.language, options, others)
+
+
+def _plan(subject: Subject) -> None:
+    plan_at_cursor(subject.text, subject.cursor, subject.language, FillOptions())
+
+
+def _embedded_code(subject: Subject) -> None:
+    for language in (subject.language, language_for_id("markdown")):
+        code_at(subject.text, subject.cursor, subject.cursor, language)
+        code_of_language(subject.text, subject.cursor, language)
+
+
+def _next_line(subject: Subject) -> None:
+    end_and_next_line(subject.text, subject.cursor, subject.language)
+
+
+def _next_edits(subject: Subject) -> None:
+    text, cursor, language = subject.text, subject.cursor, subject.language
+    before = text[:cursor] + "former" + text[cursor:]
+    edit = settled_edit(before, text)
+    plan_reading(text, text.count("\n", 0, cursor), language)
+    if isinstance(edit, Hunk):
+        rename_between(before, text, edit, language)
+        edited = EditedText(before=before, after=text, edit=edit, newest=edit.new_range)
+        plan = plan_next_edits(edited, language)
+        for first_line in sorted(plan.free_lines)[:MAX_OFFERS]:
+            read_offer(plan, _correction(first_line - plan.first_line))
+
+
+def _correction(first_line: int) -> NextEdit:
+    return NextEdit(
+        first_line=first_line,
+        num_lines=1,
+        text="x = 1\n",
+        drop=9.0,
+        gain=20.0,
+        gain_before=0.0,
+        log_p=-0.1,
+        is_agreed=True,
+    )
+
+
+def _index(subject: Subject) -> None:
+    parse_text(subject.text, subject.language)
+    is_generated_text(subject.text)
+    is_minified(subject.text)
+
+
+def _neighbourhood(subject: Subject) -> None:
+    place = Place(
+        path="/w/a.py",
+        text=subject.text,
+        language=subject.language,
+        offset=subject.cursor,
+        window_start=0,
+        window_end=len(subject.text),
+    )
+    neighbourhood_of(in_own_language(place))
+
+
+def _completions_api(subject: Subject) -> None:
+    before, after = subject.text[: subject.cursor], subject.text[subject.cursor :]
+    language_of(Context(prefix=before, suffix=after), None)
+    language_of(Context(prefix=after, suffix=before), None)
+    read_prompt(f"<|repo_name|>{before}<|file_sep|>{after}<|fim_prefix|>{after}<|fim_middle|>")
+    read_prompt(subject.text)
+
+
+def _positions(subject: Subject) -> None:
+    starts = line_starts(subject.text)
+    for offset in (subject.cursor, len(subject.text)):
+        position = position_at(subject.text, starts, offset, "utf-16")
+        offset_at(subject.text, starts, position, "utf-16")
+
+
+def _terminal(subject: Subject) -> None:
+    displayable(subject.text)
+
+
+STAGES: Mapping[str, Callable[[Subject], None]] = {
+    "parse": _parse,
+    "hole": _find_holes,
+    "canvas": _canvas,
+    "post-processing": _clean,
+    "confidences": _align,
+    "placeholders": _placeholders,
+    "plan": _plan,
+    "embedded code": _embedded_code,
+    "next line": _next_line,
+    "next edits": _next_edits,
+    "index": _index,
+    "neighbourhood": _neighbourhood,
+    "completions API": _completions_api,
+    "positions": _positions,
+    "terminal": _terminal,
+}
