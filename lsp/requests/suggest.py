@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
+from intarsia.infill.calibration.threshold import percent_of
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.session import Session
@@ -37,12 +38,17 @@ class SuggestOptions:
     debounce_ms: int
     deadline_ms: int
     shows_draft: bool = False
+    shows_improbable: bool = False  # the user asked: a text is shown however improbable it is
 
 
 async def suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
     """Return suggestions for the snapshot's cursor, best first; our own errors are reasons."""
     try:
-        return await _suggest(session, snapshot, options)
+        outcome = await _suggest(session, snapshot, options)
+        if options.shows_improbable:
+            return outcome
+        settings = session.settings_of(snapshot.document)
+        return outcome.unasked(percent_of(settings.show_threshold))
     except Exception as error:  # the one guard: no error may disturb typing
         logger.exception("a suggestion failed")
         return RequestOutcome(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
@@ -92,10 +98,13 @@ async def _ask_engine(
             is_watched=shows_draft,
             project=project,
         )
-        return await _fill(session, snapshot, request)
+        return await _fill(session, snapshot, request, shows_all=options.shows_improbable)
 
     attempts = await ask_until_enough_pass(
-        fill, partial(read_ghost_text, plan), num_needed=options.num_candidates, known=cached.ghosts
+        fill,
+        partial(read_ghost_text, plan, settings),
+        num_needed=options.num_candidates,
+        known=cached.ghosts,
     )
     if outdated := _why_outdated(session, snapshot, settings):
         return RequestOutcome(reason=outdated, cost=attempts.cost)
@@ -132,9 +141,14 @@ def _outcome(
     )
 
 
-async def _fill(session: Session, snapshot: Snapshot, request: "Fill") -> "Filled | NoSuggestion":
+async def _fill(
+    session: Session, snapshot: Snapshot, request: "Fill", *, shows_all: bool
+) -> "Filled | NoSuggestion":
     """Ask the engine. A watched fill's draft is shown while it is written."""
+    from intarsia.lsp.requests.plan import draft_filter
+
     if not request.watch:
         return await session.engine.fill(request)
-    with session.drafts.of(snapshot) as on_step:
+    may_show = draft_filter(session, snapshot, shows_all=shows_all)
+    with session.drafts.of(snapshot, may_show) as on_step:
         return await session.engine.fill(request, on_step)
