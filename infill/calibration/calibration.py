@@ -5,6 +5,9 @@ from dataclasses import dataclass
 
 from intarsia.infill.calibration.evidence import Evidence
 
+_LEAST_ODDS = -100.0
+"""The logarithm of odds below which no difference is made: ``math.exp`` has its limits."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Calibration:
@@ -27,4 +30,4 @@ class Calibration:
             + self.weakest * evidence.weakest
             + self.end * evidence.end
         )
-        return 1 / (1 + math.exp(-odds))
+        return 1 / (1 + math.exp(-max(odds, _LEAST_ODDS)))

@@ -62,6 +62,11 @@ def test_the_probability_is_a_logistic_function_of_the_evidence() -> None:
     assert EVEN.probability(evidence) == pytest.approx(1 / (1 + math.exp(3)))
 
 
+def test_a_long_text_of_surprises_has_a_probability_too() -> None:
+    found = keep_probability(tokens(*[0.0] * 1_000), 0.0, EVEN)
+    assert found == pytest.approx(0)
+
+
 def test_more_confidence_may_not_be_worse() -> None:
     with pytest.raises(ValueError, match="negative"):
         Calibration(bias=0, total=-0.1, weakest=0, end=0)
