@@ -22,6 +22,16 @@ def without_start(tokens: Sequence[ConfidentToken], length: int) -> tuple[Confid
     return tuple(left)
 
 
+def without_end(tokens: Sequence[ConfidentToken], length: int) -> tuple[ConfidentToken, ...]:
+    """Return the tokens of the first ``length`` characters."""
+    kept = []
+    for token in tokens:
+        if text := token.text[:length]:
+            kept.append(ConfidentToken(text, token.confidence))
+        length -= len(text)
+    return tuple(kept)
+
+
 def sure_start(tokens: Sequence[ConfidentToken], least: float) -> str:
     """Return the text before the first token that is not known to have this confidence.
 

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Meta
 
 from intarsia.engine.ipc.messages import Decoding
+from intarsia.infill.calibration.threshold import ABOUT_THRESHOLD, Threshold
 
 DECODING_DESCRIPTIONS: Mapping[Decoding, str] = {
     "speculative": "Several tokens a pass, each verified: the model's own greedy text, sooner.",
@@ -186,6 +187,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         PER_FOLDER,
         Meta(description="Never read files that look like secrets (`.env`, keys, credentials)."),
     ] = True
+    show_threshold: Annotated[Threshold, Meta(description=ABOUT_THRESHOLD)] = "eager"
     drafts: Annotated[
         bool,
         Meta(

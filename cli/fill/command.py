@@ -44,9 +44,12 @@ def command(
         require_writable(source)
     language = language or language_for_path(source.name)
 
+    asked = FillOptions(**options, is_background=True)
+
     def report(filling: FilledPlace) -> None:
         if as_json:
-            click.echo(to_json(report_filling(source.name, source.text, filling)))
+            filled = report_filling(source.name, source.text, filling, asked.decoding)
+            click.echo(to_json(filled))
         else:
             show_filling(output(), source.name, source.text, filling, language)
 
@@ -54,7 +57,7 @@ def command(
         source=source,
         language=language,
         where=where,
-        options=FillOptions(**options, is_background=True),
+        options=asked,
         is_watched=watch,
         report=report,
     )

@@ -3,9 +3,11 @@
 import msgspec
 
 from intarsia.cli.fill.positions import Range, range_of
-from intarsia.engine.ipc.messages import Timing
+from intarsia.engine.ipc.messages import Decoding, Timing
 from intarsia.infill.filling.fill_one import FillResult
+from intarsia.infill.filling.judged import probability_of
 from intarsia.infill.filling.outcome import FilledPlace
+from intarsia.infill.filling.places import Cursor
 from intarsia.infill.suggestion import NoSuggestion
 
 
@@ -24,9 +26,12 @@ class FillReport(msgspec.Struct, frozen=True, kw_only=True):
     model: str | None = None
     num_prefilled: int | None = None
     num_reused: int | None = None
+    probability: float | None = None  # that a user keeps the text, of a fill at a cursor
 
 
-def report_filling(file: str, text: str, filling: FilledPlace) -> FillReport:
+def report_filling(
+    file: str, text: str, filling: FilledPlace, decoding: Decoding = "speculative"
+) -> FillReport:
     """Return the report of one hole; ``text`` is the original text of the file."""
     where = range_of(text, *filling.where)
     match filling.outcome:
@@ -46,6 +51,9 @@ def report_filling(file: str, text: str, filling: FilledPlace) -> FillReport:
                 model=filled.model,
                 num_prefilled=filled.num_prefilled,
                 num_reused=filled.num_reused,
+                probability=None
+                if isinstance(found, NoSuggestion) or not isinstance(filling.place, Cursor)
+                else probability_of(filled, found, decoding),
             )
 
 

@@ -16,8 +16,9 @@ class ScoredToken:
     """A token with figures of the distribution that it was taken from."""
 
     id: int
-    confidence: float  # its probability
+    confidence: float  # its probability, given what is typed of it
     entropy: float  # nats
+    typed_log_p: float = 0.0  # log-probability of what is typed of it
 
 
 def score_tokens(logits: Tensor, ids: Sequence[int]) -> list[ScoredToken]:
@@ -40,6 +41,7 @@ class HoleTokens:
     confidences: list[float] = field(default_factory=list)
     entropies: list[float] = field(default_factory=list)  # nats; drafted tokens may have none
     num_committed: int = 0
+    typed_log_p: float = 0.0  # of all tokens
     num_forwards: int = 0
     finish_reason: EndReason = "end"
 
@@ -56,11 +58,13 @@ class HoleTokens:
 
     def then_committed(self, tokens: Sequence[ScoredToken]) -> "HoleTokens":
         """Return these tokens followed by others, all committed."""
-        return self.then(
+        text = self.then(
             [token.id for token in tokens],
             [token.confidence for token in tokens],
             [token.entropy for token in tokens],
-        ).all_committed()
+        )
+        typed_log_p = sum(token.typed_log_p for token in tokens)
+        return replace(text, typed_log_p=text.typed_log_p + typed_log_p).all_committed()
 
     def scored(self, start: int = 0, end: int | None = None) -> list[ScoredToken]:
         """Return the tokens from ``start`` up to ``end``, as far as their entropies are known."""

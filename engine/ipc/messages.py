@@ -296,6 +296,7 @@ class Candidate(msgspec.Struct, frozen=True, kw_only=True):
     tokens: tuple[CanvasToken, ...]
     mean_entropy: float
     finish_reason: FinishReason
+    end_confidence: float | None = None
 
 
 class Step(_Message, tag="step", frozen=True, kw_only=True):
@@ -330,6 +331,8 @@ class Filled(_Message, tag="filled", frozen=True, kw_only=True):
     num_prefilled: int  # context tokens computed for this fill
     num_reused: int  # context tokens that were in the KV cache already
     num_project: int = 0  # context tokens of other files that the answer was written with
+    # Probability that the hole ends after ``tokens``; None: it did not end there, or not known.
+    end_confidence: float | None = None
     others: tuple[Candidate, ...] = ()  # best first
 
 

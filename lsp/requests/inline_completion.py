@@ -56,6 +56,7 @@ def _options(
         debounce_ms=0 if is_invoked else settings.debounce_ms,
         deadline_ms=settings.invoked_deadline_ms if is_invoked else settings.deadline_ms,
         shows_draft=session.extensions.drafts and settings.drafts and snapshot.selected is None,
+        shows_improbable=is_invoked,
     )
 
 

@@ -158,11 +158,25 @@ async def _revise(session: Session, asked: Snapshot, *, may_gain: bool) -> None:
     if attempts is None or not asked.is_current(session.documents):
         return
     session.windows.remember(uri, plan.canvas.window)
-    known = session.cache.lookup(asked).ghosts[:1]
-    if attempts.passed and attempts.passed[0].text not in [it.text for it in known]:
+    known = next(iter(session.cache.lookup(asked).ghosts), None)
+    revised = next(iter(attempts.passed), None)
+    if revised is not None and is_better(revised, known):
         _keep(session, asked, attempts, None)
-        if session.extensions.drafts and session.settings.drafts and asked.selected is None:
-            session.drafts.revise(asked, attempts.passed[0].tokens)
+        shows_draft = session.extensions.drafts and session.settings.drafts
+        if shows_draft and asked.selected is None and not revised.is_hidden:
+            session.drafts.revise(asked, revised.shown.tokens)
+
+
+def is_better(revised: "GhostText", known: "GhostText | None") -> bool:
+    """Whether a revision replaces what is known: another text, or one that is now probable enough.
+
+    It does not take a text away that is shown.
+    """
+    if known is None:
+        return True
+    if known.is_hidden:
+        return revised.text != known.text or not revised.is_hidden
+    return revised.text != known.text and not revised.is_hidden
 
 
 async def _attempt(
@@ -175,14 +189,15 @@ async def _attempt(
     from intarsia.infill.filling.attempts import ask_until_enough_pass
     from intarsia.lsp.requests.plan import ahead_request_for, read_ghost_text
 
+    settings = session.settings_of(place.document)
     request = partial(
         ahead_request_for,
         plan,
-        session.settings_of(place.document),
+        settings,
         project=session.project_of(place),
         project_use="always" if is_revision else "if_cached",
     )
-    read = cache(partial(read_ghost_text, plan))
+    read = cache(partial(read_ghost_text, plan, settings))
     spent_s = 0.0
 
     async def ask(alternative: int) -> "Filled | None":

@@ -3,16 +3,17 @@
 Needs the infill package's grammars, which the server loads on first use.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import msgspec
 
-from intarsia.engine.ipc.messages import Fill, Filled, ProjectContext, ProjectUse
+from intarsia.engine.ipc.messages import Fill, Filled, ProjectContext, ProjectUse, Step
+from intarsia.infill.calibration.threshold import percent_of
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.canvas.window import MOST_KEPT, Unread, budget_chars, unread_chars
-from intarsia.infill.confidence import ConfidentToken
+from intarsia.infill.filling.judged import has_sure_start, judge, may_hide
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
-from intarsia.infill.postprocess.align_tokens import align
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.may_suggest import fence_ineligibility
 from intarsia.lsp.documents.snapshot import Snapshot
@@ -158,10 +159,42 @@ def ahead_request_for(
     )
 
 
-def read_ghost_text(plan: FillPlan, filled: Filled) -> GhostText | NoSuggestion:
-    """Clean the engine's text and place it at the cursor, in the model's tokens."""
+def read_ghost_text(plan: FillPlan, settings: Settings, filled: Filled) -> GhostText | NoSuggestion:
+    """Clean the engine's text, place it at the cursor, and judge how much is shown unasked."""
     suggestion = plan.read_at_cursor(filled)
     if isinstance(suggestion, NoSuggestion):
         return suggestion
-    written = [ConfidentToken(token.text, token.confidence) for token in filled.tokens]
-    return GhostText(suggestion.text, align(written, suggestion.text))
+    percent = percent_of(settings.show_threshold)
+    judged = judge(plan, filled, suggestion, settings.decoding, percent)
+    is_whole = judged.shown_length == len(suggestion.text)
+    return GhostText(
+        suggestion.text,
+        judged.tokens,
+        shown_length=None if is_whole else judged.shown_length,
+        probability=judged.probability,
+    )
+
+
+def draft_filter(
+    session: Session, snapshot: Snapshot, *, shows_all: bool
+) -> Callable[[Step], bool]:
+    """Return whether a draft is shown, as a function of its next step.
+
+    Unless the user asked, the draft of a text that may be hidden waits for a sure start. Otherwise
+    it would flash.
+    """
+    settings = session.settings_of(snapshot.document)
+    percent = 0 if shows_all else percent_of(settings.show_threshold)
+    has_begun = False
+
+    def may_show(step: Step) -> bool:
+        nonlocal has_begun
+        model = session.status.model
+        has_begun = (
+            has_begun
+            or not may_hide(model, settings.decoding, percent)
+            or has_sure_start(step.tokens)
+        )
+        return has_begun
+
+    return may_show

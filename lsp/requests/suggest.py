@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
+from intarsia.infill.calibration.threshold import percent_of
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import Snapshot
@@ -38,12 +39,17 @@ class SuggestOptions:
     debounce_ms: int
     deadline_ms: int
     shows_draft: bool = False
+    shows_improbable: bool = False  # the user asked: a text is shown however improbable it is
 
 
 async def suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
     """Return suggestions for the snapshot's cursor, best first; our own errors are reasons."""
     try:
-        return await _suggest(session, snapshot, options)
+        outcome = await _suggest(session, snapshot, options)
+        if options.shows_improbable:
+            return outcome
+        settings = session.settings_of(snapshot.document)
+        return outcome.unasked(percent_of(settings.show_threshold))
     except Exception as error:  # the one guard: no error may disturb typing
         logger.exception("a suggestion failed")
         return RequestOutcome(reason=f"an error in intarsia itself: {error!r}", is_failure=True)
@@ -81,8 +87,8 @@ async def _ask_engine(
     plan = plan_suggestion(session, snapshot)
     if isinstance(plan, NoSuggestion):
         return RequestOutcome(reason=plan.reason)
-    read = cache(partial(read_ghost_text, plan))
     project, settings = session.project_of(snapshot), session.settings_of(snapshot.document)
+    read = cache(partial(read_ghost_text, plan, settings))
     ends_at = time.monotonic() + options.deadline_ms / 1000
 
     async def fill(alternative: int) -> "Filled | NoSuggestion | None":
@@ -98,7 +104,7 @@ async def _ask_engine(
             is_watched=shows_draft,
             project=project,
         )
-        filled = await _fill(session, snapshot, request)
+        filled = await _fill(session, snapshot, request, shows_all=options.shows_improbable)
         if not isinstance(filled, NoSuggestion):
             await read_text(snapshot.text, partial(read, filled))  # the loop reads it again
         return filled
@@ -141,9 +147,14 @@ def _outcome(
     )
 
 
-async def _fill(session: Session, snapshot: Snapshot, request: "Fill") -> "Filled | NoSuggestion":
+async def _fill(
+    session: Session, snapshot: Snapshot, request: "Fill", *, shows_all: bool
+) -> "Filled | NoSuggestion":
     """Ask the engine. A watched fill's draft is shown while it is written."""
+    from intarsia.lsp.requests.plan import draft_filter
+
     if not request.watch:
         return await session.engine.fill(request)
-    with session.drafts.of(snapshot) as on_step:
+    may_show = draft_filter(session, snapshot, shows_all=shows_all)
+    with session.drafts.of(snapshot, may_show) as on_step:
         return await session.engine.fill(request, on_step)

@@ -56,10 +56,17 @@ class Drafts:
         self._throttle: Throttle[_Progress] = Throttle(self._send, INTERVAL_S)
 
     @contextmanager
-    def of(self, snapshot: Snapshot) -> "Iterator[Callable[[Step], None]]":
+    def of(
+        self, snapshot: Snapshot, may_show: "Callable[[Step], bool]" = lambda step: True
+    ) -> "Iterator[Callable[[Step], None]]":
         """Yield a function that takes the steps of a fill at the snapshot's cursor."""
+
+        def on_step(step: "Step") -> None:
+            if may_show(step):
+                self._throttle.put(_Progress(snapshot, step))
+
         try:
-            yield lambda step: self._throttle.put(_Progress(snapshot, step))
+            yield on_step
         finally:
             self._throttle.drop()
 

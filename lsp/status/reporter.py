@@ -33,6 +33,11 @@ class StatusReporter:
     def is_started(self) -> bool:
         return self._throttle is not None
 
+    @property
+    def model(self) -> str | None:
+        """The model that answered last, None before the first answer."""
+        return self._facts.model
+
     def start(self) -> None:
         """Send the status now and at each change."""
         self._throttle = Throttle(self._send, INTERVAL_S)

@@ -1,7 +1,8 @@
 """The outcome of a suggestion request: ghost texts or a reason, and its cost."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from intarsia.infill.calibration.threshold import improbable
 from intarsia.infill.filling.cost import EngineCost
 from intarsia.lsp.status.status import LastRequest
 from intarsia.lsp.suggestions.ghost_text import GhostText
@@ -13,10 +14,24 @@ class RequestOutcome:
 
     ghosts: tuple[GhostText, ...] = ()
     reason: str | None = None
+    kind: str = "other"  # of the reason
     is_failure: bool = False  # the reason is an error, rather than that nothing fits here
     cost: EngineCost | None = None  # None: the engine did not answer, or was not asked
     is_cached: bool = False
     may_be_revised: bool = False  # it was written with less context than there is
+
+    def unasked(self, percent: int) -> "RequestOutcome":
+        """Return what is shown of it to a user who did not ask: what is this probable to be kept.
+
+        The ghost texts were judged by this percentage when they were read.
+        """
+        if not self.ghosts:
+            return self
+        shown = tuple(ghost.shown for ghost in self.ghosts if not ghost.is_hidden)
+        if shown:
+            return replace(self, ghosts=shown)
+        refusal = improbable(self.ghosts[0].probability, percent)
+        return replace(self, ghosts=(), reason=refusal.reason, kind=refusal.kind)
 
     def for_status(self, uri: str) -> LastRequest:
         """Return the outcome as the status shows it."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.infill.confidence import ConfidentToken, sure_start, without_start
+from intarsia.infill.confidence import ConfidentToken, sure_start, without_end, without_start
 
 tokens_of_any_kind = st.lists(
     st.builds(ConfidentToken, st.text("ab \n", max_size=4), st.floats(0, 1)), max_size=8
@@ -57,3 +57,12 @@ def test_taking_the_start_away_leaves_the_rest_and_each_confidence(
     assert joined(left) == joined(tokens)[length:]
     confidences = [token.confidence for token in tokens if token.text]
     assert [token.confidence for token in left] == confidences[len(confidences) - len(left) :]
+
+
+@given(tokens_of_any_kind, st.integers(0, 20))
+def test_start_and_end_together_are_the_whole_text(
+    tokens: list[ConfidentToken], length: int
+) -> None:
+    start, rest = without_end(tokens, length), without_start(tokens, length)
+    assert joined(start) == joined(tokens)[:length]
+    assert joined(start) + joined(rest) == joined(tokens)

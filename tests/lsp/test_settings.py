@@ -26,6 +26,14 @@ def test_good_options_apply() -> None:
     )
 
 
+@pytest.mark.parametrize("threshold", ["eager", "balanced", "subtle", "60", 60, 0])
+def test_a_threshold_is_a_level_or_a_percentage(threshold: str | int) -> None:
+    assert resolve_settings({"showThreshold": threshold}) == (
+        Settings(show_threshold=threshold),
+        (),
+    )
+
+
 def test_null_means_the_default() -> None:
     assert resolve_settings({"model": None, "debounceMs": None}) == (Settings(), ())
 
@@ -43,6 +51,9 @@ def test_null_means_the_default() -> None:
         ("enabled", 1),
         ("model", ""),
         ("debounce", 5),
+        ("showThreshold", "bold"),
+        ("showThreshold", 101),
+        ("showThreshold", 0.5),
     ],
 )
 def test_a_bad_option_is_reported_by_name_and_the_rest_applies(option: str, value: object) -> None:

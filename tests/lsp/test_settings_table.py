@@ -41,12 +41,14 @@ def test_vscode_has_each_setting_and_no_other() -> None:
 @pytest.mark.parametrize("key", schema())
 def test_a_setting_is_the_same_in_vscode(key: str) -> None:
     ours, theirs = schema()[key], VSCODE_SETTINGS[f"intarsia.{key}"]
-    kind = next(choice for choice in ours.get("anyOf", [ours]) if choice.get("type") != "null")
-    may_be_null = "anyOf" in ours
+    kinds = ours.get("anyOf", [ours])
+    kind = next(choice for choice in kinds if choice.get("type") != "null")
+    may_be_null = kind is not ours and {"type": "null"} in kinds
     assert theirs["type"] == (["string", "null"] if may_be_null else kind.get("type", "string"))
     assert theirs["default"] == ours["default"]
     assert {name: theirs.get(name) for name in RANGE} == {name: ours.get(name) for name in RANGE}
     assert theirs.get("minLength") == kind.get("minLength")
+    assert theirs.get("pattern") == kind.get("pattern")
     assert theirs.get("items") == kind.get("items")
     assert theirs.get("scope") == ours.get("scope")
     assert theirs.get("markdownDescription", theirs.get("description")) == ours["description"]
@@ -74,6 +76,6 @@ def test_settings_have_the_same_types_in_neovim() -> None:
 def _lua_type(key: str, ours: Mapping[str, Any]) -> str:
     if "enum" in ours:
         return "|".join(f'"{name}"' for name in CHOICES[key])
-    if "anyOf" in ours:
-        return "string"  # in Lua, nil is to leave it out
+    if "anyOf" in ours:  # in Lua, nil is to leave it out
+        return "|".join(it["type"] for it in ours["anyOf"] if it["type"] != "null")
     return {"array": "string[]"}.get(ours["type"], str(ours["type"]))

@@ -84,7 +84,7 @@ class RuleFiller:
             control.checkpoint()
             if control.on_step is not None:
                 control.on_step(
-                    Step(id=request.id, step=step, tokens=_canvas(tokens, step, budget))
+                    Step(id=request.id, step=step, tokens=self._canvas(tokens, step, budget))
                 )
         now = time.monotonic()
         return Filled(
@@ -117,6 +117,15 @@ class RuleFiller:
 
     def _confidence(self, token: str) -> float:
         return 0.25 if token.strip() in self._unsure else 1.0
+
+    def _canvas(self, tokens: Sequence[str], step: int, budget: int) -> tuple[CanvasToken, ...]:
+        num_settled = _num_settled(tokens, step, budget)
+        return tuple(
+            CanvasToken(text, self._confidence(text), True)
+            if index < num_settled
+            else CanvasToken(text, 0.5, False)
+            for index, text in enumerate(tokens)
+        )
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
@@ -196,11 +205,3 @@ def _common_length(one: str, other: str) -> int:
 
 def _num_settled(tokens: Sequence[str], step: int, budget: int) -> int:
     return len(tokens) * step // max(budget, 1)
-
-
-def _canvas(tokens: Sequence[str], step: int, budget: int) -> tuple[CanvasToken, ...]:
-    num_committed = _num_settled(tokens, step, budget)
-    return tuple(
-        CanvasToken(text, 1.0 if index < num_committed else 0.5, index < num_committed)
-        for index, text in enumerate(tokens)
-    )

@@ -22,6 +22,7 @@ export const SERVER_OPTIONS = [
   "disabledLanguages",
   "exclude",
   "excludeSecrets",
+  "showThreshold",
   "drafts",
   "sureConfidence",
   "previewEdits",

@@ -10,12 +10,13 @@ from contextlib import AbstractContextManager
 from intarsia.engine.decoding.entropy import EntropyPolicy
 from intarsia.engine.decoding.tokens import EndReason, HoleTokens, OnRound
 from intarsia.engine.errors import DeadlinePassed
+from intarsia.engine.families.masked_causal.answer import Answer
 from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.project_choice import ProjectChoice
 from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
-from intarsia.engine.families.masked_causal.rerank import Answer, Reranker
+from intarsia.engine.families.masked_causal.rerank import Reranker
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.warm_start import WarmStart
 from intarsia.engine.families.masked_causal.writer import HoleWriter
@@ -105,6 +106,7 @@ class MaskedCausalFiller:
             num_prefilled=prefilled.num_computed,
             num_reused=prefilled.num_reused,
             num_project=task.num_project,
+            end_confidence=best.end_confidence,
         )
 
     def _late(self, task: FillTask, started_at: float) -> Filled:
@@ -223,8 +225,7 @@ class MaskedCausalFiller:
     def _answers(self, task: FillTask, hole: HoleTokens) -> tuple[list[Answer], int]:
         """Return the answers, best first, and the forward passes that they took."""
         if task.draft or task.request.num_candidates == 1:
-            tokens = self._writer.tokens(task, hole)
-            return [Answer(hole=hole, tokens=tokens)], hole.num_forwards
+            return [self._writer.answer(task, hole)], hole.num_forwards
         return self._reranker.rank(task, hole)
 
     def _report(self, task: FillTask) -> OnRound | None:
@@ -246,4 +247,5 @@ def _as_candidate(answer: Answer) -> Candidate:
         tokens=answer.tokens,
         mean_entropy=answer.mean_entropy,
         finish_reason=_FINISH_REASONS[answer.hole.finish_reason],
+        end_confidence=answer.end_confidence,
     )

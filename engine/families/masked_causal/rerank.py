@@ -7,17 +7,16 @@ the suffix: with it in view, any answer is followed by it.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from statistics import fmean
+from dataclasses import replace
 
 from intarsia.engine.decoding.tokens import HoleTokens, ScoredToken, score_tokens
+from intarsia.engine.families.masked_causal.answer import Answer
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.families.masked_causal.text_score import log_probability
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.writer import HoleWriter
 from intarsia.engine.families.protocol import common_prefix_length
-from intarsia.engine.ipc.messages import CanvasToken
 
 _SURE = math.log(0.6)
 """An answer that is at least this likely is returned alone."""
@@ -26,24 +25,6 @@ _MAX_MORE_LINES = 2
 _NUM_SCORED = 24  # suffix tokens: more or fewer (8 to 48) chose about as well
 _CHARS_SCORED = 240  # more text than these tokens have
 _NEWLINE = "\n"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Answer:
-    """One answer to a hole, as ids and as the tokens that a client gets."""
-
-    hole: HoleTokens
-    tokens: tuple[CanvasToken, ...]
-
-    @property
-    def text(self) -> str:
-        """The answer's text."""
-        return "".join(token.text for token in self.tokens)
-
-    @property
-    def mean_entropy(self) -> float:
-        """Nats per committed token."""
-        return fmean(self.hole.entropies[: self.hole.num_committed] or [0.0])
 
 
 class Reranker:
@@ -60,7 +41,7 @@ class Reranker:
         The greedy answer is returned alone if it is sure or cut short, or if the deadline comes
         before all answers are scored. Raises Cancelled between two passes.
         """
-        first = self._answer(task, greedy)
+        first = self._writer.answer(task, greedy)
         if self._is_sure(task, greedy) or greedy.finish_reason in ("deadline", "max_steps"):
             return [first], greedy.num_forwards
         answers, num_forwards = self._add_others(task, first)
@@ -70,7 +51,7 @@ class Reranker:
         num_forwards += len(scores)
         if task.control.is_late:
             late = replace(greedy, finish_reason="deadline")
-            return [Answer(hole=late, tokens=first.tokens)], num_forwards
+            return [replace(first, hole=late)], num_forwards
         order = sorted(range(len(answers)), key=lambda i: -scores[i])  # stable: greedy first
         return [answers[i] for i in order], num_forwards
 
@@ -81,7 +62,7 @@ class Reranker:
             num_forwards += hole.num_forwards
             if task.control.is_late:
                 break
-            answer = self._answer(task, hole)
+            answer = self._writer.answer(task, hole)
             if answer.text.rstrip() not in [other.text.rstrip() for other in answers]:
                 answers.append(answer)
             if len(answers) >= task.request.num_candidates:
@@ -95,7 +76,8 @@ class Reranker:
         scores: list[float] = []
         while len(scores) < len(answers) and not task.control.is_late:
             answer = answers[len(scores)]
-            scores.append(_log_probability(answer.hole) + self._suffix_score(task, answer))
+            own = answer.hole.typed_log_p + _log_probability(answer.hole)
+            scores.append(own + self._suffix_score(task, answer))
         return scores
 
     def _is_sure(self, task: FillTask, hole: HoleTokens) -> bool:
@@ -105,9 +87,6 @@ class Reranker:
             num_bytes += len(self._text.bytes_of(hole.ids[num_given]))
             num_given += 1
         return _log_probability(hole, num_given) >= _SURE
-
-    def _answer(self, task: FillTask, hole: HoleTokens) -> Answer:
-        return Answer(hole=hole, tokens=self._writer.tokens(task, hole))
 
     def _others(self, task: FillTask, greedy: HoleTokens) -> Iterator[HoleTokens]:
         """Decode other answers: first those that are lines longer, then those that begin otherwise.
@@ -119,7 +98,8 @@ class Reranker:
             first = self._next_line(task, longer)
             if first is None or task.control.is_late:
                 break
-            longer = self._writer.write_after(task, first)
+            written = self._writer.write_after(task, first)
+            longer = replace(written, typed_log_p=greedy.typed_log_p)
             yield longer
         for rank in range(1, task.request.num_candidates):
             if task.control.is_late:

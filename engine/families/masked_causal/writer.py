@@ -16,6 +16,7 @@ from intarsia.engine.decoding.rewrite import RewritePolicy, RewriteRequest, rewr
 from intarsia.engine.decoding.speculation_policy import AUTOREGRESSIVE, SpeculationPolicy
 from intarsia.engine.decoding.speculative import decode_speculatively
 from intarsia.engine.decoding.tokens import HoleTokens, OnRound, ScoredToken, score_tokens
+from intarsia.engine.families.masked_causal.answer import Answer
 from intarsia.engine.families.masked_causal.canvas_passes import CanvasPasses
 from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.open_context import OpenContext
@@ -145,6 +146,16 @@ class HoleWriter:
             hole.ids, hole.confidences, num_committed=hole.num_committed
         )
 
+    def answer(self, task: FillTask, hole: HoleTokens) -> Answer:
+        """Return the answer that a decoded hole is for a client."""
+        has_ended = hole.finish_reason == "end"
+        text = HoleText(self._text, task)
+        return Answer(
+            hole=hole,
+            tokens=self.tokens(task, hole),
+            end_confidence=text.end_confidence(hole.ids, hole.confidences) if has_ended else None,
+        )
+
     def _hole_request(self, task: FillTask, first: Sequence[ScoredToken]) -> HoleRequest:
         hole_text = HoleText(self._text, task)
         return HoleRequest(
@@ -174,11 +185,15 @@ class HoleWriter:
 
 
 def _take(logits: torch.Tensor, allowed: list[int], rank: int) -> ScoredToken:
-    """Return the ``rank``-th next likely of the allowed tokens (empty: of all tokens)."""
+    """Return the ``rank``-th next likely of the allowed tokens (empty: of all tokens).
+
+    Its confidence and entropy are those of the distribution over the allowed tokens.
+    """
     if not allowed:
-        chosen = logits.topk(rank + 1).indices[-1]
-        return score_tokens(logits[None], [int(chosen)])[0]
-    ids = torch.tensor(allowed, device=logits.device)
-    rank = min(rank, len(allowed) - 1)
-    chosen = ids[logits[ids].topk(rank + 1).indices[-1]]
-    return score_tokens(logits[None], [int(chosen)])[0]
+        chosen = int(logits.topk(rank + 1).indices[-1])
+        return score_tokens(logits[None], [chosen])[0]
+    among = logits[torch.tensor(allowed, device=logits.device)]
+    chosen = int(among.topk(min(rank + 1, len(allowed))).indices[-1])
+    share = torch.logsumexp(among.float(), dim=-1) - torch.logsumexp(logits.float(), dim=-1)
+    scored = score_tokens(among[None], [chosen])[0]
+    return replace(scored, id=allowed[chosen], typed_log_p=float(share))

@@ -58,6 +58,7 @@ def server_options(options: FillOptions) -> dict[str, Any]:
         "maxSuffixTokens": options.budget.suffix_tokens,
         "maxHoleTokens": options.budget.hole_tokens,
         "drafts": False,
+        "showThreshold": 0,  # what is measured is the text, however improbable
         "fillAhead": "off",  # no case follows from the one before
         "excludeSecrets": False,  # a file named for measuring is meant to be filled
     }

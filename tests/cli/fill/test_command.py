@@ -18,6 +18,7 @@ KEYS = {
     "kind",
     "num_prefilled",
     "num_reused",
+    "probability",
 }
 
 
@@ -54,6 +55,7 @@ def test_json_has_every_key_and_counts_from_one(start_engine, source: Path):
         "end": {"line": 2, "column": 12},
     }
     assert report["kind"] == "line"
+    assert 0.5 < report["probability"] < 1, "all of its tokens are sure"
     assert report["ms"].keys() == {"queue", "prefill", "denoise", "total"}
     assert result.stdout.count("\n") == 1
 
@@ -119,6 +121,7 @@ def test_no_suggestion_has_a_reason_and_exit_code_1(start_engine, source: Path):
     report = json.loads(reported.stdout)
     assert report["text"] is None
     assert report["reason"] == "the model wrote nothing"
+    assert report["probability"] is None
     assert report.keys() >= KEYS
 
 

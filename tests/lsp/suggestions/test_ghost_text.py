@@ -1,5 +1,7 @@
 """Ghost text only inserts. Drawn: ``|`` is the cursor, ``[…]`` what the suggestion replaces."""
 
+from dataclasses import replace
+
 import pytest
 
 from intarsia.infill.confidence import ConfidentToken
@@ -71,3 +73,20 @@ def test_typing_along_cuts_a_token_in_two_and_keeps_its_confidence() -> None:
 @pytest.mark.parametrize("typed", ["b", "a + 1", "a + 1x"])
 def test_typing_something_else_or_all_of_it_leaves_nothing(typed: str) -> None:
     assert ghost("a", " +", " 1").after_typing(typed) is None
+
+
+def test_a_part_is_shown_and_the_whole_is_kept() -> None:
+    whole = replace(ghost("a", " +", " 1"), shown_length=3)
+    assert whole.shown.text == "a +"
+    assert [token.text for token in whole.shown.tokens] == ["a", " +"]
+    assert not whole.is_hidden
+    assert replace(whole, shown_length=0).is_hidden
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [("", "a +"), ("a", " +"), ("a ", "+"), ("a +", None), ("a + ", None), ("b", None)],
+)
+def test_typing_along_keeps_the_part_that_is_shown(typed: str, shown: str | None) -> None:
+    left = replace(ghost("a", " +", " 1"), shown_length=3).after_typing(typed)
+    assert (None if left is None else left.shown.text) == shown

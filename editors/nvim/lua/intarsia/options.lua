@@ -34,6 +34,7 @@ local M = {}
 ---@field disabledLanguages? string[]
 ---@field exclude? string[]
 ---@field excludeSecrets? boolean
+---@field showThreshold? string|integer
 ---@field drafts? boolean
 ---@field sureConfidence? number
 ---@field previewEdits? boolean

@@ -9,11 +9,13 @@ from cancel_when import cancel_when
 from toy_causal import DECODINGS, save_toy, toy_causal_model, toy_fill, toy_filler, toy_text
 from toy_causal_fill import run_fill
 
+from intarsia.engine.decoding.tokens import HoleTokens
 from intarsia.engine.errors import Cancelled, DeadlinePassed
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.stop_rules import LOOP_ROUNDS
-from intarsia.engine.ipc.messages import Decoding, Filled, Step
+from intarsia.engine.fill_control import NO_CONTROL
+from intarsia.engine.ipc.messages import Decoding, Fill, Filled, Step
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +82,8 @@ def test_an_entropy_fill_stops_there_too(filler: MaskedCausalFiller) -> None:
     assert filled.finish_reason == "end_of_hole"
 
 
-def test_an_end_token_ends_the_fill_and_is_no_text(tmp_path: Path) -> None:
+def ended_fill(tmp_path: Path) -> tuple[MaskedCausalFiller, Filled]:
+    """Return a toy that writes a few tokens and an end token, and what it writes."""
     model = toy_causal_model("qwen2", seed=1, is_tied=False)
     folder = save_toy(tmp_path, model)
     end = next(iter(toy_text(folder).end_ids))
@@ -89,9 +92,15 @@ def test_an_end_token_ends_the_fill_and_is_no_text(tmp_path: Path) -> None:
     # Let the end token win wherever another one does that is written later on.
     written = toy_text(folder).encode(plain.tokens[4].text)
     model.lm_head.weight.data[end] = model.lm_head.weight.data[written[0]] * 1.01
-    filled = run_fill(toy_filler(save_toy(tmp_path, model)), toy_fill())
+    filler = toy_filler(save_toy(tmp_path, model))
+    filled = run_fill(filler, toy_fill())
+    assert plain.text.startswith(filled.text)
+    return filler, filled
+
+
+def test_an_end_token_ends_the_fill_and_is_no_text(tmp_path: Path) -> None:
+    _, filled = ended_fill(tmp_path)
     assert filled.finish_reason == "end_of_hole"
-    assert filled.text == plain.text[: len(filled.text)]
     assert len(filled.tokens) <= 4
     assert filled.num_forwards == len(filled.tokens), "the end token took a pass, but shows nowhere"
 
@@ -132,6 +141,48 @@ def test_a_loop_takes_no_further_passes(tmp_path: Path) -> None:
     assert filled.text == "xy" * (2 * LOOP_ROUNDS)
     assert filled.finish_reason == "end_of_hole"
     assert filled.num_forwards <= len(filled.tokens)
+
+
+# -- how sure it is of its text and its end -------------------------------------------------------
+
+
+def decoded(filler: MaskedCausalFiller, request: Fill, rank: int = 0) -> HoleTokens:
+    """Return the ids that are decoded for a request, the end token among them."""
+    task = filler._reader.read(request, NO_CONTROL)
+    filler._context.prefill(task.context)
+    return filler._writer.write(task, rank=rank)
+
+
+def test_the_end_has_the_probability_of_its_token(tmp_path: Path) -> None:
+    filler, filled = ended_fill(tmp_path)
+    own = math.prod(token.confidence or 0 for token in filled.tokens)
+    assert filled.end_confidence is not None
+    assert 0 < filled.end_confidence < 1
+    whole = math.prod(decoded(filler, toy_fill()).confidences)
+    assert own * filled.end_confidence == pytest.approx(whole)
+
+
+def test_an_end_within_the_last_token_is_as_sure_as_that(
+    filler: MaskedCausalFiller, long_fill: Filled
+) -> None:
+    two = next(token.text for token in long_fill.tokens if len(token.text) > 1)
+    filled = run_fill(filler, toy_fill(max_tokens=40, stop=(two[1:],)))
+    assert filled.text.endswith(two[0])
+    assert filled.end_confidence == 1
+
+
+def test_a_text_that_did_not_end_has_no_sure_end(long_fill: Filled) -> None:
+    assert long_fill.end_confidence is None
+
+
+def test_the_confidence_of_a_half_typed_word_counts_what_is_typed(
+    filler: MaskedCausalFiller, text: FimTokenizer
+) -> None:
+    allowed = text.continuing(b"de")
+    firsts = [decoded(filler, toy_fill(given="de"), rank) for rank in range(len(allowed))]
+    assert len(allowed) > 2
+    assert sum(hole.confidences[0] for hole in firsts) == pytest.approx(1, abs=1e-4)
+    assert all(hole.typed_log_p < -1 for hole in firsts)
 
 
 # -- where a fill starts -------------------------------------------------------------------------

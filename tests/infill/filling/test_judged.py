@@ -1,0 +1,144 @@
+"""How probable an answer of the engine is to be kept, and how much of it an editor shows."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from intarsia.engine.ipc.messages import CanvasToken, Decoding, Filled, Timing
+from intarsia.infill.calibration.fitted import CALIBRATIONS
+from intarsia.infill.calibration.shown_part import keep_probability
+from intarsia.infill.confidence import ConfidentToken
+from intarsia.infill.filling.judged import (
+    Judged,
+    end_confidence_of,
+    has_sure_start,
+    judge,
+    may_hide,
+    probability_of,
+)
+from intarsia.infill.filling.options import FillOptions
+from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
+from intarsia.infill.languages import language_for_id
+from intarsia.infill.suggestion import Suggestion
+
+MODEL = next(iter(CALIBRATIONS))
+LINE = (("total", 0.9), (" +=", 0.9), (" rates", 0.5), ("[i]", 0.9))
+
+
+def canvas(*parts: tuple[str, float | None], num_settled: int = 99) -> tuple[CanvasToken, ...]:
+    return tuple(
+        CanvasToken(text, confidence, number < num_settled)
+        for number, (text, confidence) in enumerate(parts)
+    )
+
+
+def answer(parts: Sequence[tuple[str, float | None]] = LINE, **changes: Any) -> Filled:
+    filled = Filled(
+        id=0,
+        text="".join(text for text, _ in parts),
+        tokens=canvas(*parts),
+        num_forwards=1,
+        ms=Timing(queue=0, prefill=0, denoise=0, total=0),
+        mean_entropy=0.1,
+        finish_reason="end_of_hole",
+        model=MODEL,
+        num_prefilled=0,
+        num_reused=0,
+        end_confidence=0.9,
+    )
+    return msgspec.structs.replace(filled, **changes)
+
+
+def plan(text: str = "def f(rates, i):\n    total = 0\n    ") -> FillPlan:
+    found = plan_at_cursor(text, len(text), language_for_id("python"), FillOptions())
+    assert isinstance(found, FillPlan)
+    return found
+
+
+def suggestion_of(filled: Filled, at: FillPlan) -> Suggestion:
+    found = at.read_at_cursor(filled)
+    assert isinstance(found, Suggestion)
+    return found
+
+
+def judged(filled: Filled, percent: int) -> Judged:
+    at = plan()
+    return judge(at, filled, suggestion_of(filled, at), "speculative", percent)
+
+
+def percent_between(one: float | None, other: float | None) -> int:
+    assert one is not None
+    assert other is not None
+    return round(50 * (one + other))
+
+
+def test_what_is_improbable_is_cut_where_the_code_is_whole() -> None:
+    tokens = [ConfidentToken(text, confidence) for text, confidence in LINE]
+    calibration = CALIBRATIONS[MODEL]
+    whole = keep_probability(tokens, 0.9, calibration)
+    name = keep_probability(tokens[:1], None, calibration)
+    percent = percent_between(keep_probability(tokens[:3], None, calibration), name)
+    found = judged(answer(), percent)
+    assert found.probability == whole
+    assert found.shown_length == len("total"), "not 'total +=', which is no code"
+    assert "".join(token.text for token in found.tokens) == "total += rates[i]"
+
+
+def test_at_no_percentage_all_is_shown_and_its_probability_is_known() -> None:
+    found = judged(answer(), 0)
+    assert found.shown_length == len("total += rates[i]")
+    assert 0 < (found.probability or 0) < 1
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"model": "another"},
+        {"tokens": canvas(*LINE, num_settled=2), "finish_reason": "deadline"},
+        {"tokens": canvas(("total += rates[i]", None))},
+    ],
+)
+def test_without_a_calibration_that_holds_all_is_shown(changes: dict[str, Any]) -> None:
+    found = judged(answer(**changes), 100)
+    assert found.probability is None
+    assert found.shown_length == len("total += rates[i]")
+
+
+def test_the_entropy_bound_has_no_calibration() -> None:
+    filled, at = answer(), plan()
+    assert probability_of(filled, suggestion_of(filled, at), "entropy") is None
+    assert probability_of(filled, suggestion_of(filled, at), "autoregressive") is not None
+
+
+def test_an_end_that_cleaning_has_moved_is_not_the_models() -> None:
+    filled, at = answer((("x = 1", 0.9), ("\n\nprint(x)", 0.9))), plan()
+    assert end_confidence_of(filled, suggestion_of(filled, at)) is None
+    assert end_confidence_of(answer(), suggestion_of(answer(), at)) == 0.9
+
+
+@pytest.mark.parametrize(
+    ("model", "decoding", "percent", "expected"),
+    [
+        (MODEL, "speculative", 50, True),
+        (None, "speculative", 50, True),
+        ("another", "speculative", 50, False),
+        (MODEL, "entropy", 50, False),
+        (MODEL, "speculative", 0, False),
+    ],
+)
+def test_only_what_has_a_probability_may_be_hidden(
+    model: str | None, decoding: Decoding, percent: int, expected: bool
+) -> None:
+    assert may_hide(model, decoding, percent) is expected
+
+
+@pytest.mark.parametrize(("num_settled", "is_sure"), [(0, False), (1, True), (2, True), (3, False)])
+def test_a_start_is_sure_by_the_tokens_that_have_settled(num_settled: int, is_sure: bool) -> None:
+    parts = (("total", 0.99), (" +=", 0.95), (" rates", 0.5), ("[i]", 0.9))
+    assert has_sure_start(canvas(*parts, num_settled=num_settled)) is is_sure
+
+
+def test_a_start_of_unknown_confidence_is_not_sure() -> None:
+    assert not has_sure_start(canvas(("total", None)))
