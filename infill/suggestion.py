@@ -18,9 +18,13 @@ class Suggestion:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NoSuggestion:
-    """Why nothing is suggested, in plain words for a log or a status line."""
+    """Why nothing is suggested, in plain words for a log or a status line.
+
+    ``kind`` is the same for reasons that are counted together.
+    """
 
     reason: str
+    kind: str = "other"
 
 
 def inserted_at_cursor(suggestion: Suggestion, source: str, cursor: int) -> str | NoSuggestion:

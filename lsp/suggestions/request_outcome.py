@@ -13,6 +13,7 @@ class RequestOutcome:
 
     ghosts: tuple[GhostText, ...] = ()
     reason: str | None = None
+    kind: str = "other"  # of the reason
     is_failure: bool = False  # the reason is an error, rather than that nothing fits here
     cost: EngineCost | None = None  # None: the engine did not answer, or was not asked
     is_cached: bool = False

@@ -71,4 +71,4 @@ def _lua_type(key: str, ours: Mapping[str, Any]) -> str:
         return "|".join(f'"{name}"' for name in CHOICES[key])
     if "anyOf" in ours:
         return "string"  # in Lua, nil is to leave it out
-    return {"array": "string[]"}.get(ours["type"], str(ours["type"]))
+    return {"array": "string[]", "object": "table"}.get(ours["type"], str(ours["type"]))
