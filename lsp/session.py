@@ -23,7 +23,6 @@ from intarsia.lsp.language_settings import LanguageSettings
 from intarsia.lsp.protocol_extensions import NEXT_EDITS, Extensions
 from intarsia.lsp.settings import Settings, resolve_folder_settings, resolve_settings
 from intarsia.lsp.settings_requests import SettingsRequests
-from intarsia.lsp.statistics.recorder import Recorder
 from intarsia.lsp.status.ahead_count import AheadCount
 from intarsia.lsp.status.draft_notifications import Drafts
 from intarsia.lsp.status.reporter import StatusReporter
@@ -47,6 +46,7 @@ if TYPE_CHECKING:
     from intarsia.lsp.next_edits.open_offers import OpenOffer
     from intarsia.lsp.project.index_connection import IndexConnection
     from intarsia.lsp.project.project_contexts import ProjectContexts
+    from intarsia.lsp.statistics.recorder import Recorder
 
 logger = logging.getLogger(__name__)
 
@@ -65,7 +65,6 @@ class Session:
         self.ahead = AheadChain(self._count_ahead)
         self.power = Power()
         self.load = Load()
-        self.recorder = Recorder()
         self.debounce = Debounce()
         self._notify = server.protocol.notify
         self.drafts = Drafts(self._notify, self.documents)
@@ -112,6 +111,13 @@ class Session:
             count=self.status.count_next_edits,
         )
         return NextEdits(self.documents, self.engine, surroundings)
+
+    @cached_property
+    def recorder(self) -> "Recorder":
+        """The statistics of this client."""
+        from intarsia.lsp.statistics.recorder import Recorder  # not for `initialize`
+
+        return Recorder(lambda: self.settings)
 
     @cached_property
     def manners(self) -> "Manners":
@@ -190,7 +196,6 @@ class Session:
         self._model_note = choice.note
         problems += self._resolve_folders()
         problems += self._language_settings.resolve(self.settings, self._folder_settings)
-        self.recorder.settings = self.settings
         for problem in problems:
             if problem not in self._problems:
                 logger.warning("%s", problem)

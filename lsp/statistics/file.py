@@ -1,7 +1,7 @@
 """The file of the counts, in the user's data folder: read by anyone, added to under a lock.
 
-Several servers add at once. A file that is damaged, or from a newer version, is started again. It
-appears whole or not at all.
+Several servers add at once. A damaged file is started again. It appears whole or not at all.
+Another format would have another name, so that two versions may run side by side.
 """
 
 import logging
@@ -14,7 +14,6 @@ from intarsia.lsp.engine.repository_tuning import data_folder
 from intarsia.lsp.statistics.counts import Counts
 from intarsia.lsp.statistics.whole_file import write_whole
 
-VERSION = 1
 MAX_BYTES = 100_000
 """Far more than the counts of all languages take."""
 
@@ -26,7 +25,6 @@ logger = logging.getLogger(__name__)
 class KeptCounts(msgspec.Struct, frozen=True, kw_only=True):
     """The content of the file. ``since``: the day of the first count, ISO 8601."""
 
-    version: int = VERSION
     since: str
     counts: Counts
 
@@ -47,7 +45,7 @@ def read_counts(path: Path) -> KeptCounts:
     except (OSError, ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
         logger.warning("the statistics cannot be read, and start again: %s", type(error).__name__)
         return nothing
-    return kept if kept.version == VERSION else nothing
+    return kept
 
 
 def add_counts(path: Path, counts: Counts) -> None:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from pathlib import Path
+from collections.abc import Callable
 
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.statistics.counts import Count, Counts, counts_of, not_shown
@@ -17,13 +17,12 @@ logger = logging.getLogger(__name__)
 class Recorder:
     """The counts that are not in the file yet."""
 
-    def __init__(self, path: Path | None = None, after_s: float = WRITE_AFTER_S) -> None:
-        self._path = path
-        self._after_s = after_s
+    def __init__(self, settings: Callable[[], Settings]) -> None:
+        """``settings`` returns those in force."""
+        self._settings = settings
         self._counts = Counts()
         self._timer: asyncio.TimerHandle | None = None
         self._writing: asyncio.Task[None] | None = None
-        self.settings = Settings()  # in force
 
     def count(self, count: Count) -> None:
         """Count what became of a suggestion."""
@@ -40,12 +39,12 @@ class Recorder:
         await self._write()
 
     def _add(self, counts: Counts) -> None:
-        if not self.settings.statistics:
+        if not self._settings().statistics:
             return
         self._counts = self._counts.plus(counts)
         if self._timer is None:
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self._after_s, self._start_writing)
+            self._timer = loop.call_later(WRITE_AFTER_S, self._start_writing)
 
     def _start_writing(self) -> None:
         self._timer = None
@@ -60,7 +59,7 @@ class Recorder:
         if counts.is_empty:
             return
         try:
-            await asyncio.to_thread(add_counts, self._path or statistics_file(), counts)
-            await asyncio.to_thread(write_last_settings, last_settings_file(), self.settings)
+            await asyncio.to_thread(add_counts, statistics_file(), counts)
+            await asyncio.to_thread(write_last_settings, last_settings_file(), self._settings())
         except OSError as error:  # a lock that is not free in time is one, too
             logger.warning("the statistics are not kept: %s", type(error).__name__)

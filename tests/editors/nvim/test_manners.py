@@ -56,6 +56,24 @@ def test_nothing_right_after_a_paste(edit: Edit) -> None:
     nvim.shows("1")
 
 
+def test_nothing_right_after_a_formatter(edit: Edit) -> None:
+    nvim = edit("a=1\nb=2\nc=3\n")
+    nvim.run(
+        """
+        local edits = {}
+        for line, text in ipairs({ 'a = 10', 'b = 20', 'c = 30' }) do
+          local from, to = { line = line - 1, character = 0 }, { line = line - 1, character = 3 }
+          table.insert(edits, { range = { start = from, ['end'] = to }, newText = text })
+        end
+        vim.lsp.util.apply_text_edits(edits, vim.api.nvim_get_current_buf(), 'utf-16')
+        """
+    )
+    nvim.keys("jA")
+    is_silent(nvim, "as a formatter does")
+    nvim.keys(" + ")
+    nvim.shows("1")
+
+
 def test_an_accepted_suggestion_is_no_paste(edit: Edit) -> None:
     nvim = edit("def f():\n\nf()\n")
     nvim.keys("jA")

@@ -160,6 +160,8 @@ function M.update(buffer)
   state.is_invoked = false
   if is_allowed(buffer) then
     ask(buffer, request.AUTOMATIC, 1)
+  else
+    hide(buffer)
   end
 end
 
