@@ -43,6 +43,7 @@ COMMANDS: dict[str, CommandRow] = {
     "pull": CommandRow("intarsia.cli.pull", "Download and verify a model."),
     "forget": CommandRow("intarsia.cli.forget", "Delete the contexts that are kept on disk."),
     "doctor": CommandRow("intarsia.cli.doctor.command", "Check this installation."),
+    "report": CommandRow("intarsia.cli.report.command", "Write a report of a fault."),
     "bench": CommandRow("intarsia.cli.bench", "Measure speed and memory on this machine."),
     "eval": CommandRow("intarsia.cli.eval.command", "Measure fills of holes with known text."),
     "corpus": CommandRow("intarsia.cli.corpus", "Build a training corpus."),

@@ -1,4 +1,4 @@
-"""``intarsia status``: show what the engine is doing now, as text or JSON."""
+"""``intarsia status``: show what the engine is doing now, or how suggestions were received."""
 
 import asyncio
 from collections.abc import Iterable
@@ -14,12 +14,23 @@ from intarsia.engine.ipc.messages import Status
 
 
 @click.command("status")
+@click.option(
+    "--stats",
+    "shows_statistics",
+    is_flag=True,
+    help="Show how many suggestions were shown, accepted and kept in your editors, by language.",
+)
 @json_option
 @debug_option
-def command(as_json: bool) -> None:
+def command(shows_statistics: bool, as_json: bool) -> None:
     """Show what the engine is doing. Exit code 3 if it is not running."""
     from intarsia.cli.terminal import output, two_columns
 
+    if shows_statistics:
+        from intarsia.cli.statistics import show_statistics
+
+        show_statistics(as_json=as_json)
+        return
     try:
         status = asyncio.run(_ask())
     except NoEngine as error:

@@ -13,6 +13,7 @@ from intarsia.lsp.bounded_input import BoundedInput
 from intarsia.lsp.client_log import log_to_client
 from intarsia.lsp.protocol_extensions import (
     CONTEXT_COMMAND,
+    DISMISSED,
     EDIT_COMMAND,
     EDIT_KINDS,
     NEXT_EDIT_COMMAND,
@@ -58,6 +59,7 @@ def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
         awaited("code_action", "code_action")
     )
     server.feature(types.CODE_ACTION_RESOLVE)(awaited("code_action", "resolve_code_action"))
+    server.feature(DISMISSED)(called("dismissed", "dismissed"))
     server.feature(NEXT_EDIT_DONE)(called("next_edit", "next_edit_done"))
     server.feature(RENAMING)(called("next_edit", "renaming"))
     server.feature("textDocument/copilotInlineEdit")(awaited("next_edit", "copilot_inline_edit"))

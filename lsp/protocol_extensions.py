@@ -24,6 +24,7 @@ EDIT_KINDS: Mapping[EditKind, str] = {
 
 NEXT_EDIT_KIND = "quickfix.intarsia.nextEdit"
 
+DISMISSED = "intarsia/dismissed"
 DRAFT = "intarsia/draft"
 NEXT_EDITS = "intarsia/nextEdits"
 NEXT_EDIT_DONE = "intarsia/nextEditDone"

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,7 @@ from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.engine.repository_tuning import choose_model
 from intarsia.lsp.engine.user_messages import EngineNotifier
+from intarsia.lsp.language_settings import LanguageSettings
 from intarsia.lsp.protocol_extensions import NEXT_EDITS, Extensions
 from intarsia.lsp.settings import Settings, resolve_folder_settings, resolve_settings
 from intarsia.lsp.settings_requests import SettingsRequests
@@ -28,6 +29,7 @@ from intarsia.lsp.status.reporter import StatusReporter
 from intarsia.lsp.suggestions.ahead_chain import AheadChain
 from intarsia.lsp.suggestions.debounce import Debounce
 from intarsia.lsp.suggestions.latest_request import LatestRequest
+from intarsia.lsp.suggestions.load import Load
 from intarsia.lsp.suggestions.power import Power
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import SuggestionCache
@@ -39,10 +41,12 @@ if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import ProjectContext
     from intarsia.infill.next_edit.show_rule import Level
     from intarsia.infill.suggestion import NoSuggestion
+    from intarsia.lsp.manners.manners import Manners
     from intarsia.lsp.next_edits.next_edits import NextEdits
     from intarsia.lsp.next_edits.open_offers import OpenOffer
     from intarsia.lsp.project.index_connection import IndexConnection
     from intarsia.lsp.project.project_contexts import ProjectContexts
+    from intarsia.lsp.statistics.recorder import Recorder
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +64,7 @@ class Session:
         self.latest = LatestRequest()
         self.ahead = AheadChain(self._count_ahead)
         self.power = Power()
+        self.load = Load()
         self.debounce = Debounce()
         self._notify = server.protocol.notify
         self.drafts = Drafts(self._notify, self.documents)
@@ -72,6 +77,7 @@ class Session:
         self.folders: Sequence[Folder] = ()  # that the client has opened
         self._folder_options: Mapping[str, object] = {}  # by the folder's URI
         self._folder_settings: Mapping[str, Settings] = {}  # by the same
+        self._language_settings = LanguageSettings()
         self._has_file_events: bool | None = None  # None: the index is not to be opened yet
         self._model_note: str | None = None
         self._background: set[asyncio.Task[None]] = set()
@@ -105,6 +111,26 @@ class Session:
             count=self.status.count_next_edits,
         )
         return NextEdits(self.documents, self.engine, surroundings)
+
+    @cached_property
+    def recorder(self) -> "Recorder":
+        """The statistics of this client."""
+        from intarsia.lsp.statistics.recorder import Recorder  # not for `initialize`
+
+        return Recorder(lambda: self.settings)
+
+    @cached_property
+    def manners(self) -> "Manners":
+        """What the user wants no suggestion for now, and what becomes of those shown."""
+        from intarsia.lsp.manners.manners import Manners  # not for `initialize`
+        from intarsia.lsp.manners.strain import Strain
+
+        return Manners(
+            documents=self.documents,
+            settings_of=self.settings_of,
+            strain=Strain(self.power, self.load),
+            count=self.recorder.count,
+        )
 
     @property
     def _has_next_edits(self) -> bool:
@@ -169,6 +195,7 @@ class Session:
             logger.info("%s", choice.note)
         self._model_note = choice.note
         problems += self._resolve_folders()
+        problems += self._language_settings.resolve(self.settings, self._folder_settings)
         for problem in problems:
             if problem not in self._problems:
                 logger.warning("%s", problem)
@@ -191,22 +218,28 @@ class Session:
     @property
     def is_enabled(self) -> bool:
         """Whether suggestions are made in the window, or in one of its folders at least."""
-        return any(it.enabled for it in (self.settings, *self._folder_settings.values()))
+        return any(it.enabled for it in self._all_settings())
 
     @property
     def shows_project(self) -> bool:
         """Whether code of other files is shown in the window, or in one of its folders."""
-        return any(it.project_context for it in (self.settings, *self._folder_settings.values()))
+        return any(it.project_context for it in self._all_settings())
+
+    def _all_settings(self) -> Iterator[Settings]:
+        yield self.settings
+        yield from self._folder_settings.values()
+        yield from self._language_settings.all()
 
     def settings_of(self, document: Document) -> Settings:
         """Return a document's settings: those of ``settings_folder_of``, else the window's.
 
-        A document that is not a file on disk leaves nothing there.
+        What these have for the document's language goes before. A document that is not a file on
+        disk leaves nothing there.
         """
         folder = settings_folder_of(document.file_uri, self.folders)
-        settings = self.settings
-        if folder is not None:
-            settings = self._folder_settings.get(folder.uri, settings)
+        uri = None if folder is None or folder.uri not in self._folder_settings else folder.uri
+        settings = self.settings if uri is None else self._folder_settings[uri]
+        settings = self._language_settings.of(uri, document.language_id) or settings
         if document.disk_path is None:
             return msgspec.structs.replace(settings, keep_contexts=False)
         return settings
@@ -256,9 +289,19 @@ class Session:
         after = self.documents.current(uri)
         self._tell_ahead(uri)
         if before is not None and after is not None:
+            self._tell_manners(before, params)
             for edit in edited_lines(before.text, after.text, params):
                 self.projects.recent_edits.note(edit)
             self._tell_next_edits(before, after, [it.text for it in params.content_changes])
+
+    def _tell_manners(self, before: Document, params: types.DidChangeTextDocumentParams) -> None:
+        after = self.documents.current(before.uri)
+        if after is None:
+            return
+        try:
+            self.manners.document_changed(before, after, params.content_changes)
+        except Exception:  # no change of a text may fail by what is only observed
+            logger.exception("the manners do not follow a change")
 
     def _tell_next_edits(self, before: Document, after: Document, inserted: Sequence[str]) -> None:
         if self.settings_of(after).next_edit == "off":
@@ -270,12 +313,18 @@ class Session:
 
     def change_notebook(self, params: types.DidChangeNotebookDocumentParams) -> None:
         """Take a change of a notebook and of the text of its cells."""
+        cells = params.change.cells
+        contents = (cells.text_content if cells is not None else None) or ()
+        befores = [self.documents.current(content.document.uri) for content in contents]
         for uri in self.documents.change_notebook(params):
             self.forget_document(uri)
-        cells = params.change.cells
+        for content, before in zip(contents, befores, strict=True):
+            if before is not None:
+                changed = types.DidChangeTextDocumentParams(content.document, content.changes)
+                self._tell_manners(before, changed)
         if cells is not None and cells.structure is not None:
             self.ahead.end()
-        for content in (cells.text_content if cells is not None else None) or ():
+        for content in contents:
             self._tell_ahead(content.document.uri)
 
     def _tell_ahead(self, uri: str) -> None:
@@ -289,6 +338,7 @@ class Session:
         self.latest.end(uri)
         self.ahead.document_closed(uri)
         self.projects.forget(uri)
+        self.manners.forget(uri)
         self._forget_next_edits(uri)
 
     def _forget_next_edits(self, uri: str) -> None:
@@ -323,6 +373,7 @@ class Session:
         """Put a request's outcome into the status, and log why nothing was suggested."""
         if not outcome.ghosts:
             logger.info("no suggestion: %s", outcome.reason)
+            self.recorder.count_reason(outcome.kind)
         self.status.request_answered(outcome.for_status(uri))
 
     def uses_idle_time(self) -> bool:
@@ -342,6 +393,8 @@ class Session:
         for task in self._background:
             task.cancel()
         self.folders = ()  # an answer of the client may come late, and opens no index
+        self.manners.close()
+        await self.recorder.close()
         await self.index.close()
         await self.engine.close()
 

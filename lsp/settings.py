@@ -36,10 +36,27 @@ NEXT_EDIT_DESCRIPTIONS: Mapping[NextEdit, str] = {
     "bold": "Also what is probably due to your edit, deletions included.",
 }
 
+InComments: TypeAlias = Literal["never", "documentation", "always"]
+IN_COMMENTS_DESCRIPTIONS: Mapping[InComments, str] = {
+    "never": "Not in comments and docstrings.",
+    "documentation": "Only in a docstring or documentation comment that has no word yet.",
+    "always": "In all comments and docstrings.",
+}
+
+UnderStrain: TypeAlias = Literal["same", "slower", "off"]
+_UNDER_STRAIN_DESCRIPTIONS: Mapping[UnderStrain, str] = {
+    "same": "As ever.",
+    "slower": "After four times the pause of debounceMs.",
+    "off": "Only when requested by a command.",
+}
+
 CHOICES: Mapping[str, Mapping[str, str]] = {
     "decoding": dict(DECODING_DESCRIPTIONS.items()),
     "fillAhead": dict(FILL_AHEAD_DESCRIPTIONS.items()),
     "nextEdit": dict(NEXT_EDIT_DESCRIPTIONS.items()),
+    "inComments": dict(IN_COMMENTS_DESCRIPTIONS.items()),
+    "onBattery": dict(_UNDER_STRAIN_DESCRIPTIONS.items()),
+    "whenBusy": dict(_UNDER_STRAIN_DESCRIPTIONS.items()),
 }
 """The values that a setting may have, and what they do, by the key that clients send."""
 
@@ -52,6 +69,9 @@ PER_FOLDER = Meta(extra_json_schema={"scope": "resource"})
 """A setting that depends on the code: each of several opened folders may have its own value. All
 others depend on the user or the machine, and hold for the whole window."""
 
+PER_LANGUAGE = Meta(extra_json_schema={"scope": "language-overridable"})
+"""A setting per folder that each language may have its own value of, too."""
+
 PER_MACHINE = Meta(extra_json_schema={"scope": "machine"})
 """A setting that names what is downloaded and loaded: only the user sets it, no opened folder."""
 
@@ -62,7 +82,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     Tokens are estimated from characters, as the infill package does.
     """
 
-    enabled: Annotated[bool, PER_FOLDER, Meta(description="Suggest at all.")] = True
+    enabled: Annotated[bool, PER_LANGUAGE, Meta(description="Suggest at all.")] = True
     preload: Annotated[
         bool,
         Meta(
@@ -104,7 +124,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     ] = "onPower"
     next_edit: Annotated[
         NextEdit,
-        PER_FOLDER,
+        PER_LANGUAGE,
         Meta(
             description="After an edit, offer to change other lines of the file that no longer fit "
             "it. They are looked for in idle time."
@@ -177,6 +197,58 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             "also hold for the code in a Markdown file's fences."
         ),
     ] = ()
+    languages: Annotated[
+        dict[_NotEmpty, dict[_NotEmpty, Any]],
+        PER_FOLDER,
+        Meta(
+            description="Other values in single languages, of the settings per language: for "
+            'example {"python": {"inStrings": true}}.'
+        ),
+    ] = msgspec.field(default_factory=dict)
+    in_comments: Annotated[
+        InComments,
+        PER_LANGUAGE,
+        Meta(
+            description="Suggest in comments and docstrings while you type. The code tells what "
+            "documentation is about, but in your own sentences suggestions disturb. When requested "
+            "by a command, always."
+        ),
+    ] = "documentation"
+    in_strings: Annotated[
+        bool,
+        PER_LANGUAGE,
+        Meta(
+            description="Suggest in string literals while you type. Code inside a string always "
+            "gets suggestions, and so do strings of data and markup, such as JSON and HTML."
+        ),
+    ] = False
+    over_menu: Annotated[
+        bool,
+        PER_LANGUAGE,
+        Meta(
+            description="Suggest while the editor's own menu of completions is open, as a "
+            "continuation of its selected item."
+        ),
+    ] = False
+    on_battery: Annotated[
+        UnderStrain,
+        Meta(description="Suggestions while you type, on a computer that runs on battery."),
+    ] = "slower"
+    when_busy: Annotated[
+        UnderStrain,
+        Meta(
+            description="Suggestions while you type, on a computer that is busy with other work: "
+            "with a load average above three for each core."
+        ),
+    ] = "slower"
+    statistics: Annotated[
+        bool,
+        Meta(
+            description="Count on this machine how many suggestions were shown, accepted and kept, "
+            "by language, and why others were not shown. `intarsia status --stats` shows the "
+            "counts. They hold no text, no name and no path, and are never sent."
+        ),
+    ] = True
     exclude: Annotated[
         tuple[str, ...],
         PER_FOLDER,
@@ -236,9 +308,14 @@ OPTIONS: Mapping[str, msgspec.structs.FieldInfo] = {
 }
 """The settings by the key that clients send."""
 
-FOLDER_OPTIONS = frozenset(
-    key for key, option in OPTIONS.items() if PER_FOLDER in get_args(option.type)
+LANGUAGE_OPTIONS = frozenset(
+    key for key, option in OPTIONS.items() if PER_LANGUAGE in get_args(option.type)
 )
+"""The settings that a language may have for itself."""
+
+FOLDER_OPTIONS = LANGUAGE_OPTIONS | {
+    key for key, option in OPTIONS.items() if PER_FOLDER in get_args(option.type)
+}
 """The settings that a folder may have for itself."""
 
 _OLD_DECODINGS = {"verified": "speculative", "left_to_right": "autoregressive"}
@@ -266,6 +343,20 @@ def resolve_folder_settings(
     own = {key: value for key, value in options.items() if key in FOLDER_OPTIONS}
     fields = _usable(own, problems, kept="the window's value")
     return msgspec.structs.replace(window, **fields), tuple(problems)
+
+
+def resolve_language_settings(settings: Settings) -> tuple[Mapping[str, Settings], tuple[str, ...]]:
+    """Return the settings in each language that has its own, and one line for each bad value."""
+    found: dict[str, Settings] = {}
+    problems: list[str] = []
+    for language, options in settings.languages.items():
+        mine: list[str] = []
+        known = {key: value for key, value in options.items() if key in LANGUAGE_OPTIONS}
+        mine += [f"option {key!r} is not per language" for key in options.keys() - known.keys()]
+        fields = _usable(known, mine, kept="the value of all languages")
+        found[language] = msgspec.structs.replace(settings, **fields)
+        problems += [f"languages, {language!r}: {line}" for line in sorted(mine)]
+    return found, tuple(problems)
 
 
 def _usable(options: Mapping[str, object], problems: list[str], *, kept: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from intarsia.lsp.settings import CHOICES, Settings
 
 _MARKDOWN_WIDTH = 100
 _VIM_WIDTH = 78
+_SCOPES = {"resource": "Per folder", "language-overridable": "Per folder and language"}
 _MARKDOWN_HEAD = """\
 # Settings
 
@@ -29,6 +30,10 @@ chooses the model. VS Code reads a folder's values from its `.vscode/settings.js
 models, files to read or what is kept on disk only in a workspace that you trust. Other clients
 answer `workspace/configuration` for each folder's URI (`scopeUri`). [editors.md](editors.md) tells
 which editors do.
+
+**Languages.** A setting *per language* may have another value in each language. VS Code takes it as
+`"[python]": {"intarsia.inStrings": true}`. Every editor can send it in the setting
+[`languages`](#languages), by the language identifiers that the editor gives its documents.
 
 This page is generated from [`lsp/settings.py`](../lsp/settings.py):
 `python -m intarsia.lsp.settings_table > docs/settings.md`.
@@ -61,8 +66,8 @@ def _markdown_section(key: str) -> str:
     else:
         lines.append(f"- Type: {type_in_words(setting)}")
     lines.append(f"- Default: `{_as_json(setting['default'])}`")
-    if setting.get("scope") == "resource":
-        lines.append("- Per folder")
+    if (scope := _SCOPES.get(setting.get("scope", ""))) is not None:
+        lines.append(f"- {scope}")
     lines.append("")
     return "\n".join(lines)
 
@@ -75,8 +80,8 @@ def _vim_section(key: str) -> str:
         about += f" Default: {_as_json(setting['default'])}."
     else:
         about += f"({type_in_words(setting)}; default: {_as_json(setting['default'])})"
-    if setting.get("scope") == "resource":
-        about += " Per folder."
+    if (scope := _SCOPES.get(setting.get("scope", ""))) is not None:
+        about += f" {scope}."
     indent = " " * 8
     body = textwrap.fill(
         about, _VIM_WIDTH, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
@@ -90,6 +95,8 @@ def type_in_words(setting: Mapping[str, Any]) -> str:
         return " or ".join(type_in_words(choice) for choice in setting["anyOf"])
     if setting["type"] == "array":
         return "list of strings"
+    if setting["type"] == "object":
+        return "values of settings by language"
     words = str(setting["type"])
     if "exclusiveMinimum" in setting:
         return f"{words}, above {setting['exclusiveMinimum']} and up to {setting['maximum']}"

@@ -1,6 +1,7 @@
 """Addresses for engines of the tests, never the user's engine, and the seed of drawn examples."""
 
 import asyncio
+import os
 from collections.abc import Iterator
 
 import pytest
@@ -19,6 +20,12 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("same_examples")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def data_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Keep servers and commands from the user's own data, such as the statistics."""
+    os.environ["INTARSIA_DATA_DIR"] = str(tmp_path_factory.mktemp("data"))
 
 
 @pytest.fixture

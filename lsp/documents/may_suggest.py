@@ -28,12 +28,13 @@ def ineligibility(
     may have the path already that it will be saved under.
     """
     if not settings.enabled:
-        return NoSuggestion(reason="suggestions are switched off (option enabled)")
+        return NoSuggestion(reason="suggestions are switched off (option enabled)", kind="off")
     if document.language_id in settings.disabled_languages:
-        return NoSuggestion(reason=f"{document.language_id} is among disabledLanguages")
+        reason = f"{document.language_id} is among disabledLanguages"
+        return NoSuggestion(reason=reason, kind="language")
     uri = document.file_uri
     if scheme_of(uri) not in ("file", "untitled") and folder_of(uri, folders) is None:
-        return NoSuggestion(reason="the document is not a file on disk")
+        return NoSuggestion(reason="the document is not a file on disk", kind="excluded")
     return _excluded(settings, uri_path(uri), is_on_disk=scheme_of(uri) == "file")
 
 
@@ -47,12 +48,14 @@ def fence_ineligibility(
     disabled = {language_for_id(name).id for name in disabled_languages}
     if code.id == language.id or code.id not in disabled - {PLAIN_TEXT.id}:
         return None
-    return NoSuggestion(reason=f"{code.id} is among disabledLanguages, also in Markdown")
+    reason = f"{code.id} is among disabledLanguages, also in Markdown"
+    return NoSuggestion(reason=reason, kind="language")
 
 
 def _excluded(settings: Settings, path: PurePath, *, is_on_disk: bool) -> NoSuggestion | None:
     secrets = SECRETS if settings.exclude_secrets else ()
     find_pattern = excluding_pattern_on_disk if is_on_disk else excluding_pattern
     if pattern := find_pattern(path, (*settings.exclude, *secrets)):
-        return NoSuggestion(reason=f"{path.name} is excluded by the pattern {pattern!r}")
+        reason = f"{path.name} is excluded by the pattern {pattern!r}"
+        return NoSuggestion(reason=reason, kind="excluded")
     return None

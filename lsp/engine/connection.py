@@ -66,7 +66,7 @@ class EngineConnection:
                 return await self._fill(request, on_step)
         except EngineError as error:
             self._notify_failure(error)
-            return NoSuggestion(reason=f"the engine gave no answer: {error}")
+            return NoSuggestion(reason=f"the engine gave no answer: {error}", kind="engine")
 
     async def _fill(self, request: "Fill", on_step: "Callable[[Step], None] | None") -> "Filled":
         with self._busy(request.model, is_fill=True) as client:

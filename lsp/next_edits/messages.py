@@ -1,7 +1,7 @@
 """What clients send and are sent about next edits (docs/protocol.md)."""
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias
 
 import msgspec
 from lsprotocol import types
@@ -11,8 +11,7 @@ from intarsia.infill.next_edit.renaming import Rename
 from intarsia.infill.next_edit.show_rule import Level
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.next_edits.open_offers import OpenOffer
-
-_Message = TypeVar("_Message", bound=msgspec.Struct)
+from intarsia.lsp.own_params import read_own
 
 How: TypeAlias = Literal["accepted", "dismissed"]
 
@@ -106,17 +105,17 @@ def range_of(document: Document, offer: OpenOffer) -> types.Range:
 
 def read_done(params: object) -> NextEditDone:
     """Read the notification. Raises JsonRpcInvalidParams."""
-    return _read(params, NextEditDone)
+    return read_own(params, NextEditDone)
 
 
 def read_renaming(params: object) -> Renaming:
     """Read the notification. Raises JsonRpcInvalidParams."""
-    return _read(params, Renaming)
+    return read_own(params, Renaming)
 
 
 def read_inline_edit(params: object) -> InlineEditParams:
     """Read the request. Raises JsonRpcInvalidParams."""
-    return _read(params, InlineEditParams)
+    return read_own(params, InlineEditParams)
 
 
 def read_command(params: types.ExecuteCommandParams) -> CommandArguments:
@@ -124,7 +123,7 @@ def read_command(params: types.ExecuteCommandParams) -> CommandArguments:
     values = params.arguments or ()
     if len(values) != 1:
         raise JsonRpcInvalidParams(f"{params.command}: expected one argument, got {len(values)}")
-    return _read(values[0], CommandArguments)
+    return read_own(values[0], CommandArguments)
 
 
 def _offered_rename(document: Document, rename: Rename) -> OfferedRename:
@@ -138,19 +137,3 @@ def _offered_rename(document: Document, rename: Rename) -> OfferedRename:
         ),
         position=document.with_text(rename.undone(document.text)).position_at(rename.asked_at),
     )
-
-
-def _read(params: object, as_what: type[_Message]) -> _Message:
-    try:
-        return msgspec.convert(_as_json(params), as_what)
-    except msgspec.ValidationError as error:
-        raise JsonRpcInvalidParams(str(error)) from error
-
-
-def _as_json(value: object) -> object:
-    """Return parameters of a method of our own as JSON: pygls makes named tuples of objects."""
-    if hasattr(value, "_asdict"):
-        return {key: _as_json(item) for key, item in value._asdict().items()}
-    if isinstance(value, list | tuple):
-        return [_as_json(item) for item in value]
-    return value

@@ -10,9 +10,11 @@ from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.requests.automatic import note_answer, silent_outcome
 from intarsia.lsp.requests.look_ahead import look_ahead
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.server import IntarsiaServer
+from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
@@ -34,16 +36,28 @@ async def completion(
         session.report(uri, RequestOutcome(reason=snapshot.reason))
         return _incomplete_list([])
     await session.settings_requests.settled()
-    settings = session.settings
+    if _is_automatic(session, params) and (silent := silent_outcome(session, snapshot)):
+        session.report(uri, silent)
+        return _incomplete_list([])
     options = SuggestOptions(
-        num_candidates=1, debounce_ms=settings.debounce_ms, deadline_ms=settings.deadline_ms
+        num_candidates=1,
+        debounce_ms=session.manners.debounce_ms(snapshot.document),
+        deadline_ms=session.settings.deadline_ms,
     )
     outcome = await session.latest.run(uri, suggest(session, snapshot, options))
     if outcome is None:
         return None  # a newer request of this document replaced it
     session.report(uri, outcome)
+    note_answer(session, snapshot, outcome)
     look_ahead(session, snapshot, outcome, asked_at=asked_at)
     return _incomplete_list([_item(snapshot, ghost) for ghost in outcome.ghosts[:1]])
+
+
+def _is_automatic(session: Session, params: types.CompletionParams) -> bool:
+    """Whether the editor asks by itself. It calls typing "invoked", too: a key came before that."""
+    has_typed = session.manners.has_typed(params.text_document.uri)
+    kind = params.context.trigger_kind if params.context is not None else None
+    return has_typed or kind not in (None, types.CompletionTriggerKind.Invoked)
 
 
 def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:

@@ -9,6 +9,7 @@ from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
+from intarsia.lsp.requests.automatic import note_answer, silent_outcome
 from intarsia.lsp.requests.confidence_items import ConfidentList, confident_list
 from intarsia.lsp.requests.look_ahead import look_ahead
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
@@ -32,11 +33,16 @@ async def inline_completion(
         session.report(uri, RequestOutcome(reason=snapshot.reason))
         return None
     await session.settings_requests.settled()
-    options = _options(session, snapshot, context.trigger_kind)
+    is_invoked = context.trigger_kind == types.InlineCompletionTriggerKind.Invoked
+    if not is_invoked and (silent := silent_outcome(session, snapshot)):
+        session.report(uri, silent)
+        return None
+    options = _options(session, snapshot, is_invoked=is_invoked)
     outcome = await session.latest.run(uri, suggest(session, snapshot, options))
     if outcome is None:
         return None  # a newer request of this document replaced it
     session.report(uri, outcome)
+    note_answer(session, snapshot, outcome)
     look_ahead(session, snapshot, outcome, asked_at=asked_at)
     if not outcome.ghosts:
         return None
@@ -45,15 +51,12 @@ async def inline_completion(
     return types.InlineCompletionList([_item(snapshot, ghost) for ghost in outcome.ghosts])
 
 
-def _options(
-    session: Session, snapshot: Snapshot, kind: types.InlineCompletionTriggerKind
-) -> SuggestOptions:
+def _options(session: Session, snapshot: Snapshot, *, is_invoked: bool) -> SuggestOptions:
     """Return the options. No draft fits beside a selected word of the client's own menu."""
     settings = session.settings
-    is_invoked = kind == types.InlineCompletionTriggerKind.Invoked
     return SuggestOptions(
         num_candidates=settings.max_candidates if is_invoked else 1,
-        debounce_ms=0 if is_invoked else settings.debounce_ms,
+        debounce_ms=0 if is_invoked else session.manners.debounce_ms(snapshot.document),
         deadline_ms=settings.invoked_deadline_ms if is_invoked else settings.deadline_ms,
         shows_draft=session.extensions.drafts and settings.drafts and snapshot.selected is None,
         shows_improbable=is_invoked,

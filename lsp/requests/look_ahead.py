@@ -129,6 +129,8 @@ async def _step(
     if place is asked:
         await _revise(session, asked, may_gain=outcome.may_be_revised)
         return
+    if session.manners.place_silence(place):
+        return  # no automatic request is answered there
     plan = plan_ahead(session, place)
     if isinstance(plan, NoSuggestion):
         return  # a request is told so at once

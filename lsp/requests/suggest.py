@@ -58,7 +58,7 @@ async def suggest(session: Session, snapshot: Snapshot, options: SuggestOptions)
 async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions) -> RequestOutcome:
     wait_s = session.debounce.seconds_to_wait(snapshot.document.uri, options.debounce_ms)
     if refusal := session.refusal(snapshot.document):
-        return RequestOutcome(reason=refusal.reason)
+        return RequestOutcome(reason=refusal.reason, kind=refusal.kind)
     cached = session.cache.lookup(snapshot)
     if cached.ahead_s is not None:
         session.ahead.count_hit(cached.ahead_s)
@@ -69,7 +69,7 @@ async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions
     if wait_s:
         await asyncio.sleep(wait_s)
     if not snapshot.is_current(session.documents):
-        return RequestOutcome(reason=_STALE)
+        return RequestOutcome(reason=_STALE, kind="outdated")
     return await _ask_engine(session, snapshot, options, cached)
 
 
@@ -86,7 +86,7 @@ async def _ask_engine(
         return RequestOutcome(reason=_STALE)
     plan = plan_suggestion(session, snapshot)
     if isinstance(plan, NoSuggestion):
-        return RequestOutcome(reason=plan.reason)
+        return RequestOutcome(reason=plan.reason, kind=plan.kind)
     project, settings = session.project_of(snapshot), session.settings_of(snapshot.document)
     read = cache(partial(read_ghost_text, plan, settings))
     ends_at = time.monotonic() + options.deadline_ms / 1000
@@ -113,7 +113,7 @@ async def _ask_engine(
         fill, read, num_needed=options.num_candidates, known=cached.ghosts
     )
     if outdated := _why_outdated(session, snapshot, settings):
-        return RequestOutcome(reason=outdated, cost=attempts.cost)
+        return RequestOutcome(reason=outdated, kind="outdated", cost=attempts.cost)
     if attempts.passed:
         is_complete = options.num_candidates > 1 and attempts.is_complete
         known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
@@ -141,6 +141,7 @@ def _outcome(
     return RequestOutcome(
         ghosts=attempts.passed,
         reason=reason,
+        kind="late" if refusal is None else refusal.kind,
         cost=cost,
         is_failure=not attempts.passed and attempts.failure is not None,
         may_be_revised=is_short or lacks_project,

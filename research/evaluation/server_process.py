@@ -123,7 +123,7 @@ class ServerProcess:
                         }
                     },
                 },
-                "initializationOptions": options,
+                "initializationOptions": {"statistics": False, **options},
             },
         )
         self.notify("initialized", {})

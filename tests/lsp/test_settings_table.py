@@ -78,4 +78,4 @@ def _lua_type(key: str, ours: Mapping[str, Any]) -> str:
         return "|".join(f'"{name}"' for name in CHOICES[key])
     if "anyOf" in ours:  # in Lua, nil is to leave it out
         return "|".join(it["type"] for it in ours["anyOf"] if it["type"] != "null")
-    return {"array": "string[]"}.get(ours["type"], str(ours["type"]))
+    return {"array": "string[]", "object": "table"}.get(ours["type"], str(ours["type"]))

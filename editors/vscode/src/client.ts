@@ -13,12 +13,13 @@ import {
 } from "vscode-languageclient/node";
 import { IntarsiaCapabilities } from "./capabilities";
 import { withCommands } from "./edits/codeActions";
+import { expandsEmmet } from "./emmet";
 import type { GhostText } from "./ghostText";
 import type { NextEdits } from "./nextEdits/nextEdits";
 import { DRAFT, NEXT_EDITS, STATUS, type Status } from "./protocol";
 import { fail, inform, warn } from "./messages";
 import { Restarts } from "./restarts";
-import { serverOptions } from "./serverOptions";
+import { LANGUAGE_OPTIONS, serverOptions, withLanguages } from "./serverOptions";
 import { documentSchemes } from "./documentSchemes";
 import { argsOf, type ServerProgram } from "./serverProgram";
 
@@ -42,8 +43,9 @@ export function createClient(parts: ClientParts): LanguageClient {
     initializationFailedHandler: () => false,
     middleware: {
       provideInlineCompletionItems: (document, position, context, token) =>
+        context.triggerKind === InlineCompletionTriggerKind.Automatic &&
         // An automatic suggestion would come between a next edit on show and its keys.
-        parts.nextEdits.isShowing() && context.triggerKind === InlineCompletionTriggerKind.Automatic
+        (parts.nextEdits.isShowing() || expandsEmmet(document, position))
           ? null
           : parts.ghostText.provide(document, position, context, token),
       provideCodeActions: async (document, range, context, token, next) =>
@@ -78,9 +80,18 @@ function showMessage({ type, message }: ShowMessageParams): void {
 function optionsOf(scopeUri: string | undefined): Record<string, unknown> {
   // Without a scope, VS Code would take the folder of the active editor.
   const scope = scopeUri === undefined ? null : Uri.parse(scopeUri);
-  return serverOptions(
-    workspace.getConfiguration(undefined, scope).get("intarsia"),
-    isSet("decoding"),
+  const section = workspace.getConfiguration(undefined, scope).get("intarsia");
+  return withLanguages(serverOptions(section, isSet("decoding")), overridesIn(scope));
+}
+
+/** What the user or a folder sets for single languages, as in `"[python]": {…}`. */
+function overridesIn(uri: Uri | null): { languageId: string; name: string; value: unknown }[] {
+  const all = workspace.getConfiguration("intarsia", uri);
+  return LANGUAGE_OPTIONS.flatMap((name) =>
+    (all.inspect(name)?.languageIds ?? []).map((languageId) => {
+      const scope = { uri: uri ?? undefined, languageId };
+      return { languageId, name, value: workspace.getConfiguration("intarsia", scope).get(name) };
+    }),
   );
 }
 

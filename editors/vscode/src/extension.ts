@@ -80,6 +80,7 @@ export function activate(context: ExtensionContext): void {
       const { acceptSure } = await import("./acceptSure");
       await (session.ghostText && acceptSure(session.ghostText));
     },
+    dismiss: () => session.ghostText?.dismiss(),
     showNextEdit: (asked?: NextEditAsked) => session.nextEdits?.next(asked),
     applyNextEdit: (asked?: NextEditAsked) => session.nextEdits?.apply(asked),
     dismissNextEdit: (asked?: NextEditAsked) => session.nextEdits?.dismiss(asked),

@@ -19,7 +19,7 @@ import type { LanguageClient } from "vscode-languageclient/node";
 import { InlineCompletionRequest } from "vscode-languageclient/node";
 import type { DraftView } from "./draftView";
 import type { Pause } from "./pause";
-import type { Draft, Item } from "./protocol";
+import { DISMISSED, type Draft, type Item } from "./protocol";
 import { asCandidate, plainLines, restAfter, type Suggested } from "./afterTyping";
 
 /** VS Code cancels a request when quick suggestions open: 750 ms after the key in 1.139. */
@@ -178,6 +178,19 @@ export class GhostText implements Disposable {
     return rests.length > 0 && end >= character
       ? { editor, rests, textAfter: text.slice(character, end) }
       : null;
+  }
+
+  /** Hide the suggestion, and tell the server: LSP has no message for it. */
+  async dismiss(): Promise<void> {
+    const shown = this.shown();
+    await commands.executeCommand("editor.action.inlineSuggest.hide");
+    if (shown !== null) {
+      this.remember(null);
+      const { document, selection } = shown.editor;
+      const converter = this.client().code2ProtocolConverter;
+      const params = converter.asTextDocumentPositionParams(document, selection.active);
+      await this.client().sendNotification(DISMISSED, params);
+    }
   }
 
   dispose(): void {

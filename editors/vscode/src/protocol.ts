@@ -7,6 +7,7 @@ import type {
   WorkspaceEdit,
 } from "vscode-languageclient/node";
 
+export const DISMISSED = "intarsia/dismissed";
 export const DRAFT = "intarsia/draft";
 export const STATUS = "intarsia/status";
 export const NEXT_EDITS = "intarsia/nextEdits";

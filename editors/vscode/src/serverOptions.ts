@@ -20,6 +20,13 @@ export const SERVER_OPTIONS = [
   "maxSuffixTokens",
   "maxHoleTokens",
   "disabledLanguages",
+  "languages",
+  "inComments",
+  "inStrings",
+  "overMenu",
+  "onBattery",
+  "whenBusy",
+  "statistics",
   "exclude",
   "excludeSecrets",
   "showThreshold",
@@ -30,6 +37,27 @@ export const SERVER_OPTIONS = [
   "rewriteNoise",
   "repositoryTuning",
 ] as const;
+
+/** Of these, the settings that VS Code lets a language override, as in `"[python]": {…}`. */
+export const LANGUAGE_OPTIONS = [
+  "enabled",
+  "nextEdit",
+  "inComments",
+  "inStrings",
+  "overMenu",
+] as const;
+
+/** The values of single languages: `languages`, and over it what VS Code has for each of them. */
+export function withLanguages(
+  options: Record<string, unknown>,
+  overrides: readonly { languageId: string; name: string; value: unknown }[],
+): Record<string, unknown> {
+  const languages = { ...(options.languages as Record<string, object> | null) };
+  for (const { languageId, name, value } of overrides) {
+    languages[languageId] = { ...languages[languageId], [name]: value };
+  }
+  return { ...options, languages };
+}
 
 /**
  * Return the server's answer when it asks for the section `intarsia`.

@@ -61,7 +61,18 @@ def server_options(options: FillOptions) -> dict[str, Any]:
         "showThreshold": 0,  # what is measured is the text, however improbable
         "fillAhead": "off",  # no case follows from the one before
         "excludeSecrets": False,  # a file named for measuring is meant to be filled
+        **WITHOUT_MANNERS,
     }
+
+
+WITHOUT_MANNERS = {
+    "inComments": "always",
+    "inStrings": True,
+    "onBattery": "same",
+    "whenBusy": "same",
+    "statistics": False,
+}
+"""Settings under which each request is answered as well as it can be: no user is disturbed."""
 
 
 def described(options: FillOptions) -> dict[str, str]:

@@ -118,6 +118,7 @@ def test_dos_line_ends_stay_dos(edit: Edit) -> None:
 def test_taken_over_while_the_menu_is_open(edit: Edit) -> None:
     nvim = edit("one = \nalphabet = alphanumeric = 1\n")
     nvim.run("vim.o.completeopt = 'menuone,noselect'")
+    nvim.run("require('intarsia.options').current.settings.overMenu = true")
     nvim.keys("A")
     nvim.shows("alpha.beta(γ) + 2")
     nvim.keys("al<C-n>")
@@ -125,3 +126,4 @@ def test_taken_over_while_the_menu_is_open(edit: Edit) -> None:
     nvim.keys("<M-l>")
     nvim.holds("one = alpha.beta(γ) + 2|alphabet = alphanumeric = 1")
     nvim.run("vim.cmd('set completeopt&')")
+    nvim.run("require('intarsia.options').current.settings.overMenu = nil")

@@ -15,6 +15,7 @@ RULES = {
     ],
     "text": "1",
 }
+OPTIONS = {"settings": {"debounceMs": 0, "deadlineMs": 60_000, "inStrings": True}}
 Edit = Callable[..., Neovim]
 
 
@@ -119,6 +120,7 @@ def test_text_behind_the_cursor_that_changes_makes_it_ask_anew(edit: Edit) -> No
 def test_it_is_shown_beside_the_menu_until_a_word_is_selected(edit: Edit) -> None:
     nvim = edit("one = \nfirefly = fireworks = 1\n")
     nvim.run("vim.o.completeopt = 'menuone,noselect'")
+    nvim.run("require('intarsia.options').current.settings.overMenu = true")
     nvim.keys("A")
     nvim.shows("first + 0")
     nvim.keys("fi<C-n>")
@@ -131,6 +133,7 @@ def test_it_is_shown_beside_the_menu_until_a_word_is_selected(edit: Edit) -> Non
     nvim.keys("<C-e>")
     nvim.shows("rst + 0")
     nvim.run("vim.cmd('set completeopt&')")
+    nvim.run("require('intarsia.options').current.settings.overMenu = nil")
 
 
 def test_tabs_are_drawn_as_wide_as_they_will_be(edit: Edit) -> None:

@@ -82,7 +82,7 @@ async def test_what_cleaning_cuts_and_adds_is_told_right(runtime: Address) -> No
 async def test_the_word_selected_in_the_menu_belongs_to_the_tokens_and_is_sure(
     runtime: Address,
 ) -> None:
-    async with asking(runtime, text="(a)", unsure=["("]) as (client, messages):
+    async with asking(runtime, {"overMenu": True}, text="(a)", unsure=["("]) as (client, messages):
         uri = open_document(client, "a.py", "y = fo")
         word = types.Range(types.Position(0, 4), types.Position(0, 6))
         selected = types.SelectedCompletionInfo(word, "foo")

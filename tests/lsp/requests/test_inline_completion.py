@@ -122,7 +122,8 @@ async def test_a_position_beyond_the_line_is_its_end(runtime: Address) -> None:
 
 async def test_the_item_extends_the_word_selected_in_the_menu(runtime: Address) -> None:
     command = rule_server_command(text=".join(a)")
-    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+    options = {"overMenu": True, **FAST}
+    async with editing(vscode(), runtime, command=command, options=options) as client:
         uri = open_document(client, "a.py", "x = os.pa\n")
         word = types.Range(types.Position(0, 7), types.Position(0, 9))
         selected = types.SelectedCompletionInfo(range=word, text="path")

@@ -165,7 +165,9 @@ async def test_what_is_known_already_has_no_draft(runtime: Address) -> None:
 
 
 async def test_while_the_menu_has_a_word_selected_there_is_no_draft(runtime: Address) -> None:
-    async with drafting(runtime, text="(a)", num_steps=3, step_seconds=0.06) as (client, messages):
+    options = {"overMenu": True}
+    drafts = drafting(runtime, options, text="(a)", num_steps=3, step_seconds=0.06)
+    async with drafts as (client, messages):
         uri = open_document(client, "a.py", "y = fo")
         word = types.Range(types.Position(0, 4), types.Position(0, 6))
         selected = types.SelectedCompletionInfo(word, "foo")

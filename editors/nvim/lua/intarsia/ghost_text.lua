@@ -13,6 +13,7 @@ local M = {}
 ---@field anchor? intarsia.Anchor where they begin
 ---@field index integer the candidate that is shown
 ---@field has_all boolean several candidates were requested
+---@field is_invoked boolean the last request was made by a key of the user
 ---@field place? string the text's version and the cursor's position at the last update
 ---@field request? intarsia.Request the running one
 ---@field draft_widths integer[] of the drawn draft; empty where none is drawn
@@ -23,7 +24,7 @@ local states = {}
 
 ---@return intarsia.State
 local function empty_state()
-  return { candidates = {}, index = 1, has_all = false, draft_widths = {} }
+  return { candidates = {}, index = 1, has_all = false, is_invoked = false, draft_widths = {} }
 end
 
 ---Whether ghost text may be drawn here now.
@@ -36,10 +37,11 @@ local function is_allowed(buffer)
   local is_inserting = vim.startswith(vim.api.nvim_get_mode().mode, "i")
   local is_macro = vim.fn.reg_recording() ~= "" or vim.fn.reg_executing() ~= ""
   local is_beyond_line = vim.fn.getcurpos()[4] > 0 -- 'virtualedit'
-  local has_selected = vim.fn.pumvisible() == 1
-    and vim.fn.complete_info({ "selected" }).selected >= 0
+  local manners = require("intarsia.manners")
+  local state = states[buffer]
   return is_inserting
-    and not (is_macro or is_beyond_line or has_selected)
+    and not (is_macro or is_beyond_line or manners.is_word_selected())
+    and (state ~= nil and state.is_invoked or not manners.is_occupied())
     and not require("intarsia.next_edit").is_shown(buffer)
     and require("intarsia.switch").is_on()
 end
@@ -115,6 +117,7 @@ end
 local function ask(buffer, kind, index)
   local state = states[buffer]
   cancel(state)
+  state.is_invoked = kind == request.INVOKED
   state.request = request.send(buffer, kind, function(answered, candidates, col)
     if states[buffer] ~= state or state.request ~= answered then
       return -- a newer request replaced it
@@ -151,8 +154,14 @@ function M.update(buffer)
   end
   state.place = place
   cancel(state)
-  if not draw(buffer) then
+  if draw(buffer) then
+    return
+  end
+  state.is_invoked = false
+  if is_allowed(buffer) then
     ask(buffer, request.AUTOMATIC, 1)
+  else
+    hide(buffer)
   end
 end
 
@@ -232,7 +241,11 @@ end
 function M.cycle(step)
   local buffer = vim.api.nvim_get_current_buf()
   local state = states[buffer]
-  if not state or not is_allowed(buffer) then
+  if not state then
+    return false
+  end
+  state.is_invoked = true
+  if not is_allowed(buffer) then
     return false
   end
   local numbers = fitting(buffer, state)
@@ -247,7 +260,7 @@ function M.cycle(step)
   return true
 end
 
----Hide the ghost text until the text or the cursor changes.
+---Hide the ghost text until the text or the cursor changes, and tell the server.
 ---@return boolean # whether there was one
 function M.dismiss()
   local buffer = vim.api.nvim_get_current_buf()
@@ -256,6 +269,7 @@ function M.dismiss()
   end
   local place = states[buffer].place
   clear(buffer)
+  request.tell_dismissed(buffer)
   states[buffer].place = place
   return true
 end

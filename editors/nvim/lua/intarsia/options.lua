@@ -32,6 +32,13 @@ local M = {}
 ---@field maxSuffixTokens? integer
 ---@field maxHoleTokens? integer
 ---@field disabledLanguages? string[]
+---@field languages? table
+---@field inComments? "never"|"documentation"|"always"
+---@field inStrings? boolean
+---@field overMenu? boolean
+---@field onBattery? "same"|"slower"|"off"
+---@field whenBusy? "same"|"slower"|"off"
+---@field statistics? boolean
 ---@field exclude? string[]
 ---@field excludeSecrets? boolean
 ---@field showThreshold? string|integer

@@ -1,4 +1,4 @@
--- Requests suggestions at the cursor from the server.
+-- Requests suggestions at the cursor from the server, and tells it what was dismissed.
 
 local M = {}
 
@@ -71,6 +71,16 @@ function M.send(buffer, kind, on_answer)
     client:cancel_request(id)
   end
   return request
+end
+
+---Tell the server that the user has dismissed what is shown at the cursor: LSP has no message for it.
+---@param buffer integer the current one
+function M.tell_dismissed(buffer)
+  local client = require("intarsia.server").client(buffer)
+  if client then
+    local params = vim.lsp.util.make_position_params(0, client.offset_encoding)
+    client:notify("intarsia/dismissed", params)
+  end
 end
 
 return M

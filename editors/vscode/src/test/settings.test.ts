@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import manifest from "../../package.json";
-import { SERVER_OPTIONS, serverOptions } from "../serverOptions";
+import { LANGUAGE_OPTIONS, SERVER_OPTIONS, serverOptions, withLanguages } from "../serverOptions";
 
 const NOT_SENT = ["intarsia.serverCommand", "intarsia.settle"];
 
@@ -39,4 +39,23 @@ test("the new setting goes before the old one", () => {
   assert.equal(options.decoding, "speculative");
   assert.ok(!("settle" in options));
   assert.ok(!("settle" in serverOptions({ settle: null, decoding: "speculative" }, false)));
+});
+
+test("the settings that a language may override are those of the manifest", () => {
+  const settings = Object.entries(manifest.contributes.configuration.properties);
+  const overridable = settings.filter(
+    ([, setting]) => "scope" in setting && setting.scope === "language-overridable",
+  );
+  const names = LANGUAGE_OPTIONS.map((name) => `intarsia.${name}`);
+  assert.deepEqual(names.sort(), overridable.map(([name]) => name).sort());
+});
+
+test("what VS Code has for a language goes before the setting of languages", () => {
+  const options = { languages: { python: { inStrings: false, overMenu: true } } };
+  const override = { languageId: "python", name: "inStrings", value: true };
+  const { languages } = withLanguages(options, [override]);
+  assert.deepEqual(languages, { python: { inStrings: true, overMenu: true } });
+  assert.deepEqual(withLanguages({ languages: null }, [override]).languages, {
+    python: { inStrings: true },
+  });
 });

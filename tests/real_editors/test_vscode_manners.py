@@ -1,0 +1,108 @@
+"""Manners in VS Code: when no ghost text comes by itself, and what ends the silence."""
+
+from playwright.sync_api import expect
+from sources import SUM
+from vscode_window import VSCodeWindow
+from windows import Windows
+
+QUIET_MS = 3_000
+"""An answer of the engine has come by then, if it was asked."""
+
+SHOWN = "left + right"
+
+
+def expect_silence(window: VSCodeWindow, words: str) -> None:
+    """Wait so long that ghost text would have come; the status says why it did not."""
+    assert window.ghost_text_within(QUIET_MS) == ""
+    window.expect_status_tells(words)
+
+
+def test_nothing_right_after_a_deletion_until_something_is_typed(windows: Windows) -> None:
+    window = windows.open(SUM.replace("║", " abc║"))
+    window.press("Backspace", "Backspace", "Backspace")
+    expect_silence(window, "text was just deleted here")
+    window.command("Trigger Inline Suggestion")  # an invoked request is always answered
+    window.expect_ghost_text(SHOWN)
+    window.press("Escape")
+    window.type("l")
+    window.expect_ghost_text("eft + right")
+
+
+def test_nothing_right_after_undo(windows: Windows) -> None:
+    window = windows.open(SUM)
+    window.type(" ")
+    window.expect_ghost_text(SHOWN)
+    window.press("Tab")
+    window.expect_ghost_text("")
+    window.press("Control+z")
+    window.expect_saved(SUM.replace("║", " "))
+    assert window.ghost_text_within(QUIET_MS) == ""
+
+
+def test_nothing_right_after_a_paste(windows: Windows) -> None:
+    window = windows.open(SUM.replace("║", " 0║"), settings={"editor.formatOnPaste": False})
+    window.press("Control+Home", "Shift+ArrowDown", "Shift+ArrowDown", "Control+c")
+    window.press("Control+End", "Control+v")
+    assert window.ghost_text_within(QUIET_MS) == ""
+
+
+def test_comments_and_strings_are_the_users_own_unless_a_language_wants_more(
+    windows: Windows,
+) -> None:
+    source = SUM.replace("║", " 0  # the sum║")
+    window = windows.open(source)
+    window.type(" ")
+    expect_silence(window, "the cursor is in a comment")
+    other = windows.open(
+        SUM.replace("║", "  # the sum of the║"),
+        settings={"[python]": {"intarsia.inComments": "always"}},
+    )
+    other.type(" ")
+    other.ghost_text()
+
+
+def test_nothing_over_the_menu_of_completions(windows: Windows) -> None:
+    window = windows.open(SUM.replace("║", " ║"), settings={"editor.wordBasedSuggestions": "all"})
+    window.press("Control+Space")
+    menu = window.page.locator(".suggest-widget.visible")
+    expect(menu).to_be_visible()
+    assert window.ghost_text_within(QUIET_MS) == ""
+    window.press("Escape")
+    expect(menu).not_to_be_visible()
+    window.type("l")
+    window.expect_ghost_text("eft + right")
+
+
+def test_nothing_in_an_open_snippet(windows: Windows) -> None:
+    source = "function printAll(items) {\n  ║\n}\n\nprintAll([1, 2, 3]);\n"
+    window = windows.open(source, "print.js")
+    window.command("Snippets: Insert Snippet")
+    window.choose("forof")
+    window.type("it")  # in the snippet's first place
+    assert window.ghost_text_within(QUIET_MS) == ""
+    window.press("Tab")
+    window.type("items")
+    window.press("Tab")  # to its last place, which ends it
+    window.type("console.")
+    assert window.ghost_text()
+
+
+def test_nothing_over_an_emmet_abbreviation_that_tab_would_expand(windows: Windows) -> None:
+    source = "<html>\n<body>\n║\n</body>\n</html>\n"
+    window = windows.open(source, "page.html", settings={"emmet.triggerExpansionOnTab": True})
+    window.type("ul>li")
+    assert window.ghost_text_within(QUIET_MS) == ""
+    window.press("Tab")
+    window.expect_saved(source.replace("║", "<ul>\n\t<li></li>\n</ul>").replace("\t", "    "))
+
+
+def test_silence_in_a_line_after_three_dismissals(windows: Windows) -> None:
+    window = windows.open(SUM)
+    window.type(" ")
+    for typed, rest in (("", SHOWN), ("l", "eft + right"), ("e", "ft + right")):
+        window.type(typed)
+        window.expect_ghost_text(rest)
+        window.press("Escape")
+        window.expect_ghost_text("")
+    window.type("f")
+    expect_silence(window, "dismissed 3 times")
