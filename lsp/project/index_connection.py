@@ -14,14 +14,20 @@ from intarsia.lsp.settings import Settings
 from intarsia.workspace.files.root_settings import RootSettings
 
 if TYPE_CHECKING:
+    from intarsia.infill.imports.binding import UnboundName
     from intarsia.workspace.context.chunk import Chunk
     from intarsia.workspace.context.place import Place
+    from intarsia.workspace.imports.found_import import NeededImport
     from intarsia.workspace.process.client import IndexClient
 
 logger = logging.getLogger(__name__)
 
 CHOICE_TIMEOUT_S = 10.0
 """Nobody waits for chunks, but a later choice is better than one for a text of long ago."""
+
+
+IMPORTS_TIMEOUT_S = 0.03
+"""A suggestion waits for this answer; without it, it is shown without its import."""
 
 
 class IndexConnection:
@@ -96,6 +102,16 @@ class IndexConnection:
             return None
         return await self._client.choose(
             place, timeout_s=CHOICE_TIMEOUT_S, budget_tokens=budget_tokens
+        )
+
+    async def find_imports(
+        self, path: str, text: str, language_id: str, names: "Sequence[UnboundName]"
+    ) -> "Sequence[NeededImport] | None":
+        """Return the imports that names of a file need, None where there is no answer in time."""
+        if self._client is None:
+            return None
+        return await self._client.find_imports(
+            path, text, language_id, names, timeout_s=IMPORTS_TIMEOUT_S
         )
 
     async def is_complete(self) -> bool:
