@@ -7,7 +7,7 @@ import tree_sitter
 
 from intarsia.infill.filling.replacement import Replacement
 from intarsia.infill.imports.import_lines import insert_sorted
-from intarsia.infill.syntax.lines import leading_blank, line_start, newline_of
+from intarsia.infill.syntax.lines import leading_blank, line_end, line_start, newline_of
 from intarsia.infill.syntax.parse import Syntax
 
 _ALIAS = re.compile(r"\s+as\s+|:")
@@ -24,8 +24,13 @@ def add_to_list(syntax: Syntax, names: Sequence[tree_sitter.Node], item: str) ->
         return Replacement(start=start, end=start, new=item + separator)
     first = syntax.offset_at(names[-1].start_byte)
     end = syntax.offset_at(names[-1].end_byte)
-    separator = ", " if not _begins_line(text, first) else f",{_line_break(text, first)}"
-    return Replacement(start=end, end=end, new=separator + item)
+    if not _begins_line(text, first):
+        return Replacement(start=end, end=end, new=f", {item}")
+    line_break = _line_break(text, first)
+    if text[end : end + 1] == ",":  # what follows on the line, such as a comment, stays there
+        after = line_end(text, end)
+        return Replacement(start=after, end=after, new=f"{line_break}{item},")
+    return Replacement(start=end, end=end, new=f",{line_break}{item}")
 
 
 def _plain(item: str) -> str:

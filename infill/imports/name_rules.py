@@ -126,6 +126,7 @@ _JAVA = NameRules(
     identifiers=_words("identifier type_identifier"),
     no_uses=_words(
         "package_declaration scoped_identifier.name scoped_identifier.scope switch_label"
+        " element_value_pair.key"
     ),
     bindings=_words(
         "type_parameter variable_declarator.name formal_parameter.name catch_formal_parameter.name"

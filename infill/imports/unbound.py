@@ -38,6 +38,7 @@ _IMPORTS = frozenset(
         "use_declaration",
     }
 )
+_AS = "as_pattern"  # of Python: its first part is a value, or a pattern of its own
 _PATH_OF_LIST = "scoped_use_list.path"
 _GLOB_OF_PARENT = b"super::*"
 
@@ -183,6 +184,8 @@ def _scope_of_binding(chain: _Chain, rules: NameRules) -> tree_sitter.Node | Non
     at = len(chain) - 1
     while at > 0:
         place = _place(chain[at - 1], chain[at])
+        if place == _AS and _is_first(chain[at - 1], chain[at]):
+            return None
         if place in rules.bindings:
             above = chain[: at - 1] if place in rules.own_names else chain[:at]
             return _innermost_scope(above, rules) or chain[0]

@@ -4,10 +4,11 @@ It says which folders are open and what has changed, and asks for chunks. Exclud
 never mentioned to it. Starts the process only if the settings want context from other files.
 """
 
+import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.settings import Settings
@@ -30,6 +31,13 @@ IMPORTS_TIMEOUT_S = 0.03
 """A suggestion waits for this answer; without it, it is shown without its import."""
 
 
+MAX_FINDING = 16
+"""Answers about imports that are kept or waited for."""
+
+_Question: TypeAlias = "tuple[str, int, tuple[UnboundName, ...]]"
+_ImportsOrNone: TypeAlias = "tuple[NeededImport, ...] | None"
+
+
 class IndexConnection:
     """Sends what happens in the opened folders, and asks for chunks."""
 
@@ -37,6 +45,7 @@ class IndexConnection:
         self._client: IndexClient | None = None
         self._roots: tuple[RootSettings, ...] = ()
         self._has_file_events = False
+        self._finding: dict[_Question, asyncio.Task[_ImportsOrNone]] = {}
         self._sent: dict[str, Document] = {}  # by path: the version that the index knows
 
     @property
@@ -107,12 +116,28 @@ class IndexConnection:
     async def find_imports(
         self, path: str, text: str, language_id: str, names: "Sequence[UnboundName]"
     ) -> "Sequence[NeededImport] | None":
-        """Return the imports that names of a file need, None where there is no answer in time."""
+        """Return the imports that names of a file need, None where there is no answer in time.
+
+        An answer that comes later is there for the next request with the same text.
+        """
         if self._client is None:
             return None
-        return await self._client.find_imports(
-            path, text, language_id, names, timeout_s=IMPORTS_TIMEOUT_S
-        )
+        key = (path, hash(text), tuple(names))
+        if key not in self._finding:
+            work = self._client.find_imports(
+                path, text, language_id, names, timeout_s=CHOICE_TIMEOUT_S
+            )
+            self._finding[key] = asyncio.create_task(work)
+            while len(self._finding) > MAX_FINDING:
+                self._finding.pop(next(iter(self._finding))).cancel()
+        task = self._finding[key]
+        await asyncio.wait([task], timeout=IMPORTS_TIMEOUT_S)
+        if not task.done():
+            return None
+        found = None if task.cancelled() else task.result()
+        if found is None:
+            self._finding.pop(key, None)  # the index may know more by now
+        return found
 
     async def is_complete(self) -> bool:
         """Whether all files are indexed; False where there is no answer."""
@@ -123,6 +148,9 @@ class IndexConnection:
 
     async def close(self) -> None:
         """End the process."""
+        for task in self._finding.values():
+            task.cancel()
+        self._finding.clear()
         if self._client is not None:
             await self._client.close()
             self._client = None

@@ -37,10 +37,11 @@ _GROUPS = {
 
 
 FITTED_ON = frozenset(
-    (
-        "@trpc-server click grpc hashicorp hyper-0.14.19 java.net.http jdk.jlink jdk.jshell jinja2"
-        " rxjs spf13 tokio-1.24.2 toml_edit-0.14.4 zod"
-    ).split(" ")
+    {
+        *("@trpc-server", "click", "grpc", "hashicorp", "hyper-0.14.19", "java.net.http"),
+        *("jdk.jlink", "jdk.jshell", "jinja2", "rxjs", "spf13", "tokio-1.24.2"),
+        *("toml_edit-0.14.4", "zod"),
+    }
 )
 """Projects that were looked at while the rules were written: never part of a report."""
 

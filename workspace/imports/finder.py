@@ -127,7 +127,7 @@ class ImportFinder:
         """Return the candidate that leaves no doubt, in the file's folder or in the project."""
         best, *others = candidates
         rivals = [it for it in others if not same_meaning(self._index, best, it, self._path_of)]
-        if not rivals or best.count >= DOMINANT * rivals[0].count:
+        if not rivals or (best.count and best.count >= DOMINANT * rivals[0].count):
             return best
         folder = posixpath.dirname(self._path)
         near = sorted(candidates, key=lambda it: -it.num_in(folder))

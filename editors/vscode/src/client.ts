@@ -9,10 +9,11 @@ import {
   type LanguageClientOptions,
 } from "vscode-languageclient/node";
 import { IntarsiaCapabilities } from "./capabilities";
+import { addImports } from "./edits/addImports";
 import { withCommands } from "./edits/codeActions";
 import type { GhostText } from "./ghostText";
 import type { NextEdits } from "./nextEdits/nextEdits";
-import { DRAFT, NEXT_EDITS, STATUS, type Status } from "./protocol";
+import { DRAFT, IMPORTS_COMMAND, NEXT_EDITS, STATUS, type Status } from "./protocol";
 import { Restarts } from "./restarts";
 import { serverOptions } from "./serverOptions";
 import { documentSchemes } from "./documentSchemes";
@@ -44,6 +45,10 @@ export function createClient(parts: ClientParts): LanguageClient {
           : parts.ghostText.provide(document, position, context, token),
       provideCodeActions: async (document, range, context, token, next) =>
         withCommands(client, await next(document, range, context, token)),
+      executeCommand: (command, args, next) =>
+        command === IMPORTS_COMMAND
+          ? addImports(client, args, async (asked) => next(command, asked))
+          : next(command, args),
       resolveCodeAction: (action) => action, // the action's command does that
       workspace: {
         configuration: ({ items }) => items.map(({ scopeUri }) => optionsOf(scopeUri)),
