@@ -109,9 +109,7 @@ def _likeness(line: ImportLine, new: ImportLine) -> tuple[bool, int]:
 
 def insert_sorted(names: Sequence[str], new: str) -> int:
     """Return where a name goes in a list of names: in its order, else at the end."""
-    orders: tuple[Callable[[str], Any], ...]
-    orders = (_as_is, str.lower, _constants_first, _constants_last)
-    for key in orders:
+    for key in _NAME_ORDERS:
         keys = [key(name) for name in names]
         if keys == sorted(keys):
             return sum(other <= key(new) for other in keys)
@@ -130,3 +128,11 @@ def _constants_first(name: str) -> tuple[int, str]:
 def _constants_last(name: str) -> tuple[int, str]:
     """As rustfmt orders: modules and functions, types, then constants."""
     return (2 if name.isupper() else 1 if name[:1].isupper() else 0), name
+
+
+_NAME_ORDERS: Sequence[Callable[[str], Any]] = (
+    _as_is,
+    str.lower,
+    _constants_first,
+    _constants_last,
+)

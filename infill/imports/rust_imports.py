@@ -132,11 +132,11 @@ def _first_of_file(syntax: Syntax, statement: str) -> Replacement:
 
 def _first_of_module(syntax: Syntax, body: tree_sitter.Node, statement: str) -> Replacement:
     text, newline = syntax.text, newline_of(syntax.text)
-    first = body.named_child(0)
+    children = body.named_children
     start = syntax.offset_at(body.start_byte) + 1
-    if first is None:
+    if not children:
         return Replacement(start=start, end=start, new=f"{newline}    {statement}{newline}")
-    indent = leading_blank(line_at(text, syntax.offset_at(first.start_byte)))
+    indent = leading_blank(line_at(text, syntax.offset_at(children[0].start_byte)))
     return Replacement(start=start, end=start, new=f"{newline}{indent}{statement}{newline}")
 
 

@@ -40,7 +40,9 @@ FITTED_ON = frozenset(
     {
         *("@trpc-server", "click", "grpc", "hashicorp", "hyper-0.14.19", "java.net.http"),
         *("jdk.jlink", "jdk.jshell", "jinja2", "rxjs", "spf13", "tokio-1.24.2"),
-        *("toml_edit-0.14.4", "zod"),
+        *("toml_edit-0.14.4", "zod", "h2-0.3.13", "regex-automata-0.1.8", "reqwest-0.11.13"),
+        *("@reduxjs-toolkit", "effect", "immer", "ox"),
+        *("rustls-0.20.8", "serde_json-1.0.87", "syn-1.0.107"),
     }
 )
 """Projects that were looked at while the rules were written: never part of a report."""

@@ -26,8 +26,10 @@ from intarsia.workspace.imports.rust_names import RustNames
 from intarsia.workspace.imports.standard import standard_module
 from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.modules.files import Files
+from intarsia.workspace.modules.resolve import resolve_import
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.given_names import GivenName
+from intarsia.workspace.symbols.symbols import Import
 
 MAX_IMPORTS = 600
 """Imports of one name that are looked at."""
@@ -137,10 +139,12 @@ class ImportFinder:
 
     def _has_star(self, chosen: Candidate) -> bool:
         """Whether the file imports all names of the place."""
-        return any(
-            imported.module == chosen.place and any(it.name == "*" for it in imported.names)
+        stars = (
+            Written(path=self._path, module=imported.module)
             for imported in self._symbols.imports
+            if any(it.name == "*" for it in imported.names)
         )
+        return any(self._names.place_of(star, chosen.name) == chosen.place for star in stars)
 
     def _is_member_here(self, chosen: Candidate) -> bool:
         """Whether a class of Java may inherit the name from the class that it is a member of."""
@@ -149,6 +153,13 @@ class ImportFinder:
         return is_member and re.search(rf"\b{re.escape(outer)}\b", self._text) is not None
 
     def _path_of(self, place: str) -> str | None:
+        """Return the file of a place in the project, None for any other place."""
+        if self._language.id == "rust":
+            imported = Import(module=place, line=0)
+            found = resolve_import(
+                imported, path=self._path, language=self._language, files=self._around.files
+            )
+            return found[0] if found else None
         endings = ("", ".py", "/__init__.py", ".pyi", "/__init__.pyi")
         return next((place + it for it in endings if self._exists(place + it)), None)
 
@@ -172,6 +183,9 @@ class ImportFinder:
         binding = standard_module(unbound, self._language)
         if binding is None:
             return _none(unbound, "the project does not tell where it comes from")
+        stars = (it for it in self._symbols.imports if any(n.name == "*" for n in it.names))
+        if any(it.module == binding.module for it in stars):
+            return _none(unbound, "the file has it already")
         return NeededImport(name=unbound.name, binding=binding)
 
     def _exists(self, path: str) -> bool:

@@ -30,10 +30,19 @@ def _passes_on(
         it.name == one.name and not it.container for it in symbols.definitions
     ):
         return False
-    end = other.place.rpartition("/")[2].rpartition(".")[2] or other.place
+    end = _last_name(other.place)
     return any(
         given.local == one.name or given.name == "*"
         for imported in symbols.imports
         for given in imported.names
-        if end.partition(".")[0] in imported.module or not imported.module.strip(".")
+        if end in imported.module or not imported.module.strip(".")
     )
+
+
+def _last_name(place: str) -> str:
+    """Return the last part of a place that tells it from others: of a folder's file, the folder."""
+    if "/" not in place:
+        return place.rpartition("::")[2].rpartition(".")[2]
+    folder, _, file = place.rpartition("/")
+    stem = file.partition(".")[0]
+    return folder.rpartition("/")[2] if stem == "index" else stem

@@ -18,6 +18,8 @@ class RustNames:
     language: Language
 
     def place_of(self, written: Written, name: str) -> str | None:
+        if not name:  # a crate, which needs no import
+            return None
         parts = written.module.split("::")
         if parts[0] not in ("crate", *_RELATIVE):
             return written.module

@@ -263,7 +263,10 @@ class Store:
             " JOIN files ON files.content = imports.content WHERE local = ? LIMIT ?",
             (name, limit),
         )
-        return [ImportRow(*row[:5], is_type=bool(row[5])) for row in rows]
+        return [
+            ImportRow(path, module, imported, local, kind, bool(is_type))
+            for path, module, imported, local, kind, is_type in rows
+        ]
 
     def paths_with_stem(self, stem: str) -> list[str]:
         """Return the indexed files with this name without its extension."""

@@ -221,6 +221,17 @@ function M.shown(buffer)
   end
 end
 
+---Follow the text down: lines were added above the suggestion, which stays.
+---@param buffer integer
+---@param num_lines integer
+function M.moved_down(buffer, num_lines)
+  local anchor = states[buffer] and states[buffer].anchor
+  if anchor then
+    anchor.row = anchor.row + num_lines
+    anchor.num_lines = anchor.num_lines + num_lines
+  end
+end
+
 ---Act once the answer replaces the shown draft, unless the user types or moves before.
 ---@param buffer integer
 ---@param act fun()

@@ -34,7 +34,10 @@ function M.add(buffer, command, text)
   local answer = client:request_sync("workspace/executeCommand", params, PATIENCE_MS, buffer)
   local result = answer and answer.result
   if result and result.version == vim.lsp.util.buf_versions[buffer] and #result.edits > 0 then
+    local num_lines = vim.api.nvim_buf_line_count(buffer)
     vim.lsp.util.apply_text_edits(result.edits, buffer, client.offset_encoding)
+    local num_new = vim.api.nvim_buf_line_count(buffer) - num_lines
+    require("intarsia.ghost_text").moved_down(buffer, num_new)
   end
 end
 
