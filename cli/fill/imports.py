@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from intarsia.cli.context.opened_folder import opened_folder
+from intarsia.cli.opened_folder import opened_folder
 from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.replacement import Moves, with_replaced
 from intarsia.infill.imports.add_imports import import_edits

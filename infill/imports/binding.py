@@ -16,7 +16,7 @@ LANGUAGE_IDS = (
     "java",
     "rust",
 )
-"""The languages whose imports can be added."""
+"""The languages that imports can be added in."""
 
 DEFAULT = "default"
 """The ``name`` of a JavaScript module's main export."""

@@ -18,7 +18,7 @@ class NameRules:
     bindings: frozenset[str]  # places that bind a name
     own_names: frozenset[str] = frozenset()  # bindings that are seen around their own node
     patterns: frozenset[str] = frozenset()  # places that pass a binding on to what is in them
-    first_only: frozenset[str] = frozenset()  # types whose first name alone counts
+    first_only: frozenset[str] = frozenset()  # types that count by their first name
     scopes: frozenset[str]
     blocks: frozenset[str] = frozenset()  # scopes that JavaScript's ``var`` leaves
     member_of: tuple[str, str] | None = None  # type and field of ``object.member``

@@ -1,4 +1,4 @@
-"""How Go names packages: by a path that begins with the module's, whoever imports them."""
+"""How Go names packages: by a path that begins with the module's, the same for all."""
 
 import posixpath
 from collections.abc import Sequence

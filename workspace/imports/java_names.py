@@ -1,4 +1,4 @@
-"""How Java names packages: in full, whoever imports them."""
+"""How Java names packages: in full, the same for all."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -26,7 +26,7 @@ _GO = (
     " sync/atomic testing/fstest testing/iotest testing/quick text/tabwriter text/template/parse"
     " time/tzdata unicode/utf16 unicode/utf8"
 )
-"""Packages whose last part no other package has: not ``rand``, ``template`` or ``scanner``."""
+"""Packages that share their last part with no other: not ``rand``, ``template`` or ``scanner``."""
 
 _GO_MODULES = {path.rpartition("/")[2]: path for path in _GO.split()}
 

@@ -45,10 +45,10 @@ export function createClient(parts: ClientParts): LanguageClient {
           : parts.ghostText.provide(document, position, context, token),
       provideCodeActions: async (document, range, context, token, next) =>
         withCommands(client, await next(document, range, context, token)),
-      executeCommand: (command, args, next) =>
-        command === IMPORTS_COMMAND
-          ? addImports(client, args, async (asked) => next(command, asked))
-          : next(command, args),
+      executeCommand: (command, args, next) => {
+        const ask = (asked: unknown[]) => next(command, asked) as Thenable<unknown>;
+        return command === IMPORTS_COMMAND ? addImports(client, args, ask) : ask(args);
+      },
       resolveCodeAction: (action) => action, // the action's command does that
       workspace: {
         configuration: ({ items }) => items.map(({ scopeUri }) => optionsOf(scopeUri)),

@@ -20,7 +20,7 @@ Edit = Callable[..., Neovim]
 
 
 def opened(edit: Edit, folder: Path) -> Neovim:
-    """Open a file of a project whose other file imports numpy; wait until the index knows it."""
+    """Open a file beside one that imports numpy; wait until the index knows it."""
     (folder / ".git").mkdir()
     (folder / "other.py").write_text(OTHER)
     nvim = edit("import os\n\n\ndef f():\n    return\n")

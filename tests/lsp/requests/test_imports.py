@@ -41,7 +41,7 @@ async def opened(
     text: str = USE,
     **options: object,
 ) -> AsyncIterator[tuple[LanguageClient, str]]:
-    """Open a folder whose other file imports numpy; wait until the index knows both files."""
+    """Open a file beside one that imports numpy."""
     (folder / "models.py").write_text(MODELS)
     (folder / "other.py").write_text(OTHER)
     (folder / "use.py").write_text(text)

@@ -9,7 +9,7 @@ import { documentOf, editsFor, toBeReturned } from "./importEdits";
 export async function addImports(
   client: LanguageClient,
   args: readonly unknown[],
-  ask: (args: unknown[]) => Promise<unknown>,
+  ask: (args: unknown[]) => Thenable<unknown>,
 ): Promise<void> {
   const answer = (await ask(toBeReturned(args))) as AddedImports | null;
   const editor = window.activeTextEditor;
