@@ -16,6 +16,7 @@ from intarsia.lsp.protocol_extensions import (
     DISMISSED,
     EDIT_COMMAND,
     EDIT_KINDS,
+    IMPORTS_COMMAND,
     NEXT_EDIT_COMMAND,
     NEXT_EDIT_DONE,
     NEXT_EDIT_KIND,
@@ -68,6 +69,7 @@ def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
     server.own_commands = {
         EDIT_COMMAND: partial(awaited("edit_command", "execute_edit"), server),
         CONTEXT_COMMAND: partial(awaited("context_command", "execute_context"), server),
+        IMPORTS_COMMAND: partial(awaited("imports_command", "execute_add_imports"), server),
         NEXT_EDIT_COMMAND: partial(awaited("next_edit", "execute_next_edit"), server),
     }
     return server

@@ -10,6 +10,7 @@ import msgspec
 
 EDIT_COMMAND = "intarsia.edit"
 CONTEXT_COMMAND = "intarsia.context"
+IMPORTS_COMMAND = "intarsia.addImports"
 NEXT_EDIT_COMMAND = "intarsia.nextEdit"
 
 EditKind: TypeAlias = Literal["fill", "fillAll", "rewrite"]

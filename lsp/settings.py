@@ -115,6 +115,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             "kept in your cache."
         ),
     ] = True
+    add_imports: Annotated[
+        bool,
+        PER_FOLDER,
+        Meta(
+            description="Where a suggestion uses a name that the file does not import, add the "
+            "import that other files of the folder have for it. Needs `projectContext`."
+        ),
+    ] = True
     fill_ahead: Annotated[
         FillAhead,
         Meta(

@@ -5,7 +5,6 @@ from pathlib import Path
 import click
 import msgspec
 
-from intarsia.cli.context.opened_folder import opened_folder
 from intarsia.cli.context.seen import choose_of, plan_of, seen_context
 from intarsia.cli.context.show import show_context
 from intarsia.cli.context.speed import reading_speed
@@ -14,6 +13,7 @@ from intarsia.cli.fill.positions import Position, offset_of
 from intarsia.cli.fill.source_file import read_source
 from intarsia.cli.fill.where import read_position
 from intarsia.cli.language_option import language_option
+from intarsia.cli.opened_folder import opened_folder
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import output
 from intarsia.infill.languages import Language, language_for_path

@@ -1,16 +1,18 @@
 """``intarsia fill``: fill holes of one file and show, print or write the fills."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from intarsia.cli.errors import ExitCode
+from intarsia.cli.fill.imports import FilledFile, with_imports
 from intarsia.cli.fill.job import FillJob, run_job
 from intarsia.cli.fill.report import report_filling, to_json
 from intarsia.cli.fill.show import show_filling
-from intarsia.cli.fill.source_file import read_source, require_writable, write_source
+from intarsia.cli.fill.source_file import SourceFile, read_source, require_writable, write_source
 from intarsia.cli.fill.where import place_options, read_where
 from intarsia.cli.language_option import language_option
 from intarsia.cli.options import fill_options
@@ -27,11 +29,22 @@ from intarsia.infill.languages import Language, language_for_path
 @language_option
 @click.option("--watch", is_flag=True, help="Show the canvas while it settles.")
 @click.option("--write", is_flag=True, help="Write the fills into the file, all or none.")
+@click.option(
+    "--imports/--no-imports",
+    default=True,
+    help="With --write: add the imports that the fills need.  [default: imports]",
+)
 @fill_options
 @json_option
 @debug_option
 def command(
-    file: Path, language: Language | None, watch: bool, write: bool, as_json: bool, **options: Any
+    file: Path,
+    language: Language | None,
+    watch: bool,
+    write: bool,
+    imports: bool,
+    as_json: bool,
+    **options: Any,
 ) -> ExitCode:
     """Fill holes in FILE (`-`: standard input). Lines and columns count from 1.
 
@@ -65,6 +78,17 @@ def command(
     if any(filling.refusal for filling in fillings):
         return ExitCode.NOTHING
     if write:
-        write_source(source, fillings[-1].result)
-        click.echo(f"written to {displayable(source.name)}", err=True)
+        _write(source, language, fillings, imports=imports)
     return ExitCode.OK
+
+
+def _write(
+    source: SourceFile, language: Language, fillings: Sequence[FilledPlace], *, imports: bool
+) -> None:
+    """Write the fills, and tell which imports came along."""
+    filled = FilledFile(text=fillings[-1].result)
+    if imports and source.path is not None:
+        filled = with_imports(source.path, language, fillings)
+    write_source(source, filled.text)
+    added = f", with {'; '.join(filled.imports)}" if filled.imports else ""
+    click.echo(f"written to {displayable(source.name)}{added}", err=True)

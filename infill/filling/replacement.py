@@ -33,6 +33,10 @@ class Moves:
         """Return how far an offset outside all replacements moves."""
         return self._growths[bisect_right(self._ends, offset)]
 
+    def before(self, replacement: Replacement) -> int:
+        """Return how far a replacement itself moves, by those before it."""
+        return self.at(replacement.end) - replacement.growth
+
 
 def with_replaced(text: str, replacements: Iterable[Replacement]) -> str:
     """Return the text with all replacements made; they must not overlap."""

@@ -74,7 +74,12 @@ COMMENTS = frozenset(
 
 def nodes_at(syntax: Syntax, offset: int) -> list[tree_sitter.Node]:
     """Return the nodes around the character at ``offset``, from the root to the innermost."""
-    return list(_nodes_at_byte(syntax, syntax.byte_at(offset)))
+    return nodes_at_byte(syntax, syntax.byte_at(offset))
+
+
+def nodes_at_byte(syntax: Syntax, byte: int) -> list[tree_sitter.Node]:
+    """Return the nodes around a byte of the text, from the root to the innermost."""
+    return list(_nodes_at_byte(syntax, byte))
 
 
 def is_code(syntax: Syntax | None, offset: int) -> bool:

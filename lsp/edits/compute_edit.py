@@ -14,10 +14,11 @@ from intarsia.infill.filling.fill_in_order import fill_selection, rewrite_select
 from intarsia.infill.filling.options import AskEngine, FillContext, OnStep
 from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.places import Selection
-from intarsia.infill.filling.replacement import Replacement
+from intarsia.infill.filling.replacement import Moves, Replacement, with_replaced
 from intarsia.infill.holes.find_holes import find_holes, holes_within
 from intarsia.infill.holes.hole_rules import is_stub
 from intarsia.infill.holes.marked_hole import MarkedHole
+from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.languages import Language
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
@@ -26,6 +27,7 @@ from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.may_suggest import fence_ineligibility
 from intarsia.lsp.edits.edit_arguments import EditArguments
 from intarsia.lsp.fill_options import language_of, options_of
+from intarsia.lsp.project.needed_imports import needed_imports
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 
@@ -38,6 +40,7 @@ class ComputedEdit:
 
     document: Document | None
     replacements: tuple[Replacement, ...] = ()
+    imports: tuple[Replacement, ...] = ()  # that the replacements need
     num_holes: int = 0
     reason: str | None = None
 
@@ -55,16 +58,38 @@ async def compute_edit(
     filled_places = await _fill(session, document, arguments, on_progress)
     if session.documents.current(document.uri) is not document:
         return ComputedEdit(document=document, num_holes=len(filled_places), reason=STALE.reason)
-    replacements = [filled.replacement for filled in filled_places]
+    filled_in = [it.replacement for it in filled_places if it.replacement is not None]
+    imports = await _imports(session, document, filled_in)
+    if session.documents.current(document.uri) is not document:
+        return ComputedEdit(document=document, num_holes=len(filled_places), reason=STALE.reason)
     reasons = [filled.refusal.reason for filled in filled_places if filled.refusal]
     if not filled_places:
         reasons = ["there is no hole to fill here"]
     return ComputedEdit(
         document=document,
-        replacements=tuple(replacement for replacement in replacements if replacement),
+        replacements=tuple(filled_in),
+        imports=imports,
         num_holes=len(filled_places),
         reason="; ".join(dict.fromkeys(reasons)) or None,
     )
+
+
+async def _imports(
+    session: Session, document: Document, filled: Sequence[Replacement]
+) -> tuple[Replacement, ...]:
+    """Return the edits that import what the fills need; none that would touch a fill."""
+    if not filled or not session.settings_of(document).add_imports:
+        return ()
+    moves = Moves(filled)
+    starts = [(it.start + moves.before(it), len(it.new)) for it in filled]
+    text, language = with_replaced(document.text, filled), language_of(document)
+    inserted = [(start, start + length) for start, length in starts]
+    needed = await needed_imports(session.index, document, language, text, inserted)
+    edits = import_edits(document.text, needed or (), filled[0].start, language)
+    touched = any(
+        one.start <= other.end and other.start <= one.end for one in edits for other in filled
+    )
+    return () if touched else edits
 
 
 def holes_of(settings: Settings, document: Document) -> tuple[MarkedHole, ...]:

@@ -82,4 +82,6 @@ def _workspace_edit(
     shape = shape_for(ls.client_capabilities, needs_confirmation=ls.session.settings.preview_edits)
     if not arguments.apply:
         shape = shape.versioned()
-    return workspace_edit(computed.document, computed.replacements, _LABELS[arguments.kind], shape)
+    label = _LABELS[arguments.kind] + (", with its imports" if computed.imports else "")
+    replacements = (*computed.imports, *computed.replacements)
+    return workspace_edit(computed.document, replacements, label, shape)

@@ -45,7 +45,7 @@ def workspace_edit(
     document: Document, replacements: Sequence[Replacement], label: str, shape: EditShape
 ) -> types.WorkspaceEdit:
     """Return one text edit for each replacement; ``label`` tells what they do."""
-    edits = [_text_edit(document, replacement) for replacement in replacements]
+    edits = [text_edit(document, replacement) for replacement in replacements]
     if not shape.has_versions:
         return types.WorkspaceEdit(changes={document.uri: edits})
     versioned = types.OptionalVersionedTextDocumentIdentifier(
@@ -69,7 +69,8 @@ def workspace_edit(
     )
 
 
-def _text_edit(document: Document, replacement: Replacement) -> types.TextEdit:
+def text_edit(document: Document, replacement: Replacement) -> types.TextEdit:
+    """Return a replacement in a document as the client counts positions."""
     return types.TextEdit(
         range=types.Range(
             start=document.position_at(replacement.start),

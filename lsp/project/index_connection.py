@@ -4,24 +4,38 @@ It says which folders are open and what has changed, and asks for chunks. Exclud
 never mentioned to it. Starts the process only if the settings want context from other files.
 """
 
+import asyncio
 import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.settings import Settings
 from intarsia.workspace.files.root_settings import RootSettings
 
 if TYPE_CHECKING:
+    from intarsia.infill.imports.binding import UnboundName
     from intarsia.workspace.context.chunk import Chunk
     from intarsia.workspace.context.place import Place
+    from intarsia.workspace.imports.found_import import NeededImport
     from intarsia.workspace.process.client import IndexClient
 
 logger = logging.getLogger(__name__)
 
 CHOICE_TIMEOUT_S = 10.0
 """Nobody waits for chunks, but a later choice is better than one for a text of long ago."""
+
+
+IMPORTS_TIMEOUT_S = 0.03
+"""A suggestion waits for this answer; without it, it is shown without its import."""
+
+
+MAX_FINDING = 16
+"""Answers about imports that are kept or waited for."""
+
+_Question: TypeAlias = "tuple[str, int, tuple[UnboundName, ...]]"
+_ImportsOrNone: TypeAlias = "tuple[NeededImport, ...] | None"
 
 
 class IndexConnection:
@@ -31,6 +45,7 @@ class IndexConnection:
         self._client: IndexClient | None = None
         self._roots: tuple[RootSettings, ...] = ()
         self._has_file_events = False
+        self._finding: dict[_Question, asyncio.Task[_ImportsOrNone]] = {}
         self._sent: dict[str, Document] = {}  # by path: the version that the index knows
 
     @property
@@ -98,6 +113,32 @@ class IndexConnection:
             place, timeout_s=CHOICE_TIMEOUT_S, budget_tokens=budget_tokens
         )
 
+    async def find_imports(
+        self, path: str, text: str, language_id: str, names: "Sequence[UnboundName]"
+    ) -> "Sequence[NeededImport] | None":
+        """Return the imports that names of a file need, None where there is no answer in time.
+
+        An answer that comes later is there for the next request with the same text.
+        """
+        if self._client is None:
+            return None
+        key = (path, hash(text), tuple(names))
+        if key not in self._finding:
+            work = self._client.find_imports(
+                path, text, language_id, names, timeout_s=CHOICE_TIMEOUT_S
+            )
+            self._finding[key] = asyncio.create_task(work)
+            while len(self._finding) > MAX_FINDING:
+                self._finding.pop(next(iter(self._finding))).cancel()
+        task = self._finding[key]
+        await asyncio.wait([task], timeout=IMPORTS_TIMEOUT_S)
+        if not task.done():
+            return None
+        found = None if task.cancelled() else task.result()
+        if found is None:
+            self._finding.pop(key, None)  # the index may know more by now
+        return found
+
     async def is_complete(self) -> bool:
         """Whether all files are indexed; False where there is no answer."""
         if self._client is None:
@@ -107,6 +148,9 @@ class IndexConnection:
 
     async def close(self) -> None:
         """End the process."""
+        for task in self._finding.values():
+            task.cancel()
+        self._finding.clear()
         if self._client is not None:
             await self._client.close()
             self._client = None

@@ -11,6 +11,7 @@ from lsprotocol import types
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.requests.automatic import note_answer, silent_outcome
+from intarsia.lsp.requests.ghost_imports import import_text_edits, shown_imports
 from intarsia.lsp.requests.look_ahead import look_ahead
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.server import IntarsiaServer
@@ -68,7 +69,7 @@ def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:
     return types.CompletionItem(
         label=_label(first_line, has_more=first_line != text.strip()),
         kind=_kind(text.strip()),
-        detail="intarsia",
+        detail=_detail(snapshot, ghost),
         documentation=text,
         filter_text=first_line,  # with the half word alone, the next letter would drop the item
         sort_text="!",  # before the items of other language servers
@@ -76,7 +77,13 @@ def _item(snapshot: Snapshot, ghost: GhostText) -> types.CompletionItem:
         insert_text_format=types.InsertTextFormat.PlainText,
         insert_text_mode=types.InsertTextMode.AsIs,
         text_edit=types.TextEdit(range=snapshot.range_at_cursor(len(word)), new_text=text),
+        additional_text_edits=import_text_edits(snapshot, ghost) or None,
     )
+
+
+def _detail(snapshot: Snapshot, ghost: GhostText) -> str:
+    """Return who wrote the text, and the imports that come along."""
+    return "; ".join(("intarsia", *shown_imports(snapshot, ghost)))
 
 
 def _half_word(snapshot: Snapshot) -> str:

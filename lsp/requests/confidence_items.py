@@ -7,6 +7,7 @@ from lsprotocol import types
 
 from intarsia.infill.confidence import ConfidentToken, sure_start
 from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.requests.ghost_imports import imports_command
 from intarsia.lsp.suggestions.ghost_text import GhostText
 
 
@@ -23,6 +24,7 @@ class ConfidentItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     insert_text: str
     range: types.Range
     intarsia: Confidence | msgspec.UnsetType = msgspec.UNSET
+    command: types.Command | msgspec.UnsetType = msgspec.UNSET
 
 
 class ConfidentList(msgspec.Struct, frozen=True):
@@ -41,7 +43,11 @@ def confident_list(
 def _item(snapshot: Snapshot, ghost: GhostText, threshold: float) -> ConfidentItem:
     """Return one item. A word that is selected in the client's menu is the user's own, so sure."""
     selected = snapshot.selected_text
-    item = ConfidentItem(insert_text=selected + ghost.text, range=snapshot.range_at_cursor())
+    item = ConfidentItem(
+        insert_text=selected + ghost.text,
+        range=snapshot.range_at_cursor(),
+        command=imports_command(snapshot, ghost, can_apply=True) or msgspec.UNSET,
+    )
     if any(token.confidence is None for token in ghost.tokens):
         return item
     selected_tokens = (ConfidentToken(selected, 1.0),) if selected else ()

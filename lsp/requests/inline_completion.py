@@ -11,6 +11,7 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
 from intarsia.lsp.requests.automatic import note_answer, silent_outcome
 from intarsia.lsp.requests.confidence_items import ConfidentList, confident_list
+from intarsia.lsp.requests.ghost_imports import imports_command
 from intarsia.lsp.requests.look_ahead import look_ahead
 from intarsia.lsp.requests.suggest import SuggestOptions, suggest
 from intarsia.lsp.server import IntarsiaServer
@@ -48,7 +49,10 @@ async def inline_completion(
         return None
     if session.extensions.confidence:
         return confident_list(snapshot, outcome.ghosts, session.settings.sure_confidence)
-    return types.InlineCompletionList([_item(snapshot, ghost) for ghost in outcome.ghosts])
+    workspace = ls.client_capabilities.workspace
+    can_apply = workspace is not None and bool(workspace.apply_edit)
+    items = [_item(snapshot, ghost, can_apply=can_apply) for ghost in outcome.ghosts]
+    return types.InlineCompletionList(items)
 
 
 def _options(session: Session, snapshot: Snapshot, *, is_invoked: bool) -> SuggestOptions:
@@ -63,8 +67,9 @@ def _options(session: Session, snapshot: Snapshot, *, is_invoked: bool) -> Sugge
     )
 
 
-def _item(snapshot: Snapshot, ghost: GhostText) -> types.InlineCompletionItem:
+def _item(snapshot: Snapshot, ghost: GhostText, *, can_apply: bool) -> types.InlineCompletionItem:
     return types.InlineCompletionItem(
         insert_text=snapshot.selected_text + ghost.text,
         range=snapshot.range_at_cursor(),
+        command=imports_command(snapshot, ghost, can_apply=can_apply),
     )

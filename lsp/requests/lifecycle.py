@@ -19,6 +19,7 @@ WARM_UP = (
     "intarsia.lsp.requests.completion",
     "intarsia.lsp.requests.plan",
     "intarsia.lsp.project.project_contexts",
+    "intarsia.lsp.project.needed_imports",
     "intarsia.lsp.requests.code_action",
     "intarsia.lsp.manners.manners",
     "intarsia.infill.syntax.prose",

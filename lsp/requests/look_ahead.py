@@ -93,6 +93,8 @@ def _places(snapshot: Snapshot, outcome: RequestOutcome) -> Iterator[Snapshot]:
     Last, where a suggestion was accepted before at the end of a line, comes the line below the
     cursor: the user may go on there without accepting another one.
     """
+    from intarsia.infill.filling.replacement import with_replaced
+    from intarsia.infill.imports.add_imports import import_edits
     from intarsia.infill.syntax.next_line import end_and_next_line
     from intarsia.lsp.fill_options import language_of
 
@@ -108,8 +110,12 @@ def _places(snapshot: Snapshot, outcome: RequestOutcome) -> Iterator[Snapshot]:
         yield below(text, offset)
         return
     accepted = text[:offset] + shown.text + text[offset:]
-    yield _as_place(snapshot, accepted, offset + len(shown.text))
-    yield below(accepted, offset + len(shown.text))
+    edits = import_edits(accepted, shown.imports or (), offset, language)
+    after = offset + len(shown.text)
+    after += sum(it.growth for it in edits if it.end <= after)
+    accepted = with_replaced(accepted, edits)
+    yield _as_place(snapshot, accepted, after)
+    yield below(accepted, after)
     if outcome.is_cached and offset == line_end(text, offset):
         yield below(text, offset)
 

@@ -6,7 +6,7 @@ Shared by inline completion and completion.
 import asyncio
 import logging
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from intarsia.infill.calibration.threshold import percent_of
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.snapshot import Snapshot
+from intarsia.lsp.requests.ghost_imports import with_imports
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.suggestions.ghost_text import GhostText
@@ -65,7 +66,8 @@ async def _suggest(session: Session, snapshot: Snapshot, options: SuggestOptions
     if cached.reason is not None and options.num_candidates == 1 and not cached.ghosts:
         return RequestOutcome(reason=cached.reason, is_cached=True)
     if cached.is_complete or len(cached.ghosts) >= options.num_candidates:
-        return RequestOutcome(ghosts=cached.ghosts[: options.num_candidates], is_cached=True)
+        ghosts = await _keep_with_imports(session, snapshot, cached)
+        return RequestOutcome(ghosts=ghosts[: options.num_candidates], is_cached=True)
     if wait_s:
         await asyncio.sleep(wait_s)
     if not snapshot.is_current(session.documents):
@@ -112,15 +114,28 @@ async def _ask_engine(
     attempts = await ask_until_enough_pass(
         fill, read, num_needed=options.num_candidates, known=cached.ghosts
     )
+    passed = await with_imports(session, snapshot, attempts.passed)
     if outdated := _why_outdated(session, snapshot, settings):
         return RequestOutcome(reason=outdated, kind="outdated", cost=attempts.cost)
-    if attempts.passed:
+    if passed:
         is_complete = options.num_candidates > 1 and attempts.is_complete
-        known = CachedSuggestions(ghosts=attempts.passed, is_complete=is_complete)
-        session.cache.store(snapshot, known)
+        session.cache.store(snapshot, CachedSuggestions(ghosts=passed, is_complete=is_complete))
+    attempts = replace(attempts, passed=passed)
     is_short = is_first(session, snapshot, plan)
     may_have_project = project is not None or session.projects.is_on(settings)
     return _outcome(attempts, is_short=is_short, may_have_project=may_have_project)
+
+
+async def _keep_with_imports(
+    session: Session, snapshot: Snapshot, cached: CachedSuggestions
+) -> tuple[GhostText, ...]:
+    """Return cached suggestions with their imports, and keep these where they are new."""
+    if all(ghost.imports is not None for ghost in cached.ghosts):
+        return cached.ghosts
+    ghosts = await with_imports(session, snapshot, cached.ghosts)
+    if ghosts != cached.ghosts:
+        session.cache.store(snapshot, replace(cached, ghosts=ghosts))
+    return ghosts
 
 
 def _why_outdated(session: Session, snapshot: Snapshot, settings: Settings) -> str | None:

@@ -1,8 +1,15 @@
 """Ghost text: the text shown at the cursor, and its rest as the user types it."""
 
+import re
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from intarsia.infill.confidence import ConfidentToken, without_end, without_start
+
+if TYPE_CHECKING:
+    from intarsia.infill.imports.binding import ImportBinding
+
+_NAME = re.compile(r"[\w$]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,13 +17,15 @@ class GhostText:
     """The text to insert at the cursor, whole and in the model's tokens.
 
     Unasked, only its first ``shown_length`` characters are shown (None: all of it). ``probability``
-    is that of keeping the whole text, None where it is not known.
+    is that of keeping the whole text, None where it is not known. ``imports`` are those that it
+    needs, None where these are not known yet.
     """
 
     text: str
     tokens: tuple[ConfidentToken, ...]
     shown_length: int | None = None
     probability: float | None = None
+    imports: "tuple[ImportBinding, ...] | None" = None
 
     @property
     def is_hidden(self) -> bool:
@@ -25,15 +34,17 @@ class GhostText:
 
     @property
     def shown(self) -> "GhostText":
-        """The part that is shown unasked."""
+        """The part that is shown unasked, with the imports of its own names."""
         length = self.shown_length
         if length is None:
             return self
+        text = self.text[:length]
         return replace(
             self,
-            text=self.text[:length],
+            text=text,
             tokens=without_end(self.tokens, length),
             shown_length=None,
+            imports=None if self.imports is None else _used_in(text, self.imports),
         )
 
     def after_typing(self, typed: str) -> "GhostText | None":
@@ -53,3 +64,8 @@ class GhostText:
         return replace(
             self, text=rest, tokens=without_start(self.tokens, len(typed)), shown_length=length
         )
+
+
+def _used_in(text: str, imports: "tuple[ImportBinding, ...]") -> "tuple[ImportBinding, ...]":
+    names = set(_NAME.findall(text))
+    return tuple(binding for binding in imports if binding.local.split(".")[0] in names)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
 from intarsia.infill.languages import PLAIN_TEXT, language_for_path
-from intarsia.workspace.index.reader import FoundDefinition, SimilarPassage
+from intarsia.workspace.index.reader import FoundDefinition, FoundImport, SimilarPassage
 from intarsia.workspace.symbols.extract import extract_symbols
+from intarsia.workspace.symbols.given_names import given_names
 from intarsia.workspace.symbols.symbols import FileSymbols
 from intarsia.workspace.words import identifiers, words_of
 
@@ -45,6 +46,17 @@ class MemoryIndex:
             for path, symbols in self._symbols.items()
             for one in symbols.definitions
             if one.name == name
+        )
+        return [one for one, _ in zip(found, range(limit), strict=False)]
+
+    def imports_of(self, name: str, *, path: str, limit: int) -> Sequence[FoundImport]:
+        root = self.root_of(path)
+        found = (
+            FoundImport(other, it.module, it.name, it.local, it.kind, it.is_type)
+            for other, symbols in self._symbols.items()
+            if self.root_of(other) == root
+            for it in given_names(symbols)
+            if it.first == name
         )
         return [one for one, _ in zip(found, range(limit), strict=False)]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import platformdirs
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Raise it when tables, symbols or words change: an index of another version is made again."""
 
 KEEP_UNUSED_DAYS = 60
@@ -44,6 +44,16 @@ CREATE TABLE definitions (
     content INTEGER NOT NULL,
     position INTEGER NOT NULL,
     PRIMARY KEY (name, content, position)
+) WITHOUT ROWID;
+CREATE TABLE imports (
+    local TEXT NOT NULL,
+    content INTEGER NOT NULL,
+    module TEXT NOT NULL,
+    name TEXT NOT NULL,
+    alias TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    is_type INTEGER NOT NULL,
+    PRIMARY KEY (local, content, module, name, kind)
 ) WITHOUT ROWID;
 CREATE TABLE passages (
     id INTEGER PRIMARY KEY,

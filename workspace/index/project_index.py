@@ -12,10 +12,10 @@ from typing import NamedTuple
 from intarsia.workspace.files.paths import as_posix, is_within
 from intarsia.workspace.files.root_settings import RootSettings
 from intarsia.workspace.index.database import database_path, forget_unused, index_folder
-from intarsia.workspace.index.reader import FoundDefinition, SimilarPassage
+from intarsia.workspace.index.reader import FoundDefinition, FoundImport, SimilarPassage
 from intarsia.workspace.index.root_index import ParseJob, RootIndex
 from intarsia.workspace.index.similar_words import passage_query
-from intarsia.workspace.index.store import FoundPassage, Store
+from intarsia.workspace.index.store import FoundPassage, ImportRow, Store
 from intarsia.workspace.symbols.symbols import Definition, FileSymbols
 
 _COUNTS_HOLD = 0.2  # counts of words are asked again when the index has grown by this share
@@ -146,6 +146,18 @@ class ProjectIndex:
                 if root.rules.why_not_secret(root.absolute(inside)) is None
             ]
         return found
+
+    def imports_of(self, name: str, *, path: str, limit: int) -> Sequence[FoundImport]:
+        """Return how files of the opened folder that ``path`` is in import this name."""
+        root = self._root(as_posix(path))
+        if root is None:
+            return []
+        none: list[ImportRow] = []
+        return [
+            FoundImport(root.absolute(it.path), *it[1:])
+            for it in root.ask(lambda store: store.imports_of(name, limit), none)
+            if root.rules.why_not_secret(root.absolute(it.path)) is None
+        ]
 
     def files_named(self, name: str) -> Sequence[str]:
         """Return the paths of files with this name without its extension, in any folder."""

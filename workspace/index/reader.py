@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from intarsia.workspace.symbols.symbols import Definition, FileSymbols
+from intarsia.workspace.symbols.symbols import Definition, FileSymbols, ImportKind
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,6 +28,18 @@ class SimilarPassage:
     score: float
 
 
+@dataclass(frozen=True, slots=True)
+class FoundImport:
+    """How a file imports one name. ``name``: in the module, "" for the module itself."""
+
+    path: str
+    module: str
+    name: str
+    local: str
+    kind: ImportKind
+    is_type: bool
+
+
 class IndexReader(Protocol):
     """The indexed files. Every method is quick: a few database look-ups."""
 
@@ -37,6 +49,10 @@ class IndexReader(Protocol):
 
     def definitions_named(self, name: str, *, limit: int) -> Sequence[FoundDefinition]:
         """Return definitions of this name, at most ``limit`` of each opened folder."""
+        ...
+
+    def imports_of(self, name: str, *, path: str, limit: int) -> Sequence[FoundImport]:
+        """Return how files of the opened folder that ``path`` is in import this name."""
         ...
 
     def files_named(self, name: str) -> Sequence[str]:

@@ -16,7 +16,8 @@ import msgspec
 
 from intarsia.workspace.index.database import open_database
 from intarsia.workspace.index.parsed_file import ParsedFile
-from intarsia.workspace.symbols.symbols import Definition, FileSymbols
+from intarsia.workspace.symbols.given_names import given_names
+from intarsia.workspace.symbols.symbols import Definition, FileSymbols, ImportKind
 
 MAX_UNUSED_CONTENTS = 5_000
 """Contents without a file that are kept at most, or as many as there are files."""
@@ -41,6 +42,20 @@ class FoundPassage(NamedTuple):
     start_line: int
     end_line: int
     score: float  # higher is more similar
+
+
+class ImportRow(NamedTuple):
+    """One import of one name. ``name``: in the module, "" for the module itself.
+
+    ``local``: in the file; ``a.b`` for Python's ``import a.b``.
+    """
+
+    path: str
+    module: str
+    name: str
+    local: str
+    kind: ImportKind
+    is_type: bool
 
 
 class Counts(NamedTuple):
@@ -145,6 +160,10 @@ class Store:
             "INSERT INTO definitions VALUES (?, ?, ?)",
             _definition_rows(content, parsed.symbols),
         )
+        self._database.executemany(
+            "INSERT OR IGNORE INTO imports VALUES (?, ?, ?, ?, ?, ?, ?)",
+            _import_rows(content, parsed.symbols),
+        )
         for passage in parsed.passages:
             row = self._database.execute(
                 "INSERT INTO passages (content, start_line, end_line) VALUES (?, ?, ?)",
@@ -206,9 +225,14 @@ class Store:
                 (passage, words),
             )
         self._database.execute("DELETE FROM passages WHERE content = ?", (content,))
+        symbols = self._load_symbols(content)
         self._database.executemany(
             "DELETE FROM definitions WHERE name = ? AND content = ? AND position = ?",
-            _definition_rows(content, self._load_symbols(content)),
+            _definition_rows(content, symbols),
+        )
+        self._database.executemany(
+            "DELETE FROM imports WHERE local = ? AND content = ?",
+            {row[:2] for row in _import_rows(content, symbols)},
         )
         self._database.execute("DELETE FROM contents WHERE id = ?", (content,))
         self._symbols.cache_clear()
@@ -230,6 +254,18 @@ class Store:
         ).fetchall()
         return [
             (path, self._symbols(content).definitions[position]) for path, content, position in rows
+        ]
+
+    def imports_of(self, name: str, limit: int) -> list[ImportRow]:
+        """Return how files import what they call by this name."""
+        rows = self._database.execute(
+            "SELECT files.path, module, imports.name, alias, kind, is_type FROM imports"
+            " JOIN files ON files.content = imports.content WHERE local = ? LIMIT ?",
+            (name, limit),
+        )
+        return [
+            ImportRow(path, module, imported, local, kind, bool(is_type))
+            for path, module, imported, local, kind, is_type in rows
         ]
 
     def paths_with_stem(self, stem: str) -> list[str]:
@@ -311,6 +347,12 @@ def _stem(path: str) -> str:
 
 def _definition_rows(content: int, symbols: FileSymbols) -> list[tuple[str, int, int]]:
     return [(it.name, content, position) for position, it in enumerate(symbols.definitions)]
+
+
+def _import_rows(
+    content: int, symbols: FileSymbols
+) -> list[tuple[str, int, str, str, str, str, bool]]:
+    return [(it.first, content, *it[1:]) for it in given_names(symbols)]
 
 
 def _packed(data: bytes) -> bytes:

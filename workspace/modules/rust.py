@@ -15,8 +15,8 @@ _OWN = ("mod", *_ROOTS)
 def rust_files(imported: Import, path: str, files: Files) -> tuple[str, ...]:
     """Return the module's file, then those of imported names that are modules themselves."""
     parts = imported.module.split("::")
-    source = _source_folder(path, files)
-    here = _module_of(path, source)
+    source = source_folder(path, files)
+    here = module_of(path, source)
     names = [one.name for one in imported.names if one.name not in ("*", "self")]
     for start, rest in _starts(parts, source, here, path, files):
         found = _module(start, rest, files)
@@ -45,7 +45,7 @@ def _starts(
             yield f"{folder}/src", rest
 
 
-def _source_folder(path: str, files: Files) -> str:
+def source_folder(path: str, files: Files) -> str:
     """Return the folder of the crate's root file."""
     for folder in files.folders_above(path):
         if files.config(f"{folder}/Cargo.toml") is not None:
@@ -57,7 +57,7 @@ def _source_folder(path: str, files: Files) -> str:
     return posixpath.dirname(path)
 
 
-def _module_of(path: str, source: str) -> list[str]:
+def module_of(path: str, source: str) -> list[str]:
     """Return the path of the module that a file is, from its crate's root."""
     inside = path.removeprefix(source + "/").removesuffix(".rs").split("/")
     return inside[:-1] if inside[-1] in _OWN else inside

@@ -20,6 +20,7 @@ from intarsia.workspace.context.options import KINDS, ChunkOptions
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.context.stability import ChosenContext, context_for
 from intarsia.workspace.files.paths import as_posix
+from intarsia.workspace.imports.finder import ImportFinder
 from intarsia.workspace.index.frames import FrameError, read_frame, to_frame
 from intarsia.workspace.index.indexer import Indexer
 from intarsia.workspace.index.parse_worker import TextParsed
@@ -31,8 +32,10 @@ from intarsia.workspace.process.messages import (
     Chosen,
     Failed,
     FilesChanged,
+    FindImports,
     FromIndex,
     GetStatistics,
+    ImportsFound,
     OpenRoots,
     OpenText,
     Statistics,
@@ -138,6 +141,8 @@ class IndexChild:
                 self._texts[as_posix(event.path)] = event.text
             case ChooseChunks():
                 self._send(self._choose(event))
+            case FindImports():
+                self._send(self._find_imports(event))
             case GetStatistics():
                 self._send(self._statistics(event.number))
 
@@ -169,6 +174,19 @@ class IndexChild:
         self._remember(chosen)
         ms = 1000 * (time.perf_counter() - started)
         return Chosen(number=event.number, chunks=chosen.chunks, ms=ms)
+
+    def _find_imports(self, event: FindImports) -> FromIndex:
+        language = language_for(event.language_id, event.path)
+        path = as_posix(event.path)
+        if not self._index.may_read(path):
+            return ImportsFound(number=event.number, found=())
+        try:
+            finder = ImportFinder(self._index, path, event.text, language)
+            found = tuple(finder.find(name) for name in event.names)
+        except Exception as error:  # noqa: BLE001  one odd file must not end the index
+            return Failed(number=event.number, message=f"{type(error).__name__}: {error}")
+        is_complete = bool(self._ready_at) and not self._indexer.is_busy
+        return ImportsFound(number=event.number, found=found, is_complete=is_complete)
 
     def _remember(self, chosen: ChosenContext) -> None:
         """Keep a set of chunks for the file's next hole, unless the index knew only a part."""

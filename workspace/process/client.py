@@ -15,9 +15,11 @@ from dataclasses import replace
 
 import msgspec
 
+from intarsia.infill.imports.binding import UnboundName
 from intarsia.workspace.context.chunk import Chunk, ChunkKind
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.imports.found_import import NeededImport
 from intarsia.workspace.index.frames import LENGTH, FrameError, check_length, to_frame
 from intarsia.workspace.process.launch import COMMAND, LastWords, start_process
 from intarsia.workspace.process.messages import (
@@ -25,8 +27,10 @@ from intarsia.workspace.process.messages import (
     Chosen,
     Failed,
     FilesChanged,
+    FindImports,
     FromIndex,
     GetStatistics,
+    ImportsFound,
     OpenRoots,
     OpenText,
     Statistics,
@@ -121,6 +125,34 @@ class IndexClient:
             self._log(f"no context was chosen: {answer.message}")
         return answer.chunks if isinstance(answer, Chosen) else None
 
+    async def find_imports(
+        self,
+        path: str,
+        text: str,
+        language_id: str,
+        names: Sequence[UnboundName],
+        *,
+        timeout_s: float,
+    ) -> tuple[NeededImport, ...] | None:
+        """Return the imports that a file's unknown names need.
+
+        None without an answer in time, or where files that are not indexed yet may tell more.
+        """
+        question = FindImports(
+            number=next(self._numbers),
+            path=_clean(path),
+            text=_clean(text),
+            language_id=language_id,
+            names=tuple(names),
+        )
+        answer = await self._ask(question, timeout_s)
+        if isinstance(answer, Failed):
+            self._log(f"no import was looked for: {answer.message}")
+        if not isinstance(answer, ImportsFound):
+            return None
+        is_known = answer.is_complete or all(it.binding for it in answer.found)
+        return answer.found if is_known else None
+
     async def statistics(self, *, timeout_s: float) -> Statistics | None:
         """Return how much is indexed; None where there is no answer in time."""
         answer = await self._ask(GetStatistics(number=next(self._numbers)), timeout_s)
@@ -137,7 +169,7 @@ class IndexClient:
     # asking
 
     async def _ask(
-        self, question: ChooseChunks | GetStatistics, timeout_s: float
+        self, question: ChooseChunks | FindImports | GetStatistics, timeout_s: float
     ) -> FromIndex | None:
         self._end_if_hung()
         if self._process is None:

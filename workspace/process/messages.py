@@ -4,9 +4,11 @@ from typing import TypeAlias
 
 import msgspec
 
+from intarsia.infill.imports.binding import UnboundName
 from intarsia.workspace.context.chunk import Chunk, ChunkKind
 from intarsia.workspace.context.place import RecentEdit
 from intarsia.workspace.files.root_settings import RootSettings
+from intarsia.workspace.imports.found_import import NeededImport
 
 
 class OpenRoots(msgspec.Struct, frozen=True, kw_only=True, tag="open_roots"):
@@ -44,6 +46,16 @@ class ChooseChunks(msgspec.Struct, frozen=True, kw_only=True, tag="choose_chunks
     kinds: tuple[ChunkKind, ...] | None = None  # None: all
 
 
+class FindImports(msgspec.Struct, frozen=True, kw_only=True, tag="find_imports"):
+    """Names that a file uses and does not know. ``text``: the file's, with these uses."""
+
+    number: int
+    path: str
+    text: str
+    language_id: str
+    names: tuple[UnboundName, ...]
+
+
 class GetStatistics(msgspec.Struct, frozen=True, kw_only=True, tag="get_statistics"):
     number: int
 
@@ -54,6 +66,17 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True, tag="chosen"):
     number: int
     chunks: tuple[Chunk, ...]
     ms: float  # that the choice took
+
+
+class ImportsFound(msgspec.Struct, frozen=True, kw_only=True, tag="imports_found"):
+    """The answer to ``FindImports``, one for each name.
+
+    Where the index is not complete, other files may tell more.
+    """
+
+    number: int
+    found: tuple[NeededImport, ...]
+    is_complete: bool = True
 
 
 class Statistics(msgspec.Struct, frozen=True, kw_only=True, tag="statistics"):
@@ -76,8 +99,10 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
     message: str
 
 
-ToIndex: TypeAlias = OpenRoots | FilesChanged | OpenText | ChooseChunks | GetStatistics
-FromIndex: TypeAlias = Chosen | Statistics | Failed
+ToIndex: TypeAlias = (
+    OpenRoots | FilesChanged | OpenText | ChooseChunks | FindImports | GetStatistics
+)
+FromIndex: TypeAlias = Chosen | ImportsFound | Statistics | Failed
 
 decode_to_index = msgspec.msgpack.Decoder(ToIndex).decode
 decode_from_index = msgspec.msgpack.Decoder(FromIndex).decode

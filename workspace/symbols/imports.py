@@ -4,9 +4,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from intarsia.infill.imports.go_packages import package_name
 from intarsia.workspace.symbols.found import node_text
 from intarsia.workspace.symbols.query import Captures
-from intarsia.workspace.symbols.symbols import Import, ImportedName
+from intarsia.workspace.symbols.symbols import Import, ImportedName, ImportKind
 
 MAX_IMPORTS = 2_000
 
@@ -16,8 +17,9 @@ DEFAULT = "default"
 _ALL = {"_": "*"}
 """What Scala wrote for every public name, before version 3."""
 
+_KINDS: tuple[ImportKind, ...] = ("require", "static", "export", "submodule")
+
 _SEPARATOR = re.compile(r"[:\\\\./]+")
-_VERSION = re.compile(r"/v\d+$|\.v\d+$")
 _QUOTES = "\"'`<>"
 
 
@@ -26,7 +28,9 @@ class _Import:
     module: str
     line: int
     local: str = ""
-    names: dict[ImportedName, None] = field(default_factory=dict)
+    kind: ImportKind = "plain"
+    is_nested: bool
+    names: dict[tuple[str, str], bool] = field(default_factory=dict)  # whether it is a type
 
 
 def find_imports(matches: Sequence[Captures], data: bytes) -> tuple[Import, ...]:
@@ -40,20 +44,40 @@ def find_imports(matches: Sequence[Captures], data: bytes) -> tuple[Import, ...]
         if not module:
             continue
         one = found.setdefault(
-            (nodes[0].start_byte, module), _Import(module=module, line=nodes[0].start_point.row)
+            (nodes[0].start_byte, module),
+            _Import(
+                module=module,
+                line=nodes[0].start_point.row,
+                is_nested=nodes[0].start_point.column > 0,
+            ),
         )
         if path_name:
             local = _text(captures, "alias", data) or path_name
-            one.names[ImportedName(name=path_name, local=local)] = None
+            _add_name(one, path_name, local, captures)
         elif "import.name" in captures or "import.default" in captures:
             name = _text(captures, "name", data).strip(_QUOTES) or DEFAULT
             name = _ALL.get(name, name)
-            one.names[ImportedName(name=name, local=_text(captures, "alias", data) or name)] = None
+            _add_name(one, name, _text(captures, "alias", data) or name, captures)
+        one.kind = next((it for it in _KINDS if f"import.{it}" in captures), one.kind)
         one.local = _text(captures, "local", data) or one.local or _last_part(captures, data)
     return tuple(
-        Import(module=one.module, names=tuple(one.names), local=one.local, line=one.line)
+        Import(
+            module=one.module,
+            names=tuple(
+                ImportedName(name=name, local=local, is_type=is_type)
+                for (name, local), is_type in one.names.items()
+            ),
+            local=one.local,
+            line=one.line,
+            kind=one.kind,
+            is_nested=one.is_nested,
+        )
         for _, one in sorted(found.items(), key=lambda item: item[0][0])[:MAX_IMPORTS]
     )
+
+
+def _add_name(one: _Import, name: str, local: str, captures: Captures) -> None:
+    one.names[name, local] = one.names.get((name, local), False) or "import.type" in captures
 
 
 def _module(captures: Captures, data: bytes) -> tuple[str, str]:
@@ -82,9 +106,9 @@ def _split_path(statement: str, has_names: bool) -> tuple[str, str]:
 
 
 def _last_part(captures: Captures, data: bytes) -> str:
-    """Return the last part of a path, without a version: ``chi`` of ``go-chi/chi/v5``."""
-    path = _VERSION.sub("", _text(captures, "last", data).strip(_QUOTES))
-    return path.rpartition("/" if "/" in path else ".")[2]
+    """Return the name that the last part of a path tells: ``chi`` of ``go-chi/chi/v5``."""
+    path = _text(captures, "last", data).strip(_QUOTES)
+    return package_name(path) if "/" in path else path.rpartition(".")[2]
 
 
 def _text(captures: Captures, name: str, data: bytes) -> str:

@@ -23,7 +23,9 @@ captures:
   ``@import.alias``; or ``@import.local``, the name that a whole module has in this file.
   ``@import.default`` marks the import of a module's main export, ``@import.last`` a path that
   gives its last part as that name, and ``@import.parent`` what comes before braces.
-  ``@import.path`` has module and name in one, such as ``a.b.Name``.
+  ``@import.require``, ``@import.static``, ``@import.export`` and ``@import.submodule`` mark its
+  ``ImportKind``, ``@import.type`` a name that is a type only. ``@import.path`` has module and
+  name in one, such as ``a.b.Name``.
 - Names that begin with ``_`` are for the query's own predicates.
 
 Matches with the same definition node add up, so that a pattern may give only a base or a type.

@@ -3,6 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+ImportKind: TypeAlias = Literal["plain", "require", "static", "export", "submodule"]
+"""``require``: of CommonJS. ``export``: what a module of JavaScript passes on. ``submodule``: of
+Rust's ``mod a;``."""
+
 DefinitionKind: TypeAlias = Literal[
     "module", "class", "function", "method", "field", "constant", "type"
 ]
@@ -31,6 +35,7 @@ class ImportedName:
 
     name: str
     local: str
+    is_type: bool = False  # of TypeScript: the compiler erases it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +50,8 @@ class Import:
     names: tuple[ImportedName, ...] = ()
     local: str = ""
     line: int
+    kind: ImportKind = "plain"
+    is_nested: bool = False  # in a function, a condition or a class: not always run
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,11 +12,12 @@ import {
   type ShowMessageParams,
 } from "vscode-languageclient/node";
 import { IntarsiaCapabilities } from "./capabilities";
+import { addImports } from "./edits/addImports";
 import { withCommands } from "./edits/codeActions";
 import { expandsEmmet } from "./emmet";
 import type { GhostText } from "./ghostText";
 import type { NextEdits } from "./nextEdits/nextEdits";
-import { DRAFT, NEXT_EDITS, STATUS, type Status } from "./protocol";
+import { DRAFT, IMPORTS_COMMAND, NEXT_EDITS, STATUS, type Status } from "./protocol";
 import { fail, inform, warn } from "./messages";
 import { Restarts } from "./restarts";
 import { LANGUAGE_OPTIONS, serverOptions, withLanguages } from "./serverOptions";
@@ -50,6 +51,10 @@ export function createClient(parts: ClientParts): LanguageClient {
           : parts.ghostText.provide(document, position, context, token),
       provideCodeActions: async (document, range, context, token, next) =>
         withCommands(client, await next(document, range, context, token)),
+      executeCommand: (command, args, next) => {
+        const ask = (asked: unknown[]) => next(command, asked) as Thenable<unknown>;
+        return command === IMPORTS_COMMAND ? addImports(client, args, ask) : ask(args);
+      },
       resolveCodeAction: (action) => action, // the action's command does that
       workspace: {
         configuration: ({ items }) => items.map(({ scopeUri }) => optionsOf(scopeUri)),

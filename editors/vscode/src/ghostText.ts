@@ -25,6 +25,8 @@ import { asCandidate, plainLines, restAfter, type Suggested } from "./afterTypin
 /** VS Code cancels a request when quick suggestions open: 750 ms after the key in 1.139. */
 const PATIENCE_MS = 500;
 
+const MESSAGE_MS = 4000;
+
 const TRIGGER = "editor.action.inlineSuggest.trigger";
 
 type Answer = InlineCompletionItem[] | InlineCompletionList | null | undefined;
@@ -117,6 +119,7 @@ export class GhostText implements Disposable {
         return items.length > 0 && isAt(request) ? this.askAgain() : null;
       }
       this.remember(asSuggested(document, position, items));
+      tellImports(items);
       return await client.protocol2CodeConverter.asInlineCompletionResult(answer, token);
     } catch (error) {
       return client.handleFailedRequest(
@@ -253,6 +256,13 @@ export class GhostText implements Disposable {
   private remember(suggested: Suggested | null): void {
     this.suggested = suggested;
     this.onSuggestion(suggested !== null);
+  }
+}
+
+/** Tell which imports the first suggestion brings along: ghost text has no place for it. */
+function tellImports([first]: readonly Item[]): void {
+  if (first?.command !== undefined) {
+    window.setStatusBarMessage(`Intarsia: ${first.command.title}`, MESSAGE_MS);
   }
 }
 

@@ -4,6 +4,7 @@ import type {
   InlineCompletionItem,
   Position,
   Range,
+  TextEdit,
   WorkspaceEdit,
 } from "vscode-languageclient/node";
 
@@ -14,6 +15,7 @@ export const NEXT_EDITS = "intarsia/nextEdits";
 export const NEXT_EDIT_DONE = "intarsia/nextEditDone";
 export const RENAMING = "intarsia/renaming";
 export const EDIT_COMMAND = "intarsia.edit";
+export const IMPORTS_COMMAND = "intarsia.addImports";
 export const CONTEXT_COMMAND = "intarsia.context";
 
 /** The answer of the command `intarsia.context`. */
@@ -44,6 +46,12 @@ export interface Confidence {
 /** An item of the answer to `textDocument/inlineCompletion`. */
 export interface Item extends InlineCompletionItem {
   intarsia?: Confidence;
+}
+
+/** The answer of the command `intarsia.addImports`: edits of one version of a document. */
+export interface AddedImports {
+  version: number | null;
+  edits: TextEdit[];
 }
 
 export interface LastRequest {

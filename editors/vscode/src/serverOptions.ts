@@ -7,6 +7,7 @@ export const SERVER_OPTIONS = [
   "decoding",
   "readAhead",
   "projectContext",
+  "addImports",
   "fillAhead",
   "nextEdit",
   "keepContexts",

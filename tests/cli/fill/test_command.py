@@ -167,3 +167,21 @@ def test_odd_files_are_answered(start_engine, tmp_path: Path, data: str, at: str
     assert result.exit_code in (0, 1)
     report = json.loads(result.stdout)
     assert (report["text"] is None) != (report["reason"] is None)
+
+
+def test_write_adds_the_imports_that_the_fill_needs_and_says_so(start_engine, tmp_path: Path):
+    start_engine(text="np.zeros(a + b)")
+    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "other.py").write_text("import numpy as np\n\nprint(np)\n")
+    path = tmp_path / "sum.py"
+    text = "import os\n\n\ndef add(a, b):\n    return \n\n\nprint(os)\n"
+    path.write_text(text)
+    result = run("fill", path, "--at", "5:12", "--write", "--no-imports")
+    assert result.exit_code == 0, result.stderr
+    assert path.read_text() == text.replace("return ", "return np.zeros(a + b)")
+    path.write_text(text)
+    result = run("fill", path, "--at", "5:12", "--write")
+    assert result.exit_code == 0, result.stderr
+    filled = text.replace("return ", "return np.zeros(a + b)")
+    assert path.read_text() == filled.replace("import os\n", "import os\n\nimport numpy as np\n")
+    assert result.stderr == f"written to {path}, with import numpy as np\n"

@@ -125,6 +125,7 @@
 
 ; export {a as b} from "./module"
 (export_statement
+  "export" @import.export
   (export_clause
     (export_specifier
       name: (_) @import.name
@@ -132,10 +133,12 @@
   source: (string) @import.module) @import
 
 (export_statement
+  "export" @import.export
   "*" @import.name
   source: (string) @import.module) @import
 
 (export_statement
+  "export" @import.export
   (namespace_export (identifier) @import.local)
   source: (string) @import.module) @import
 
@@ -143,7 +146,7 @@
 (variable_declarator
   name: (identifier) @import.local
   value: (call_expression
-    function: (identifier) @_require
+    function: (identifier) @_require @import.require
     arguments: (arguments . (string) @import.module .))
   (#eq? @_require "require")) @import
 
@@ -154,6 +157,6 @@
        key: (property_identifier) @import.name
        value: (identifier) @import.alias)])
   value: (call_expression
-    function: (identifier) @_require
+    function: (identifier) @_require @import.require
     arguments: (arguments . (string) @import.module .))
   (#eq? @_require "require")) @import

@@ -74,5 +74,12 @@
   .) @import
 
 (import_declaration
+  "static" @import.static
+  (scoped_identifier
+    scope: (_) @import.module
+    name: (identifier) @import.name)
+  .) @import
+
+(import_declaration
   (_) @import.module
   (asterisk) @import.name) @import

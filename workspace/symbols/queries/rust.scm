@@ -135,5 +135,6 @@
 
 ; mod parser;
 (mod_item
+  "mod" @import.submodule
   name: (identifier) @import.module @import.local
   !body) @import

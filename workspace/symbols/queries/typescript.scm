@@ -154,3 +154,29 @@
   (import_require_clause
     (identifier) @import.local
     source: (string) @import.module)) @import
+
+; import type {A} from "./m", import type A from "./m"
+(import_statement
+  "type" @import.type
+  (import_clause
+    (named_imports
+      (import_specifier
+        name: (_) @import.name
+        alias: (identifier)? @import.alias)))
+  source: (string) @import.module) @import
+
+(import_statement
+  "import" @import.default
+  "type" @import.type
+  (import_clause (identifier) @import.alias)
+  source: (string) @import.module) @import
+
+; import {type A} from "./m"
+(import_statement
+  (import_clause
+    (named_imports
+      (import_specifier
+        "type" @import.type
+        name: (_) @import.name
+        alias: (identifier)? @import.alias)))
+  source: (string) @import.module) @import

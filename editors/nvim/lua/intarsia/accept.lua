@@ -1,15 +1,19 @@
 -- Accepts ghost text, all of it or a part. It is inserted as if it were pasted: `.` repeats it with
--- the text typed around it, and `u` undoes only the accepted text.
+-- the text typed around it, and `u` undoes only the accepted text and the imports that it brought.
 
 local M = {}
 
 local WORD = vim.regex([[^\_s*\%(\k\+\|\%(\k\@!\S\)\+\)]]) -- of 'iskeyword', or punctuation
 local pending ---@type string? what is inserted next
+local imports ---@type lsp.Command? adds what it needs
 
 ---Insert the accepted text; called by the keys that `take` presses.
 function M.insert()
-  local text = pending
-  pending = nil
+  local text, command = pending, imports
+  pending, imports = nil, nil
+  if text and command then
+    require("intarsia.imports").add(vim.api.nvim_get_current_buf(), command, text)
+  end
   if text then
     vim.api.nvim_paste(text, false, -1)
   end
@@ -21,13 +25,14 @@ local take
 ---@return boolean # whether there was anything to accept
 function take(part)
   local ghost_text, buffer = require("intarsia.ghost_text"), vim.api.nvim_get_current_buf()
-  local rest, sure = ghost_text.shown(buffer)
+  local rest, sure, command = ghost_text.shown(buffer)
   if not rest then
     return ghost_text.on_answer(buffer, function()
       take(part)
     end)
   end
   pending = part(rest, sure)
+  imports = command
   if pending ~= "" then
     local keys = "<C-g>u<Cmd>lua require('intarsia.accept').insert()<CR><C-g>u"
     vim.api.nvim_feedkeys(vim.keycode(keys), "in", false)

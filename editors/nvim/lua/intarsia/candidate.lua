@@ -6,6 +6,7 @@ local M = {}
 ---@field text string with \n at line ends
 ---@field sure string the start of the text up to the first unsure token
 ---@field tokens intarsia.Token[] the texts joined are the text
+---@field imports? lsp.Command adds the imports that the text needs
 
 ---@class intarsia.Token
 ---@field text string
@@ -34,7 +35,12 @@ function M.read(item)
   if table.concat(joined) ~= text then
     tokens = { { text = text, confidence = 1 } }
   end
-  return { text = text, sure = M.with_plain_ends(more.sure or text), tokens = tokens }
+  return {
+    text = text,
+    sure = M.with_plain_ends(more.sure or text),
+    tokens = tokens,
+    imports = item.command,
+  }
 end
 
 ---Return the rest of a text after a typed start of it; nil where it does not start so or is typed.

@@ -106,8 +106,13 @@ local function draw(buffer)
   local is_counted = state.has_all and #numbers > 1
   local count = is_counted and ("(%d/%d)"):format(order, #numbers) or nil
   local row, col = cursor.position()
-  local runs = candidate.runs(state.candidates[state.index], typed)
-  extmarks.draw(buffer, row, col, extmarks.split(runs), count)
+  local current = state.candidates[state.index]
+  local notes = { count }
+  if current.imports then
+    table.insert(notes, ("(%s)"):format(current.imports.title))
+  end
+  local runs = candidate.runs(current, typed)
+  extmarks.draw(buffer, row, col, extmarks.split(runs), #notes > 0 and table.concat(notes, " ") or nil)
   return true
 end
 
@@ -210,6 +215,7 @@ end
 ---@param buffer integer
 ---@return string? rest
 ---@return string? sure
+---@return lsp.Command? imports adds what the candidate needs
 function M.shown(buffer)
   local state = states[buffer]
   if not state or not is_allowed(buffer) then
@@ -218,7 +224,20 @@ function M.shown(buffer)
   local numbers, typed = fitting(buffer, state)
   if vim.list_contains(numbers, state.index) then
     local current = state.candidates[state.index]
-    return candidate.rest(current.text, typed), candidate.rest(current.sure, typed)
+    return candidate.rest(current.text, typed),
+      candidate.rest(current.sure, typed),
+      current.imports
+  end
+end
+
+---Follow the text down: lines were added above the suggestion, which stays.
+---@param buffer integer
+---@param num_lines integer
+function M.moved_down(buffer, num_lines)
+  local anchor = states[buffer] and states[buffer].anchor
+  if anchor then
+    anchor.row = anchor.row + num_lines
+    anchor.num_lines = anchor.num_lines + num_lines
   end
 end
 

@@ -19,6 +19,7 @@ local M = {}
 ---@field decoding? "speculative"|"autoregressive"|"entropy"
 ---@field readAhead? boolean
 ---@field projectContext? boolean
+---@field addImports? boolean
 ---@field fillAhead? "always"|"onPower"|"off"
 ---@field nextEdit? "off"|"sure"|"balanced"|"bold"
 ---@field keepContexts? boolean

@@ -1,0 +1,89 @@
+"""Adds imports to a file: the edits that bring names into it, in the file's own style."""
+
+from collections.abc import Callable, Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import TypeAlias
+
+from intarsia.infill.filling.replacement import Replacement, with_replaced
+from intarsia.infill.imports.binding import ImportBinding
+from intarsia.infill.imports.ecmascript_imports import place_ecmascript
+from intarsia.infill.imports.go_imports import place_go
+from intarsia.infill.imports.java_imports import place_java
+from intarsia.infill.imports.python_imports import place_python
+from intarsia.infill.imports.rust_imports import place_rust
+from intarsia.infill.imports.unbound import is_bound
+from intarsia.infill.languages import Language
+from intarsia.infill.syntax.nodes import num_errors
+from intarsia.infill.syntax.parse import Syntax, parse
+
+_Place: TypeAlias = Callable[[Syntax, ImportBinding, int], Replacement | None]
+
+_PLACES: Mapping[str, _Place] = {
+    "python": place_python,
+    "javascript": place_ecmascript,
+    "javascriptreact": place_ecmascript,
+    "typescript": place_ecmascript,
+    "typescriptreact": place_ecmascript,
+    "go": place_go,
+    "java": place_java,
+    "rust": place_rust,
+}
+
+
+def import_edits(
+    text: str, bindings: Sequence[ImportBinding], at: int, language: Language
+) -> tuple[Replacement, ...]:
+    """Return the edits that import these names for code at an offset, in order.
+
+    () where one cannot be placed, or where the text would parse worse than before.
+    """
+    place = _PLACES.get(language.id)
+    before = parse(text, language)
+    if place is None or before is None or not bindings:
+        return ()
+    changed = text
+    for binding in bindings:
+        syntax = parse(changed, language)
+        if syntax is not None and _is_imported(syntax, binding, at):
+            continue
+        found = None if syntax is None else place(syntax, binding, at)
+        if found is None:
+            return ()
+        changed = with_replaced(changed, [found])
+        at += found.growth if found.end <= at else 0
+    after = parse(changed, language)
+    if after is None or num_errors(after) > num_errors(before):
+        return ()
+    return _line_edits(text, changed)
+
+
+def _is_imported(syntax: Syntax, binding: ImportBinding, at: int) -> bool:
+    """Whether the file knows the name; one part of Python's ``a.b`` is not enough."""
+    return "." not in binding.local and is_bound(syntax, binding.local, at)
+
+
+def _line_edits(old: str, new: str) -> tuple[Replacement, ...]:
+    """Return the difference of two texts in whole lines, so that no other line is touched."""
+    before, after = old.splitlines(keepends=True), new.splitlines(keepends=True)
+    num_same = _num_same(before, after)
+    num_tail = _num_same(before[num_same:][::-1], after[num_same:][::-1])
+    before_mid = before[num_same : len(before) - num_tail]
+    after_mid = after[num_same : len(after) - num_tail]
+    starts = [sum(map(len, before[:num_same]))]
+    for line in before_mid:
+        starts.append(starts[-1] + len(line))
+    matcher = SequenceMatcher(None, before_mid, after_mid, autojunk=False)
+    return tuple(
+        Replacement(start=starts[first], end=starts[last], new="".join(after_mid[low:high]))
+        for tag, first, last, low, high in matcher.get_opcodes()
+        if tag != "equal"
+    )
+
+
+def _num_same(left: Sequence[str], right: Sequence[str]) -> int:
+    count = 0
+    for one, other in zip(left, right, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count

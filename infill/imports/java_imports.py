@@ -1,0 +1,59 @@
+"""Writes an import into a Java file."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import tree_sitter
+
+from intarsia.infill.filling.replacement import Replacement
+from intarsia.infill.imports.binding import ImportBinding
+from intarsia.infill.imports.file_head import head_end
+from intarsia.infill.imports.import_lines import (
+    ImportLine,
+    Order,
+    after_line,
+    before_line,
+    place_line,
+)
+from intarsia.infill.syntax.parse import Syntax
+
+
+def _by_path(line: ImportLine) -> Any:
+    return ".".join(line.path)
+
+
+def _by_parts(line: ImportLine) -> Any:
+    return line.path
+
+
+def _by_lower_path(line: ImportLine) -> Any:
+    return ".".join(line.path).lower()
+
+
+_ORDERS: Sequence[Order] = (_by_path, _by_parts, _by_lower_path)
+
+
+def place_java(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement | None:
+    """Return the splice that adds an import."""
+    text, root = syntax.text, syntax.tree.root_node
+    is_static = binding.form == "static"
+    path = f"{binding.module}.{binding.name}"
+    statement = f"import {'static ' if is_static else ''}{path};"
+    lines = [_line(syntax, it) for it in root.named_children if it.type == "import_declaration"]
+    if lines:
+        new = ImportLine(start=0, end=0, path=tuple(path.split(".")), category=int(is_static))
+        return place_line(text, lines, new, statement, _ORDERS)
+    package = next((it for it in root.named_children if it.type == "package_declaration"), None)
+    if package is not None:
+        return after_line(text, syntax.offset_at(package.end_byte), statement, num_ends=2)
+    return before_line(text, head_end(syntax), statement, num_ends=2)
+
+
+def _line(syntax: Syntax, node: tree_sitter.Node) -> ImportLine:
+    words = (node.text or b"").decode("utf-8", "replace").removeprefix("import").strip(" ;").split()
+    return ImportLine(
+        start=syntax.offset_at(node.start_byte),
+        end=syntax.offset_at(node.end_byte),
+        path=tuple(words[-1].split(".")) if words else (),
+        category=int(words[:1] == ["static"]),
+    )

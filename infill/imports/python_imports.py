@@ -1,0 +1,179 @@
+"""Writes an import into a Python file."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import tree_sitter
+
+from intarsia.infill.filling.replacement import Replacement
+from intarsia.infill.imports.binding import ImportBinding
+from intarsia.infill.imports.file_head import head_end
+from intarsia.infill.imports.import_lines import (
+    ImportLine,
+    Order,
+    after_line,
+    before_line,
+    place_line,
+)
+from intarsia.infill.imports.lists import add_to_list
+from intarsia.infill.syntax.lines import line_at, newline_of, next_line_start
+from intarsia.infill.syntax.parse import Syntax
+
+MAX_COLUMNS = 88
+"""A longer import is broken, unless the file has longer lines among its imports."""
+
+_FUTURE, _STANDARD, _OTHER, _RELATIVE = range(4)
+_TYPES = ("import_statement", "import_from_statement", "future_import_statement")
+_ENDS = ("function_definition", "class_definition", "decorated_definition")
+
+
+def _by_kind(line: ImportLine) -> Any:
+    return line.is_from, [part.lower() for part in line.path]
+
+
+def _by_kind_as_is(line: ImportLine) -> Any:
+    return line.is_from, line.path
+
+
+def _by_module(line: ImportLine) -> Any:
+    return [part.lower() for part in line.path]
+
+
+def _from_first(line: ImportLine) -> Any:
+    return not line.is_from, [part.lower() for part in line.path]
+
+
+_ORDERS: Sequence[Order] = (_by_kind, _by_kind_as_is, _by_module, _from_first)
+
+
+def place_python(syntax: Syntax, binding: ImportBinding, at: int) -> Replacement | None:
+    """Return the splice that adds an import; ``at`` is not used: Python has one scope for it."""
+    nodes = _statements(syntax)
+    same = [node for node in nodes if _is_from(node, binding)]
+    if len(same) == 1 and binding.name and (names := same[0].children_by_field_name("name")):
+        return _merged(syntax, same[0], names, binding, nodes)
+    statement = _statement(binding)
+    lines = [_line(syntax, node) for node in nodes]
+    if lines:
+        new = _new_line(binding)
+        return place_line(syntax.text, lines, new, statement, _ORDERS)
+    return _first(syntax, statement)
+
+
+def _statements(syntax: Syntax) -> list[tree_sitter.Node]:
+    """Return the imports of the file itself, up to its first definition."""
+    found = []
+    for node in syntax.tree.root_node.named_children:
+        if node.type in _ENDS:
+            break
+        if node.type in _TYPES:
+            found.append(node)
+    return found
+
+
+def _is_from(node: tree_sitter.Node, binding: ImportBinding) -> bool:
+    module = node.child_by_field_name("module_name")
+    return module is not None and _text(module) == binding.module
+
+
+def _merged(
+    syntax: Syntax,
+    node: tree_sitter.Node,
+    names: Sequence[tree_sitter.Node],
+    binding: ImportBinding,
+    nodes: Sequence[tree_sitter.Node],
+) -> Replacement:
+    """Add a name to a statement; a line that gets too long is broken at each name."""
+    splice = add_to_list(syntax, names, _item(binding))
+    text = syntax.text
+    start, end = syntax.offset_at(node.start_byte), syntax.offset_at(node.end_byte)
+    longest = max(len(line_at(text, syntax.offset_at(it.start_byte))) for it in nodes)
+    length = len(text[start:end]) + len(splice.new)
+    if "(" in text[start:end] or length <= max(MAX_COLUMNS, longest):
+        return splice
+    first = syntax.offset_at(names[0].start_byte)
+    listed = text[first : splice.start] + splice.new + text[splice.end : end]
+    newline = newline_of(text)
+    items = "".join(f"    {item.strip()},{newline}" for item in listed.split(","))
+    return Replacement(start=first, end=end, new=f"({newline}{items})")
+
+
+def _first(syntax: Syntax, statement: str) -> Replacement:
+    """Put the first import after the docstring, or after the comments at the file's head."""
+    text, root = syntax.text, syntax.tree.root_node
+    code = [node for node in root.named_children if node.type != "comment"]
+    if code and _is_docstring(code[0]):
+        return _after_docstring(text, syntax.offset_at(code[0].end_byte), statement)
+    at = head_end(syntax)
+    following = next((it for it in code if syntax.offset_at(it.start_byte) >= at), None)
+    is_definition = following is not None and following.type in _ENDS
+    if not text[at:].strip():
+        return Replacement(start=at, end=at, new=statement + newline_of(text))
+    return before_line(text, at, statement, num_ends=3 if is_definition else 2)
+
+
+def _after_docstring(text: str, end: int, statement: str) -> Replacement:
+    found = after_line(text, end, statement, num_ends=2)
+    is_crowded = bool(line_at(text, next_line_start(text, end)).strip())
+    return replace(found, new=found.new + newline_of(text)) if is_crowded else found
+
+
+def _is_docstring(node: tree_sitter.Node) -> bool:
+    return node.type == "expression_statement" and (
+        (child := node.named_child(0)) is not None and child.type == "string"
+    )
+
+
+def _line(syntax: Syntax, node: tree_sitter.Node) -> ImportLine:
+    if node.type == "future_import_statement":
+        module = "__future__"
+    else:
+        named = node.child_by_field_name("module_name") or node.child_by_field_name("name")
+        if named is not None and named.type == "aliased_import":
+            named = named.child_by_field_name("name")
+        module = "" if named is None else _text(named)
+    return ImportLine(
+        start=syntax.offset_at(node.start_byte),
+        end=syntax.offset_at(node.end_byte),
+        path=tuple(module.split(".")),
+        category=_category(module),
+        is_from=node.type != "import_statement",
+    )
+
+
+def _new_line(binding: ImportBinding) -> ImportLine:
+    return ImportLine(
+        start=0,
+        end=0,
+        path=tuple(binding.module.split(".")),
+        category=_category(binding.module),
+        is_from=bool(binding.name),
+    )
+
+
+def _category(module: str) -> int:
+    if module.startswith("."):
+        return _RELATIVE
+    if module == "__future__":
+        return _FUTURE
+    return _STANDARD if module.split(".", maxsplit=1)[0] in sys.stdlib_module_names else _OTHER
+
+
+def _statement(binding: ImportBinding) -> str:
+    if binding.name:
+        return f"from {binding.module} import {_item(binding)}"
+    if binding.local == binding.module:
+        return f"import {binding.module}"
+    return f"import {binding.module} as {binding.local}"
+
+
+def _item(binding: ImportBinding) -> str:
+    if binding.local == binding.name:
+        return binding.name
+    return f"{binding.name} as {binding.local}"
+
+
+def _text(node: tree_sitter.Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")

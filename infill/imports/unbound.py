@@ -1,0 +1,271 @@
+"""Finds the names that inserted code uses and that its file neither defines nor imports.
+
+A name is looked up by its occurrences, so that the work grows with these and not with the file. A
+name is said to be unbound only where nothing in the file might bind it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TypeAlias
+
+import tree_sitter
+
+from intarsia.infill.imports.binding import UnboundName
+from intarsia.infill.imports.go_packages import package_name
+from intarsia.infill.imports.known_names import KNOWN
+from intarsia.infill.imports.name_rules import RULES, NameRules
+from intarsia.infill.languages import Language
+from intarsia.infill.syntax.nodes import MAX_DEPTH, nodes_at_byte
+from intarsia.infill.syntax.parse import Syntax, parse
+
+MAX_CHARS = 400_000
+MAX_USES = 300
+"""Names of one insertion that are looked at."""
+MAX_OCCURRENCES = 400
+"""A name that is more frequent in a file is certainly bound in it."""
+
+_Chain: TypeAlias = Sequence[tree_sitter.Node]
+"""A node after all that it is in, the root first."""
+
+_MAX_SIBLINGS = 200
+_IMPORTS = frozenset(
+    {
+        "extern_crate_declaration",
+        "future_import_statement",
+        "import_declaration",
+        "import_from_statement",
+        "import_statement",
+        "use_declaration",
+    }
+)
+_AS = "as_pattern"  # of Python: its first part is a value, or a pattern of its own
+_PATH_OF_LIST = "scoped_use_list.path"
+_GLOB_OF_PARENT = b"super::*"
+
+
+def unbound_names(text: str, start: int, end: int, language: Language) -> tuple[UnboundName, ...]:
+    """Return the names that ``text[start:end]`` uses and ``text`` does not bind, in order."""
+    rules = RULES.get(language.id)
+    if rules is None or len(text) > MAX_CHARS or start >= end:
+        return ()
+    syntax = parse(text, language)
+    if syntax is None:
+        return ()
+    found: dict[str, UnboundName] = {}
+    bound = set(KNOWN[language.id]) | _packages(syntax)
+    first, last = syntax.byte_at(start), syntax.byte_at(end)
+    for chain in _uses(syntax, first, last, rules):
+        name = _text(chain[-1])
+        if name in bound:
+            continue
+        if name not in found and _is_bound(syntax, chain, chain[-1].start_byte, name, rules):
+            bound.add(name)
+            continue
+        one = _as_unbound(syntax, chain, name, rules)
+        found[name] = _longer(found.get(name), one)
+    return tuple(found.values())
+
+
+def is_bound(syntax: Syntax, name: str, at: int) -> bool:
+    """Whether a name is known at an offset: by the file, or by the language."""
+    language = syntax.language.id
+    byte = syntax.byte_at(at)
+    chain = nodes_at_byte(syntax, byte) or [syntax.tree.root_node]
+    if name in KNOWN[language] or name in _packages(syntax):
+        return True
+    return _is_bound(syntax, chain, byte, name, RULES[language])
+
+
+def _packages(syntax: Syntax) -> set[str]:
+    """Return the names of the packages that a Go file imports without a name of its own."""
+    if syntax.language.id != "go":
+        return set()
+    nodes = [it for it in syntax.tree.root_node.named_children if it.type == "import_declaration"]
+    specs = [it for node in nodes for it in _below(node) if it.type == "import_spec"]
+    paths = [it.child_by_field_name("path") for it in specs if not it.child_by_field_name("name")]
+    return {package_name(_text(it).strip('"`')) for it in paths if it is not None}
+
+
+def _below(node: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    for child in node.named_children:
+        yield child
+        yield from _below(child) if child.type == "import_spec_list" else ()
+
+
+def _longer(known: UnboundName | None, one: UnboundName) -> UnboundName:
+    """Return the first use of a name, with the longest path and as a type only if all are."""
+    if known is None:
+        return one
+    return UnboundName(
+        name=known.name,
+        path=max(known.path, one.path, key=len),
+        is_type=known.is_type and one.is_type,
+        offset=known.offset,
+    )
+
+
+def _uses(syntax: Syntax, first: int, last: int, rules: NameRules) -> Iterator[_Chain]:
+    """Yield the names between two bytes that may mean something of the file or of an import."""
+    num_uses = 0
+    for chain in _leaves(syntax.tree.root_node, first, last):
+        if chain[-1].type not in rules.identifiers or len(chain) < 2 or chain[-1].is_missing:
+            continue
+        if _is_use(chain, rules) and not any(it.type in _IMPORTS for it in chain):
+            yield chain
+            num_uses += 1
+            if num_uses == MAX_USES:
+                return
+
+
+def _leaves(root: tree_sitter.Node, first: int, last: int) -> Iterator[_Chain]:
+    stack: list[tuple[tree_sitter.Node, ...]] = [(root,)]
+    while stack:
+        chain = stack.pop()
+        children = chain[-1].named_children if len(chain) < MAX_DEPTH else ()
+        if not children:
+            yield chain
+            continue
+        inside = [it for it in children if it.start_byte < last and it.end_byte > first]
+        stack += [(*chain, child) for child in reversed(inside)]
+
+
+def _is_use(chain: _Chain, rules: NameRules) -> bool:
+    parent, node = chain[-2], chain[-1]
+    if parent.type in rules.first_only and not _is_first(parent, node):
+        return False
+    place = _place(parent, node)
+    if parent.type == "token_tree":
+        return _is_use_in_macro(node)
+    if rules.only_uses is not None and place not in rules.only_uses:
+        return False
+    if place in rules.no_uses or _scope_of_binding(chain, rules) is not None:
+        return False
+    if parent.type in ("jsx_opening_element", "jsx_self_closing_element", "jsx_closing_element"):
+        return not _text(node)[:1].islower()  # an element of HTML
+    if parent.type in ("attribute", "marker_annotation"):
+        return True
+    return parent.type != "method_invocation" or not _is_member_call(parent, node)
+
+
+def _is_member_call(call: tree_sitter.Node, node: tree_sitter.Node) -> bool:
+    """Whether a name is that of a method of an object, in Java."""
+    return call.child_by_field_name("name") == node and (
+        call.child_by_field_name("object") is not None
+    )
+
+
+def _is_use_in_macro(node: tree_sitter.Node) -> bool:
+    """Whether a name among a macro's tokens may be imported: no member, no end of a path."""
+    before, after = node.prev_sibling, node.next_sibling
+    if before is not None and before.type in (".", "::"):
+        return False
+    return _text(node)[:1].isupper() or (after is not None and after.type == "::")
+
+
+def _is_bound(syntax: Syntax, use: _Chain, at: int, name: str, rules: NameRules) -> bool:
+    """Whether something in the file binds this name where it is used, or might."""
+    pattern = re.compile(rb"(?<!\w)" + re.escape(name.encode()) + rb"(?!\w)")
+    for number, match in enumerate(pattern.finditer(syntax.data)):
+        if number == MAX_OCCURRENCES:
+            return True
+        chain = nodes_at_byte(syntax, match.start())
+        if len(chain) < 2 or chain[-1].type not in rules.identifiers:
+            continue
+        if chain[-2].type in rules.first_only and not _is_first(chain[-2], chain[-1]):
+            continue
+        scope = _scope_of_binding(chain, rules)
+        if scope is not None and _is_seen(scope, use, at):
+            return True
+    return False
+
+
+def _scope_of_binding(chain: _Chain, rules: NameRules) -> tree_sitter.Node | None:
+    """Return where the name at the end of a chain is seen, None if it is not bound there."""
+    at = len(chain) - 1
+    while at > 0:
+        place = _place(chain[at - 1], chain[at])
+        if place == _AS and _is_first(chain[at - 1], chain[at]):
+            return None
+        if place in rules.bindings:
+            above = chain[: at - 1] if place in rules.own_names else chain[:at]
+            return _innermost_scope(above, rules) or chain[0]
+        is_passed = place in rules.patterns and place != "tuple_struct_pattern.type"
+        if not is_passed or (place == _PATH_OF_LIST and not _has_self(chain[at - 1])):
+            return None
+        at -= 1
+    return None
+
+
+def _has_self(listed: tree_sitter.Node) -> bool:
+    """Whether a ``use`` of Rust has ``self`` in its list, which is the module itself."""
+    names = listed.child_by_field_name("list")
+    return names is not None and any(it.type == "self" for it in names.named_children)
+
+
+def _innermost_scope(above: _Chain, rules: NameRules) -> tree_sitter.Node | None:
+    is_var = len(above) > 1 and above[-2].type == "variable_declaration"
+    left = rules.blocks if is_var else ()
+    return next(
+        (it for it in reversed(above) if it.type in rules.scopes and it.type not in left), None
+    )
+
+
+def _is_seen(scope: tree_sitter.Node, use: _Chain, at: int) -> bool:
+    """Whether what is bound in a scope is seen at a use, which begins at a byte."""
+    if scope.parent is not None and not scope.start_byte <= at < scope.end_byte:
+        return False
+    below = [it for it in use if it.start_byte >= scope.start_byte and it.id != scope.id]
+    below = [it for it in below if it.end_byte <= scope.end_byte]
+    if scope.type == "class_definition":  # of Python: methods do not see the names of the class
+        return not any(_is_in_body_of_function(it, at) for it in below)
+    modules = [it for it in below if it.type == "mod_item"]
+    return not modules or _GLOB_OF_PARENT in (modules[-1].text or b"")
+
+
+def _is_in_body_of_function(node: tree_sitter.Node, at: int) -> bool:
+    if node.type != "function_definition":
+        return False
+    body = node.child_by_field_name("body")
+    return body is not None and body.start_byte <= at < body.end_byte
+
+
+def _as_unbound(syntax: Syntax, chain: _Chain, name: str, rules: NameRules) -> UnboundName:
+    node = chain[-1]
+    is_type = node.type == "type_identifier" or (
+        len(chain) > 2 and chain[-2].type in ("nested_type_identifier", "type_query")
+    )
+    return UnboundName(
+        name=name,
+        path=tuple(_path(chain, name, rules)),
+        is_type=is_type,
+        offset=syntax.offset_at(node.start_byte),
+    )
+
+
+def _path(chain: _Chain, name: str, rules: NameRules) -> Iterator[str]:
+    """Yield a name and the members that are taken of it."""
+    yield name
+    if rules.member_of is None:
+        return
+    member_type, field = rules.member_of
+    for at in range(len(chain) - 1, 0, -1):
+        parent = chain[at - 1]
+        if parent.type != member_type or parent.child_by_field_name(field) != chain[at]:
+            return
+        yield _text(parent.named_children[-1])
+
+
+def _is_first(parent: tree_sitter.Node, node: tree_sitter.Node) -> bool:
+    return parent.named_child(0) == node
+
+
+def _place(parent: tree_sitter.Node, node: tree_sitter.Node) -> str:
+    for number, child in enumerate(parent.children[:_MAX_SIBLINGS]):
+        if child.id == node.id:
+            field = parent.field_name_for_child(number)
+            return f"{parent.type}.{field}" if field else parent.type
+    return parent.type
+
+
+def _text(node: tree_sitter.Node) -> str:
+    return (node.text or b"").decode("utf-8", "replace")

@@ -1,0 +1,200 @@
+"""Tells the import that a name needs, where the project leaves no doubt.
+
+The most frequent way in which other files import the name counts, if no other meaning of it is
+about as frequent. Where no file imports it, its one definition in the project counts, then the
+standard library. Between two meanings nothing is guessed.
+"""
+
+import posixpath
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from intarsia.infill.imports.binding import ImportBinding, ImportForm, UnboundName
+from intarsia.infill.languages import Language, language_for_path
+from intarsia.workspace.imports.already_given import why_given
+from intarsia.workspace.imports.cycles import imports_back
+from intarsia.workspace.imports.defined import defined_candidates
+from intarsia.workspace.imports.ecmascript_names import EcmascriptNames
+from intarsia.workspace.imports.evidence import Candidate, candidates_of
+from intarsia.workspace.imports.found_import import NeededImport
+from intarsia.workspace.imports.go_names import GoNames
+from intarsia.workspace.imports.java_names import JavaNames
+from intarsia.workspace.imports.module_names import ModuleNames, Surroundings, Written
+from intarsia.workspace.imports.origin import same_meaning
+from intarsia.workspace.imports.python_names import PythonNames
+from intarsia.workspace.imports.rust_names import RustNames
+from intarsia.workspace.imports.standard import standard_module
+from intarsia.workspace.index.reader import IndexReader
+from intarsia.workspace.modules.files import Files
+from intarsia.workspace.modules.resolve import resolve_import
+from intarsia.workspace.symbols.extract import extract_symbols
+from intarsia.workspace.symbols.given_names import GivenName
+from intarsia.workspace.symbols.symbols import Import
+
+MAX_IMPORTS = 600
+"""Imports of one name that are looked at."""
+DOMINANT = 4
+"""How many times as frequent as any other meaning the proposed one must be."""
+
+_NAMES: Mapping[str, Callable[[Surroundings, Language], ModuleNames]] = {
+    "python": PythonNames,
+    "javascript": EcmascriptNames,
+    "javascriptreact": EcmascriptNames,
+    "typescript": EcmascriptNames,
+    "typescriptreact": EcmascriptNames,
+    "go": GoNames,
+    "java": JavaNames,
+    "rust": RustNames,
+}
+_ECMASCRIPT = ("javascript", "javascriptreact", "typescript", "typescriptreact")
+
+
+class ImportFinder:
+    """Answers for the names of one file. Make a new one for each version of its text."""
+
+    def __init__(self, index: IndexReader, path: str, text: str, language: Language) -> None:
+        root = index.root_of(path)
+        self._index, self._path, self._text, self._language = index, path, text, language
+        self._stems: dict[str, frozenset[str]] = {}
+        self._symbols = extract_symbols(text, language)
+        files = Files(
+            roots=[root] if root else [],
+            exists=self._exists,
+            files_in=index.files_in,
+            read=index.read,
+        )
+        self._around = Surroundings(path=path, imports=self._symbols.imports, files=files)
+        self._names = _NAMES[language.id](self._around, language)
+
+    def find(self, unbound: UnboundName) -> NeededImport:
+        """Return the import that a name needs, or why none is proposed."""
+        given = why_given(self._index, self._around, self._language, unbound)
+        if given:
+            return NeededImport(name=unbound.name, reason=given)
+        candidates = self._candidates(unbound)
+        if not candidates:
+            return self._standard(unbound)
+        chosen = self._chosen(candidates)
+        if chosen is None:
+            places = ", ".join(it.place.rpartition("/")[2] for it in candidates[:3])
+            return _none(unbound, f"files import it from several places: {places}")
+        if self._has_star(chosen) or self._is_member_here(chosen):
+            return _none(unbound, "the file has it already")
+        if imports_back(self._index, self._around, self._language, chosen.place):
+            return _none(unbound, "the import would be circular")
+        return self._bound(unbound, chosen)
+
+    def is_same_meaning(self, one: GivenName, other: GivenName) -> bool:
+        """Whether two imports give the same thing to the file."""
+        places = []
+        for it in (one, other):
+            form: ImportForm = "require" if it.kind == "require" else "plain"
+            place = self._names.place_of(Written(path=self._path, module=it.module), it.name)
+            if place is None:
+                return False
+            places.append(Candidate(place=place, name=it.name, local=it.local, form=form))
+        if (places[0].place, places[0].name) == (places[1].place, places[1].name):
+            return places[0].form == places[1].form
+        return same_meaning(self._index, places[0], places[1], self._path_of)
+
+    def _candidates(self, unbound: UnboundName) -> list[Candidate]:
+        found = self._index.imports_of(unbound.name, path=self._path, limit=MAX_IMPORTS)
+        others = [it for it in found if it.path != self._path and self._is_alike(it.path)]
+        candidates = candidates_of(others, unbound, self._names)
+        if self._language.id in _ECMASCRIPT:
+            candidates = self._of_own_kind(candidates)
+        return candidates or defined_candidates(
+            self._index, self._around, self._language, unbound, self._names
+        )
+
+    def _is_alike(self, path: str) -> bool:
+        language = language_for_path(path)
+        both = (language.id in _ECMASCRIPT, self._language.id in _ECMASCRIPT)
+        return all(both) or language.id == self._language.id
+
+    def _of_own_kind(self, candidates: Sequence[Candidate]) -> list[Candidate]:
+        """Leave out what the file's kind, a module or CommonJS, does not write."""
+        kinds = {it.kind for it in self._symbols.imports if it.names or it.local}
+        if "require" in kinds and "plain" not in kinds:
+            return [it for it in candidates if it.form == "require"]
+        if "plain" in kinds or self._language.id.startswith("typescript"):
+            return [it for it in candidates if it.form != "require"]
+        is_module = "\nexport " in self._text or self._text.startswith("export ")
+        if is_module:
+            return [it for it in candidates if it.form != "require"]
+        forms = {it.form for it in candidates}
+        return list(candidates) if len(forms) == 1 else []
+
+    def _chosen(self, candidates: Sequence[Candidate]) -> Candidate | None:
+        """Return the candidate that leaves no doubt, in the file's folder or in the project."""
+        best, *others = candidates
+        rivals = [it for it in others if not same_meaning(self._index, best, it, self._path_of)]
+        if not rivals or (best.count and best.count >= DOMINANT * rivals[0].count):
+            return best
+        folder = posixpath.dirname(self._path)
+        near = sorted(candidates, key=lambda it: -it.num_in(folder))
+        if near[0].num_in(folder) > 1 and not near[1].num_in(folder):
+            return near[0]
+        return None
+
+    def _has_star(self, chosen: Candidate) -> bool:
+        """Whether the file imports all names of the place."""
+        stars = (
+            Written(path=self._path, module=imported.module)
+            for imported in self._symbols.imports
+            if any(it.name == "*" for it in imported.names)
+        )
+        return any(self._names.place_of(star, chosen.name) == chosen.place for star in stars)
+
+    def _is_member_here(self, chosen: Candidate) -> bool:
+        """Whether a class of Java may inherit the name from the class that it is a member of."""
+        outer = chosen.place.rpartition(".")[2]
+        is_member = self._language.id == "java" and outer[:1].isupper()
+        return is_member and re.search(rf"\b{re.escape(outer)}\b", self._text) is not None
+
+    def _path_of(self, place: str) -> str | None:
+        """Return the file of a place in the project, None for any other place."""
+        if self._language.id == "rust":
+            imported = Import(module=place, line=0)
+            found = resolve_import(
+                imported, path=self._path, language=self._language, files=self._around.files
+            )
+            return found[0] if found else None
+        endings = ("", ".py", "/__init__.py", ".pyi", "/__init__.pyi")
+        return next((place + it for it in endings if self._exists(place + it)), None)
+
+    def _bound(self, unbound: UnboundName, chosen: Candidate) -> NeededImport:
+        module = self._names.written_for(chosen.place, chosen.written, chosen.name)
+        if module is None:
+            return _none(unbound, "the file cannot import it from there")
+        binding = ImportBinding(
+            module=module,
+            name=chosen.name,
+            local=chosen.local,
+            form=self._form(unbound, chosen),
+        )
+        return NeededImport(name=unbound.name, binding=binding)
+
+    def _form(self, unbound: UnboundName, chosen: Candidate) -> ImportForm:
+        is_type = unbound.is_type and 2 * chosen.num_types > chosen.count
+        return "type" if is_type and chosen.form == "plain" else chosen.form
+
+    def _standard(self, unbound: UnboundName) -> NeededImport:
+        binding = standard_module(unbound, self._language)
+        if binding is None:
+            return _none(unbound, "the project does not tell where it comes from")
+        stars = (it for it in self._symbols.imports if any(n.name == "*" for n in it.names))
+        if any(it.module == binding.module for it in stars):
+            return _none(unbound, "the file has it already")
+        return NeededImport(name=unbound.name, binding=binding)
+
+    def _exists(self, path: str) -> bool:
+        name = path.rpartition("/")[2]
+        stem = name.rpartition(".")[0] or name
+        if stem not in self._stems:
+            self._stems[stem] = frozenset(self._index.files_named(stem))
+        return path in self._stems[stem]
+
+
+def _none(unbound: UnboundName, reason: str) -> NeededImport:
+    return NeededImport(name=unbound.name, reason=reason)
