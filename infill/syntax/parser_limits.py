@@ -9,8 +9,10 @@ YAML's grammar keeps the columns of open collections, which it writes past the e
 bytes: 255 on one line end the process (0.7.2).
 """
 
+import contextlib
 import re
 import time
+from collections.abc import Callable
 
 import tree_sitter
 
@@ -19,6 +21,9 @@ from intarsia.infill.languages import Language
 LIMIT_S = 0.1
 LIMIT_S_PER_MEGABYTE = 1.0
 """Together ten times what good code of the same size takes."""
+
+LOGGED_LIMIT_S = 0.5
+"""Writing the log takes some twenty times as long as parsing."""
 
 CHUNK_BYTES = 32 * 1024
 
@@ -56,6 +61,29 @@ def parse_bounded(
         return parser.parse(read, older, progress_callback=is_late)
     except ValueError:  # what the binding raises when the callback has stopped it
         return None
+
+
+def parse_logged(
+    data: bytes,
+    grammar: tree_sitter.Language,
+    log: Callable[[tree_sitter.LogType, str], None],
+    is_enough: Callable[[], bool],
+) -> None:
+    """Parse UTF-8 bytes for the parser's log alone; end early once that is enough."""
+    end = time.thread_time() + LOGGED_LIMIT_S
+
+    def read(byte: int, _point: tree_sitter.Point) -> bytes:
+        return data[byte : byte + CHUNK_BYTES]
+
+    def is_over(_byte: int, _has_error: bool) -> bool:
+        return is_enough() or time.thread_time() > end
+
+    parser = tree_sitter.Parser(grammar)
+    parser.logger = log
+    with contextlib.suppress(
+        ValueError
+    ):  # what the binding raises when the callback has stopped it
+        parser.parse(read, progress_callback=is_over)
 
 
 def is_beyond_grammar(text: str, language: Language) -> bool:
