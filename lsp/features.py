@@ -53,7 +53,7 @@ def build_server(launch: "LaunchOptions | None" = None) -> IntarsiaServer:
         awaited("inline_completion", "inline_completion")
     )
     server.feature(types.TEXT_DOCUMENT_CODE_ACTION, _CODE_ACTIONS)(
-        called("code_action", "code_action")
+        awaited("code_action", "code_action")
     )
     server.feature(types.CODE_ACTION_RESOLVE)(awaited("code_action", "resolve_code_action"))
     server.feature(NEXT_EDIT_DONE)(called("next_edit", "next_edit_done"))

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from intarsia.lsp.next_edits.open_offers import OpenOffer
     from intarsia.lsp.project.index_connection import IndexConnection
     from intarsia.lsp.project.project_contexts import ProjectContexts
+    from intarsia.lsp.repairs.repairs import Repairs
 
 logger = logging.getLogger(__name__)
 
@@ -105,6 +106,17 @@ class Session:
             count=self.status.count_next_edits,
         )
         return NextEdits(self.documents, self.engine, surroundings)
+
+    @cached_property
+    def repairs(self) -> "Repairs":
+        """Repairs of errors that were looked for."""
+        from intarsia.lsp.repairs.repairs import Repairs  # not for `initialize`
+
+        return Repairs()
+
+    def _forget_repairs(self, uri: str | None = None) -> None:
+        if "repairs" in self.__dict__:
+            self.repairs.forget(uri)
 
     @property
     def _has_next_edits(self) -> bool:
@@ -290,6 +302,7 @@ class Session:
         self.ahead.document_closed(uri)
         self.projects.forget(uri)
         self._forget_next_edits(uri)
+        self._forget_repairs(uri)
 
     def _forget_next_edits(self, uri: str) -> None:
         if self._has_next_edits:
@@ -337,6 +350,7 @@ class Session:
         self.projects.close()
         if self._has_next_edits:
             self.next_edits.forget_all()
+        self._forget_repairs()
         self.ahead.end()
         self.settings_requests.end_all()
         for task in self._background:

@@ -8,9 +8,15 @@ import click
 
 from intarsia.cli.errors import ExitCode
 from intarsia.cli.fill.job import FillJob, run_job
+from intarsia.cli.fill.repair import RepairJob, run_repair
 from intarsia.cli.fill.report import report_filling, to_json
 from intarsia.cli.fill.show import show_filling
-from intarsia.cli.fill.source_file import read_source, require_writable, write_source
+from intarsia.cli.fill.source_file import (
+    SourceFile,
+    read_source,
+    require_writable,
+    write_source,
+)
 from intarsia.cli.fill.where import place_options, read_where
 from intarsia.cli.language_option import language_option
 from intarsia.cli.options import fill_options
@@ -44,6 +50,16 @@ def command(
         require_writable(source)
     language = language or language_for_path(source.name)
 
+    if where.repair is not None:
+        repair = RepairJob(
+            source=source,
+            language=language,
+            at=where.repair,
+            options=FillOptions(**options, is_background=True),
+            as_json=as_json,
+        )
+        return _end(source, asyncio.run(run_repair(repair)), write=write)
+
     def report(filling: FilledPlace) -> None:
         if as_json:
             click.echo(to_json(report_filling(source.name, source.text, filling)))
@@ -59,9 +75,15 @@ def command(
         report=report,
     )
     fillings = asyncio.run(run_job(job))
-    if any(filling.refusal for filling in fillings):
+    is_filled = not any(filling.refusal for filling in fillings)
+    return _end(source, fillings[-1].result if is_filled else None, write=write)
+
+
+def _end(source: SourceFile, text: str | None, *, write: bool) -> ExitCode:
+    """Write the new text on request; without one there was nothing to fill or to repair."""
+    if text is None:
         return ExitCode.NOTHING
     if write:
-        write_source(source, fillings[-1].result)
+        write_source(source, text)
         click.echo(f"written to {source.name}", err=True)
     return ExitCode.OK

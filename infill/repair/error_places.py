@@ -12,11 +12,16 @@ from dataclasses import dataclass
 
 import tree_sitter
 
+from intarsia.infill.languages import Language
 from intarsia.infill.syntax.grammar import load_grammar
-from intarsia.infill.syntax.parse import Syntax
+from intarsia.infill.syntax.lines import line_end, line_start
+from intarsia.infill.syntax.parse import Syntax, parse
 from intarsia.infill.syntax.parser_limits import parse_logged
 
 MAX_PLACES = 4
+
+_MAX_LINES = 6
+"""How far from an error it is told what was expected."""
 
 _STEP = re.compile(r"process version:\d+, version_count:\d+, state:(\d+), row:(\d+), col:(\d+)")
 
@@ -72,8 +77,17 @@ def error_places(syntax: Syntax) -> list[ErrorPlace]:
     ]
 
 
-_MAX_LINES = 6
-"""How far from an error what was expected is told."""
+def error_on_lines(text: str, start: int, end: int, language: Language) -> int | None:
+    """Return where the parser could not go on in the lines of a range; None if it could."""
+    syntax = parse(text, language)
+    if syntax is None or not syntax.tree.root_node.has_error:
+        return None
+    first, last = line_start(text, start), line_end(text, end)
+    for place in error_places(syntax):
+        unexpected = len(text) - len(text[place.offset :].lstrip())
+        if first <= place.offset <= last or first <= unexpected <= last:
+            return place.offset
+    return None
 
 
 def _unnamed(language: tree_sitter.Language, states: Collection[int]) -> Collection[str]:
