@@ -105,10 +105,19 @@ async def _likeliest(
     ]
     if not gains:
         return None
+    for gain, edit in _preferred_first(gains):
+        if found.check.passes_afresh(edit):
+            return Repair(replacement=edit.replacement, kind=edit.kind, gain=gain)
+    return None
+
+
+def _preferred_first(gains: Sequence[tuple[float, Proposal]]) -> list[tuple[float, Proposal]]:
+    """Return edits by their gain; of those that gain about as much as the best, by their size."""
     least = max(gain for gain, _ in gains) - ABOUT_AS_LIKELY
-    gain, edit = min(
-        (it for it in gains if it[0] >= least), key=lambda it: (it[1].num_changed, -it[0])
-    )
-    if not found.check.passes_afresh(edit):
-        return None
-    return Repair(replacement=edit.replacement, kind=edit.kind, gain=gain)
+
+    def order(it: tuple[float, Proposal]) -> tuple[bool, int, float]:
+        gain, edit = it
+        is_likely = gain >= least
+        return not is_likely, edit.num_changed if is_likely else 0, -gain
+
+    return sorted(gains, key=order)
