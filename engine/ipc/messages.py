@@ -244,8 +244,8 @@ class FindNextEdits(_Message, tag="find_next_edits", frozen=True, kw_only=True):
 class ScoreTexts(_Message, tag="score_texts", frozen=True, kw_only=True):
     """Compare how likely texts are between a prefix and a suffix with the ``present`` text there.
 
-    ``suffix`` is scored too, as far as it is near. Of more than ``max_scored`` texts only those are
-    scored whose first new token is likeliest, compared with the token that is there. Answered by
+    ``suffix`` is scored too, as far as it is near. At most
+    ``max_scored`` texts are scored: their first new token is likeliest, compared with the present. Answered by
     ``TextScores`` or ``Failed``. Fills at a cursor run within it. A model that cannot score answers
     ``bad_request``.
     """

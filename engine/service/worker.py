@@ -232,7 +232,7 @@ class Worker:
         return FillControl(received_at=job.received_at, checkpoint=checkpoint)
 
     def _background_control_of(self, job: Job, filler: Filler) -> FillControl:
-        """Return the control of a job at whose checkpoints any foreground fill runs."""
+        """Return the control of a job that lets any foreground fill run at its checkpoints."""
 
         def checkpoint() -> None:
             if self._waiting:

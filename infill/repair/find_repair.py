@@ -1,7 +1,7 @@
 """Chooses the repair of one place: an edit that parses, and that the model finds likelier.
 
-Edits by rules are compared first. Only where none of them is clearly likelier, the model refills a
-token, and where nothing helps, a line. Of edits that are about as likely the smallest is taken.
+Edits by rules are compared first. Only where none is clearly likelier, the model refills a token,
+and where nothing helps, a line. Of edits that are about as likely the smallest is taken.
 """
 
 from collections.abc import Sequence

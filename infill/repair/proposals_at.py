@@ -21,6 +21,9 @@ from intarsia.infill.syntax.parse import Syntax, parse_afresh
 LIMIT_S = 1.0
 """Of a thread's time, in which edits are parsed. The likeliest to parse come first."""
 
+MAX_CHARS = 200_000
+"""Of a text that is repaired: each edit of it is parsed."""
+
 MAX_EDITS = 48
 MAX_SPANS = 2
 MAX_SIMILAR = 4
@@ -50,9 +53,11 @@ def find_proposals(text: str, start: int, end: int, language: Language) -> Found
 
     Takes up to some seconds of processor time.
     """
+    if len(text) > MAX_CHARS:
+        return NoSuggestion(reason=f"the file is too long: {MAX_CHARS:,} characters are the most")
     syntax = parse_afresh(text, language)
     if syntax is None:
-        return NoSuggestion(reason=f"{language.id} files of this kind cannot be parsed")
+        return NoSuggestion(reason=f"this {language.id} file cannot be parsed")
     places = error_places(syntax)
     if syntax.tree.root_node.has_error and not places:
         return NoSuggestion(reason="the parser does not tell where the error is")

@@ -23,15 +23,14 @@ class Token:
 def tokens_between(syntax: Syntax, start: int, end: int) -> list[Token]:
     """Return the tokens that overlap a range of a text, in order. Comments are none."""
     first, last = syntax.byte_at(start), syntax.byte_at(end)
-    return [
-        Token(
-            syntax.offset_at(node.start_byte),
-            syntax.offset_at(node.end_byte),
-            node.type,
-            node.is_named,
-        )
-        for node in _leaves(syntax.tree.walk(), first, last)
-    ]
+    tokens: list[Token] = []
+    at_byte, at = 0, 0
+    for node in _leaves(syntax.tree.walk(), first, last):
+        begin = at + _num_chars(syntax.data[at_byte : node.start_byte])
+        at = begin + _num_chars(syntax.data[node.start_byte : node.end_byte])
+        at_byte = node.end_byte
+        tokens.append(Token(begin, at, node.type, node.is_named))
+    return tokens
 
 
 def index_at(tokens: Sequence[Token], offset: int) -> int:
@@ -50,6 +49,10 @@ def apart(before: str, new: str, after: str) -> str:
 
 def _is_word(character: str) -> bool:
     return character.isalnum() or character in ("_", "$")
+
+
+def _num_chars(data: bytes) -> int:
+    return len(data.decode("utf-8", "replace"))
 
 
 def _leaves(cursor: tree_sitter.TreeCursor, first: int, last: int) -> Iterator[tree_sitter.Node]:

@@ -1,1 +1,1 @@
-"""Repairs at errors: when they are looked for, what is known of them, and how they are offered."""
+"""Repairs at errors: when they are looked for, and what was found."""

@@ -6,7 +6,9 @@ folder for each language.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
@@ -32,43 +34,39 @@ _decoder = msgspec.json.Decoder(RepairRow)
 @click.option("--way", "ways", multiple=True, type=click.Choice(WAYS), default=WAYS)
 @click.option("--model", help="Default: the default model.")
 @click.option("--rows", "path", type=click.Path(path_type=Path), help="Add each row to this file.")
-def main(
-    files: Path,
-    languages: Sequence[str],
-    count: int,
-    seed: int,
-    ways: Sequence[Way],
-    model: str | None,
-    path: Path | None,
-) -> None:
+def main(files: Path, languages: Sequence[str], path: Path | None, **options: Any) -> None:
     """Break good code by one token, repair it, and print the table of all rows."""
-    rows = [] if path is None or not path.exists() else _read(path)
+    run, rows = _Run(**options), [] if path is None or not path.exists() else _read(path)
     for language in map(language_for_id, languages):
-        asyncio.run(
-            _measure(_texts(files, language), language, count, seed, ways, model, rows, path)
-        )
+        rows += asyncio.run(_measure(_texts(files, language), language, run, path))
     click.echo("\n".join(table_lines(rows)))
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Run:
+    """What is measured in each language."""
+
+    count: int
+    seed: int
+    ways: Sequence[Way]
+    model: str | None
+
+
 async def _measure(
-    texts: Mapping[str, str],
-    language: Language,
-    count: int,
-    seed: int,
-    ways: Sequence[Way],
-    model: str | None,
-    rows: list[RepairRow],
-    path: Path | None,
-) -> None:
-    breakages = draw_breakages(texts, language, count=count, seed=seed)
+    texts: Mapping[str, str], language: Language, run: _Run, path: Path | None
+) -> list[RepairRow]:
+    """Return a row for each breakage and way; add each to the file as soon as it is known."""
+    breakages, rows = draw_breakages(texts, language, count=run.count, seed=run.seed), []
     async with EngineClient(name="research") as client:
-        asking = Asking(fill=client.fill, scores=client.score_texts, options=options_of(model))
-        async for row in repair_all(asking, breakages, ways):
+        options = options_of(run.model)
+        asking = Asking(fill=client.fill, scores=client.score_texts, options=options)
+        async for row in repair_all(asking, breakages, run.ways):
             rows.append(row)
             click.echo(f"{row.language} {row.kind} {row.way}: {row.outcome}", err=True)
             if path is not None:
                 with path.open("ab") as file:
                     file.write(msgspec.json.encode(row) + b"\n")
+    return rows
 
 
 def _texts(folder: Path, language: Language) -> dict[str, str]:
