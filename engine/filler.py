@@ -14,6 +14,8 @@ from intarsia.engine.ipc.messages import (
     FindNextEdits,
     NextEdits,
     Prefetch,
+    ScoreTexts,
+    TextScores,
 )
 
 
@@ -69,6 +71,14 @@ class Filler(Protocol):
 
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
         """Return the lines that no longer fit after an edit, corrected.
+
+        Fills may run at its checkpoints, without ``suspended``. Raises Cancelled, MemoryError, and
+        ValueError where this family cannot score.
+        """
+        ...
+
+    def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:
+        """Return how much likelier texts are at a place than the present one.
 
         Fills may run at its checkpoints, without ``suspended``. Raises Cancelled, MemoryError, and
         ValueError where this family cannot score.

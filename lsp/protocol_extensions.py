@@ -13,13 +13,14 @@ CONTEXT_COMMAND = "intarsia.context"
 IMPORTS_COMMAND = "intarsia.addImports"
 NEXT_EDIT_COMMAND = "intarsia.nextEdit"
 
-EditKind: TypeAlias = Literal["fill", "fillAll", "rewrite"]
+EditKind: TypeAlias = Literal["fill", "fillAll", "rewrite", "repair"]
 
 _KIND = "refactor.rewrite.intarsia"
 EDIT_KINDS: Mapping[EditKind, str] = {
     "fill": f"{_KIND}.fill",
     "fillAll": f"{_KIND}.fillAll",
     "rewrite": f"{_KIND}.rewrite",
+    "repair": "quickfix.intarsia.repair",
 }
 """The kinds of code actions that offer an inline edit."""
 

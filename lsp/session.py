@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from intarsia.lsp.next_edits.open_offers import OpenOffer
     from intarsia.lsp.project.index_connection import IndexConnection
     from intarsia.lsp.project.project_contexts import ProjectContexts
+    from intarsia.lsp.repairs.repairs import Repairs
     from intarsia.lsp.statistics.recorder import Recorder
 
 logger = logging.getLogger(__name__)
@@ -131,6 +132,16 @@ class Session:
             strain=Strain(self.power, self.load),
             count=self.recorder.count,
         )
+
+    def repairs(self) -> "Repairs":
+        """Repairs of errors that were looked for."""
+        from intarsia.lsp.repairs.repairs import Repairs  # not for `initialize`
+
+        return Repairs()
+
+    def _forget_repairs(self, uri: str | None = None) -> None:
+        if "repairs" in self.__dict__:
+            self.repairs.forget(uri)
 
     @property
     def _has_next_edits(self) -> bool:
@@ -340,6 +351,7 @@ class Session:
         self.projects.forget(uri)
         self.manners.forget(uri)
         self._forget_next_edits(uri)
+        self._forget_repairs(uri)
 
     def _forget_next_edits(self, uri: str) -> None:
         if self._has_next_edits:
@@ -388,6 +400,7 @@ class Session:
         self.projects.close()
         if self._has_next_edits:
             self.next_edits.forget_all()
+        self._forget_repairs()
         self.ahead.end()
         self.settings_requests.end_all()
         for task in self._background:

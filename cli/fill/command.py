@@ -1,7 +1,6 @@
 """``intarsia fill``: fill holes of one file and show, print or write the fills."""
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ import click
 from intarsia.cli.errors import ExitCode
 from intarsia.cli.fill.imports import FilledFile, with_imports
 from intarsia.cli.fill.job import FillJob, run_job
+from intarsia.cli.fill.repair import RepairJob, run_repair
 from intarsia.cli.fill.report import report_filling, to_json
 from intarsia.cli.fill.show import show_filling
 from intarsia.cli.fill.source_file import SourceFile, read_source, require_writable, write_source
@@ -58,6 +58,17 @@ def command(
     language = language or language_for_path(source.name)
 
     asked = FillOptions(**options, is_background=True)
+    if where.repair is not None:
+        repair = RepairJob(
+            source=source,
+            language=language,
+            at=where.repair,
+            options=asked,
+            as_json=as_json,
+        )
+        repaired = asyncio.run(run_repair(repair))
+        filled = None if repaired is None else FilledFile(text=repaired)
+        return _end(source, filled, write=write)
 
     def report(filling: FilledPlace) -> None:
         if as_json:
@@ -77,18 +88,18 @@ def command(
     fillings = asyncio.run(run_job(job))
     if any(filling.refusal for filling in fillings):
         return ExitCode.NOTHING
-    if write:
-        _write(source, language, fillings, imports=imports)
-    return ExitCode.OK
-
-
-def _write(
-    source: SourceFile, language: Language, fillings: Sequence[FilledPlace], *, imports: bool
-) -> None:
-    """Write the fills, and tell which imports came along."""
     filled = FilledFile(text=fillings[-1].result)
-    if imports and source.path is not None:
+    if write and imports and source.path is not None:
         filled = with_imports(source.path, language, fillings)
-    write_source(source, filled.text)
-    added = f", with {'; '.join(filled.imports)}" if filled.imports else ""
-    click.echo(f"written to {displayable(source.name)}{added}", err=True)
+    return _end(source, filled, write=write)
+
+
+def _end(source: SourceFile, filled: FilledFile | None, *, write: bool) -> ExitCode:
+    """Write the new text on request; without one there was nothing to fill or to repair."""
+    if filled is None:
+        return ExitCode.NOTHING
+    if write:
+        write_source(source, filled.text)
+        added = f", with {'; '.join(filled.imports)}" if filled.imports else ""
+        click.echo(f"written to {displayable(source.name)}{added}", err=True)
+    return ExitCode.OK

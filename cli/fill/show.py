@@ -71,10 +71,20 @@ def _refusal(refusal: NoSuggestion) -> Text:
 
 
 def _drawn(text: str, change: Replacement, language: Language) -> Text:
-    lexer = _LEXERS.get(language.id, language.id)
     return draw_change(
-        Change(text=text, start=change.start, end=change.end, fill=change.new, lexer=lexer)
+        Change(
+            text=text,
+            start=change.start,
+            end=change.end,
+            fill=change.new,
+            lexer=lexer_of(language),
+        )
     )
+
+
+def lexer_of(language: Language) -> str:
+    """Return the name of the lexer that colours a language."""
+    return _LEXERS.get(language.id, language.id)
 
 
 def _cost(filled: Filled) -> Text:

@@ -19,7 +19,7 @@ DEFAULT_NOISE = 0.5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Where:
-    """Where to fill: exactly one of ``at``, ``ranges``, ``all_holes`` and ``rewrite`` is given."""
+    """Where to fill: exactly one of these is given, but ``marks``, ``once`` and ``noise``."""
 
     at: Position | None
     ranges: Sequence[Range]
@@ -28,6 +28,7 @@ class Where:
     once: bool
     rewrite: Range | None
     noise: float | None
+    repair: Position | None
 
 
 def place_options(command: _F) -> _F:
@@ -40,9 +41,10 @@ def place_options(command: _F) -> _F:
 def read_where(options: dict[str, Any]) -> Where:
     """Remove the fields of Where from a command's options and return it. Raise UsageError."""
     where = Where(**{name: options.pop(name) for name in Where.__dataclass_fields__})
-    kinds = (where.at is not None, bool(where.ranges), where.all_holes, where.rewrite is not None)
+    places = (where.at, where.rewrite, where.repair)
+    kinds = (*(it is not None for it in places), bool(where.ranges), where.all_holes)
     if sum(kinds) != 1:
-        raise click.UsageError("give one of --at, --hole, --all-holes and --rewrite")
+        raise click.UsageError("give one of --at, --hole, --all-holes, --rewrite and --repair")
     if (where.marks or where.once) and not where.all_holes:
         raise click.UsageError("--mark and --once go with --all-holes")
     if where.noise is not None and where.rewrite is None:
@@ -73,6 +75,12 @@ def selections_at(text: str, ranges: Sequence[Range], language: Language) -> lis
 def read_position(ctx: click.Context, _: click.Parameter, value: str | None) -> Position | None:
     """Parse an option that is a position. Raise BadParameter."""
     return None if value is None else _parsed(parse_position, value)
+
+
+def _line_or_position(ctx: click.Context, _: click.Parameter, value: str | None) -> Position | None:
+    if value is None:
+        return None
+    return _parsed(parse_position, value if ":" in value else f"{value}:1")
 
 
 def _range(ctx: click.Context, _: click.Parameter, value: str | None) -> Range | None:
@@ -135,5 +143,11 @@ _OPTIONS = (
         "--noise",
         type=click.FloatRange(min=0, min_open=True, max=1),
         help=f"With --rewrite: the share of the range that may change.  [default: {DEFAULT_NOISE}]",
+    ),
+    click.option(
+        "--repair",
+        metavar="LINE[:COL]",
+        callback=_line_or_position,
+        help="Repair the error at this line by a small edit that parses and is likelier.",
     ),
 )

@@ -28,7 +28,9 @@ from intarsia.engine.ipc.messages import (
     NextEdits,
     Prefetch,
     Preload,
+    ScoreTexts,
     Status,
+    TextScores,
     Welcome,
 )
 from intarsia.engine.ipc.stop import stop_engine
@@ -98,6 +100,16 @@ class EngineClient:
         """
         answer = await self._ask(msgspec.structs.replace(request, id=next(self._ids)))
         if isinstance(answer, NextEdits):
+            return answer
+        raise _wrong_answer(answer)
+
+    async def score_texts(self, request: ScoreTexts) -> TextScores:
+        """Return how much likelier texts are than the present one; ``request.id`` is replaced.
+
+        Raises ``FillFailed`` with the code ``bad_request`` if the model cannot score.
+        """
+        answer = await self._ask(msgspec.structs.replace(request, id=next(self._ids)))
+        if isinstance(answer, TextScores):
             return answer
         raise _wrong_answer(answer)
 

@@ -25,16 +25,18 @@ from intarsia.engine.ipc.messages import (
     NextEdits,
     Prefetch,
     Preload,
+    ScoreTexts,
     Status,
     Step,
     Stop,
+    TextScores,
     Welcome,
     decode_engine_message,
 )
 from intarsia.engine.ipc.transport import ProtocolError, read_message, to_frame
 
-Answer: TypeAlias = Filled | NextEdits | Status
-Answered: TypeAlias = Fill | FindNextEdits | GetStatus | Preload
+Answer: TypeAlias = Filled | NextEdits | TextScores | Status
+Answered: TypeAlias = Fill | FindNextEdits | ScoreTexts | GetStatus | Preload
 OnStep: TypeAlias = Callable[[Step], None]
 OnLoadProgress: TypeAlias = Callable[[LoadProgress], None]
 
@@ -181,7 +183,7 @@ class Connection:
         if not isinstance(message, Status):
             self._watch.sign_of_life()
         match message:
-            case Filled() | NextEdits() | Status():
+            case Filled() | NextEdits() | TextScores() | Status():
                 self._resolve(message.id, lambda answer: answer.set_result(message))
             case Failed(id=None):
                 self._connection_error = message.message

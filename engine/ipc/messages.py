@@ -241,6 +241,24 @@ class FindNextEdits(_Message, tag="find_next_edits", frozen=True, kw_only=True):
     model: str | None = None
 
 
+class ScoreTexts(_Message, tag="score_texts", frozen=True, kw_only=True):
+    """Compare how likely texts are between a prefix and a suffix with the ``present`` text there.
+
+    ``suffix`` is scored too, as far as it is near. At most
+    ``max_scored`` texts are scored: their first new token is likeliest, compared with the present. Answered by
+    ``TextScores`` or ``Failed``. Fills at a cursor run within it. A model that cannot score answers
+    ``bad_request``.
+    """
+
+    id: int
+    prefix: str
+    present: str
+    texts: tuple[str, ...]
+    suffix: str
+    max_scored: int = 64
+    model: str | None = None
+
+
 class AheadReport(_Message, tag="ahead_report", frozen=True, kw_only=True):
     """What a client's fills ahead of its user have brought since its last report.
 
@@ -369,6 +387,18 @@ class NextEdits(_Message, tag="next_edits", frozen=True, kw_only=True):
     ms: float
 
 
+class TextScores(_Message, tag="text_scores", frozen=True, kw_only=True):
+    """The answer to ``ScoreTexts``.
+
+    ``gains``: by how many nats each text, with what follows it, is likelier than the present one;
+    None where it was not scored.
+    """
+
+    id: int
+    gains: tuple[float | None, ...]
+    ms: float
+
+
 class Failed(_Message, tag="failed", frozen=True, kw_only=True):
     """No answer. ``message`` is one line: what is wrong and what to do."""
 
@@ -408,10 +438,19 @@ class Status(_Message, tag="status", frozen=True, kw_only=True):
 
 
 ClientMessage: TypeAlias = (
-    Hello | Fill | Cancel | Prefetch | FindNextEdits | AheadReport | GetStatus | Preload | Stop
+    Hello
+    | Fill
+    | Cancel
+    | Prefetch
+    | FindNextEdits
+    | ScoreTexts
+    | AheadReport
+    | GetStatus
+    | Preload
+    | Stop
 )
 EngineMessage: TypeAlias = (
-    Welcome | Refused | Step | Filled | NextEdits | Failed | LoadProgress | Status
+    Welcome | Refused | Step | Filled | NextEdits | TextScores | Failed | LoadProgress | Status
 )
 
 _encoder = msgspec.msgpack.Encoder()

@@ -10,7 +10,15 @@ from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.filler import ModelInfo
-from intarsia.engine.ipc.messages import Fill, Filled, FindNextEdits, NextEdits, Prefetch
+from intarsia.engine.ipc.messages import (
+    Fill,
+    Filled,
+    FindNextEdits,
+    NextEdits,
+    Prefetch,
+    ScoreTexts,
+    TextScores,
+)
 from intarsia.engine.remote.dialects.cache_salt import cache_salt_of
 from intarsia.engine.remote.dialects.generation import Dialect
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
@@ -140,6 +148,10 @@ class RemoteFiller:
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
         """Raise ValueError: a server cannot be asked how likely present text is."""
         raise ValueError("a remote engine finds no next edits: use a model of this machine")
+
+    def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:
+        """Raise ValueError: a server cannot be asked how likely a text is."""
+        raise ValueError("a remote engine scores no texts: use a model of this machine")
 
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly the server reads; None before the first long context."""

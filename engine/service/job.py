@@ -12,7 +12,9 @@ from intarsia.engine.ipc.messages import (
     FindNextEdits,
     NextEdits,
     Preload,
+    ScoreTexts,
     Step,
+    TextScores,
 )
 
 
@@ -23,14 +25,14 @@ class Loaded:
     id: int
 
 
-Answer: TypeAlias = Filled | NextEdits | Failed | Loaded
+Answer: TypeAlias = Filled | NextEdits | TextScores | Failed | Loaded
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
 class Job:
     """One request. ``deliver`` is called once, ``on_step`` any number of times, on any thread."""
 
-    request: Fill | FindNextEdits | Preload
+    request: Fill | FindNextEdits | ScoreTexts | Preload
     client: Hashable  # the scheduler shares the model between clients
     received_at: float  # time.monotonic()
     deliver: Callable[[Answer], None]
@@ -41,7 +43,9 @@ class Job:
     def is_background(self) -> bool:
         """Whether foreground fills may run between any two of its passes."""
         request = self.request
-        return self.is_for_idle_time or (isinstance(request, Fill) and request.is_background)
+        if isinstance(request, Fill):
+            return request.is_background
+        return isinstance(request, FindNextEdits | ScoreTexts)
 
     @property
     def is_for_idle_time(self) -> bool:

@@ -27,6 +27,7 @@ from intarsia.engine.ipc.messages import (
     Prefetch,
     Preload,
     Refused,
+    ScoreTexts,
     Status,
     Stop,
     Welcome,
@@ -140,7 +141,7 @@ class ClientSession:
 
     def _take(self, message: ClientMessage) -> None:
         match message:
-            case Fill() | FindNextEdits() | Preload():
+            case Fill() | FindNextEdits() | ScoreTexts() | Preload():
                 self._submit(message)
             case Cancel():
                 if job := self._jobs.get(message.id):
@@ -156,7 +157,7 @@ class ClientSession:
             case Hello():
                 raise ProtocolError("a second hello")
 
-    def _submit(self, request: Fill | FindNextEdits | Preload) -> None:
+    def _submit(self, request: Fill | FindNextEdits | ScoreTexts | Preload) -> None:
         if problem := self._problem_with(request.id):
             self.send(Failed(id=request.id, code="bad_request", message=problem))
             return

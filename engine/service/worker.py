@@ -20,6 +20,7 @@ from intarsia.engine.ipc.messages import (
     Filled,
     Prefetch,
     Preload,
+    ScoreTexts,
 )
 from intarsia.engine.service.failures import describe_failure, is_device_lost
 from intarsia.engine.service.job import Answer, Job, Loaded
@@ -202,6 +203,8 @@ class Worker:
             raise Cancelled
         if isinstance(job.request, Fill):
             return self._fill(job, job.request, filler)
+        if isinstance(job.request, ScoreTexts):
+            return filler.score_texts(job.request, self._background_control_of(job, filler))
         return filler.find_next_edits(job.request, self._idle_control_of(job, filler))
 
     def _fill(self, job: Job, request: Fill, filler: Filler) -> Filled:
@@ -241,6 +244,17 @@ class Worker:
                 with self._changed:
                     self._changed.wait_for(is_over, PAUSE_S)
             if job.cancelled.is_set() or self._is_waited_for():
+                raise Cancelled
+
+        return FillControl(received_at=job.received_at, checkpoint=checkpoint)
+
+    def _background_control_of(self, job: Job, filler: Filler) -> FillControl:
+        """Return the control of a job that lets any foreground fill run at its checkpoints."""
+
+        def checkpoint() -> None:
+            if self._waiting:
+                self._run_another_fill(job, filler)
+            if job.cancelled.is_set():
                 raise Cancelled
 
         return FillControl(received_at=job.received_at, checkpoint=checkpoint)

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import Filler
-from intarsia.engine.ipc.messages import Fill, Filled, FindNextEdits, NextEdits, Prefetch
+from intarsia.engine.ipc.messages import (
+    Fill,
+    Filled,
+    FindNextEdits,
+    NextEdits,
+    Prefetch,
+    ScoreTexts,
+    TextScores,
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,6 +76,10 @@ class OwnersFiller:
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
         """Raise ValueError: a team's engine fills holes only."""
         raise ValueError("a team's engine finds no next edits")
+
+    def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:
+        """Raise ValueError: a team's engine fills holes only."""
+        raise ValueError("a team's engine scores no texts")
 
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read, as the user served last has seen it."""

@@ -12,8 +12,10 @@ Python's grammar does the same with open blocks, two bytes each, and open string
 open in the 511th block it writes past the end (0.25.0).
 """
 
+import contextlib
 import re
 import time
+from collections.abc import Callable
 
 import tree_sitter
 
@@ -23,6 +25,9 @@ from intarsia.infill.syntax.lines import line_start
 LIMIT_S = 0.1
 LIMIT_S_PER_MEGABYTE = 1.0
 """Together ten times what good code of the same size takes."""
+
+LOGGED_LIMIT_S = 0.5
+"""Writing the log takes some twenty times as long as parsing."""
 
 CHUNK_BYTES = 32 * 1024
 
@@ -111,6 +116,29 @@ def is_too_broken(tree: tree_sitter.Tree) -> bool:
             if not cursor.goto_parent():
                 return False
     return True
+
+
+def parse_logged(
+    data: bytes,
+    grammar: tree_sitter.Language,
+    log: Callable[[tree_sitter.LogType, str], None],
+    is_enough: Callable[[], bool],
+) -> None:
+    """Parse UTF-8 bytes for the parser's log alone; end early once that is enough."""
+    end = time.thread_time() + LOGGED_LIMIT_S
+
+    def read(byte: int, _point: tree_sitter.Point) -> bytes:
+        return data[byte : byte + CHUNK_BYTES]
+
+    def is_over(_byte: int, _has_error: bool) -> bool:
+        return is_enough() or time.thread_time() > end
+
+    parser = tree_sitter.Parser(grammar)
+    parser.logger = log
+    with contextlib.suppress(
+        ValueError
+    ):  # what the binding raises when the callback has stopped it
+        parser.parse(read, progress_callback=is_over)
 
 
 def is_beyond_grammar(text: str, language: Language) -> bool:

@@ -25,13 +25,12 @@ from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.may_suggest import fence_ineligibility
+from intarsia.lsp.edits.compute_repair import STALE, compute_repair
 from intarsia.lsp.edits.edit_arguments import EditArguments
 from intarsia.lsp.fill_options import language_of, options_of
 from intarsia.lsp.project.needed_imports import needed_imports
 from intarsia.lsp.session import Session
 from intarsia.lsp.settings import Settings
-
-STALE = NoSuggestion(reason="the document has changed: ask again")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,6 +54,8 @@ async def compute_edit(
         return ComputedEdit(document=None, reason="the document is not open")
     if refusal := _refusal(session, document, arguments):
         return ComputedEdit(document=document, reason=refusal.reason)
+    if arguments.kind == "repair":
+        return await _repair(session, document, _selection(document, arguments))
     filled_places = await _fill(session, document, arguments, on_progress)
     if session.documents.current(document.uri) is not document:
         return ComputedEdit(document=document, num_holes=len(filled_places), reason=STALE.reason)
@@ -90,6 +91,13 @@ async def _imports(
         one.start <= other.end and other.start <= one.end for one in edits for other in filled
     )
     return () if touched else edits
+
+
+async def _repair(session: Session, document: Document, where: Selection) -> ComputedEdit:
+    repair = await compute_repair(session, document, where.start, where.end)
+    if isinstance(repair, NoSuggestion):
+        return ComputedEdit(document=document, num_holes=1, reason=repair.reason)
+    return ComputedEdit(document=document, replacements=(repair.replacement,), num_holes=1)
 
 
 def holes_of(settings: Settings, document: Document) -> tuple[MarkedHole, ...]:
@@ -151,6 +159,8 @@ async def _fill(
             selected = holes_within(holes, selection.start, selection.end)
             others = [hole for hole in holes if hole not in selected]
             return await fill_all(context, document.text, selected, others, on_progress=on_progress)
+        case "repair":
+            raise AssertionError("a repair fills no place")
 
 
 def _selection(document: Document, arguments: EditArguments) -> Selection:

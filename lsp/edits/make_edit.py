@@ -24,11 +24,13 @@ _TITLES = {
     "fill": "filling the selection",
     "fillAll": "filling all holes",
     "rewrite": "rewriting the selection",
+    "repair": "looking for a repair",
 }
 _LABELS = {
     "fill": "Fill the selection",
     "fillAll": "Fill all holes",
     "rewrite": "Rewrite the selection",
+    "repair": "Repair the error",
 }
 
 

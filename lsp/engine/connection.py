@@ -26,7 +26,9 @@ if TYPE_CHECKING:
         NextEdits,
         Prefetch,
         ProjectContext,
+        ScoreTexts,
         Step,
+        TextScores,
     )
 
 logger = logging.getLogger(__name__)
@@ -74,6 +76,18 @@ class EngineConnection:
         self._status.engine_answered(filled.model)
         _log_figures(filled)
         return filled
+
+    async def score_texts(self, request: "ScoreTexts") -> "TextScores | NoSuggestion":
+        """Return how much likelier texts are than the present one; the reason where none tells."""
+        from intarsia.engine.ipc.client import EngineError
+
+        try:
+            async with self._awaited():
+                with self._busy(request.model, is_fill=True) as client:
+                    return await client.score_texts(request)
+        except EngineError as error:
+            self._notify_failure(error)
+            return NoSuggestion(reason=f"the engine gave no answer: {error}")
 
     @property
     def can_fill_ahead(self) -> bool:

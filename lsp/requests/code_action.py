@@ -4,6 +4,7 @@ An action's edit is computed when the user chooses it. A client that cannot reso
 the command ``intarsia.edit`` instead.
 """
 
+import asyncio
 import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from intarsia.lsp.requests.prefetch import prefetch
 
 if TYPE_CHECKING:
     from intarsia.infill.holes.marked_hole import MarkedHole
+    from intarsia.lsp.repairs.repairs import ErrorRange
     from intarsia.lsp.server import IntarsiaServer
     from intarsia.lsp.session import Session
 
@@ -49,7 +51,10 @@ async def code_action(
     session, context = ls.session, params.context
     is_cursor = params.range.start == params.range.end
     is_automatic = context.trigger_kind == types.CodeActionTriggerKind.Automatic
-    next_edits = list(_next_edits(ls, params, is_automatic=is_automatic))
+    next_edits = [
+        *_next_edits(ls, params, is_automatic=is_automatic),
+        *await _repairs(ls, params, is_automatic=is_automatic),
+    ]
     if is_cursor and is_automatic:
         # A light bulb at every position would be noise, but the position itself is news.
         session.next_edits.cursor_moved(params.text_document.uri, params.range.start.line)
@@ -83,12 +88,62 @@ def _next_edits(
     )
 
 
+async def _repairs(
+    ls: "IntarsiaServer", params: types.CodeActionParams, *, is_automatic: bool
+) -> Sequence[types.CodeAction | types.Command]:
+    """Return the repair of an error on the lines of a range, if it is known or found soon.
+
+    The light bulb gets what is known. Else it has the repair looked for in idle time.
+    """
+    from intarsia.lsp.edits.compute_repair import compute_repair
+    from intarsia.lsp.edits.repair_action import repair_action
+    from intarsia.lsp.repairs.repairs import REST_S
+
+    session = ls.session
+    document = session.documents.current(params.text_document.uri)
+    if document is None or not _is_requested(EDIT_KINDS["repair"], params.context.only):
+        return ()
+    if document.notebook_uri is not None or session.refusal(document):
+        return ()
+    error = await _error_at(document, params, is_automatic=is_automatic)
+    if error is None:
+        return ()
+    repairs, compute = session.repairs, partial(compute_repair, session)
+    if not is_automatic:
+        repair = await repairs.wait(document, error, compute)
+    else:
+        repair = repairs.known(document, error)
+        if repair is None and session.uses_idle_time() and session.engine.can_fill_ahead:
+            repairs.look(document, error, compute, after_s=REST_S)
+    if repair is None or session.documents.current(document.uri) is not document:
+        return ()
+    return (repair_action(ls.client_capabilities, document, error, repair),)
+
+
+async def _error_at(
+    document: Document, params: types.CodeActionParams, *, is_automatic: bool
+) -> "ErrorRange | None":
+    """Return the error that the client reports there, else the parser, where the user asks."""
+    from intarsia.infill.repair.error_places import error_on_lines
+    from intarsia.lsp.fill_options import language_of
+    from intarsia.lsp.repairs.repairs import ErrorRange, reported_error
+
+    where = params.range
+    reported = reported_error(document, where, params.context.diagnostics)
+    if reported is not None or is_automatic:
+        return reported
+    start, end = document.offset_at(where.start), document.offset_at(where.end)
+    language = language_of(document)
+    found = await asyncio.to_thread(error_on_lines, document.text, start, end, language)
+    return None if found is None else ErrorRange(start=found, end=found)
+
+
 async def resolve_code_action(ls: "IntarsiaServer", action: types.CodeAction) -> types.CodeAction:
     """Compute the chosen edit, and show the user what could not be filled.
 
     Raises JsonRpcInvalidParams where the action is not one of ours.
     """
-    if action.kind == NEXT_EDIT_KIND:
+    if action.kind in (NEXT_EDIT_KIND, EDIT_KINDS["repair"]):
         return action  # it has its edit; some clients resolve every action
     try:
         arguments = read_edit_arguments(action.data)

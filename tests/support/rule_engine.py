@@ -35,6 +35,7 @@ def rule_engine_command(
     load_seconds: float = 0,
     unsure: Sequence[str] = (),
     next_edits: Sequence[Mapping[str, object]] | None = None,
+    likely: Sequence[str] | None = None,
 ) -> tuple[str, ...]:
     """Return the command of an engine that fills by rules, or with ``text`` if no rule matches.
 
@@ -44,12 +45,15 @@ def rule_engine_command(
     ``engine_faults`` break the engine during the fill.
     A model named ``missing…`` fails with ModelError, one named ``huge…`` with MemoryError.
     ``unsure`` are words that get little confidence. ``next_edits`` are the rules of
-    ``scripted_next_edits``; without them the model cannot find any.
+    ``scripted_next_edits``; without them the model cannot find any. ``likely`` texts gain in
+    scores; without them the model cannot score.
     """
     options = {"--text": text, "--rules": json.dumps(list(rules)), "--step-seconds": step_seconds}
     options |= {"--load-seconds": load_seconds, "--unsure": json.dumps(list(unsure))}
     if next_edits is not None:
         options["--next-edits"] = json.dumps([dict(rule) for rule in next_edits])
+    if likely is not None:
+        options["--likely"] = json.dumps(list(likely))
     if num_steps is not None:
         options["--num-steps"] = num_steps
     flags = [f"{flag}={value}" for flag, value in options.items()]
@@ -86,6 +90,7 @@ def main() -> int:
             unsure=json.loads(own.unsure),
             name=model,
             find=None if own.next_edits is None else find_by_rules(json.loads(own.next_edits)),
+            likely=None if own.likely is None else json.loads(own.likely),
         )
 
     return run_engine(
@@ -102,6 +107,7 @@ def _own_arguments() -> argparse.ArgumentParser:
     parser.add_argument("--load-seconds", type=float, default=0)
     parser.add_argument("--unsure", default="[]")
     parser.add_argument("--next-edits")
+    parser.add_argument("--likely")
     return parser
 
 

@@ -19,7 +19,9 @@ from intarsia.engine.ipc.messages import (
     FinishReason,
     NextEdits,
     Prefetch,
+    ScoreTexts,
     Step,
+    TextScores,
     Timing,
 )
 
@@ -33,7 +35,8 @@ class RuleFiller:
     token. ``between_steps`` is called with the step's number just before the checkpoint.
     ``unsure``: words with a confidence of 0.25; all others have 1. Of a draft, the share ``noise``
     of the words is returned in capitals, beginning with word number ``seed``. ``prepare``,
-    ``prefetch`` and ``store`` are its work in idle time, ``find`` finds next edits.
+    ``prefetch`` and ``store`` are its work in idle time, ``find`` finds next edits. A text gains
+    ten nats for each of the ``likely`` ones in it; None: this model cannot score.
     """
 
     def __init__(
@@ -50,6 +53,7 @@ class RuleFiller:
         tokens_per_s: float | None = None,
         store: Callable[[FillControl], None] = lambda control: None,
         find: Callable[[FindNextEdits, FillControl], NextEdits] | None = None,
+        likely: Sequence[str] | None = None,
     ) -> None:
         self.info = ModelInfo(
             name=name, family="rules", device="cpu", dtype="none", notes=("rules, no weights",)
@@ -64,6 +68,7 @@ class RuleFiller:
         self._tokens_per_s = tokens_per_s
         self._store = store
         self._find = find
+        self._likely = likely
         self._last_prefix = ""
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
@@ -155,6 +160,20 @@ class RuleFiller:
         if self._find is None:
             raise ValueError("this model cannot find next edits")
         return self._find(request, control)
+
+    def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:
+        control.checkpoint()
+        if self._likely is None:
+            raise ValueError("this model cannot score texts")
+        likely = self._likely
+
+        def num_likely(text: str) -> int:
+            whole = request.prefix + text + request.suffix
+            return sum(it in whole for it in likely)
+
+        present = num_likely(request.present)
+        gains = tuple(10.0 * (num_likely(text) - present) for text in request.texts)
+        return TextScores(id=request.id, gains=gains, ms=0.0)
 
     def prefill_tokens_per_s(self) -> float | None:
         return self._tokens_per_s

@@ -46,7 +46,9 @@ from intarsia.engine.ipc.messages import (
     FindNextEdits,
     NextEdits,
     Prefetch,
+    ScoreTexts,
     Step,
+    TextScores,
 )
 
 
@@ -157,6 +159,10 @@ class DiffusionGemmaFiller:
         Raises Cancelled between two passes.
         """
         return self._next_edits.find(request, control)
+
+    def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:
+        """Raise ValueError: this family scores single tokens of a canvas, not whole texts."""
+        raise ValueError("this model scores no texts: use one of the masked-causal family")
 
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read here; None before the first long one."""

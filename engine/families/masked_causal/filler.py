@@ -17,6 +17,7 @@ from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.project_choice import ProjectChoice
 from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
 from intarsia.engine.families.masked_causal.rerank import Reranker
+from intarsia.engine.families.masked_causal.score_texts import TextScorer
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.warm_start import WarmStart
 from intarsia.engine.families.masked_causal.writer import HoleWriter
@@ -32,7 +33,9 @@ from intarsia.engine.ipc.messages import (
     FinishReason,
     NextEdits,
     Prefetch,
+    ScoreTexts,
     Step,
+    TextScores,
 )
 
 _FINISH_REASONS: dict[EndReason, FinishReason] = {
@@ -79,6 +82,9 @@ class MaskedCausalFiller:
         self._reranker = Reranker(context, text, self._writer)
         self._next_edits = NextEditFinder(
             context.backbone, text, context.find_held, max_tokens=max_context_tokens
+        )
+        self._scorer = TextScorer(
+            context.backbone, text, self._next_edits.reader, max_tokens=max_context_tokens
         )
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
@@ -188,6 +194,13 @@ class MaskedCausalFiller:
         Raises Cancelled between two passes over at most ``SHORT_CHUNK`` tokens.
         """
         return self._next_edits.find(request, control)
+
+    def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:
+        """Return how much likelier texts are at a place than the present one.
+
+        Raises Cancelled between two passes over at most ``SHORT_CHUNK`` tokens.
+        """
+        return self._scorer.score(request, control)
 
     def prefill_tokens_per_s(self) -> float | None:
         """Return how quickly contexts are read here; None before the first long one."""

@@ -63,12 +63,19 @@ def test_overlapping_holes(source: Path, one: str, other: str):
 
 
 def test_neither_a_cursor_nor_a_hole(source: Path):
-    check(ExitCode.BAD_INPUT, "give one of --at, --hole, --all-holes and --rewrite", source)
+    check(
+        ExitCode.BAD_INPUT, "give one of --at, --hole, --all-holes, --rewrite and --repair", source
+    )
 
 
 def test_a_cursor_and_a_hole_at_once(source: Path):
     words = ["--at", "1:1", "--hole", "1:1-1:2"]
-    check(ExitCode.BAD_INPUT, "give one of --at, --hole, --all-holes and --rewrite", source, *words)
+    check(
+        ExitCode.BAD_INPUT,
+        "give one of --at, --hole, --all-holes, --rewrite and --repair",
+        source,
+        *words,
+    )
 
 
 def test_a_word_that_is_no_position(source: Path):

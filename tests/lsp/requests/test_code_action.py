@@ -55,7 +55,13 @@ async def test_the_server_says_what_it_offers(runtime: Address) -> None:
     async with connected(runtime) as client:
         capabilities = (await initialize(client, vscode())).capabilities
         assert capabilities.code_action_provider == types.CodeActionOptions(
-            code_action_kinds=(f"{KIND}.fill", f"{KIND}.fillAll", f"{KIND}.rewrite", NEXT_EDIT),
+            code_action_kinds=(
+                f"{KIND}.fill",
+                f"{KIND}.fillAll",
+                f"{KIND}.rewrite",
+                "quickfix.intarsia.repair",
+                NEXT_EDIT,
+            ),
             resolve_provider=True,
         )
         assert capabilities.execute_command_provider == types.ExecuteCommandOptions(

@@ -83,12 +83,12 @@ class NextEditFinder:
         self._max_tokens = max_tokens  # of a window
         self._backbone = backbone
         self._text = text
-        self._reader = WindowReader(backbone, find_held)
+        self.reader = WindowReader(backbone, find_held)
         self._writer = CorrectionWriter(backbone, text)
 
     def find(self, request: FindNextEdits, control: FillControl) -> NextEdits:
         """Return the answer. Raises Cancelled between two passes, ValueError for a bad request."""
-        started_at, reader = time.monotonic(), self._reader
+        started_at, reader = time.monotonic(), self.reader
         num_computed, num_reused = reader.num_computed, reader.num_reused
         require_bounded_window(request, max_tokens=self._max_tokens)
         window = read_window(request, self._text)
@@ -129,8 +129,8 @@ class NextEditFinder:
             request=request,
             example=example,
             window=window,
-            before=self._reader.read(window.before.ids, first, control),
-            after=self._reader.read(window.after.ids, first, control),
+            before=self.reader.read(window.before.ids, first, control),
+            after=self.reader.read(window.after.ids, first, control),
             control=control,
         )
 

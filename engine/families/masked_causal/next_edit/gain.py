@@ -61,18 +61,21 @@ def gain_of(
     old, new, first = old[shared:], new[shared:], first + shared
     known = read.rows(range(first - 1, first - 1 + len(old))) if old else read.hidden[:0]
     likely_old = log_probabilities(backbone, known, old, control).sum()
-    likely_new = _after(read, first, new, backbone, control)
+    likely_new = log_p_after(read, first, new, backbone, control)
     return float(likely_new - likely_old)
 
 
-def _after(
+def log_p_after(
     read: ReadWindow,
     first: int,
     ids: Sequence[int],
     backbone: CausalBackbone,
     control: FillControl,
 ) -> torch.Tensor:
-    """Return the log-probability () of ids that follow the first ``first`` tokens of a window."""
+    """Return the log-probability () of ids that follow the first ``first`` tokens of a window.
+
+    Call it in inference mode. Raises Cancelled between two chunks.
+    """
     cache = backbone.new_cache()
     cache.copy_prefix(read.cache, first)
     cache.reserve(len(ids))

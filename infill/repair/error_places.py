@@ -1,0 +1,110 @@
+"""Finds where a parser could not go on: the token that it did not expect, and what it did expect.
+
+An error node of a tree tells little of that: where recovery fails, it is the whole file. The parser
+itself tells it in its log, which is read until the first errors. A parser of this kind goes on
+as long as some text could follow, so the mistake is at this token or before it.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import tree_sitter
+
+from intarsia.infill.languages import Language
+from intarsia.infill.syntax.grammar import load_grammar
+from intarsia.infill.syntax.lines import line_end, line_start
+from intarsia.infill.syntax.parse import Syntax, parse
+from intarsia.infill.syntax.parser_limits import parse_logged
+
+MAX_PLACES = 4
+
+_MAX_LINES = 6
+"""How far from an error it is told what was expected."""
+
+_STEP = re.compile(r"process version:\d+, version_count:\d+, state:(\d+), row:(\d+), col:(\d+)")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ErrorPlace:
+    """``offset`` is where the last token ends after which the parser could not go on.
+
+    ``expected`` are the unnamed tokens that could follow, by where the token before them ends.
+    """
+
+    offset: int
+    expected: Mapping[int, Collection[str]]
+
+
+class _Log:
+    """Reads the parser's log: at each place its states, and the places where it gave up."""
+
+    def __init__(self) -> None:
+        self.states: defaultdict[tuple[int, int], set[int]] = defaultdict(set)
+        self.places: list[tuple[int, int]] = []
+        self._at = (0, 0)
+
+    def __call__(self, kind: tree_sitter.LogType, message: str) -> None:
+        if message.startswith("process"):
+            if match := _STEP.match(message):
+                self._at = int(match[2]), int(match[3])
+                self.states[self._at].add(int(match[1]))
+        elif message.startswith("resume") and self._at not in self.places:
+            self.places.append(self._at)
+
+    @property
+    def is_enough(self) -> bool:
+        return len(self.places) >= MAX_PLACES
+
+
+def error_places(syntax: Syntax) -> list[ErrorPlace]:
+    """Return the first places of errors, in the order in which the parser meets them."""
+    grammar = syntax.language.grammar
+    if grammar is None or not syntax.tree.root_node.has_error:
+        return []
+    language, log = load_grammar(grammar), _Log()
+    parse_logged(syntax.data, language, log, lambda: log.is_enough)
+    starts = _line_starts(syntax.data)
+    expected = {
+        syntax.offset_at(starts[row] + column): _unnamed(language, states)
+        for (row, column), states in log.states.items()
+        if any(abs(row - place) <= _MAX_LINES for place, _ in log.places)
+    }
+    return [
+        ErrorPlace(offset=syntax.offset_at(starts[row] + column), expected=expected)
+        for row, column in log.places
+    ]
+
+
+def error_on_lines(text: str, start: int, end: int, language: Language) -> int | None:
+    """Return where the parser could not go on in the lines of a range; None if it could."""
+    syntax = parse(text, language)
+    if syntax is None or not syntax.tree.root_node.has_error:
+        return None
+    first, last = line_start(text, start), line_end(text, end)
+    for place in error_places(syntax):
+        unexpected = len(text) - len(text[place.offset :].lstrip())
+        if first <= place.offset <= last or first <= unexpected <= last:
+            return place.offset
+    return None
+
+
+def _unnamed(language: tree_sitter.Language, states: Collection[int]) -> Collection[str]:
+    """Return the texts of the tokens that are valid in one of the states at least."""
+    return {
+        name
+        for state in states
+        if 0 < state < language.parse_state_count
+        for symbol, name in language.lookahead_iterator(state) or ()
+        if _is_unnamed(language, symbol) and name.isascii() and name.strip() == name
+    }
+
+
+def _is_unnamed(language: tree_sitter.Language, symbol: int) -> bool:
+    is_visible = language.node_kind_is_visible(symbol)
+    return is_visible and not language.node_kind_is_named(symbol)
+
+
+def _line_starts(data: bytes) -> list[int]:
+    return [0, *(match.end() for match in re.finditer(b"\n", data))]

@@ -1,0 +1,148 @@
+"""What may repair one place of a text: edits by rules that parse, and spans to be refilled.
+
+A place is an error of the parser, or the range of a diagnostic in a text that parses.
+"""
+
+import difflib
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from intarsia.infill.languages import Language
+from intarsia.infill.repair.brackets import bracket_proposals
+from intarsia.infill.repair.error_places import ErrorPlace, error_places
+from intarsia.infill.repair.parse_check import ParseCheck
+from intarsia.infill.repair.proposals import Proposal, proposals_near
+from intarsia.infill.repair.tokens import Token, index_at, tokens_between
+from intarsia.infill.suggestion import NoSuggestion
+from intarsia.infill.syntax.lines import leading_blank, line_at, line_end, line_start
+from intarsia.infill.syntax.parse import Syntax, parse_afresh
+
+LIMIT_S = 1.0
+"""Of a thread's time, in which edits are parsed. The likeliest to parse come first."""
+
+MAX_CHARS = 200_000
+"""Of a text that is repaired: each edit of it is parsed."""
+
+MAX_EDITS = 48
+MAX_SPANS = 2
+MAX_SIMILAR = 4
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
+    """``text[start:end]`` is to be refilled; it is empty where something is missing."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """The edits at one place that parse, best first, and the spans to refill, smallest first."""
+
+    syntax: Syntax
+    check: ParseCheck
+    edits: Sequence[Proposal]
+    spans: Sequence[Span]  # of a token, or between two tokens
+    lines: Sequence[Span]  # whole lines, to be refilled where nothing smaller helps
+
+
+def find_proposals(text: str, start: int, end: int, language: Language) -> Found | NoSuggestion:
+    """Return what may repair the error at a range: the parser's nearest, else the range itself.
+
+    Takes up to some seconds of processor time.
+    """
+    if len(text) > MAX_CHARS:
+        return NoSuggestion(reason=f"the file is too long: {MAX_CHARS:,} characters are the most")
+    syntax = parse_afresh(text, language)
+    if syntax is None:
+        return NoSuggestion(reason=f"this {language.id} file cannot be parsed")
+    places = error_places(syntax)
+    if syntax.tree.root_node.has_error and not places:
+        return NoSuggestion(reason="the parser does not tell where the error is")
+    tokens = tokens_between(syntax, 0, len(text))
+    if not places:
+        return _found_in_range(syntax, tokens, start, end)
+    return _found_at_error(syntax, tokens, _nearest(text, places, start, end))
+
+
+def _nearest(text: str, places: Iterable[ErrorPlace], start: int, end: int) -> ErrorPlace:
+    """Return the first error on the lines of a range, else the one that is nearest to it."""
+    first, last = line_start(text, start), line_end(text, end)
+    return min(places, key=lambda it: max(first - it.offset, it.offset - last, 0))
+
+
+def _found_at_error(syntax: Syntax, tokens: Sequence[Token], place: ErrorPlace) -> Found:
+    check, text = ParseCheck(syntax), syntax.text
+    proposals = [
+        *proposals_near(text, tokens, place),
+        *bracket_proposals(text, tokens, place.offset),
+    ]
+    passed = _passing(check, sorted(proposals, key=lambda it: it.rank))
+    spans = [Span(start=it.start, end=it.end) for it in passed if it.is_placeholder]
+    return Found(
+        syntax=syntax,
+        check=check,
+        edits=[it for it in passed if not it.is_placeholder][:MAX_EDITS],
+        spans=spans[:MAX_SPANS],
+        lines=_lines_around(text, tokens, place.offset),
+    )
+
+
+def _found_in_range(syntax: Syntax, tokens: Sequence[Token], start: int, end: int) -> Found:
+    """Return similar names for the name in a range, and the range's token to refill."""
+    at = index_at(tokens, start)
+    token = tokens[at] if at < len(tokens) and tokens[at].start < max(end, start + 1) else None
+    check = ParseCheck(syntax)
+    edits = [] if token is None else [it for it in _similar(syntax, tokens, token)]
+    spans = [] if token is None else [Span(start=token.start, end=token.end)]
+    return Found(
+        syntax=syntax,
+        check=check,
+        edits=[it for it in edits if check.passes(it)],
+        spans=spans,
+        lines=_lines_around(syntax.text, tokens, end),
+    )
+
+
+def _similar(syntax: Syntax, tokens: Sequence[Token], token: Token) -> list[Proposal]:
+    """Return replacements of a name by the names of the file that are spelt most like it."""
+    text = syntax.text
+    name = text[token.start : token.end]
+    if not name.isidentifier():
+        return []
+    names = {text[it.start : it.end] for it in tokens if it.is_named} - {name}
+    known = sorted(it for it in names if it.isidentifier())
+    return [
+        Proposal(start=token.start, end=token.end, new=other, kind="replace", rank=rank)
+        for rank, other in enumerate(difflib.get_close_matches(name, known, MAX_SIMILAR, 0.7))
+    ]
+
+
+def _passing(check: ParseCheck, proposals: Iterable[Proposal]) -> list[Proposal]:
+    """Return the proposals that leave the fewest errors, as far as time allows.
+
+    From then on no edit passes the check that leaves more.
+    """
+    end, passed = time.thread_time() + LIMIT_S, []
+    for proposal in proposals:
+        num_errors = check.errors_with(proposal)
+        if num_errors < check.max_errors:
+            check.max_errors, passed = num_errors, []
+        if num_errors <= check.max_errors:
+            passed.append(proposal)
+        if time.thread_time() > end:
+            break
+    return passed
+
+
+def _lines_around(text: str, tokens: Sequence[Token], offset: int) -> list[Span]:
+    """Return the code of the line before an error, and of the line at it."""
+    at = index_at(tokens, offset)
+    ends = [token.start for token in tokens[max(0, at - 1) : at + 1]]
+    starts = dict.fromkeys(line_start(text, it) for it in ends)
+    return [
+        Span(start=start + len(leading_blank(line_at(text, start))), end=line_end(text, start))
+        for start in starts
+    ]

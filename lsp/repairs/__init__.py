@@ -1,0 +1,1 @@
+"""Repairs at errors: when they are looked for, and what was found."""

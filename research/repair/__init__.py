@@ -1,0 +1,1 @@
+"""Measures repairs: good code is broken by one token, and repaired."""
