@@ -133,6 +133,7 @@ class Session:
             count=self.recorder.count,
         )
 
+    @cached_property
     def repairs(self) -> "Repairs":
         """Repairs of errors that were looked for."""
         from intarsia.lsp.repairs.repairs import Repairs  # not for `initialize`

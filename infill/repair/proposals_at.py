@@ -125,7 +125,8 @@ def _passing(check: ParseCheck, proposals: Iterable[Proposal]) -> list[Proposal]
 
     From then on no edit passes the check that leaves more.
     """
-    end, passed = time.thread_time() + LIMIT_S, []
+    end = time.thread_time() + LIMIT_S
+    passed: list[Proposal] = []
     for proposal in proposals:
         num_errors = check.errors_with(proposal)
         if num_errors < check.max_errors:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.lsp.engine.repository_tuning import data_folder
+from intarsia.engine.ipc.data_folder import data_folder
 from intarsia.lsp.statistics.counts import Counts
 from intarsia.lsp.statistics.whole_file import write_whole
 

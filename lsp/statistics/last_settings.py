@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.lsp.engine.repository_tuning import data_folder
+from intarsia.engine.ipc.data_folder import data_folder
 from intarsia.lsp.settings import CHOICES, OPTIONS, Settings
 from intarsia.lsp.statistics.whole_file import write_whole
 
