@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 
-from faults.editor import BY_DIGEST, editor_on
+from faults.editor import BY_DIGEST, Editor, editor_on
 from faults.fault_server import fault_server_command
 from faults.ground import Ground
 
@@ -12,11 +12,16 @@ PATIENT = {"deadlineMs": 60_000}
 SERVER = fault_server_command(rules=[BY_DIGEST, ["poison =", "!crash"]])
 
 
+async def is_answered_soon(editor: Editor) -> bool:
+    """Tell whether one of two requests is answered: the first may still reach the dying engine."""
+    return await editor.is_in_step() or await editor.is_in_step()
+
+
 async def test_killed_before_a_fill(ground: Ground) -> None:
     async with editor_on(ground, SERVER, options=PATIENT) as editor:
         pid = (await ground.engine()).pid
         os.kill(pid, signal.SIGKILL)
-        assert await editor.is_in_step()
+        assert await is_answered_soon(editor)
         assert (await ground.engine()).pid != pid
 
 
@@ -34,7 +39,7 @@ async def test_killed_after_a_fill(ground: Ground) -> None:
     async with editor_on(ground, SERVER, options=PATIENT) as editor:
         assert await editor.is_in_step()
         os.kill((await ground.engine()).pid, signal.SIGKILL)
-        assert await editor.is_in_step()
+        assert await is_answered_soon(editor)
 
 
 async def test_killed_by_each_fill_it_is_started_ever_more_seldom(ground: Ground) -> None:
