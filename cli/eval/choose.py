@@ -15,7 +15,6 @@ from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.execute import Sandbox, find_sandbox
 from intarsia.research.evaluation.sets.builtin import builtin_cases
 from intarsia.research.evaluation.sets.commits import CommitSource, commit_cases
 from intarsia.research.evaluation.sets.humaneval import read_humaneval
@@ -28,6 +27,7 @@ from intarsia.research.evaluation.systems.direct import Direct
 from intarsia.research.evaluation.systems.language_server import LanguageServer
 from intarsia.research.evaluation.systems.project_context import WithContext
 from intarsia.research.holes.cut_project import CutProjects
+from intarsia.research.sandbox.execute import Sandbox, find_sandbox
 
 
 def systems_of(request: EvalRequest) -> list[System]:

@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 import msgspec
 
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.execute import Sandbox
 from intarsia.research.evaluation.record import Row
+from intarsia.research.sandbox.execute import Sandbox
 
 MAX_AT_ONCE = 4
 

@@ -15,9 +15,9 @@ import psutil
 import pytest
 
 from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation import execute, isolation
-from intarsia.research.evaluation.execute import Sandbox, find_sandbox
-from intarsia.research.evaluation.isolation import isolations
+from intarsia.research.sandbox import execute, isolation
+from intarsia.research.sandbox.execute import Sandbox, find_sandbox
+from intarsia.research.sandbox.isolation import isolations
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no limits on processes")
 

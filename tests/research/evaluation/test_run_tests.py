@@ -9,9 +9,9 @@ from sample_cases import case
 from intarsia.cli.eval.choose import choose_sandbox
 from intarsia.research.errors import EvaluationFault
 from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.execute import Sandbox
-from intarsia.research.evaluation.isolation import isolations
 from intarsia.research.evaluation.run_tests import run_tests
+from intarsia.research.sandbox.execute import Sandbox
+from intarsia.research.sandbox.isolation import isolations
 
 
 def case_with_test(name: str, test: str | None = "assert x == 1") -> Case:

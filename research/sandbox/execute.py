@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation import inside_sandbox
-from intarsia.research.evaluation.inside_sandbox import MEMORY_BYTES, SECRET_BYTES
-from intarsia.research.evaluation.isolation import Isolation, isolations
+from intarsia.research.sandbox import inside_sandbox
+from intarsia.research.sandbox.inside_sandbox import MEMORY_BYTES, SECRET_BYTES
+from intarsia.research.sandbox.isolation import Isolation, isolations
 
 TIME_LIMIT_S = 10.0
 
