@@ -25,6 +25,9 @@ from intarsia.infill.syntax.body import Body, ByteRange, read_body, trailing_com
 from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.parse import Syntax
 
+MAX_UNFINISHED = 256
+"""Matches that a query follows at once. Thousands of decorators would take cubic time."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Block:
@@ -113,7 +116,8 @@ def _without_docstring(syntax: Syntax, body: Body) -> tuple[ByteRange, ...]:
 def _capture(syntax: Syntax, rules: HoleRules) -> _Captures:
     captures = _Captures()
     root = syntax.tree.root_node
-    for _, nodes in tree_sitter.QueryCursor(_query(rules, syntax.language)).matches(root):
+    query = _query(rules, syntax.language)
+    for _, nodes in tree_sitter.QueryCursor(query, match_limit=MAX_UNFINISHED).matches(root):
         for name, (node, *_) in nodes.items():
             byte_range = ByteRange(node.start_byte, node.end_byte)
             match name:
