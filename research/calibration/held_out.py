@@ -77,7 +77,7 @@ def measure(examples: Sequence[Suggested], seed: int) -> HeldOut:
         bins=_bins(probabilities, examples),
         levels=tuple(
             _level(name, percent, examples, calibrations)
-            for name, percent in {"everything": 0, **LEVELS}.items()
+            for name, percent in (("everything", 0), *LEVELS.items())
         ),
     )
 
