@@ -1,4 +1,4 @@
-"""Calibration error, and what the levels show, on suggestions whose outcome is known."""
+"""Calibration error, and what the levels show, on suggestions with a known outcome."""
 
 from pathlib import Path
 
