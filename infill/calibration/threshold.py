@@ -30,7 +30,7 @@ IMPROBABLE = "improbable"
 
 
 def percent_of(threshold: Threshold) -> int:
-    """Return the percentage that a threshold stands for. Raise ValueError where it is none."""
+    """Return the percentage that a threshold means. Raise ValueError where it is none."""
     for level, percent in LEVELS.items():
         if threshold == level:
             return percent

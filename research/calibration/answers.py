@@ -62,7 +62,7 @@ def _missing(cases: Sequence[Case], file: Path) -> list[Case]:
 
 
 def fill_options() -> FillOptions:
-    """Return the options of the first fill at a new place, whose window is the smaller one."""
+    """Return the options of a first fill at a new place: its window is the smaller one."""
     return patient(FillOptions(budget=replace(Budget(), **FIRST_BUDGET)))
 
 

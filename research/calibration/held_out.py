@@ -15,7 +15,7 @@ from intarsia.research.calibration.fit import NUM_FOLDS, fit, folds
 from intarsia.research.evaluation.intervals import Estimate, Resampling
 
 NUM_BINS = 5
-"""Bins of equal count. With more of them, chance alone gives a greater error."""
+"""Bins of equal count. With more bins, chance alone gives a greater error."""
 
 _NUM_DRAWS = 1000
 _SEED = 20261124
@@ -25,7 +25,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bin:
-    """Suggestions of about the same probability, and the share of them that is kept."""
+    """Suggestions of about the same probability, and the share that is kept."""
 
     probability: float  # mean
     kept: Estimate
@@ -41,7 +41,7 @@ class LevelFigures:
     kept: Estimate | None  # of what is shown; None: nothing is
     num_cut: int  # shown in part
     num_kept_cut: int
-    num_right_hidden: int  # whole texts that are right, and of which nothing is shown
+    num_right_hidden: int  # right texts that are hidden altogether
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,7 +77,7 @@ def measure(examples: Sequence[Suggested], seed: int) -> HeldOut:
         bins=_bins(probabilities, examples),
         levels=tuple(
             _level(name, percent, examples, calibrations)
-            for name, percent in {"everything": 0, **LEVELS}.items()
+            for name, percent in (("everything", 0), *LEVELS.items())
         ),
     )
 

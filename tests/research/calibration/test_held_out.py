@@ -1,4 +1,4 @@
-"""Calibration error, and what the levels show, on suggestions whose outcome is known."""
+"""Calibration error, and what the levels show, on suggestions with a known outcome."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from intarsia.research.evaluation.systems.client import plan_case
 
 
 def suggestion(number: int, confidence: float, *, is_kept: bool) -> Suggested:
-    """Return a suggestion ``alpha + beta``, of which ``beta`` has this confidence."""
+    """Return a suggestion ``alpha + beta``, with this confidence in ``beta``."""
     case = Case(
         id=str(number),
         set="drawn",
