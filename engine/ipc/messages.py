@@ -244,9 +244,9 @@ class FindNextEdits(_Message, tag="find_next_edits", frozen=True, kw_only=True):
 class ScoreTexts(_Message, tag="score_texts", frozen=True, kw_only=True):
     """Compare how likely texts are between a prefix and a suffix with the ``present`` text there.
 
-    ``suffix`` is scored too, as far as it is near. At most ``max_scored`` texts are scored: their
-    first new token is likeliest, compared with the present. Answered by ``TextScores`` or
-    ``Failed``. Fills at a cursor run within it. A model that cannot score answers ``bad_request``.
+    ``suffix`` is scored too, as far as it is near. At most ``max_scored`` texts are scored, by how
+    likely their first new token is. Answered by ``TextScores`` or ``Failed``. Fills at a cursor run
+    within it. A model that cannot score answers ``bad_request``.
     """
 
     id: int
