@@ -38,6 +38,7 @@ ALLOWED = {
         "intarsia.research.edits",
         "intarsia.research.errors",
         "intarsia.research.holes",
+        "intarsia.research.sandbox",
         # evaluation finds the files of a folder as training does; infill does no I/O
         "intarsia.research.corpus.source_files",
         # and it fetches and reads archives as the corpus does

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from intarsia.cli.opened_folder import opened_folder
 from intarsia.infill.filling.outcome import FilledPlace
-from intarsia.infill.filling.replacement import Moves, with_replaced
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import UnboundName
 from intarsia.infill.imports.shown import shown
 from intarsia.infill.imports.unbound import unbound_names
 from intarsia.infill.languages import Language
+from intarsia.infill.replacement import Moves, with_replaced
 from intarsia.workspace.imports.finder import ImportFinder
 from intarsia.workspace.index.own_index import open_index
 

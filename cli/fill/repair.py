@@ -13,11 +13,11 @@ from intarsia.cli.live_view import WaitingView
 from intarsia.cli.terminal import displayable, notices, output
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.replacement import with_replaced
 from intarsia.infill.languages import Language
 from intarsia.infill.repair.description import description_of
 from intarsia.infill.repair.find_repair import Asking, Repair, find_repair
 from intarsia.infill.repair.proposals_at import Found, find_proposals
+from intarsia.infill.replacement import with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 
 

@@ -14,8 +14,8 @@ from intarsia.cli.terminal import displayable
 from intarsia.engine.ipc.messages import Filled
 from intarsia.infill.filling.fill_one import FillResult
 from intarsia.infill.filling.outcome import FilledPlace
-from intarsia.infill.filling.replacement import Replacement
 from intarsia.infill.languages import Language
+from intarsia.infill.replacement import Replacement
 from intarsia.infill.suggestion import NoSuggestion
 
 _NUM_CONTEXT_LINES = 3

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 from intarsia.infill.filling.fill_one import FillResult
 from intarsia.infill.filling.places import Place
-from intarsia.infill.filling.replacement import Replacement, with_replaced
 from intarsia.infill.holes.marked_hole import OpenHole
+from intarsia.infill.replacement import Replacement, with_replaced
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
 
 

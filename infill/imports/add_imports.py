@@ -4,7 +4,6 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import TypeAlias
 
-from intarsia.infill.filling.replacement import Replacement, with_replaced
 from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.imports.ecmascript_imports import place_ecmascript
 from intarsia.infill.imports.go_imports import place_go
@@ -13,6 +12,7 @@ from intarsia.infill.imports.python_imports import place_python
 from intarsia.infill.imports.rust_imports import place_rust
 from intarsia.infill.imports.unbound import is_bound
 from intarsia.infill.languages import Language
+from intarsia.infill.replacement import Replacement, with_replaced
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import Syntax, parse
 

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import tree_sitter
 
-from intarsia.infill.filling.replacement import Replacement
 from intarsia.infill.imports.binding import DEFAULT, ImportBinding
 from intarsia.infill.imports.file_head import head_end
 from intarsia.infill.imports.import_lines import ImportLine, Order, before_line, place_line
 from intarsia.infill.imports.lists import add_to_list
+from intarsia.infill.replacement import Replacement
 from intarsia.infill.syntax.parse import Syntax
 
 _PACKAGE, _RELATIVE = range(2)

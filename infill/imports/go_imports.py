@@ -5,7 +5,6 @@ from typing import Any
 
 import tree_sitter
 
-from intarsia.infill.filling.replacement import Replacement
 from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.imports.go_packages import package_name
 from intarsia.infill.imports.import_lines import (
@@ -14,6 +13,7 @@ from intarsia.infill.imports.import_lines import (
     after_line,
     place_line,
 )
+from intarsia.infill.replacement import Replacement
 from intarsia.infill.syntax.lines import newline_of
 from intarsia.infill.syntax.parse import Syntax
 

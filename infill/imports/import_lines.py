@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from intarsia.infill.filling.replacement import Replacement
+from intarsia.infill.replacement import Replacement
 from intarsia.infill.syntax.lines import line_end, line_start, newline_of
 
 _BLANK_LINE = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
@@ -36,7 +36,7 @@ def place_line(
     *,
     has_groups: bool = True,
 ) -> Replacement:
-    """Return the splice that puts a statement among the import lines, of which there is one.
+    """Return the splice that puts a statement among the import lines; there is at least one.
 
     It goes to its like, in their order. ``has_groups``: a first line of its category gets a group
     of its own.

@@ -5,7 +5,6 @@ from typing import Any
 
 import tree_sitter
 
-from intarsia.infill.filling.replacement import Replacement
 from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.imports.file_head import head_end
 from intarsia.infill.imports.import_lines import (
@@ -15,6 +14,7 @@ from intarsia.infill.imports.import_lines import (
     before_line,
     place_line,
 )
+from intarsia.infill.replacement import Replacement
 from intarsia.infill.syntax.parse import Syntax
 
 

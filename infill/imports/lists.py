@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import tree_sitter
 
-from intarsia.infill.filling.replacement import Replacement
 from intarsia.infill.imports.import_lines import insert_sorted
+from intarsia.infill.replacement import Replacement
 from intarsia.infill.syntax.lines import leading_blank, line_end, line_start, newline_of
 from intarsia.infill.syntax.parse import Syntax
 

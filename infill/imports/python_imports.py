@@ -7,7 +7,6 @@ from typing import Any
 
 import tree_sitter
 
-from intarsia.infill.filling.replacement import Replacement
 from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.imports.file_head import head_end
 from intarsia.infill.imports.import_lines import (
@@ -18,6 +17,7 @@ from intarsia.infill.imports.import_lines import (
     place_line,
 )
 from intarsia.infill.imports.lists import add_to_list
+from intarsia.infill.replacement import Replacement
 from intarsia.infill.syntax.lines import line_at, newline_of, next_line_start
 from intarsia.infill.syntax.parse import Syntax
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import tree_sitter
 
-from intarsia.infill.filling.replacement import Replacement
 from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.imports.file_head import head_end
 from intarsia.infill.imports.import_lines import (
@@ -17,6 +16,7 @@ from intarsia.infill.imports.import_lines import (
     place_line,
 )
 from intarsia.infill.imports.lists import add_to_list
+from intarsia.infill.replacement import Replacement
 from intarsia.infill.syntax.lines import leading_blank, line_at, newline_of
 from intarsia.infill.syntax.nodes import nodes_at
 from intarsia.infill.syntax.parse import Syntax

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intarsia.infill.filling.options import AskEngine, FillOptions
-from intarsia.infill.filling.replacement import Replacement
 from intarsia.infill.repair.likelihood import AskScores, score_request, within_reach
 from intarsia.infill.repair.proposals import EditKind, Proposal
 from intarsia.infill.repair.proposals_at import Found, Span
 from intarsia.infill.repair.refill import refills
+from intarsia.infill.replacement import Replacement
 from intarsia.infill.suggestion import NoSuggestion
 
 LEAST_GAIN = 2.0

@@ -14,12 +14,12 @@ from intarsia.infill.filling.fill_in_order import fill_selection, rewrite_select
 from intarsia.infill.filling.options import AskEngine, FillContext, OnStep
 from intarsia.infill.filling.outcome import FilledPlace
 from intarsia.infill.filling.places import Selection
-from intarsia.infill.filling.replacement import Moves, Replacement, with_replaced
 from intarsia.infill.holes.find_holes import find_holes, holes_within
 from intarsia.infill.holes.hole_rules import is_stub
 from intarsia.infill.holes.marked_hole import MarkedHole
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.languages import Language
+from intarsia.infill.replacement import Moves, Replacement, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import disk_path

@@ -5,7 +5,7 @@ from typing import Any
 
 from lsprotocol import types
 
-from intarsia.infill.filling.replacement import Replacement
+from intarsia.infill.replacement import Replacement
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.edits.workspace_edit import shape_for, workspace_edit
 from intarsia.lsp.next_edits.messages import range_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from lsprotocol import types
 
-from intarsia.infill.filling.replacement import Replacement
+from intarsia.infill.replacement import Replacement
 from intarsia.lsp.documents.documents import Document
 
 ANNOTATION = "intarsia"

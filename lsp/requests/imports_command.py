@@ -10,9 +10,9 @@ import msgspec
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
-from intarsia.infill.filling.replacement import Replacement
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import ImportBinding
+from intarsia.infill.replacement import Replacement
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.edits.workspace_edit import shape_for, text_edit, workspace_edit
 from intarsia.lsp.fill_options import language_of

@@ -93,8 +93,8 @@ def _places(snapshot: Snapshot, outcome: RequestOutcome) -> Iterator[Snapshot]:
     Last, where a suggestion was accepted before at the end of a line, comes the line below the
     cursor: the user may go on there without accepting another one.
     """
-    from intarsia.infill.filling.replacement import with_replaced
     from intarsia.infill.imports.add_imports import import_edits
+    from intarsia.infill.replacement import with_replaced
     from intarsia.infill.syntax.next_line import end_and_next_line
     from intarsia.lsp.fill_options import language_of
 

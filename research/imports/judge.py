@@ -4,11 +4,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from intarsia.infill.filling.replacement import with_replaced
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.imports.unbound import unbound_names
 from intarsia.infill.languages import Language
+from intarsia.infill.replacement import with_replaced
 from intarsia.research.imports.seeded_hole import SeededHole
 from intarsia.workspace.imports.finder import ImportFinder
 from intarsia.workspace.index.reader import IndexReader
@@ -18,7 +18,7 @@ from intarsia.workspace.symbols.given_names import GivenName, given_names
 
 @dataclass(kw_only=True, slots=True, eq=False)
 class Tally:
-    """Counts of holes by what became of them, and examples of what was wrong."""
+    """Counts of holes by result, and examples of what was wrong."""
 
     num_correct: int = 0
     num_wrong: int = 0

@@ -13,10 +13,10 @@ from typing import Literal
 import msgspec
 
 from intarsia.infill.filling.options import FillOptions
-from intarsia.infill.filling.replacement import Replacement, with_replaced
 from intarsia.infill.repair.find_repair import Asking, find_repair
 from intarsia.infill.repair.proposals_at import Found, find_proposals
 from intarsia.infill.repair.refill import refills
+from intarsia.infill.replacement import Replacement, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.parse import parse_afresh
 from intarsia.research.repair.breakages import Breakage, has_same_code

@@ -14,7 +14,7 @@ import {
 import { IntarsiaCapabilities } from "./capabilities";
 import { addImports } from "./edits/addImports";
 import { withCommands } from "./edits/codeActions";
-import { expandsEmmet } from "./emmet";
+import { expandsEmmet } from "./emmet/expandsEmmet";
 import type { GhostText } from "./ghostText";
 import type { NextEdits } from "./nextEdits/nextEdits";
 import { DRAFT, IMPORTS_COMMAND, NEXT_EDITS, STATUS, type Status } from "./protocol";

@@ -7,9 +7,9 @@ from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.filling.fill_all import FillProgress, fill_all
 from intarsia.infill.filling.options import FillContext, FillOptions
 from intarsia.infill.filling.outcome import FilledPlace
-from intarsia.infill.filling.replacement import Replacement, with_replaced
 from intarsia.infill.holes.find_holes import find_holes
 from intarsia.infill.languages import language_for_id
+from intarsia.infill.replacement import Replacement, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 
 PYTHON = language_for_id("python")

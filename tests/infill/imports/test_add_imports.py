@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.infill.filling.replacement import with_replaced
 from intarsia.infill.imports.add_imports import import_edits
 from intarsia.infill.imports.binding import LANGUAGE_IDS, ImportBinding
 from intarsia.infill.languages import language_for_id
+from intarsia.infill.replacement import with_replaced
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse_afresh
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intarsia.infill.filling.replacement import with_replaced
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.repair.error_places import error_on_lines
 from intarsia.infill.repair.proposals_at import Found, Span, find_proposals
+from intarsia.infill.replacement import with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse_afresh

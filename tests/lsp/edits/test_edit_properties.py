@@ -12,7 +12,7 @@ from scripted_engine import ScriptedEngine
 
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.filling.plan import FillPlan
-from intarsia.infill.filling.replacement import with_replaced
+from intarsia.infill.replacement import with_replaced
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.edits.compute_edit import STALE, ComputedEdit, compute_edit
 from intarsia.lsp.edits.edit_arguments import read_edit_arguments
