@@ -13,9 +13,9 @@ test("the extension sends the server each setting of the manifest", () => {
   assert.deepEqual(names.sort(), [...NOT_SENT, ...sent].sort());
 });
 
-test("settings of programs, models, files and the disk are restricted in an untrusted workspace", () => {
+test("settings of programs, files and the disk are restricted in an untrusted workspace", () => {
   const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
-  const names = ["serverCommand", "model", "exclude", "excludeSecrets"];
+  const names = ["serverCommand", "exclude", "excludeSecrets"];
   for (const name of [...names, "keepContexts", "projectContext"]) {
     assert.ok(restrictedConfigurations.includes(`intarsia.${name}`), name);
   }
