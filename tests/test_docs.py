@@ -165,7 +165,9 @@ def test_a_document_is_short_enough_to_be_read(pattern: str) -> None:
 @pytest.mark.parametrize("path", DOCUMENTS)
 def test_lines_fit_a_terminal(path: str) -> None:
     lines = enumerate(text_of(path).splitlines(), start=1)
-    assert not [f"{path}:{at} ({len(line)})" for at, line in lines if len(line) > MAX_LINE_CHARS]
+    long = [(at, line) for at, line in lines if len(line) > MAX_LINE_CHARS]
+    # A line of one word, such as a test's full name, cannot be broken.
+    assert not [f"{path}:{at} ({len(line)})" for at, line in long if len(line.split()) > 1]
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)
