@@ -3,12 +3,12 @@
 import os
 from pathlib import Path
 
-import platformdirs
-
 
 def data_folder() -> Path:
     """Return the folder for the user's data; INTARSIA_DATA_DIR overrides it."""
     override = os.environ.get("INTARSIA_DATA_DIR")
     if override:
         return Path(override).expanduser()
+    import platformdirs  # not for `initialize`
+
     return platformdirs.user_data_path("intarsia", appauthor=False)

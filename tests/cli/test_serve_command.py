@@ -60,13 +60,17 @@ def test_a_client_that_takes_its_leave_is_served_without_fault():
 
 # An editor waits for the answer to `initialize`: each module costs about a millisecond there.
 LOADED_BY_INITIALIZE = {
-    "intarsia.cli": {"errors", "main", "serve", "switches"},
-    "intarsia.engine": {"errors", "ipc", "ipc.errors", "ipc.messages", "ipc.throttle"},
+    "intarsia.cli": {"command_table", "errors", "main", "serve", "switches"},
+    "intarsia.engine": {
+        "errors", "ipc", "ipc.data_folder", "ipc.errors", "ipc.messages", "ipc.ownership",
+        "ipc.printable", "ipc.throttle",
+    },
     "intarsia.infill": {
-        "confidence", "filling", "filling.cost", "suggestion", "syntax", "syntax.lines",
+        "calibration", "calibration.threshold", "confidence", "filling", "filling.cost",
+        "suggestion", "syntax", "syntax.hidden_characters", "syntax.lines",
     },
     "intarsia.lsp.documents": {
-        "documents", "folders", "notebooks", "positions", "snapshot", "windows",
+        "content_changes", "documents", "folders", "notebooks", "positions", "snapshot", "windows",
     },
     "intarsia.lsp.engine": {"connection", "repository_tuning", "user_messages"},
     "intarsia.lsp.requests": {"import_later", "lifecycle"},
@@ -74,13 +78,13 @@ LOADED_BY_INITIALIZE = {
         "ahead_count", "draft_notifications", "next_edit_count", "reporter", "status",
     },
     "intarsia.lsp.suggestions": {
-        "ahead_chain", "debounce", "ghost_text", "latest_request", "power", "request_outcome",
-        "suggestion_cache",
+        "ahead_chain", "debounce", "ghost_text", "latest_request", "load", "power",
+        "request_outcome", "suggestion_cache",
     },
     "intarsia.lsp": {
-        "client_log", "documents", "engine", "features", "protocol", "protocol_extensions",
-        "requests", "server", "session", "settings", "settings_requests", "status",
-        "suggestions",
+        "bounded_input", "client_log", "documents", "engine", "features", "language_settings",
+        "protocol", "protocol_extensions", "requests", "server", "session", "settings",
+        "settings_requests", "status", "suggestions",
     },
     "intarsia": {"cli", "engine", "infill", "lsp", "research", "research.errors"},
 }  # fmt: skip
