@@ -65,7 +65,7 @@ async def test_the_server_says_what_it_offers(runtime: Address) -> None:
             resolve_provider=True,
         )
         assert capabilities.execute_command_provider == types.ExecuteCommandOptions(
-            commands=(EDIT_COMMAND, "intarsia.context", "intarsia.nextEdit"),
+            commands=(EDIT_COMMAND, "intarsia.context", "intarsia.addImports", "intarsia.nextEdit"),
             work_done_progress=True,
         )
 

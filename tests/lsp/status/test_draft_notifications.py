@@ -25,7 +25,12 @@ from rule_server import rule_server_command
 from intarsia.engine.ipc.address import Address
 
 DRAFT = "intarsia/draft"
-PATIENT = {"debounceMs": 0, "deadlineMs": 60_000, "invokedDeadlineMs": 60_000}
+OPTIONS = {
+    "debounceMs": 0,
+    "deadlineMs": 60_000,
+    "invokedDeadlineMs": 60_000,
+    "showThreshold": 0,  # no draft waits for a sure start
+}
 
 
 @asynccontextmanager
@@ -36,7 +41,7 @@ async def drafting(
     async with connected(runtime, rule_server_command(**rules)) as client:
         messages = record(client)
         who = asking_for(vscode(), drafts=True)
-        who.initialization_options = {**PATIENT, **(options or {})}
+        who.initialization_options = {**OPTIONS, **(options or {})}
         await client.initialize_session(who)
         await engine_once(runtime, lambda status: status.state == "ready")
         yield client, messages

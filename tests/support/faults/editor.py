@@ -50,16 +50,20 @@ class Editor:
         self.uri = open_document(self.client, self.name, text)
 
     def write(self, text: str) -> None:
-        """Type a line of its own at the end."""
+        """Type a line of its own at the end: a line end, then the text."""
+        for typed in ("\n", text):
+            self._insert(typed)
+
+    def _insert(self, text: str) -> None:
+        """Insert a text at the end, as one change."""
         end = self.end()
         self.version += 1
-        added = f"\n{text}"
-        change = types.TextDocumentContentChangePartial(types.Range(end, end), added)
+        change = types.TextDocumentContentChangePartial(types.Range(end, end), text)
         identifier = types.VersionedTextDocumentIdentifier(uri=self.uri, version=self.version)
         self.client.text_document_did_change(
             types.DidChangeTextDocumentParams(identifier, [change])
         )
-        self.text += added
+        self.text += text
 
     def replace(self, text: str) -> None:
         """Replace the whole text."""
