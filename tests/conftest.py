@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shutil
 from collections.abc import Iterator
 
 import pytest
@@ -10,6 +11,7 @@ from temporary_address import temporary_address
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
+from intarsia.engine.ipc.data_folder import data_folder
 
 # The same examples in every run, however slow: neither chance nor other work fails a build.
 # Others: --hypothesis-profile=default.
@@ -24,8 +26,14 @@ settings.load_profile("same_examples")
 
 @pytest.fixture(scope="session", autouse=True)
 def data_of_this_run(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """Keep servers and commands from the user's own data, such as the statistics."""
-    os.environ["INTARSIA_DATA_DIR"] = str(tmp_path_factory.mktemp("data"))
+    """Keep servers and commands from the user's own data, such as the statistics.
+
+    The key of the seals is the user's: with another one, the model would be converted again.
+    """
+    folder, key = tmp_path_factory.mktemp("data"), data_folder() / "seal.key"
+    if key.exists():
+        shutil.copy2(key, folder)
+    os.environ["INTARSIA_DATA_DIR"] = str(folder)
 
 
 @pytest.fixture

@@ -1,11 +1,12 @@
-"""Too many open files: those that are connected go on, and the others find an engine."""
+"""Too many open files: clients that are connected go on, and others get an answer."""
 
 import resource
 
 import psutil
-from faults.editor import BY_DIGEST, editor_on
+from engine_watch import until
+from faults.editor import BY_DIGEST, DIGEST, editor_on
 from faults.fault_server import fault_server_command
-from faults.ground import Ground
+from faults.ground import PATIENCE_S, Ground
 from faults.limits import limited
 
 PATIENT = {"deadlineMs": 60_000}
@@ -16,10 +17,13 @@ async def test_the_engine_can_open_no_more_files(ground: Ground) -> None:
     async with editor_on(ground, SERVER, options=PATIENT) as editor:
         engine = psutil.Process((await ground.engine()).pid)
         assert await editor.is_in_step()
-        engine.rlimit(resource.RLIMIT_NOFILE, (engine.num_fds(), engine.num_fds()))
+        before = engine.rlimit(resource.RLIMIT_NOFILE)
+        engine.rlimit(resource.RLIMIT_NOFILE, (engine.num_fds(), before[1]))
         assert await editor.is_in_step()
         async with editor_on(ground, SERVER, options=PATIENT) as newer:
-            assert await newer.is_in_step()
+            await newer.fill(DIGEST)  # it is answered, with a text or a reason
+            engine.rlimit(resource.RLIMIT_NOFILE, before)
+            await until(newer.is_in_step, PATIENCE_S)
         assert await editor.is_in_step()
 
 
