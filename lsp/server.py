@@ -1,11 +1,15 @@
 """The server object: pygls' server with a session. ``features`` registers its handlers."""
 
+import asyncio
 import logging
+import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, get_args
+from threading import Event
+from typing import TYPE_CHECKING, Any, BinaryIO, get_args
 
 from lsprotocol import types
 from pygls.exceptions import FeatureRequestError
+from pygls.io_ import StdinAsyncReader, StdoutWriter, run_async
 from pygls.lsp.server import LanguageServer
 
 from intarsia.lsp.documents.positions import PositionEncoding
@@ -17,6 +21,9 @@ if TYPE_CHECKING:
 
 VERSION = "0.1.0"
 """The package's own. ``importlib.metadata`` takes a twentieth of the server's start to tell it."""
+
+CLOSE_S = 10.0
+"""The longest wait for what is left to write and to end, after a client that has gone."""
 
 logger = logging.getLogger("pygls.server")
 
@@ -37,6 +44,43 @@ class IntarsiaServer(LanguageServer):
         )
         self.session = Session(self, launch)
         self.own_commands: Mapping[str, RunCommand] = {}  # by name
+
+    def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
+        """Serve one client until ``exit`` or the end of the input.
+
+        A client that has gone without ``shutdown`` has its session closed, too. Without this, tasks
+        would be cancelled at any point, as in the start of a process.
+        """
+        self.protocol.set_writer(StdoutWriter(stdout or sys.stdout.buffer))
+        try:
+            asyncio.run(self._serve_io(stdin or sys.stdin.buffer))
+        except BrokenPipeError:
+            logger.error("the client has gone")
+        except (KeyboardInterrupt, SystemExit):
+            pass
+        finally:
+            self.shutdown()
+
+    async def _serve_io(self, stdin: BinaryIO) -> None:
+        self._stop_event = Event()
+        try:
+            await run_async(
+                self._stop_event,
+                StdinAsyncReader(stdin, self.thread_pool),
+                self.protocol,
+                logger,
+                self.report_server_error,
+            )
+        finally:
+            if not self.protocol.is_shut_down:
+                await self._close_session()
+
+    async def _close_session(self) -> None:
+        try:
+            async with asyncio.timeout(CLOSE_S):
+                await self.session.close()
+        except TimeoutError:
+            logger.error("the session does not end within %.0f s", CLOSE_S)
 
     @property
     def position_encoding(self) -> PositionEncoding:

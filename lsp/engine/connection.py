@@ -52,6 +52,7 @@ class EngineConnection:
         self._client: EngineClient | None = None
         self._tokens_per_s: float | None = None  # that the engine reads
         self._num_awaited = 0  # fills that the user waits for
+        self._num_preloads = 0
         self._ahead: set[asyncio.Task[Any]] = set()  # tasks within ``fill_ahead``
 
     async def fill(
@@ -126,14 +127,14 @@ class EngineConnection:
     async def find_next_edits(self, request: "FindNextEdits") -> "NextEdits | NoSuggestion | None":
         """Return the engine's answer; the reason where it gives none.
 
-        None where the user, or another request, came first: it may be asked again. No engine is
-        started for it.
+        None where the user or another request came first, or the engine is starting: it may be
+        asked again. No engine is started for it.
         """
         from intarsia.engine.ipc.client import EngineError, EngineStuck, FillFailed
 
         client = self._client
         if client is None or client.welcome is None:
-            return NoSuggestion(reason="no engine runs")
+            return None if self._num_preloads else NoSuggestion(reason="no engine runs")
         asking = asyncio.create_task(client.find_next_edits(request))
         self._ahead.add(asking)
         try:
@@ -212,6 +213,7 @@ class EngineConnection:
         """Have the engine started and the model loaded before it is needed."""
         from intarsia.engine.ipc.client import EngineError
 
+        self._num_preloads += 1
         try:
             with self._busy(model, is_fill=False) as client:
                 loaded = await client.preload(model)
@@ -219,6 +221,8 @@ class EngineConnection:
             self._notify_failure(error)
         else:
             self._status.engine_answered(loaded.model)
+        finally:
+            self._num_preloads -= 1
 
     async def close(self) -> None:
         """Close the connection; the engine keeps running for other clients."""

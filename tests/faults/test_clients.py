@@ -1,6 +1,7 @@
 """An editor goes away, or stops reading: its processes end, and other editors notice nothing."""
 
 import asyncio
+import json
 import os
 import signal
 import sys
@@ -71,6 +72,21 @@ async def test_the_input_is_closed_without_a_shutdown(ground: Ground) -> None:
     server.stdin.close()
     assert await asyncio.wait_for(server.wait(), PATIENCE_S) == 1
     await server.communicate()
+
+
+async def test_what_was_counted_is_kept_when_the_input_is_closed(ground: Ground) -> None:
+    """The session is closed in good order; nothing of it is cancelled in the middle."""
+    server = await start_server(ground, SERVER)
+    assert server.stdin is not None
+    assert server.stdout is not None
+    server.stdin.write(initialize_frames(ground) + opened_frame("x = "))
+    server.stdin.write(request_frame(2, line=0, character=4))
+    async with asyncio.timeout(PATIENCE_S):
+        await server.stdout.readuntil(b'"insertText"')
+    server.stdin.close()
+    await asyncio.wait_for(server.communicate(), PATIENCE_S)
+    kept = json.loads((ground.folder / "data" / "statistics.json").read_text())
+    assert kept["counts"]
 
 
 async def test_an_editor_never_reads(ground: Ground) -> None:
