@@ -141,16 +141,16 @@ class Session:
         return Repairs()
 
     def _forget_repairs(self, uri: str | None = None) -> None:
-        if "repairs" in self.__dict__:
+        if self._is_used("repairs"):
             self.repairs.forget(uri)
 
-    @property
-    def _has_next_edits(self) -> bool:
-        return "next_edits" in self.__dict__
+    def _is_used(self, part: str) -> bool:
+        """Whether a part that is made on first use has been made."""
+        return part in self.__dict__
 
     async def no_next_edit_due(self) -> None:
         """Return once no search for next edits waits for the engine or has it."""
-        if self._has_next_edits:
+        if self._is_used("next_edits"):
             await self.next_edits.none_due()
 
     def next_edit_level(self, document: Document) -> "Level | None":
@@ -284,7 +284,7 @@ class Session:
         self.cache.clear()
         self.ahead.end()
         self.projects.forget_all()
-        if self._has_next_edits:
+        if self._is_used("next_edits"):
             self.next_edits.forget_all()
 
     def project_of(self, snapshot: Snapshot) -> "ProjectContext | None":
@@ -355,7 +355,7 @@ class Session:
         self._forget_repairs(uri)
 
     def _forget_next_edits(self, uri: str) -> None:
-        if self._has_next_edits:
+        if self._is_used("next_edits"):
             self.next_edits.forget(uri)
 
     def _open_index(self) -> None:
@@ -398,8 +398,9 @@ class Session:
         """End all work, then the connection to the engine."""
         self.status.stop()
         self.latest.end_all()
-        self.projects.close()
-        if self._has_next_edits:
+        if self._is_used("projects"):
+            self.projects.close()
+        if self._is_used("next_edits"):
             self.next_edits.forget_all()
         self._forget_repairs()
         self.ahead.end()
@@ -407,9 +408,12 @@ class Session:
         for task in self._background:
             task.cancel()
         self.folders = ()  # an answer of the client may come late, and opens no index
-        self.manners.close()
-        await self.recorder.close()
-        await self.index.close()
+        if self._is_used("manners"):
+            self.manners.close()
+        if self._is_used("recorder"):
+            await self.recorder.close()
+        if self._is_used("index"):
+            await self.index.close()
         await self.engine.close()
 
     def _count_ahead(self, count: AheadCount) -> None:
