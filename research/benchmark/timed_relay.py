@@ -1,19 +1,19 @@
 """A relay on this machine before a server: it tells how long that server took for its answers.
 
 What an engine's fill takes beyond this is the share of our side. The server need not tell its own
-times, and what HTTP costs it counts as its own.
+times, and what HTTP costs it counts as its own. The relay's way adds to our share: it is one thread
+on sockets, as each turn of an event loop would add half a millisecond to a fill.
 """
 
-import asyncio
 import contextlib
+import selectors
+import socket
+import threading
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from typing import TypeAlias
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 _RECEIVE_BYTES = 64 * 1024
-
-_Connection: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 class ServerTime:
@@ -40,85 +40,109 @@ class ServerTime:
             self._counted_to = now
 
 
-@asynccontextmanager
-async def timed_relay(host: str, port: int) -> AsyncIterator[tuple[int, ServerTime]]:
+@contextmanager
+def timed_relay(host: str, port: int) -> Iterator[tuple[int, ServerTime]]:
     """Yield a port of 127.0.0.1 that leads to the server, and the time of all its answers.
 
     One request at a time is timed. Raises OSError if there is no server.
     """
-    server_time = ServerTime()
-    running = set[asyncio.Task[None]]()
-    connections = _Connections(host, port)
-    await connections.prepare()
-
-    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        running.add(task)
-        task.add_done_callback(running.discard)
-        with contextlib.suppress(OSError):
-            await _relay_one((reader, writer), await connections.take(), server_time)
-            await connections.prepare()
-
-    listener = await asyncio.start_server(relay, "127.0.0.1", 0)
-    try:
-        yield listener.sockets[0].getsockname()[1], server_time
-    finally:
-        listener.close()
-        for task in tuple(running):
-            task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-        connections.close()
+    with contextlib.ExitStack() as opened:
+        relay = _Relay((host, port), opened)
+        thread = threading.Thread(target=relay.run, name="relay", daemon=True)
+        thread.start()
+        try:
+            yield relay.port, relay.server_time
+        finally:
+            relay.stop()
+            thread.join()
 
 
-class _Connections:
-    """Connections to the server. One is opened ahead: without a relay there would be none."""
+class _Relay:
+    """The sockets, and what is done once each can be read; all of it by the thread in ``run``."""
 
-    def __init__(self, host: str, port: int) -> None:
-        self._server = (host, port)
-        self._spare: _Connection | None = None
+    def __init__(self, server: tuple[str, int], opened: contextlib.ExitStack) -> None:
+        self.server_time = ServerTime()
+        self._server = server
+        self._opened = opened
+        self._is_running = True
+        self._selector = opened.enter_context(selectors.DefaultSelector())
+        self._listener = opened.enter_context(socket.create_server(("127.0.0.1", 0)))
+        self.port: int = self._listener.getsockname()[1]
+        self._stop_here, self._stop_there = (opened.enter_context(it) for it in socket.socketpair())
+        self._spare: socket.socket | None = None
+        self._open_spare()
+        self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
+        self._selector.register(self._stop_here, selectors.EVENT_READ, self._end)
 
-    async def prepare(self) -> None:
-        """Open the next connection. Raises OSError."""
-        if self._spare is None:
-            self._spare = await asyncio.open_connection(*self._server)
+    def run(self) -> None:
+        """Pass bytes on until ``stop``."""
+        while self._is_running:
+            for key, _ in self._selector.select():
+                if self._selector.get_map().get(key.fd) == key:  # not ended or changed just now
+                    key.data()
 
-    async def take(self) -> _Connection:
-        """Return a connection that nothing was sent on. Raises OSError."""
-        spare, self._spare = self._spare, None
-        if spare is not None and not spare[0].at_eof():
-            return spare
-        if spare is not None:
-            spare[1].close()  # the server did not wait
-        return await asyncio.open_connection(*self._server)
+    def stop(self) -> None:
+        """End ``run``, from another thread."""
+        self._stop_there.send(b"x")
 
-    def close(self) -> None:
+    def _end(self) -> None:
+        self._is_running = False
+
+    def _open_spare(self) -> None:
+        """Open the next connection to the server ahead: without a relay there would be none."""
+        self._spare = self._opened.enter_context(socket.create_connection(self._server))
+        self._spare.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._selector.register(self._spare, selectors.EVENT_READ, self._drop_spare)
+
+    def _drop_spare(self) -> None:
+        """The server did not wait for a request, and has ended the connection."""
         if self._spare is not None:
-            self._spare[1].close()
+            self._end_one(self._spare)
+            self._spare = None
 
+    def _accept(self) -> None:
+        """Take a connection of ours, and pass on what it sends and gets."""
+        client = self._opened.enter_context(self._listener.accept()[0])
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        try:
+            if self._spare is None:
+                self._open_spare()
+        except OSError:
+            client.close()
+            return
+        assert self._spare is not None
+        server, self._spare = self._spare, None
 
-async def _relay_one(client: _Connection, server: _Connection, server_time: ServerTime) -> None:
-    """Pass bytes on in both directions. A side that ends the connection ends it for the other."""
-    (reader, writer), (from_server, to_server) = client, server
+        def pass_request() -> None:
+            self._pass(client, server, after=self.server_time.note_request)
 
-    async def pass_requests() -> None:
-        while data := await reader.read(_RECEIVE_BYTES):
-            to_server.write(data)
-            await to_server.drain()
-            server_time.note_request()
+        def pass_answer() -> None:
+            self._pass(server, client, before=self.server_time.note_answer)
 
-    async def pass_answers() -> None:
-        while data := await from_server.read(_RECEIVE_BYTES):
-            server_time.note_answer()
-            writer.write(data)
-            await writer.drain()
+        self._selector.register(client, selectors.EVENT_READ, pass_request)
+        self._selector.modify(server, selectors.EVENT_READ, pass_answer)
 
-    directions = {asyncio.ensure_future(pass_requests()), asyncio.ensure_future(pass_answers())}
-    try:
-        await asyncio.wait(directions, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for direction in directions:
-            direction.cancel()
-        await asyncio.gather(*directions, return_exceptions=True)
-        for one in (writer, to_server):
-            one.close()
+    def _pass(
+        self,
+        source: socket.socket,
+        target: socket.socket,
+        *,
+        before: Callable[[], None] = lambda: None,
+        after: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Pass on what has come. A side that ends the connection ends it for the other."""
+        with contextlib.suppress(OSError):
+            if data := source.recv(_RECEIVE_BYTES):
+                before()
+                target.sendall(data)
+                after()
+                return
+        for one in (source, target):
+            self._end_one(one)
+        if self._spare is None:
+            with contextlib.suppress(OSError):
+                self._open_spare()
+
+    def _end_one(self, one: socket.socket) -> None:
+        self._selector.unregister(one)
+        one.close()

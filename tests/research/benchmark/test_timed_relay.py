@@ -29,7 +29,7 @@ async def test_an_answer_comes_in_its_parts_and_its_time_is_counted() -> None:
     answering = Answering()
     server = await asyncio.start_server(answering, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
-    async with server, timed_relay("127.0.0.1", port) as (relay_port, server_time):
+    with timed_relay("127.0.0.1", port) as (relay_port, server_time):
         reader, writer = await asyncio.open_connection("127.0.0.1", relay_port)
         assert server_time.total_s == 0
         writer.write(b"asked")
@@ -41,6 +41,7 @@ async def test_an_answer_comes_in_its_parts_and_its_time_is_counted() -> None:
         assert server_time.total_s > first_s
         writer.close()
         await asyncio.wait_for(answering.has_lost_its_client.wait(), 20)
+    server.close()
 
 
 async def test_a_relay_needs_a_server() -> None:
@@ -48,9 +49,22 @@ async def test_a_relay_needs_a_server() -> None:
     port = server.sockets[0].getsockname()[1]
     server.close()
     await server.wait_closed()
-    with pytest.raises(OSError):
-        async with timed_relay("127.0.0.1", port):
-            pass
+    with pytest.raises(OSError), timed_relay("127.0.0.1", port):
+        pass
+
+
+async def test_requests_follow_each_other_on_new_connections() -> None:
+    answering = Answering()
+    answering.may_end.set()
+    server = await asyncio.start_server(answering, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    with timed_relay("127.0.0.1", port) as (relay_port, _):
+        for asked in (b"first", b"other", b"third"):
+            reader, writer = await asyncio.open_connection("127.0.0.1", relay_port)
+            writer.write(asked)
+            assert await reader.readexactly(13) == b"one " + asked + b" two"
+            writer.close()
+    server.close()
 
 
 def test_time_between_requests_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
