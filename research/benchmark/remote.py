@@ -111,13 +111,15 @@ async def _relayed_engine(
     address = remote.address
     if address.is_https:
         raise EvaluationFault(f"remote:{remote.name} must be http on this machine to be timed")
-    with timed_relay(address.host, address.port) as (port, server_time):
-        with tempfile.TemporaryDirectory(prefix="intarsia-") as folder:
-            values = _settings_of(remote) | {"url": f"http://127.0.0.1:{port}{address.base_path}"}
-            add_remote(remote.name, values, Path(folder) / "remotes.toml")
-            with folder_variable("INTARSIA_CONFIG_DIR", Path(folder)):
-                async with fresh_engine(bench.launch) as (client, _):
-                    yield client, server_time
+    with (
+        timed_relay(address.host, address.port) as (port, server_time),
+        tempfile.TemporaryDirectory(prefix="intarsia-") as folder,
+    ):
+        values = _settings_of(remote) | {"url": f"http://127.0.0.1:{port}{address.base_path}"}
+        add_remote(remote.name, values, Path(folder) / "remotes.toml")
+        with folder_variable("INTARSIA_CONFIG_DIR", Path(folder)):
+            async with fresh_engine(bench.launch) as (client, _):
+                yield client, server_time
 
 
 def _settings_of(remote: Remote) -> dict[str, str | bool | float]:
