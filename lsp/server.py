@@ -59,7 +59,7 @@ class IntarsiaServer(LanguageServer):
         except (KeyboardInterrupt, SystemExit):
             pass
         finally:
-            self.shutdown()
+            self.shutdown()  # type: ignore[no-untyped-call]
 
     async def _serve_io(self, stdin: BinaryIO) -> None:
         self._stop_event = Event()

@@ -2,26 +2,23 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import asdict
 from functools import cached_property
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-import msgspec
 from lsprotocol import types
 
 from intarsia.lsp.documents.documents import Document, Documents
-from intarsia.lsp.documents.folders import Folder, settings_folder_of
+from intarsia.lsp.documents.folders import Folder
 from intarsia.lsp.documents.snapshot import Snapshot
 from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
-from intarsia.lsp.engine.repository_tuning import choose_model
 from intarsia.lsp.engine.user_messages import EngineNotifier
-from intarsia.lsp.language_settings import LanguageSettings
 from intarsia.lsp.protocol_extensions import NEXT_EDITS, Extensions
-from intarsia.lsp.settings import Settings, resolve_folder_settings, resolve_settings
+from intarsia.lsp.settings import Settings
+from intarsia.lsp.settings_in_force import SettingsInForce
 from intarsia.lsp.settings_requests import SettingsRequests
 from intarsia.lsp.status.ahead_count import AheadCount
 from intarsia.lsp.status.draft_notifications import Drafts
@@ -56,7 +53,7 @@ class Session:
     """Documents, settings, cached suggestions, running requests, engine and index."""
 
     def __init__(self, server: "LanguageServer", launch: "LaunchOptions | None") -> None:
-        self.settings = Settings()  # of the window; ``settings_of`` tells a document's
+        self._in_force = SettingsInForce()
         self.extensions = Extensions()  # that the client requested
         self.documents = Documents()
         self.windows = Windows()  # read whole, as the settings allow
@@ -71,16 +68,8 @@ class Session:
         self.drafts = Drafts(self._notify, self.documents)
         self.status = StatusReporter(server.protocol.notify)
         self.engine = EngineConnection(EngineNotifier(server), self.status, launch)
-        self._problems: tuple[str, ...] = ()  # with the current options; each is logged once
         self.settings_requests = SettingsRequests(self._open_index)
-        self._initial_options: Mapping[str, object] = {}
-        self._options: object = None  # of the window; they override the initial ones
-        self.folders: Sequence[Folder] = ()  # that the client has opened
-        self._folder_options: Mapping[str, object] = {}  # by the folder's URI
-        self._folder_settings: Mapping[str, Settings] = {}  # by the same
-        self._language_settings = LanguageSettings()
         self._has_file_events: bool | None = None  # None: the index is not to be opened yet
-        self._model_note: str | None = None
         self._background: set[asyncio.Task[None]] = set()
 
     @cached_property
@@ -169,11 +158,34 @@ class Session:
             rename = self.next_edits.rename_in(document)
             self._notify(NEXT_EDITS, offered_edits(document, offers, rename))
 
+    @property
+    def settings(self) -> Settings:
+        """The window's settings; ``settings_of`` tells a document's."""
+        return self._in_force.window
+
+    @property
+    def folders(self) -> Sequence[Folder]:
+        """The folders that the client has opened."""
+        return self._in_force.folders
+
+    @property
+    def is_enabled(self) -> bool:
+        """Whether suggestions are made in the window, or in one of its folders at least."""
+        return self._in_force.is_enabled
+
+    @property
+    def shows_project(self) -> bool:
+        """Whether code of other files is shown in the window, or in one of its folders."""
+        return self._in_force.shows_project
+
+    def settings_of(self, document: Document) -> Settings:
+        """Return a document's settings, by its folder and its language."""
+        return self._in_force.of(document)
+
     def start_with(self, options: object, folders: Sequence[Folder]) -> None:
         """Take the options and opened folders of ``initialize``; later options override these."""
-        self.folders = folders
-        self._initial_options = _as_options(options)
-        self._resolve()
+        self._in_force.start_with(options, folders)
+        self.status.set_enabled(self.is_enabled)
 
     def configure(
         self, options: object, of_folders: Mapping[str, object] = MappingProxyType({})
@@ -184,9 +196,8 @@ class Session:
         """
         window = self.settings
         before = {document: self.settings_of(document) for document in self.documents.opened()}
-        self._folder_options = {**self._folder_options, **of_folders}
-        self._options = options
-        self._resolve()
+        self._in_force.configure(options, of_folders)
+        self.status.set_enabled(self.is_enabled)
         if self.settings != window:
             self._forget_suggestions()
         else:
@@ -197,64 +208,6 @@ class Session:
                 self.projects.forget_chosen(uri)
                 self._forget_next_edits(uri)
         self._open_index()
-
-    def _resolve(self) -> None:
-        merged = {**self._initial_options, **_as_options(self._options)}
-        settings, problems = resolve_settings(merged)
-        choice = choose_model(settings, self._paths())
-        self.settings = msgspec.structs.replace(settings, model=choice.model)
-        if choice.note is not None and choice.note != self._model_note:
-            logger.info("%s", choice.note)
-        self._model_note = choice.note
-        problems += self._resolve_folders()
-        problems += self._language_settings.resolve(self.settings, self._folder_settings)
-        for problem in problems:
-            if problem not in self._problems:
-                logger.warning("%s", problem)
-        self._problems = problems
-        self.status.set_enabled(self.is_enabled)
-
-    def _resolve_folders(self) -> tuple[str, ...]:
-        """Resolve the options of the opened folders; return what is wrong with these."""
-        opened = {folder.uri for folder in self.folders}
-        self._folder_options = {
-            uri: options for uri, options in self._folder_options.items() if uri in opened
-        }
-        found = {
-            uri: resolve_folder_settings(self.settings, _as_options(options))
-            for uri, options in self._folder_options.items()
-        }
-        self._folder_settings = {uri: settings for uri, (settings, _) in found.items()}
-        return tuple(f"{uri}: {line}" for uri, (_, problems) in found.items() for line in problems)
-
-    @property
-    def is_enabled(self) -> bool:
-        """Whether suggestions are made in the window, or in one of its folders at least."""
-        return any(it.enabled for it in self._all_settings())
-
-    @property
-    def shows_project(self) -> bool:
-        """Whether code of other files is shown in the window, or in one of its folders."""
-        return any(it.project_context for it in self._all_settings())
-
-    def _all_settings(self) -> Iterator[Settings]:
-        yield self.settings
-        yield from self._folder_settings.values()
-        yield from self._language_settings.all()
-
-    def settings_of(self, document: Document) -> Settings:
-        """Return a document's settings: those of ``settings_folder_of``, else the window's.
-
-        What these have for the document's language goes before. A document that is not a file on
-        disk leaves nothing there.
-        """
-        folder = settings_folder_of(document.file_uri, self.folders)
-        uri = None if folder is None or folder.uri not in self._folder_settings else folder.uri
-        settings = self.settings if uri is None else self._folder_settings[uri]
-        settings = self._language_settings.of(uri, document.language_id) or settings
-        if document.disk_path is None:
-            return msgspec.structs.replace(settings, keep_contexts=False)
-        return settings
 
     def refusal(self, document: Document) -> "NoSuggestion | None":
         """Return why a document gets no suggestions, None where it gets them."""
@@ -269,9 +222,8 @@ class Session:
 
     def change_folders(self, *, added: Sequence[Folder], removed: Sequence[Folder]) -> None:
         """Take the folders that the client has opened and closed."""
-        kept = [folder for folder in self.folders if folder not in removed]
-        self.folders = (*kept, *(folder for folder in added if folder not in kept))
-        self._resolve()
+        self._in_force.change_folders(added=added, removed=removed)
+        self.status.set_enabled(self.is_enabled)
         self._forget_suggestions()
         self._open_index()
 
@@ -361,15 +313,7 @@ class Session:
     def _open_index(self) -> None:
         if self._has_file_events is None or self.settings_requests.is_open:
             return  # a new folder may exclude files, or want no index at all
-        roots = {
-            folder.path: self._folder_settings.get(folder.uri, self.settings)
-            for folder in self.folders
-            if folder.path is not None
-        }
-        self.index.open(roots, has_file_events=self._has_file_events)
-
-    def _paths(self) -> Sequence[Path]:
-        return [folder.path for folder in self.folders if folder.path is not None]
+        self.index.open(self._in_force.of_roots(), has_file_events=self._has_file_events)
 
     def preload(self) -> None:
         """Have the model loaded in the background, if the settings say so."""
@@ -407,7 +351,7 @@ class Session:
         self.settings_requests.end_all()
         for task in self._background:
             task.cancel()
-        self.folders = ()  # an answer of the client may come late, and opens no index
+        self._in_force.folders = ()  # an answer of the client may come late, and opens no index
         if self._is_used("manners"):
             self.manners.close()
         if self._is_used("recorder"):
@@ -422,12 +366,3 @@ class Session:
 
         self.status.count_ahead(count)
         self.engine.report_ahead(AheadReport(**asdict(count)))
-
-
-def _as_options(options: object) -> Mapping[str, object]:
-    if not options:  # Lua has one empty table: it is sent as a list
-        return {}
-    if not isinstance(options, Mapping):
-        logger.warning("ignored the options: they must be an object, not %r", options)
-        return {}
-    return options

@@ -2,7 +2,6 @@
 
 import asyncio
 
-import msgspec
 from client_edits import apply_edits, text_edits
 from code_like_text import texts
 from hypothesis import given, settings
@@ -35,7 +34,7 @@ language_ids = st.sampled_from(["python", "rust", "javascript", "plaintext"])
 
 def opened(text: str, language_id: str, encoding: str) -> Session:
     session = IntarsiaServer().session
-    session.settings = msgspec.structs.replace(session.settings, hole_marks=(MARK,))
+    session.configure({"holeMarks": [MARK]})
     session.documents.encoding = encoding  # type: ignore[assignment]
     session.documents.open(types.TextDocumentItem(URI, language_id, 1, text))
     return session

@@ -1,6 +1,5 @@
 """A first answer at a new place is written from less; once more was read, the next ones are not."""
 
-import msgspec
 import pytest
 from lsprotocol import types
 
@@ -22,7 +21,7 @@ FIRST_CHARS = budget_chars(FIRST_BUDGET["prefix_tokens"])
 @pytest.fixture
 def session() -> Session:
     session = IntarsiaServer().session
-    session.settings = msgspec.structs.replace(session.settings, fill_ahead="always")
+    session.configure({"fillAhead": "always"})
     session.documents.open(types.TextDocumentItem(URI, "python", 1, "".join(LINES)))
     return session
 
@@ -96,7 +95,7 @@ def test_going_back_finds_what_was_read(session: Session) -> None:
 
 
 def test_all_is_read_at_once_where_idle_time_is_not_used(session: Session) -> None:
-    session.settings = msgspec.structs.replace(session.settings, fill_ahead="off")
+    session.configure({"fillAhead": "off"})
     plan, is_short = planned(session, 400)
     assert not is_short
     assert len(plan.canvas.prefix) > FIRST_CHARS

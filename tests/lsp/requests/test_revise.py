@@ -6,7 +6,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import msgspec
 import pytest
 from engine_watch import engine_once, until
 from lsprotocol import types
@@ -56,7 +55,7 @@ async def session_with(
     server.protocol.client_capabilities = types.ClientCapabilities()
     session = server.session
     session.project_of = lambda _snapshot: project
-    session.settings = msgspec.structs.replace(session.settings, fill_ahead="always")
+    session.configure({"fillAhead": "always"})
     session.extensions = Extensions(drafts=drafts)
     session.drafts = Drafts(notify, session.documents)
     session.documents.open(types.TextDocumentItem(URI, "python", 1, TEXT))
