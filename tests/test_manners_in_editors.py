@@ -82,8 +82,7 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
         f"{NVIM}/test_dial.py::test_what_it_hides_is_counted_and_shown_when_a_key_asks",
     ),
     "settings by language": (
-        f"{NVIM}/test_manners.py"
-        "::test_comments_and_strings_get_something_in_a_language_that_wants_it",
+        f"{NVIM}/test_manners.py::test_comments_get_something_in_a_language_that_wants_it",
         f"{VSCODE}/manners/test_manners.py"
         "::test_comments_and_strings_are_the_users_own_unless_a_language_wants_more",
     ),

@@ -56,9 +56,7 @@ def test_nothing_right_after_a_paste(edit: Edit) -> None:
 def test_a_long_paste_within_a_line_is_one_too_and_a_short_one_is_not(edit: Edit) -> None:
     nvim = edit("one = \n")
     nvim.keys("A")
-    nvim.run(
-        "vim.api.nvim_paste(...)", "a_name_of_some_length + another_of_such_length + ", False, -1
-    )
+    paste(nvim, "a_name_of_some_length + another_of_such_length + ")
     nvim.is_silent("text was just pasted here")
     nvim = edit("one = \n", "b.py")
     nvim.keys("A")
@@ -129,16 +127,15 @@ def test_documentation_gets_something_until_it_has_a_word(edit: Edit) -> None:
     nvim.is_silent("the cursor is in a comment")
 
 
-def test_comments_and_strings_get_something_in_a_language_that_wants_it(edit: Edit) -> None:
+def test_comments_get_something_in_a_language_that_wants_it(edit: Edit) -> None:
     nvim = edit("x = 1  # why\n")
-    wanted = {"inComments": "always", "inStrings": True}
-    nvim.change_settings(languages={"python": wanted})
+    nvim.change_settings(languages={"python": {"inComments": "always"}})
     nvim.keys("A<Space>")
     nvim.shows("1")
     nvim = edit("x = 1  // why\n", "b.js")
     nvim.keys("A<Space>")
     nvim.is_silent("the cursor is in a comment")
-    nvim.change_settings(languages={"python": {name: None for name in wanted}})
+    nvim.change_settings(languages={"python": {"inComments": "documentation"}})
 
 
 def test_nothing_beside_an_open_menu(edit: Edit) -> None:
@@ -153,12 +150,10 @@ def test_nothing_beside_an_open_menu(edit: Edit) -> None:
     nvim.until("vim.fn.pumvisible() == 0")
     nvim.keys("<Space>+ ")
     nvim.shows("1")
-    nvim.run("require('intarsia.options').settings().overMenu = true")
     nvim.change_settings(overMenu=True)
     nvim.keys("fi<C-n>")
     nvim.until("vim.fn.pumvisible() == 1")
     nvim.until(GHOST_TEXT)
-    nvim.run("require('intarsia.options').settings().overMenu = false")
     nvim.change_settings(overMenu=False)
     nvim.run("vim.cmd('set completeopt&')")
 

@@ -115,7 +115,7 @@ class Neovim:
         self.until(ATTACHED)
 
     def change_settings(self, **settings: object) -> None:
-        """Send the server other values of these settings; the next request goes by them."""
+        """Give plugin and server other values of these settings; the next request goes by them."""
         self.run(CHANGE_SETTINGS, settings)
 
     def restart_server(self) -> None:
@@ -144,6 +144,8 @@ class Neovim:
 
 
 CHANGE_SETTINGS = """
+local options = require('intarsia.options').current
+options.settings = vim.tbl_deep_extend('force', options.settings or {}, ...)
 local client = vim.lsp.get_clients({ name = 'intarsia' })[1]
 client.settings = vim.tbl_deep_extend('force', client.settings, { intarsia = ... })
 client:notify('workspace/didChangeConfiguration', { settings = client.settings })
