@@ -14,13 +14,11 @@ from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.data_folder import data_folder
 
 # The same examples in every run, however slow: neither chance nor other work fails a build.
-# Others: --hypothesis-profile=default.
+# Others: --hypothesis-profile=other_examples.
 settings.register_profile(
-    "same_examples",
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
+    "other_examples", deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("same_examples", settings.get_profile("other_examples"), derandomize=True)
 settings.load_profile("same_examples")
 
 

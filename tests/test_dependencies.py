@@ -32,3 +32,9 @@ def test_each_package_of_the_extension_is_pinned_by_hash() -> None:
     assert len(packages) > 50
     for name, package in packages.items():
         assert package["integrity"].startswith("sha512-"), name
+
+
+def test_an_audit_has_every_version_and_fails_where_one_is_not_known() -> None:
+    recipe = (ROOT / "Makefile").read_text().partition("\naudit:")[2].partition("\n\n")[0]
+    assert re.search(r"\bcat requirements\.lock; echo \$\(TORCH\)", recipe)
+    assert "pip-audit --strict " in recipe

@@ -1,6 +1,7 @@
 """A client's change of a document as one change of its text, by offsets."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lsprotocol import types
 
@@ -19,13 +20,17 @@ def change_between(
 
     One change costs its own length. Of several, or of a whole text, the changed range is found.
     Some clients send the keys of a moment together: these are one change, as they leave no
-    unchanged text between them.
+    unchanged text between them. Others send changes of several lines as one, with all lines from
+    the first to the last: each changed line is a place.
     """
     if len(changes) == 1 and isinstance(changes[0], types.TextDocumentContentChangePartial):
         place, inserted = changes[0].range, changes[0].text
         start = before.offset_at(place.start)
         end = max(start, before.offset_at(place.end))
-        return trimmed_change(start, before.text[start:end], inserted)
+        removed = before.text[start:end]
+        num_places = _num_changed_lines(removed, inserted)
+        change = trimmed_change(start, removed, inserted)
+        return replace(change, num_places=num_places, is_alike=num_places == 1)
     start, old_end, new_end = replaced_range(before.text, after.text)
     texts = [change.text for change in changes]
     return TextChange(
@@ -35,6 +40,14 @@ def change_between(
         num_places=1 if _touch_each_other(changes) else len(changes),
         is_alike=len(set(texts)) == 1 and is_of_a_key(texts[0]),
     )
+
+
+def _num_changed_lines(removed: str, inserted: str) -> int:
+    """Return in how many lines the texts differ; 1 if the lines are not as many."""
+    old, new = removed.split("\n"), inserted.split("\n")
+    if len(old) != len(new):
+        return 1
+    return max(1, sum(one != other for one, other in zip(old, new, strict=True)))
 
 
 def _touch_each_other(changes: Sequence[types.TextDocumentContentChangeEvent]) -> bool:

@@ -37,7 +37,7 @@ def check(text, hole, language, budget, raw):
         assert again == result
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(texts, languages, budgets, texts, st.data())
 def test_any_cursor_in_any_text(text, language, budget, raw, data):
     offset = data.draw(st.integers(0, len(text)))
@@ -48,7 +48,7 @@ def test_any_cursor_in_any_text(text, language, budget, raw, data):
         check(text, hole, language, budget, raw)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(texts, languages, budgets, texts, st.data())
 def test_any_range_in_any_text(text, language, budget, raw, data):
     start = data.draw(st.integers(0, len(text)))
@@ -56,7 +56,7 @@ def test_any_range_in_any_text(text, language, budget, raw, data):
     check(text, hole_for_range(text, start, end, language), language, budget, raw)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(texts, texts, languages, st.data())
 def test_a_fill_that_runs_on_through_the_text_after_it(text, fill, language, data):
     offset = data.draw(st.integers(0, len(text)))

@@ -25,8 +25,6 @@ import { asCandidate, plainLines, restAfter, type Suggested } from "./afterTypin
 /** VS Code cancels a request when quick suggestions open: 750 ms after the key in 1.139. */
 const PATIENCE_MS = 500;
 
-const MESSAGE_MS = 4000;
-
 const TRIGGER = "editor.action.inlineSuggest.trigger";
 
 type Answer = InlineCompletionItem[] | InlineCompletionList | null | undefined;
@@ -51,6 +49,8 @@ export class GhostText implements Disposable {
   /** The running request, whose drafts may be drawn. */
   private running: Running | null = null;
   private suggested: Suggested | null = null;
+  /** Tells which imports the suggestion brings along: ghost text has no place for it. */
+  private told: Disposable | null = null;
   /** Whether the next request is for a revised answer. */
   private isForRevised = false;
   private readonly subscriptions: Disposable[];
@@ -118,8 +118,7 @@ export class GhostText implements Disposable {
       if (token.isCancellationRequested) {
         return items.length > 0 && isAt(request) ? this.askAgain() : null;
       }
-      this.remember(asSuggested(document, position, items));
-      tellImports(items);
+      this.remember(asSuggested(document, position, items), items[0]?.command?.title);
       return await client.protocol2CodeConverter.asInlineCompletionResult(answer, token);
     } catch (error) {
       return client.handleFailedRequest(
@@ -253,16 +252,12 @@ export class GhostText implements Disposable {
     }
   }
 
-  private remember(suggested: Suggested | null): void {
+  /** @param imports what the first candidate brings along, for the user to see */
+  private remember(suggested: Suggested | null, imports?: string): void {
     this.suggested = suggested;
+    this.told?.dispose();
+    this.told = imports === undefined ? null : window.setStatusBarMessage(`Intarsia: ${imports}`);
     this.onSuggestion(suggested !== null);
-  }
-}
-
-/** Tell which imports the first suggestion brings along: ghost text has no place for it. */
-function tellImports([first]: readonly Item[]): void {
-  if (first?.command !== undefined) {
-    window.setStatusBarMessage(`Intarsia: ${first.command.title}`, MESSAGE_MS);
   }
 }
 

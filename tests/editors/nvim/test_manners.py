@@ -11,22 +11,19 @@ RULES = {
     ],
     "text": "1",
 }
-REASON = "(vim.tbl_get(require('intarsia').info() or {}, 'last', 'reason') or '')"
 Edit = Callable[..., Neovim]
 
 
-def is_silent(nvim: Neovim, words: str) -> None:
-    """Wait until the last request got nothing for this reason."""
-    nvim.until(f"{REASON}:find([[{words}]], 1, true)")
-    assert nvim.lua(GHOST_TEXT) is None
+def paste(nvim: Neovim, text: str) -> None:
+    nvim.run("vim.api.nvim_paste(...)", text, False, -1)
 
 
 def test_nothing_right_after_a_deletion_until_something_is_typed(edit: Edit) -> None:
     nvim = edit("one = ab\n")
     nvim.keys("A<BS>")
-    is_silent(nvim, "text was just deleted here")
+    nvim.is_silent("text was just deleted here")
     nvim.keys("<BS>")
-    is_silent(nvim, "text was just deleted here")
+    nvim.is_silent("text was just deleted here")
     nvim.keys("<Space>")
     nvim.shows("1")
 
@@ -38,11 +35,11 @@ def test_nothing_right_after_undo_and_redo(edit: Edit) -> None:
     nvim.keys("<Esc>u")
     nvim.holds("one =")
     nvim.keys("A")
-    is_silent(nvim, "undone or redone")
+    nvim.is_silent("undone or redone")
     nvim.keys("<Esc><C-r>")
     nvim.holds("one = two + ")
     nvim.keys("A")
-    is_silent(nvim, "undone or redone")
+    nvim.is_silent("undone or redone")
     nvim.keys("3 + ")
     nvim.shows("1")
 
@@ -50,9 +47,28 @@ def test_nothing_right_after_undo_and_redo(edit: Edit) -> None:
 def test_nothing_right_after_a_paste(edit: Edit) -> None:
     nvim = edit("one = 1\n")
     nvim.keys("A")
-    nvim.run("vim.api.nvim_paste(...)", "\nfor it in items:\n    print(it, one)", False, -1)
-    is_silent(nvim, "text was just pasted here")
+    paste(nvim, "\nfor it in items:\n    print(it, one)")
+    nvim.is_silent("text was just pasted here")
     nvim.keys("<CR>x = ")
+    nvim.shows("1")
+
+
+def test_a_long_paste_within_a_line_is_one_too_and_a_short_one_is_not(edit: Edit) -> None:
+    nvim = edit("one = \n")
+    nvim.keys("A")
+    paste(nvim, "a_name_of_some_length + another_of_such_length + ")
+    nvim.is_silent("text was just pasted here")
+    nvim = edit("one = \n", "b.py")
+    nvim.keys("A")
+    paste(nvim, "a_short_name + ")
+    nvim.shows("1")
+
+
+def test_nothing_right_after_replace_all(edit: Edit) -> None:
+    nvim = edit("a = old\nb = old\nc = old\n")
+    nvim.keys(":%s/old/new/<CR>ggA")
+    nvim.is_silent("as a formatter does")
+    nvim.keys(" + ")
     nvim.shows("1")
 
 
@@ -69,7 +85,7 @@ def test_nothing_right_after_a_formatter(edit: Edit) -> None:
         """
     )
     nvim.keys("jA")
-    is_silent(nvim, "as a formatter does")
+    nvim.is_silent("as a formatter does")
     nvim.keys(" + ")
     nvim.shows("1")
 
@@ -89,10 +105,37 @@ def test_an_accepted_suggestion_is_no_paste(edit: Edit) -> None:
 def test_comments_and_strings_are_the_users_own(edit: Edit) -> None:
     nvim = edit("x = 1  # why\n")
     nvim.keys("A<Space>")
-    is_silent(nvim, "the cursor is in a comment")
+    nvim.is_silent("the cursor is in a comment")
     nvim = edit("x = 'why\n", "b.py")
     nvim.keys("A<Space>")
-    is_silent(nvim, "the cursor is in a string")
+    nvim.is_silent("the cursor is in a string")
+
+
+def test_code_in_a_string_is_code(edit: Edit) -> None:
+    nvim = edit("x = f'why {}'\n")
+    nvim.keys("$hi")
+    nvim.shows("1")
+    nvim.keys("<Right><Space>")
+    nvim.is_silent("the cursor is in a string")
+
+
+def test_documentation_gets_something_until_it_has_a_word(edit: Edit) -> None:
+    nvim = edit('def f():\n    """"""\n    return 1\n')
+    nvim.keys('jf"3li')
+    nvim.shows("1")
+    nvim.keys("Why ")
+    nvim.is_silent("the cursor is in a comment")
+
+
+def test_comments_get_something_in_a_language_that_wants_it(edit: Edit) -> None:
+    nvim = edit("x = 1  # why\n")
+    nvim.change_settings(languages={"python": {"inComments": "always"}})
+    nvim.keys("A<Space>")
+    nvim.shows("1")
+    nvim = edit("x = 1  // why\n", "b.js")
+    nvim.keys("A<Space>")
+    nvim.is_silent("the cursor is in a comment")
+    nvim.change_settings(languages={"python": {"inComments": "documentation"}})
 
 
 def test_nothing_beside_an_open_menu(edit: Edit) -> None:
@@ -107,6 +150,11 @@ def test_nothing_beside_an_open_menu(edit: Edit) -> None:
     nvim.until("vim.fn.pumvisible() == 0")
     nvim.keys("<Space>+ ")
     nvim.shows("1")
+    nvim.change_settings(overMenu=True)
+    nvim.keys("fi<C-n>")
+    nvim.until("vim.fn.pumvisible() == 1")
+    nvim.until(GHOST_TEXT)
+    nvim.change_settings(overMenu=False)
     nvim.run("vim.cmd('set completeopt&')")
 
 
@@ -131,7 +179,7 @@ def test_silence_in_a_line_after_three_dismissals_until_it_is_another_line(edit:
         nvim.keys("<M-e>")
         nvim.shows(None)
         nvim.keys(typed)
-    is_silent(nvim, "dismissed 3 times")
+    nvim.is_silent("dismissed 3 times")
     nvim.keys("<Esc>jA")
     nvim.shows("1")
     nvim.keys("<Esc>kAsum(values) + len(others) + ")
@@ -141,6 +189,23 @@ def test_silence_in_a_line_after_three_dismissals_until_it_is_another_line(edit:
 def test_a_request_by_a_key_is_answered_in_any_silence(edit: Edit) -> None:
     nvim = edit("x = ab\n")
     nvim.keys("A<BS>")
-    is_silent(nvim, "text was just deleted here")
+    nvim.is_silent("text was just deleted here")
     nvim.keys("<M-n>")
     nvim.until(GHOST_TEXT)
+
+
+def test_what_is_accepted_and_taken_back_three_times_counts_as_dismissed(edit: Edit) -> None:
+    nvim = edit("for item in\n")
+    nvim.keys("A<Space>")
+    for _ in range(3):
+        nvim.shows("items")
+        nvim.keys("<M-l>")
+        nvim.holds("for item in items")
+        nvim.keys("<Space>")
+        nvim.shows("1")  # so the server has the accepted text
+        nvim.keys("<BS><C-w>")
+        nvim.holds("for item in ")
+        nvim.keys("<M-n>")  # which is answered after a deletion, too
+    nvim.shows("items")
+    nvim.keys("a + ")
+    nvim.is_silent("dismissed 3 times")

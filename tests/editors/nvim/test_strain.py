@@ -1,35 +1,47 @@
-"""On battery, and on a busy computer: nothing by itself where the settings say so."""
+"""On battery, and on a busy computer: a longer pause, or nothing by itself, as the settings say."""
 
+import time
 from collections.abc import Callable
 
+import pytest
 from headless_nvim import GHOST_TEXT, Neovim
 
-RULES = {"text": "1", "on_battery": True, "load_per_core": 9.0}
+from intarsia.lsp.manners.strain import SLOWNESS
+
+RULES = {"text": "1", "rules": [("a +", "2")], "on_battery": True, "load_per_core": 9.0}
+PAUSE_MS = 200
 OPTIONS = {"settings": {"debounceMs": 0, "deadlineMs": 60_000, "onBattery": "off"}}
-REASON = "(vim.tbl_get(require('intarsia').info() or {}, 'last', 'reason') or '')"
-CHANGE = """
-local client = vim.lsp.get_clients({ name = 'intarsia' })[1]
-client.settings = vim.tbl_deep_extend('force', client.settings, { intarsia = ... })
-client:notify('workspace/didChangeConfiguration', { settings = client.settings })
-"""
 Edit = Callable[..., Neovim]
 
 
 def test_on_battery_only_a_key_asks(edit: Edit) -> None:
     nvim = edit("x =\n")
     nvim.keys("A<Space>")
-    nvim.until(f"{REASON}:find('runs on battery', 1, true)")
-    assert nvim.lua(GHOST_TEXT) is None
+    nvim.is_silent("runs on battery")
     nvim.keys("<M-n>")
     nvim.until(GHOST_TEXT)
 
 
 def test_while_the_computer_is_busy_only_a_key_asks(edit: Edit) -> None:
     nvim = edit("x =\n")
-    nvim.run(CHANGE, {"onBattery": "same", "whenBusy": "off"})
+    nvim.change_settings(onBattery="same", whenBusy="off")
     nvim.keys("A<Space>")
-    nvim.until(f"{REASON}:find('computer is busy', 1, true)")
-    assert nvim.lua(GHOST_TEXT) is None
-    nvim.run(CHANGE, {"whenBusy": "same"})
+    nvim.is_silent("computer is busy")
+    nvim.change_settings(whenBusy="same")
     nvim.keys("+ ")
     nvim.shows("1")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"onBattery": "slower", "whenBusy": "same"}, {"onBattery": "same", "whenBusy": "slower"}],
+)
+def test_slower_is_four_times_the_pause_in_typing(edit: Edit, settings: dict[str, str]) -> None:
+    nvim = edit("x =\n", f"{settings['onBattery']}.py")
+    nvim.change_settings(debounceMs=PAUSE_MS, **settings)
+    nvim.keys("A<Space>")
+    nvim.shows("1")
+    started_at = time.monotonic()
+    nvim.keys("a + ")  # several keys in quick succession
+    nvim.shows("2")
+    assert time.monotonic() - started_at >= SLOWNESS * PAUSE_MS / 1000

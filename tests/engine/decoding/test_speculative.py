@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from cancel_when import cancelling
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from intarsia.engine.decoding.hole_request import EndRule, HoleRequest
@@ -102,7 +102,6 @@ _policies = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(_truths, _draws, _policies)
 def test_the_text_is_the_models_own(
     truth: list[int], is_right: list[bool], policy: SpeculationPolicy
@@ -116,7 +115,6 @@ def test_the_text_is_the_models_own(
     assert hole.finish_reason == "end"
 
 
-@settings(deadline=None)
 @given(_truths, _draws, _policies, st.integers(1, 25))
 def test_no_more_tokens_than_asked_for(
     truth: list[int], is_right: list[bool], policy: SpeculationPolicy, max_tokens: int
@@ -129,7 +127,6 @@ def test_no_more_tokens_than_asked_for(
     assert hole.finish_reason == ("end" if is_whole else "max_tokens")
 
 
-@settings(deadline=None)
 @given(_truths, _draws, _policies, st.integers(1, 6))
 def test_too_few_passes_return_the_proposal_too(
     truth: list[int], is_right: list[bool], policy: SpeculationPolicy, max_forwards: int
@@ -188,7 +185,6 @@ class HastyVerifier(RuleVerifier):
         return super()._says(place) + torch.nn.functional.one_hot(torch.tensor(_END), _VOCAB) * 6.0
 
 
-@settings(deadline=None)
 @given(_truths, _draws, _policies)
 def test_a_hole_does_not_end_before_it_may(truth, draws, policy):
     end_rule = EndRule(ids=frozenset({_END}), may_follow=lambda ids: len(ids) >= len(truth))

@@ -56,7 +56,7 @@ def test_unsure_tokens_are_unmasked_one_a_step_the_surest_first() -> None:
     assert denoised.num_forwards == 3
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     ids=st.lists(st.none() | st.integers(0, END), min_size=1, max_size=10),
     seed=st.integers(0, 2**32),

@@ -56,7 +56,7 @@ def run(
     return denoised, canvases, drafts
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(ids=some_canvas, sureness=st.floats(0, 20), seed=st.integers(0, 2**32))
 def test_given_tokens_never_change_and_the_budget_of_steps_holds(
     ids: list[int | None], sureness: float, seed: int
@@ -84,7 +84,7 @@ def test_given_tokens_never_change_on_the_toy_model() -> None:
             assert row[[0, 3, 5]].tolist() == [5, 6, 7]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     sureness=st.lists(st.floats(0, 12), min_size=1, max_size=8),
     num_given=st.integers(0, 12),

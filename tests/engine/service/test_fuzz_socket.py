@@ -94,7 +94,6 @@ def engine() -> Iterator[FuzzedEngine]:
 
 @settings(
     max_examples=150,
-    deadline=None,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -131,7 +131,7 @@ def test_a_line_too_long_to_be_filled_gives_the_reason():
     assert "the line is too long" in open_marked(text, hole, PLAIN_TEXT).reason
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(texts, languages, st.lists(st.sampled_from(["@@", "x", "\r", "😀"]), max_size=2))
 def test_places_are_in_order_apart_and_inside_any_text(text, language, marks):
     holes = find_holes(text, language, marks=marks)

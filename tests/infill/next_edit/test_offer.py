@@ -130,7 +130,7 @@ def test_the_best_offer_of_a_place_is_first_and_alone() -> None:
 pieces = st.lists(st.sampled_from([*PIECES, "a = 1\n", "b\n", "\n"]), max_size=30).map("".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(pieces, languages, texts, st.data())
 def test_no_offer_touches_another_line(
     text: str, language: object, new: str, data: st.DataObject

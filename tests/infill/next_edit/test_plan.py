@@ -125,7 +125,7 @@ def test_huge_lines_are_left_out_of_the_window() -> None:
 pieces = st.lists(st.sampled_from([*PIECES, "a = 1\n", "b\n", "\n"]), max_size=30).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(pieces, languages, st.data())
 def test_any_edit_of_any_text(text: str, language: object, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
@@ -143,7 +143,7 @@ def test_any_edit_of_any_text(text: str, language: object, data: st.DataObject) 
     assert quiet.isdisjoint(plan.free_lines)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(pieces, languages, st.data())
 def test_any_line_of_any_text_can_be_read(text: str, language: object, data: st.DataObject) -> None:
     line = data.draw(st.integers(0, 40))

@@ -157,7 +157,7 @@ def test_an_offer_is_same_rename_where_all_whole_words_are() -> None:
         assert is_same_rename(rename, old, new, PYTHON) is expected
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(texts, texts, st.sampled_from(LANGUAGES), st.data())
 def test_any_two_texts_give_none_or_the_whole_difference(
     before: str, other: str, language: object, data: st.DataObject

@@ -71,14 +71,14 @@ def put_in(lines: list[str], hunks: list[Hunk]) -> list[str]:
     return result + lines[at:]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(texts, texts)
 def test_hunks_put_into_the_old_lines_give_the_new_ones(before: str, after: str) -> None:
     old, new = plain_lines(before), plain_lines(after)
     assert put_in(old, hunks_between(old, new)) == new
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.one_of(texts, st.just("")))
 def test_lines_joined_are_the_text(text: str) -> None:
     lines = plain_lines(text)

@@ -39,7 +39,7 @@ def test_the_repair_is_among_the_proposals(case: dict[str, Any]):
     assert case["repaired"] in repaired(found)
 
 
-@settings(max_examples=20, deadline=None)  # each parses some hundred texts
+@settings(max_examples=20)  # each parses some hundred texts
 @given(
     st.integers(0, len(GOOD)), st.integers(0, 3), st.sampled_from(["", ")", "(", "x ", "if", "é"])
 )

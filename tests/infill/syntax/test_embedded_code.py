@@ -150,7 +150,7 @@ PARTS = ["```", "````", "~~~", "python", " js", "\n", "\r\n", "\r", "> ", "- ", 
 documents = st.lists(st.sampled_from(PARTS), max_size=30).map("".join) | texts
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(documents, st.data())
 def test_code_is_a_part_of_the_text_in_its_place(text, data):
     start = data.draw(st.integers(0, len(text)))

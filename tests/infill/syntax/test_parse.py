@@ -95,7 +95,7 @@ def test_an_edit_is_parsed_as_the_whole_text_would_be():
     assert str(edited.tree.root_node) == str(fresh.tree.root_node)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.text("ab(){}[]:='\"\n 😀ü#", max_size=40), st.data())
 def test_nodes_at_is_the_path_of_nodes_that_hold_a_character(text, data):
     syntax = parse(text, PYTHON)

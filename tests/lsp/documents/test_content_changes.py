@@ -77,7 +77,7 @@ changes = st.lists(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(
     text=texts,
     changes=changes,

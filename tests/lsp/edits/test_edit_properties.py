@@ -81,7 +81,7 @@ def test_edits_of_every_kind_give_way_to_fills_at_a_cursor_and_those_do_not():
         assert not request_for(plan, session.settings, 100).is_background
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.lists(texts, min_size=1, max_size=4),
     st.lists(texts, min_size=1),
@@ -102,7 +102,7 @@ def test_an_edit_of_all_holes_changes_the_holes_and_nothing_else(
     assert (work.reason is None) == (0 < len(work.replacements) == work.num_holes)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     texts, texts, language_ids, encodings, SHAPES, st.sampled_from(["fill", "rewrite"]), st.data()
 )
@@ -126,7 +126,7 @@ def test_an_edit_of_a_selection_changes_the_selection_and_nothing_else(
         assert text[one.start : one.end] != one.new
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(texts, min_size=2, max_size=4), st.lists(texts, min_size=1), st.integers(0, 5))
 def test_an_edit_of_a_text_that_is_typed_in_meanwhile_is_refused(pieces, fills, typed_at):
     text = MARK.join(pieces)

@@ -7,17 +7,25 @@ from intarsia.infill.typing.change import TextChange
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.manners.document_change import change_between
 
+TABLE = "a = old\nb = old\n\nc = old\n"
+
 
 def change(text: str, *edits: tuple[int, int, int, str]) -> TextChange:
     """Return the change by edits of a line: from a column, to a column, with a text."""
+    places = [
+        types.Range(types.Position(line, start), types.Position(line, end))
+        for line, start, end, _ in edits
+    ]
+    return change_of_ranges(text, *zip(places, [inserted for *_, inserted in edits], strict=True))
+
+
+def change_of_ranges(text: str, *edits: tuple[types.Range, str]) -> TextChange:
+    """Return the change by edits that one message brings."""
     documents = Documents()
     documents.open(types.TextDocumentItem("file:///a.py", "python", 1, text))
     before = documents.current("file:///a.py")
     events: list[types.TextDocumentContentChangeEvent] = [
-        types.TextDocumentContentChangePartial(
-            types.Range(types.Position(line, start), types.Position(line, end)), inserted
-        )
-        for line, start, end, inserted in edits
+        types.TextDocumentContentChangePartial(place, inserted) for place, inserted in edits
     ]
     identifier = types.VersionedTextDocumentIdentifier(uri="file:///a.py", version=2)
     documents.change(types.DidChangeTextDocumentParams(identifier, events))
@@ -55,3 +63,11 @@ def test_places_of_a_formatter_are_several() -> None:
 def test_a_key_with_several_cursors_is_alike_and_replace_all_is_not() -> None:
     assert change("a\nb\nc\n", (0, 1, 1, "x"), (1, 1, 1, "x"), (2, 1, 1, "x")).is_alike
     assert not change("a\na\na\n", (0, 0, 1, "sum"), (1, 0, 1, "sum"), (2, 0, 1, "sum")).is_alike
+
+
+def test_changed_lines_that_are_sent_as_one_change_are_several_places() -> None:
+    lines = types.Range(types.Position(0, 4), types.Position(3, 7))
+    replaced = change_of_ranges(TABLE, (lines, "new\nb = new\n\nc = new"))
+    assert replaced.num_places == 3 and not replaced.is_alike
+    pasted = change_of_ranges(TABLE, (lines, "x\ny\n"))
+    assert pasted.num_places == 1

@@ -133,7 +133,7 @@ texts = st.lists(st.sampled_from(["a", "b\n", "\n", "\r\n", "c d\n", "é\n"]), m
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(texts, texts, st.data())
 def test_what_an_offer_replaces_stays_the_same_text(
     text: str, new: str, data: st.DataObject

@@ -39,7 +39,7 @@ def test_other_nodes_count_as_strings_when_named():
     assert draw(text, "javascript", frozenset({"jsx_text"})) == "...sssss...."
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(texts, languages)
 def test_the_map_agrees_with_is_code_at_every_offset(text, language):
     syntax = parse_afresh(text, language)
@@ -50,7 +50,7 @@ def test_the_map_agrees_with_is_code_at_every_offset(text, language):
         ]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.text("aä😀\ud800\n", max_size=30))
 def test_every_byte_has_the_offset_of_its_character_and_the_end_comes_last(text):
     widths = [len(character.encode("utf-8", "replace")) for character in text]

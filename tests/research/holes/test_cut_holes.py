@@ -191,7 +191,7 @@ def test_other_texts_parsed_before_change_nothing():
     assert cut_holes(text, PYTHON) == first
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(texts, languages, st.integers(1, 3))
 def test_holes_of_any_text_are_in_code(text, language, times):
     text *= times

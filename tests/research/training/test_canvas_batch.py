@@ -18,7 +18,7 @@ _IDS = st.lists(st.integers(10, 99), min_size=1, max_size=40)
 _GIVEN = st.lists(st.integers(10, 99), max_size=20)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.lists(
         st.builds(HoleIds, prefix=_IDS, given=_GIVEN, middle=_IDS, suffix=_IDS, group=st.just(0)),

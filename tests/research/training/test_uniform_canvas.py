@@ -64,7 +64,7 @@ def test_a_hole_that_is_too_long_is_refused() -> None:
         drawn(hole(num_middle=17))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     num_given=st.integers(0, 9),
     num_middle=st.integers(1, 16),

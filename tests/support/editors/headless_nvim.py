@@ -94,6 +94,11 @@ class Neovim:
         else:
             self.until(f"{GHOST_TEXT} == [=[{text}]=] and require('intarsia').is_shown()")
 
+    def is_silent(self, words: str) -> None:
+        """Wait until the last request got nothing, for the reason with these words."""
+        self.until(f"{REASON}:find([=[{words}]=], 1, true)")
+        assert self.lua(GHOST_TEXT) is None
+
     def drafts(self, text: str) -> None:
         """Wait until this is drawn of a suggestion that has not settled yet."""
         self.until(f"{GHOST_TEXT} == [=[{text}]=]")
@@ -108,6 +113,16 @@ class Neovim:
         self.keys("<Esc>")
         self.run("vim.cmd.edit({ args = { ... }, bang = true })", str(file))
         self.until(ATTACHED)
+
+    def change_settings(self, **settings: object) -> None:
+        """Give plugin and server other values of these settings; the next request goes by them."""
+        self.run(CHANGE_SETTINGS, settings)
+
+    def restart_server(self) -> None:
+        """Have the server end, which writes its counts, and start again."""
+        self.run("require('intarsia.server').restart()")
+        self.until("#vim.lsp.get_clients({ name = 'intarsia' }) == 0")
+        self.until("#vim.lsp.get_clients({ name = 'intarsia' }) > 0")
 
     def tells(self, words: str) -> None:
         """Wait until Neovim has told the user these words; forget its messages."""
@@ -127,6 +142,16 @@ class Neovim:
             raise NeovimError("nvim has ended")
         return found
 
+
+CHANGE_SETTINGS = """
+local options = require('intarsia.options').current
+options.settings = vim.tbl_deep_extend('force', options.settings or {}, ...)
+local client = vim.lsp.get_clients({ name = 'intarsia' })[1]
+client.settings = vim.tbl_deep_extend('force', client.settings, { intarsia = ... })
+client:notify('workspace/didChangeConfiguration', { settings = client.settings })
+"""
+
+REASON = "(vim.tbl_get(require('intarsia').info() or {}, 'last', 'reason') or '')"
 
 MESSAGES = "vim.fn.execute('messages')"
 

@@ -46,7 +46,7 @@ def edits_of(files: dict[str, str]) -> tuple[RecentEdit, ...]:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(workspaces, holes, budgets)
 def test_every_choice_keeps_the_promises(files: dict[str, str], text: str, budget: int) -> None:
     files = {**files, "main.py": text}
@@ -67,7 +67,7 @@ def test_every_choice_keeps_the_promises(files: dict[str, str], text: str, budge
     assert chunks == choose_chunks(workspace(files), place, options)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(workspaces, holes)
 def test_no_signature_repeats_a_line_of_the_file(files: dict[str, str], text: str) -> None:
     files = {**files, "main.py": text}
@@ -77,7 +77,7 @@ def test_no_signature_repeats_a_line_of_the_file(files: dict[str, str], text: st
         assert not any(known.has(line) for line in shown)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(workspaces, holes)
 def test_chunks_of_one_choice_do_not_repeat_each_other(files: dict[str, str], text: str) -> None:
     files = {**files, "main.py": text}

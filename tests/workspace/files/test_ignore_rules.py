@@ -95,7 +95,7 @@ def test_all_folders_inside_of_one_are_no_files(tmp_path: Path) -> None:
         assert is_ignored(tmp_path, name) == git_ignores(tmp_path, name), name
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     rules=st.dictionaries(
         st.sampled_from(["", "a/", "a/b/", "gen/"]), st.lists(PATTERNS, max_size=4), max_size=3

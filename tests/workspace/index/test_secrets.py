@@ -178,7 +178,7 @@ def answered_marks(workspace: Workspace) -> set[str]:
     return marks_of(answers)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(steps=STEPS)
 def test_no_secret_reaches_an_answer_or_a_row(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, ...]]

@@ -217,7 +217,7 @@ def test_all_imports_of_this_project_are_found() -> None:
 NAMES = st.text(alphabet='ab./\\:@*~$"{}', max_size=12)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(
     language=st.sampled_from(LANGUAGES),
     module=NAMES,

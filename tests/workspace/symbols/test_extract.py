@@ -178,7 +178,7 @@ def test_a_name_loses_only_quotes_around_all_of_it(heading: str, names: list[str
     assert [one.name for one in symbols.definitions] == names
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(language=st.sampled_from(LANGUAGES), data=st.data())
 def test_any_text_has_symbols_inside_the_file(language: Language, data: st.DataObject) -> None:
     """Real code with a piece cut out and another put in, or any characters."""

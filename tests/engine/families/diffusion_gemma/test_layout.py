@@ -52,7 +52,7 @@ def test_drawn(num_given: int, num_free: int, num_suffix: int, canvases: list[st
     assert drawn(num_given, num_free, num_suffix) == canvases
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     num_given=st.integers(0, 40),
     num_free=st.integers(1, 600),

@@ -117,7 +117,7 @@ def test_typing_reads_neither_prefix_nor_suffix_again(
     assert first.num_prefilled > 100
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(typed=st.text(alphabet="ab( \n", max_size=30), decoding=st.sampled_from(DECODINGS))
 def test_a_kept_boundary_gives_the_text_of_a_fresh_engine(
     toy: Path, adapter: Path, typed: str, decoding: Decoding

@@ -42,7 +42,7 @@ def check_continues(
         assert filled.text[:end] == continued[:end], "and the answer is what follows it"
 
 
-@settings(deadline=None, max_examples=120)
+@settings(max_examples=120)
 @given(
     given_text=st.text(max_size=12) | st.text(alphabet="def return val é😀\n", max_size=12),
     decoding=st.sampled_from(DECODINGS),

@@ -156,7 +156,7 @@ def test_a_draft_longer_than_its_answer_may_be_is_refused(filler: MaskedCausalFi
         run_fill(filler, rewriting(max_tokens=3))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     draft=st.text(max_size=30) | st.text(alphabet="def return val é😀\n", max_size=30),
     noise=st.floats(0.01, 0.99),

@@ -102,7 +102,7 @@ def test_the_text_is_greedy_with_any_adapter(
         assert written.num_committed == len(written.ids)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     num_proposed=st.integers(0, 9),
     num_rows=st.integers(1, 24),

@@ -55,7 +55,7 @@ def test_comments_and_strings_are_the_users_own_unless_a_language_wants_more(
     expect_silence(window, "the cursor is in a comment")
     other = windows.open(
         SUM.replace("║", "  # the sum of the║"),
-        settings={"[python]": {"intarsia.inComments": "always"}},
+        settings={"[python]": {"intarsia.inComments": "always"}, "intarsia.showThreshold": "0"},
     )
     other.type(" ")
     other.ghost_text()
@@ -75,8 +75,9 @@ def test_nothing_over_the_menu_of_completions(windows: Windows) -> None:
 
 def test_nothing_in_an_open_snippet(windows: Windows) -> None:
     source = "function printAll(items) {\n  ║\n}\n\nprintAll([1, 2, 3]);\n"
-    window = windows.open(source, "print.js")
+    window = windows.open(source, "print.js", settings={"editor.suggestOnTriggerCharacters": False})
     window.command("Snippets: Insert Snippet")
+    window.page.get_by_placeholder("Select a snippet").fill("forof")
     window.choose("forof")
     window.type("it")  # in the snippet's first place
     assert window.ghost_text_within(QUIET_MS) == ""
