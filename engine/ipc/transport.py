@@ -12,6 +12,8 @@ import msgspec
 
 from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, ClientMessage, EngineMessage, encode
 
+_MAX_REASON_CHARS = 300
+
 _LENGTH = struct.Struct(">I")
 _M = TypeVar("_M")
 
@@ -59,7 +61,12 @@ def _decode(data: bytes, decode: Callable[[bytes], _M]) -> _M:
     try:
         return decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ProtocolError(f"malformed message: {error}") from error
+        raise ProtocolError(f"malformed message: {_in_one_line(error)}") from error
+
+
+def _in_one_line(error: Exception) -> str:
+    """Return a reason for the log. It may quote the peer's own names of fields."""
+    return " ".join(str(error).split())[:_MAX_REASON_CHARS]
 
 
 def _check_length(length: int) -> None:

@@ -57,7 +57,8 @@ def _listed_weights(folder: Path) -> tuple[Path, ...]:
         if not isinstance(shards, dict) or not shards:
             raise ModelError(f"{index} is damaged (no weight_map): download it again")
         # Names only: a path that leads out of the folder is not a file of the model.
-        return tuple(folder / Path(str(shard)).name for shard in sorted(set(shards.values())))
+        names = {Path(str(shard)).name for shard in shards.values()}
+        return tuple(folder / name for name in sorted(names))
     whole = folder / "model.safetensors"
     return (whole,) if whole.is_file() else ()
 

@@ -114,7 +114,7 @@ class ClientSession:
         if self._has_token(hello):
             self._host.greeted_by(hello.build)
         if refusal is not None:
-            _log.warning("refused client %r (build %s): %s", hello.client, hello.build, refusal)
+            _log.warning("refused client %r (build %r): %s", hello.client, hello.build, refusal)
             self.send(Refused(protocol=PROTOCOL_VERSION, build=build_id(), message=refusal))
             return False
         self.send(Welcome(protocol=PROTOCOL_VERSION, build=build_id(), pid=os.getpid()))

@@ -25,6 +25,10 @@ MAX_IGNORE_BYTES = 256 * 1024
 _FOLDERS_INSIDE = re.compile(r"/\*\*/\s*\Z")
 """``a/**/`` names all folders inside of ``a``: pathspec would take the files for folders too."""
 
+_MAX_WILDCARDS = 3
+"""In one rule: what a match takes grows with the path's length to the power of this."""
+_ESCAPED_OR_STARS = re.compile(r"\\.|\*+")
+
 _MAX_LEVELS_UP = 40
 
 
@@ -133,13 +137,41 @@ def _is_whole(found: re.Match[str], inside: str, is_folder: bool) -> bool:
 
 def _spec(path: str) -> GitIgnoreSpec | None:
     """Return the rules of a file; None if there are none. A rule that is no pattern is left out."""
-    lines = [_FOLDERS_INSIDE.sub("/**/*/", line) for line in _lines(path)]
+    lines = [_FOLDERS_INSIDE.sub("/**/*/", _bounded(line)) for line in _lines(path)]
     if not lines:
         return None
     try:
         return GitIgnoreSpec.from_lines(lines)
     except (ValueError, re.error):
         return GitIgnoreSpec.from_lines([line for line in lines if _is_pattern(line)])
+
+
+def _bounded(line: str) -> str:
+    """Return a rule with few wildcards. One with more is cut, so that it leaves out more files.
+
+    Rules are matched by backtracking: with a dozen wildcards, one path would take hours.
+    """
+    if line.startswith("#"):
+        return line
+    line = _ESCAPED_OR_STARS.sub(_one_wildcard, line)
+    found = _ESCAPED_OR_STARS.finditer(line)
+    wildcards = [match.start() for match in found if match.group().startswith("*")]
+    if len(wildcards) <= _MAX_WILDCARDS:
+        return line
+    if line.startswith("!"):
+        return ""
+    kept = line[: wildcards[_MAX_WILDCARDS - 1]].partition("[")[0]
+    return f"{kept}*"
+
+
+def _one_wildcard(match: re.Match[str]) -> str:
+    """Return asterisks as git reads them: two between slashes, and one anywhere else."""
+    asterisks, line = match.group(), match.string
+    if not asterisks.startswith("**"):
+        return asterisks
+    before, after = line[: match.start()].removeprefix("!"), line[match.end() :]
+    is_whole = before[-1:] in ("", "/") and (after[:1] in ("", "/") or after.isspace())
+    return "**" if is_whole else "*"
 
 
 def _is_pattern(line: str) -> bool:

@@ -24,11 +24,10 @@ from intarsia.engine.cache.folder import (
 )
 from intarsia.engine.cache.lock import exclusive
 from intarsia.engine.cache.progress import Progress
-from intarsia.engine.model_store.gguf.config import config_from_gguf
 from intarsia.engine.model_store.gguf.conversion_seal import problem_of_conversion, seal_conversion
-from intarsia.engine.model_store.gguf.fused_layout import FUSED_FORMAT, FusedTensor, fused_tensors
+from intarsia.engine.model_store.gguf.fused_layout import FUSED_FORMAT, FusedTensor
+from intarsia.engine.model_store.gguf.read import GgufModel, read_gguf_model
 from intarsia.engine.model_store.gguf.tensors import GgufFile
-from intarsia.engine.model_store.gguf.tokenizer import tokenizer_from_gguf
 
 _log = logging.getLogger(__name__)
 
@@ -86,21 +85,17 @@ def _convert_locked(
     change_for: Callable[[Mapping[str, Any]], ChangeRows] | None,
 ) -> None:
     on_progress(f"reading {gguf.name}", None)
-    source = GgufFile(gguf)
-    embed, output = _embedding_and_output(source)
-    config = config_from_gguf(source.fields, is_tied=output is None)
-    tensors = fused_tensors(source.shapes, config, embed=embed, output=output)
-    change = _unchanged if change_for is None else change_for(config)
-    tokenizer = tokenizer_from_gguf(source.fields)
-    require_space(folder.parent, sum(_num_bytes(tensor) for tensor in tensors))
+    model = read_gguf_model(gguf)
+    change = _unchanged if change_for is None else change_for(model.config)
+    require_space(folder.parent, sum(_num_bytes(tensor) for tensor in model.tensors))
 
     partial = folder.with_name(f"{folder.name}.partial")
     shutil.rmtree(partial, ignore_errors=True)
     partial.mkdir(mode=_FOLDER_MODE)
     try:
-        tokenizer.save(str(partial / "tokenizer.json"), pretty=False)
-        (partial / "config.json").write_text(json.dumps(config, indent=2), encoding="utf-8")
-        _write_tensors(source, tensors, change, partial / "model.safetensors", on_progress)
+        model.tokenizer.save(str(partial / "tokenizer.json"), pretty=False)
+        (partial / "config.json").write_text(json.dumps(model.config, indent=2), encoding="utf-8")
+        _write_tensors(model, change, partial / "model.safetensors", on_progress)
         for file in partial.iterdir():
             file.chmod(_FILE_MODE)
         seal_conversion(partial, name=folder.name)
@@ -110,42 +105,17 @@ def _convert_locked(
         raise
 
 
-def _embedding_and_output(source: GgufFile) -> tuple[str, str | None]:
-    """Return the names of both tensors; the output is None if both are one matrix (tied).
-
-    llama.cpp may write a tied matrix twice, in different formats: the finer one is used for both.
-    """
-    embed, output = "token_embd.weight", "output.weight"
-    if output not in source.shapes or embed not in source.shapes:
-        return embed, None
-    if not _are_same_but_for_rounding(source, embed, output):
-        return embed, output
-    return max(output, embed, key=source.num_stored_bytes), None
-
-
-def _are_same_but_for_rounding(source: GgufFile, first: str, second: str) -> bool:
-    if source.shapes[first] != source.shapes[second]:
-        return False
-    rows, other_rows = (source.sample(name, 64) for name in (first, second))
-    return float(abs(rows - other_rows).mean()) < 0.2 * float(abs(rows).mean())
-
-
 def _unchanged(tensor: str, first_row: int, rows: Rows) -> Rows:
     return rows
 
 
-def _write_tensors(
-    source: GgufFile,
-    tensors: Sequence[FusedTensor],
-    change: ChangeRows,
-    path: Path,
-    on_progress: Progress,
-) -> None:
+def _write_tensors(model: GgufModel, change: ChangeRows, path: Path, on_progress: Progress) -> None:
+    tensors = model.tensors
     with path.open("wb") as file:
         file.write(_header(tensors))
         for index, tensor in enumerate(tensors):
             on_progress("converting the model", index / len(tensors))
-            for chunk in _bf16_chunks(source, tensor, change):
+            for chunk in _bf16_chunks(model.source, tensor, change):
                 file.write(chunk)
         on_progress("converting the model", 1.0)
         _flush_to_disk(file)

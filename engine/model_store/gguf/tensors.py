@@ -11,13 +11,37 @@ from gguf import GGUFReader, dequantize
 from intarsia.engine.errors import ModelError
 
 _CHUNK_ELEMENTS = 4 * 1024 * 1024
+_MAX_VALUES = 5_000_000
+"""In the metadata: a large vocabulary with its merges has a million."""
+
+
+class _BoundedReader(GGUFReader):  # type: ignore[misc]
+    """gguf's reader within bounds: it would take any number of values from after the file's end."""
+
+    def __init__(self, path: Path) -> None:
+        self._num_values = 0
+        super().__init__(path)
+
+    def _get(
+        self, offset: int, dtype: npt.DTypeLike, count: int = 1, override_order: Any = None
+    ) -> npt.NDArray[Any]:
+        if offset + np.dtype(dtype).itemsize * int(count) > len(self.data):
+            raise ValueError("it ends early")
+        values: npt.NDArray[Any] = super()._get(offset, dtype, count, override_order)
+        return values
+
+    def _get_field_parts(self, orig_offs: int, raw_type: int) -> Any:
+        self._num_values += 1
+        if self._num_values > _MAX_VALUES:
+            raise ValueError("it has too many values")
+        return super()._get_field_parts(orig_offs, raw_type)
 
 
 def open_gguf(path: Path) -> GGUFReader:
     """Map a GGUF file. Raises ModelError for a file that cannot be read."""
     try:
-        return GGUFReader(path)
-    except (OSError, ValueError, IndexError, OverflowError) as fault:
+        return _BoundedReader(path)
+    except (OSError, ValueError, LookupError, OverflowError, RecursionError) as fault:
         raise ModelError(
             f"{path} is not a GGUF file, or is damaged ({fault}): download it again"
         ) from fault

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from intarsia.engine.remote.dialects.generation import (
+    UNREADABLE,
     Generation,
     Reading,
     ServerBusy,
@@ -112,7 +113,7 @@ def parse_event(data: bytes, system: str) -> Event | None:
         return None
     try:
         event = _decoder.decode(data)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise UnusableAnswer(f"an event is not {system}'s: {error}") from error
     if event.error is not None:
         raise _fault_of(event.error)

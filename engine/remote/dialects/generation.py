@@ -4,6 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
+import msgspec
+
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What msgspec raises for bytes that are no JSON of the wanted shape."""
+
 StopKind: TypeAlias = Literal["end_token", "stop_text", "limit"]
 """Why a server ended its text: the model's own end token, a stop text, or ``max_tokens``."""
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, TypeAlias
 import msgspec
 
 from intarsia.engine.remote.dialects.generation import (
+    UNREADABLE,
     Chunk,
     Generation,
     LikelyToken,
@@ -103,7 +104,7 @@ class LlamaCpp:
             return None
         try:
             event = _decoder.decode(data)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             raise UnusableAnswer(f"an event is not llama.cpp's: {error}") from error
         _require_no_fault(event)
         return Chunk(

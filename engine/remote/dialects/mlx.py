@@ -12,7 +12,7 @@ import msgspec
 
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.remote.dialects.completions import PATH, Parameters, least_log_p
-from intarsia.engine.remote.dialects.generation import Reading, UnusableAnswer
+from intarsia.engine.remote.dialects.generation import UNREADABLE, Reading, UnusableAnswer
 from intarsia.engine.remote.dialects.text_generation import (
     AnswerForm,
     TextChunk,
@@ -94,7 +94,7 @@ class Mlx:
         """Return the answer. Raises UnusableAnswer."""
         try:
             answer = _decoder.decode(data)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             raise UnusableAnswer(f"an answer is not mlx-lm's: {error}") from error
         choice = answer.choices[0] if answer.choices else _Choice()
         scored = () if choice.logprobs is None else choice.logprobs.content

@@ -11,7 +11,7 @@ import msgspec
 
 from intarsia.engine.remote.dialects.completions import Parameters, least_log_p
 from intarsia.engine.remote.dialects.entropy import entropy_of
-from intarsia.engine.remote.dialects.generation import ServerBusy, UnusableAnswer
+from intarsia.engine.remote.dialects.generation import UNREADABLE, ServerBusy, UnusableAnswer
 from intarsia.engine.remote.dialects.text_generation import (
     AnswerForm,
     TextChunk,
@@ -94,7 +94,7 @@ class Ollama:
         """Return a line of the answer. Raises UnusableAnswer, ServerBusy."""
         try:
             event = _decoder.decode(data)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             raise UnusableAnswer(f"a line is not Ollama's: {error}") from error
         if event.error is not None:
             said = " ".join(event.error.split())[:200]

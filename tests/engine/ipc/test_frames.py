@@ -3,6 +3,7 @@
 import asyncio
 import struct
 
+import msgspec
 import pytest
 
 from intarsia.engine.ipc.messages import (
@@ -83,3 +84,13 @@ async def test_a_stream_that_ends_within_a_frame_is_a_protocol_error(length: int
 def test_a_hello_of_a_later_protocol_with_new_fields_can_still_be_read():
     later = b"\x85\xa4type\xa5hello\xa8protocol\x63\xa5build\xa1b\xa6client\xa1c\xa3new\x01"
     assert decode_client_message(later) == Hello(protocol=99, build="b", client="c")
+
+
+async def test_the_reason_is_one_short_line_whatever_the_peer_calls_its_fields():
+    forged = "x\n2026-01-01 ERROR engine: " + "y" * 9_000
+    body = msgspec.msgpack.encode({"type": "cancel", "id": 1, forged: 2})
+    reader = stream_of(struct.pack(">I", len(body)) + body)
+    with pytest.raises(ProtocolError, match="malformed message") as failure:
+        await read_message(reader, decode_client_message)
+    assert "\n" not in str(failure.value)
+    assert len(str(failure.value)) < 400

@@ -82,6 +82,13 @@ def test_a_file_nested_too_deeply_is_refused(folder: Path, name: str) -> None:
     assert name in refusal(folder)
 
 
+@pytest.mark.parametrize("shards", [["a"], {}, None, 1, 1.5, True])
+def test_a_list_of_weights_with_odd_names_is_refused(folder: Path, shards: object) -> None:
+    names = {"weight_map": {"a": "model.safetensors", "b": shards}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(names))
+    assert "cannot read" in refusal(folder)
+
+
 def test_settings_of_a_tokenizer_nested_too_deeply_are_left_out(folder: Path) -> None:
     (folder / "tokenizer_config.json").write_text(DEEP)
     config = EngineConfig(model=str(folder), device="cpu", dtype="float32", stored_bytes=0)

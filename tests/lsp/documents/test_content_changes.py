@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
+from reference_text import ENCODINGS, slowly_changed
 
 from intarsia.lsp.documents import content_changes
 from intarsia.lsp.documents.content_changes import changed_text
@@ -14,7 +15,6 @@ from intarsia.lsp.documents.documents import Documents
 from intarsia.lsp.documents.positions import PositionEncoding
 
 URI = "file:///a.py"
-ENCODINGS: Sequence[PositionEncoding] = ("utf-8", "utf-16", "utf-32")
 
 Change = types.TextDocumentContentChangeEvent
 
@@ -26,43 +26,6 @@ def partial(start: tuple[int, int], end: tuple[int, int], text: str) -> Change:
 
 def whole(text: str) -> Change:
     return types.TextDocumentContentChangeWholeDocument(text=text)
-
-
-def slowly_changed(text: str, changes: Sequence[Change], encoding: PositionEncoding) -> str:
-    """The reference: walks over the characters of the whole text for each position."""
-    for change in changes:
-        if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-            text = change.text
-        else:
-            start = slow_offset(text, change.range.start, encoding)
-            end = max(start, slow_offset(text, change.range.end, encoding))
-            text = text[:start] + change.text + text[end:]
-    return text
-
-
-def slow_offset(text: str, position: types.Position, encoding: PositionEncoding) -> int:
-    offset = line = units = 0
-    while offset < len(text) and line < position.line:
-        is_crlf = text[offset : offset + 2] == "\r\n"
-        line += text[offset] in "\r\n"
-        offset += 2 if is_crlf else 1
-    while offset < len(text) and text[offset] not in "\r\n" and line == position.line:
-        units += num_units(text[offset], encoding)
-        if units > position.character:
-            break
-        offset += 1
-    return offset
-
-
-def num_units(character: str, encoding: PositionEncoding) -> int:
-    code = ord(character)
-    match encoding:
-        case "utf-8":
-            return 1 + (code > 0x7F) + (code > 0x7FF) + (code > 0xFFFF)
-        case "utf-16":
-            return 1 + (code > 0xFFFF)
-        case "utf-32":
-            return 1
 
 
 texts = st.text(alphabet="ab\n\r\x0c\u2028ß日😀\ud83d\ude00", max_size=24)

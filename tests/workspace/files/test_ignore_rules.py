@@ -181,3 +181,33 @@ def test_an_ignore_file_that_is_a_pipe_or_a_link_is_not_read(tmp_path: Path):
     (tmp_path / ".gitignore").symlink_to(tmp_path / "elsewhere")
     os.mkfifo(tmp_path / ".intarsiaignore")
     assert not is_ignored(tmp_path, "a.py")
+
+
+HOSTILE_RULES = (
+    "*a*a*a*a*a*a*a*a*a*a*a*a*b",
+    "**a**a**a**a**a**a**a**b",
+    "?******************************b",
+    "**/a/**/a/**/a/**/a/**/a/**/a/**/b",
+    r"\\*a\\*a" + "a*" * 12 + "b",
+)
+
+
+@pytest.mark.parametrize("rule", HOSTILE_RULES)
+def test_a_rule_of_many_wildcards_is_decided_at_once(tmp_path: Path, rule: str) -> None:
+    """It would take longer than the time limit of tests, and reads no file that it names."""
+    (tmp_path / ".gitignore").write_text(f"{rule}\n")
+    assert not is_ignored(tmp_path, "other.py")
+    for name in ("a" * 200, "a/" * 30 + "a"):
+        rules_of(tmp_path).why_not((tmp_path / name).as_posix())
+
+
+def test_a_rule_of_many_wildcards_leaves_out_all_that_it_names(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("a*b*c*d*e.py\n!a*b*c*d*e.py\n# * * * *\n")
+    assert is_ignored(tmp_path, "a1b2c3d4e.py")
+    assert not is_ignored(tmp_path, "b.py")
+
+
+def test_asterisks_in_a_row_are_one(tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text("a***b***c***d.py\n")
+    assert is_ignored(tmp_path, "a1b2c3d.py")
+    assert not is_ignored(tmp_path, "a1.py")
