@@ -14,6 +14,7 @@ open in the 511th block it writes past the end (0.25.0).
 
 import contextlib
 import re
+import threading
 import time
 from collections.abc import Callable
 
@@ -30,6 +31,9 @@ LOGGED_LIMIT_S = 0.5
 """Writing the log takes some twenty times as long as parsing."""
 
 CHUNK_BYTES = 32 * 1024
+
+NODE_BYTES = 256
+"""Most nodes with a text that is read are names."""
 
 MAX_ERROR_STEPS = 50_000_000
 """The squares of the numbers of nodes in what could not be parsed: a query takes about 0.05 s."""
@@ -76,7 +80,7 @@ def parse_bounded(
         return None
     if source.is_late():
         return None
-    source.has_time_limit = False  # the tree keeps it, and reads the text of nodes
+    source.is_parsed = True  # the tree keeps it, and reads the text of nodes
     return None if is_too_broken(tree) else tree
 
 
@@ -84,18 +88,37 @@ class _Source:
     """Gives a parser the bytes of a text, and none once its time is over."""
 
     def __init__(self, data: bytes, limit_s: float) -> None:
-        self.has_time_limit = True
+        self.is_parsed = False
         self._data = data
         self._end, self._quick_end = time.thread_time() + limit_s, time.monotonic() + limit_s
 
     def is_late(self, *_: object) -> bool:
         return time.monotonic() > self._quick_end and time.thread_time() > self._end  # cheap first
 
-    def read(self, byte: int, _point: tree_sitter.Point) -> bytes:
+    def read(self, byte: int, _point: tree_sitter.Point) -> bytes | bytearray:
         """Return the next bytes. One token may take most of the time, so that is looked at here."""
-        if self.has_time_limit and self.is_late():
-            return b""
-        return self._data[byte : byte + CHUNK_BYTES]
+        if self.is_parsed:
+            return self._data[byte : byte + NODE_BYTES]
+        return _given.chunk(b"" if self.is_late() else self._data[byte : byte + CHUNK_BYTES])
+
+
+class _Given(threading.local):
+    """What a parser was given last, one object for each thread.
+
+    tree-sitter 0.26.1 frees nothing that a read function returns: new bytes would stay for ever,
+    and each key of a user would cost the memory of the text.
+    """
+
+    def __init__(self) -> None:
+        self._bytes = bytearray()
+
+    def chunk(self, data: bytes) -> bytearray:
+        """Return the object with other content. The parser is done with what it held before."""
+        self._bytes[:] = data
+        return self._bytes
+
+
+_given = _Given()
 
 
 def is_too_broken(tree: tree_sitter.Tree) -> bool:
@@ -127,8 +150,8 @@ def parse_logged(
     """Parse UTF-8 bytes for the parser's log alone; end early once that is enough."""
     end = time.thread_time() + LOGGED_LIMIT_S
 
-    def read(byte: int, _point: tree_sitter.Point) -> bytes:
-        return data[byte : byte + CHUNK_BYTES]
+    def read(byte: int, _point: tree_sitter.Point) -> bytearray:
+        return _given.chunk(data[byte : byte + CHUNK_BYTES])
 
     def is_over(_byte: int, _has_error: bool) -> bool:
         return is_enough() or time.thread_time() > end

@@ -1,6 +1,8 @@
 """Texts on which a grammar would never end or would crash the process."""
 
+import gc
 import time
+import tracemalloc
 
 import pytest
 
@@ -28,6 +30,28 @@ def test_a_parse_that_does_not_end_is_given_up():
     assert grammar is not None
     assert parse_bounded(UNENDING.encode(), load_grammar(grammar)) is None
     assert parse_bounded(b"echo a\n", load_grammar(grammar)) is not None
+
+
+def test_parses_keep_no_text_and_nodes_tell_theirs():
+    assert PYTHON.grammar is not None
+    grammar, text = load_grammar(PYTHON.grammar), "value = 'a text of many bytes'\n" * 4_000
+
+    def parse_often() -> int:
+        for number in range(20):
+            tree = parse_bounded(f"{text}last = {number}\n".encode(), grammar)
+            assert tree is not None
+            assert tree.root_node.children[-1].text == f"last = {number}".encode()
+            assert tree.root_node.text == f"{text}last = {number}\n".encode()
+        del tree
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    tracemalloc.start()
+    try:
+        before = parse_often()
+        assert parse_often() - before < len(text)
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_text_that_cannot_be_parsed_still_has_holes():
