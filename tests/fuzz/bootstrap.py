@@ -14,6 +14,3 @@ def prepare() -> None:
     folders = settings["tool"]["pytest"]["ini_options"]["pythonpath"]
     sys.path[:0] = [str(ROOT / folder) for folder in folders]
     warnings.simplefilter("ignore")
-
-
-sys.path.insert(0, str(Path(__file__).parent))

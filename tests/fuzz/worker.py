@@ -5,6 +5,7 @@ reaches new branches, and changes these.
 """
 
 import argparse
+import ast
 import logging
 import sys
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from random import Random
 
 import bootstrap
 from harness.mutate import mutated
-from harness.target import Target, load_target
+from harness.target import FOLDER, Target, load_target
 from harness.watched import Current, Watched
 
 BATCH = 1_000
@@ -72,10 +73,6 @@ def _run_coverage(arguments: argparse.Namespace) -> None:
 
 def load_watched(name: str) -> Sequence[str]:
     """Return the packages to count branches in, before the target imports them."""
-    import ast
-
-    from harness.target import FOLDER
-
     tree = ast.parse((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         if isinstance(node, ast.keyword) and node.arg == "watched":
