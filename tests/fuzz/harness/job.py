@@ -3,7 +3,9 @@
 A process that dies is replaced, and goes on with the next inputs.
 """
 
+import os
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +14,9 @@ from typing import Literal, TypeAlias
 from harness.watched import Current, keep_finding
 
 Engine: TypeAlias = Literal["mutation", "coverage"]
+
+MEMORY = Path("/dev/shm")
+"""Files that targets write are kept in memory, where there is such a folder."""
 
 WORKER = Path(__file__).parents[1] / "worker.py"
 STUCK_S = 120.0
@@ -51,14 +56,18 @@ class Job:
         path = self.folder / f"{self.name}.{self.engine}.current"
         path.unlink(missing_ok=True)
         current = Current(path)
-        with path.with_suffix(".log").open("ab") as log:
-            process = subprocess.Popen(self._command(), stdout=log, stderr=log)
-        try:
-            is_stuck = _watch(process, current)
-        finally:
-            if process.poll() is None:
-                process.kill()
-            process.wait()
+        with (
+            path.with_suffix(".log").open("ab") as log,
+            tempfile.TemporaryDirectory(dir=MEMORY if MEMORY.is_dir() else None) as scratch,
+        ):
+            environment = {**os.environ, "TMPDIR": scratch}
+            process = subprocess.Popen(self._command(), stdout=log, stderr=log, env=environment)
+            try:
+                is_stuck = _watch(process, current)
+            finally:
+                if process.poll() is None:
+                    process.kill()
+                process.wait()
         number, data = current.last()
         self.num_done += number
         if is_stuck or process.returncode:

@@ -1,4 +1,4 @@
-"""A folder in memory for targets that read files; it ends with the process."""
+"""A folder for targets that read files: it ends with the process, or with its job."""
 
 import atexit
 import shutil
@@ -6,13 +6,10 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-_MEMORY = Path("/dev/shm")
-
 
 @cache
 def scratch() -> Path:
     """Return this process's folder."""
-    place = _MEMORY if _MEMORY.is_dir() else None
-    folder = Path(tempfile.mkdtemp(prefix="intarsia-fuzz-", dir=place))
+    folder = Path(tempfile.mkdtemp(prefix="intarsia-fuzz-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
