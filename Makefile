@@ -107,6 +107,7 @@ eval: setup
 	  --save build/eval/run.json --html build/eval/page.html
 
 include tests/real_editors/setup.mk
+include tests/fuzz/setup.mk
 include tests/live_engines/setup.mk
 
 clean:

@@ -33,7 +33,7 @@ def read_gguf_model(path: Path) -> GgufModel:
     """Return the model in a file. Raises ModelError for one that is damaged or not supported."""
     try:
         return _read(path)
-    except ModelError:
+    except (ModelError, MemoryError):
         raise
     except Exception as error:  # a damaged file may break any step, and the tokenizer's Rust code
         reason = " ".join(f"{type(error).__name__}: {error}".split())[:_MAX_REASON_CHARS]

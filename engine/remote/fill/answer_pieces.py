@@ -35,8 +35,12 @@ def _event_data(body: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _lines(body: Iterator[bytes]) -> Iterator[bytes]:
-    """Yield each whole line without its line end."""
-    rest = b""
+    """Yield each whole line without its line end. A line may come in millions of pieces."""
+    begun: list[bytes] = []
     for piece in body:
-        *lines, rest = (rest + piece).split(b"\n")
-        yield from lines
+        first, *others = piece.split(b"\n")
+        begun.append(first)
+        if others:
+            yield b"".join(begun)
+            yield from others[:-1]
+            begun = [others[-1]]

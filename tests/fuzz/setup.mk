@@ -1,0 +1,18 @@
+# Fuzzing: FUZZ_OPTIONS="--inputs 100000 --seed 1 positions" limits a run; see --help.
+FUZZ := build/fuzz
+FUZZ_READY := $(FUZZ)/env/.ready
+
+.PHONY: fuzz
+
+fuzz: setup $(FUZZ_READY)
+	$(BIN)/python tests/fuzz/run.py $(FUZZ_OPTIONS)
+
+# Atheris, a coverage-guided fuzzer, in an environment of its own that borrows our packages.
+$(FUZZ_READY): $(READY) tests/fuzz/requirements.txt
+	$(PYTHON) -m venv --clear $(FUZZ)/env
+	$(FUZZ)/env/bin/python -m pip install -q --no-deps --only-binary :all: --require-hashes \
+	  -r tests/fuzz/requirements.txt
+	@for site in $(FUZZ)/env/lib/python3*/site-packages; do \
+	  echo "import site; site.addsitedir('$$(echo $(CURDIR)/$(VENV)/lib/python3*/site-packages)')" \
+	    > $$site/borrowed.pth; done
+	@touch $@
