@@ -11,7 +11,7 @@ LLAMA_CPP_READY := $(LLAMA_CPP)/.ready
 RELEASE := build/release
 RELEASE_READY := $(RELEASE)/.ready
 
-.PHONY: demo test setup lint types pull llama-cpp extension-check foreign-clients lock audit sbom bench eval \
+.PHONY: demo test setup lint types pull llama-cpp extension-check foreign-clients lock audit sbom bench eval soak \
   clean
 
 demo: setup
@@ -105,6 +105,10 @@ eval: setup
 	$(BIN)/intarsia eval --set builtin --set single-line --set random-span-light \
 	  --decoding autoregressive --decoding speculative --decoding entropy \
 	  --save build/eval/run.json --html build/eval/page.html
+
+# Eight clients at work, a fault every minute: MINUTES=60. The report is in build/soak.
+soak: setup
+	$(BIN)/python tests/support/soak --minutes $(or $(MINUTES),60)
 
 include tests/real_editors/setup.mk
 include tests/fuzz/setup.mk

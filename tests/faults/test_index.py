@@ -1,10 +1,13 @@
 """The index of the project is damaged, killed or flooded: fills go on without it, or with it."""
 
+import signal
 import sqlite3
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from engine_watch import until
 from faults.editor import BY_DIGEST, Editor, editor_on
 from faults.fault_server import fault_server_command
@@ -82,6 +85,33 @@ async def test_its_process_is_killed(ground: Ground) -> None:
 
         await until(is_back, PATIENCE_S)
         await until_index_answers(editor)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+async def test_its_process_is_stopped(ground: Ground) -> None:
+    """A question without an answer shows that it hangs: it is killed, and another one started."""
+    async with editor_in_project(ground) as editor:
+        await until_index_answers(editor)
+        before = ground.processes("intarsia.workspace")
+        for process in before:
+            process.send_signal(signal.SIGSTOP)
+        assert await editor.is_in_step()
+
+        async def is_replaced() -> bool:
+            await editor.is_in_step()
+            return not set(before) & set(ground.processes("intarsia.workspace"))
+
+        await until(is_replaced, PATIENCE_S)
+        await until_index_answers(editor)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+async def test_its_process_is_stopped_when_the_editor_ends(ground: Ground) -> None:
+    """The ground finds no process at the end, so the server has killed it."""
+    async with editor_in_project(ground) as editor:
+        await until_index_answers(editor)
+        for process in ground.processes("intarsia.workspace"):
+            process.send_signal(signal.SIGSTOP)
 
 
 async def test_a_checkout_changes_thirty_thousand_files_at_once(ground: Ground) -> None:

@@ -7,6 +7,8 @@ import threading
 from collections.abc import Callable, Mapping
 
 PINNED: list[bytearray] = []
+PIECE, MOST_FILLED = 1 << 24, 1 << 32
+"""Bytes: how much is filled at once, and at most, should nothing limit it."""
 
 
 def _crash() -> None:
@@ -35,12 +37,22 @@ def _take_all_memory() -> None:
         PINNED.clear()
 
 
+def _fill_memory() -> None:
+    """Write to more and more memory, until a limit on its pages ends the process."""
+    try:
+        for _ in range(MOST_FILLED // PIECE):
+            PINNED.append(bytearray(b"x") * PIECE)
+    finally:
+        PINNED.clear()
+
+
 FAULTS: Mapping[str, Callable[[], None]] = {
     "!crash": _crash,
     "!wedge": _wedge,
     "!spin": _spin,
     "!device": _lose_device,
     "!memory": _take_all_memory,
+    "!pages": _fill_memory,
 }
 
 

@@ -14,6 +14,7 @@ from rule_engine import rule_engine_launch
 
 from intarsia.engine.ipc import answer_watch, connection, link
 from intarsia.lsp.features import serve_stdio
+from intarsia.workspace.process.client import IndexClient
 
 GRACE_S, STATUS_S, MAX_QUIET_S = 0.5, 2.0, 1.5
 
@@ -26,6 +27,8 @@ def be_impatient() -> None:
     answer_watch.MAX_QUIET_S = answer_watch.HANGS_AFTER_S = MAX_QUIET_S
     answer_watch.CONFIRM_S = GRACE_S
     link.MAX_BUSY_S = STATUS_S
+    assert IndexClient.__init__.__kwdefaults__ is not None
+    IndexClient.__init__.__kwdefaults__["hang_s"] = MAX_QUIET_S
 
 
 def fault_server_command(**options: object) -> tuple[str, ...]:

@@ -1,0 +1,117 @@
+"""A remote engine hangs, or the engine of ``intarsia api``: the reason is told."""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from editor_clients import SERVER
+from engine_watch import until
+from faults.editor import editor_on
+from faults.ground import PATIENCE_S, Ground
+from faults.toy_engine import serve
+from http_server import FaultyServer, begin_events, serving, silence
+from llama_cpp_double import event, last_event, llama_cpp_answers
+from remote_settings import RemoteSettings
+from toy_causal_tokenizer import toy_tokenizer
+
+from intarsia.engine.ipc.stop import stop_engine
+
+COMMAND = Path(__file__).parents[1] / "support" / "faults" / "fault_command.py"
+
+
+class Server:
+    """A server that writes one word, and may hang then."""
+
+    def __init__(self) -> None:
+        self.hangs = False
+
+    def complete(self, request: dict[str, Any], connection: Any) -> None:
+        begin_events(connection)
+        connection.sendall(event(toy_tokenizer().encode(" value").ids))
+        if self.hangs:
+            silence(connection)
+        connection.sendall(last_event())
+
+
+def remote_settings(ground: Ground, running: FaultyServer) -> dict[str, str]:
+    """Name the server in the user's settings; return the variables that point there."""
+    folder = ground.folder / "config"
+    folder.mkdir(mode=0o700)
+    tokenizer = ground.folder / "tokenizer.json"
+    toy_tokenizer().save(str(tokenizer))
+    RemoteSettings(folder / "remotes.toml").write(running.url, tokenizer=tokenizer)
+    return {"INTARSIA_CONFIG_DIR": str(folder)}
+
+
+async def test_a_remote_engine_hangs_in_the_middle_of_an_answer(ground: Ground) -> None:
+    """The request is answered by the deadline, and the next one by the server again."""
+    server, num_threads = Server(), threading.active_count()
+
+    async def has_no_connection() -> bool:
+        return threading.active_count() <= num_threads
+
+    with serving(llama_cpp_answers(server.complete)) as running:
+        environment = remote_settings(ground, running)
+        options = {"deadlineMs": 2_000, "model": "remote:there"}
+        async with editor_on(ground, SERVER, options=options, environment=environment) as editor:
+            await serve(editor)
+            server.hangs = True
+            await editor.fill("y = ")
+            server.hangs = False
+            await serve(editor)
+        await stop_engine(ground.address, name="test")
+    await until(has_no_connection, PATIENCE_S)
+
+
+@contextlib.asynccontextmanager
+async def api(ground: Ground) -> AsyncIterator[str]:
+    """Run ``intarsia api`` with a rule engine; yield its address."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, COMMAND, "api", "--port", "0"),
+        env={**os.environ, **ground.environment()},
+        stderr=asyncio.subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    try:
+        yield (await process.stderr.readline()).decode().split()[0]
+        process.terminate()
+        assert await process.wait() == 0
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            process.kill()
+        await process.communicate()
+
+
+def complete(url: str) -> str:
+    """Return the text of a completion, or the reason why there is none."""
+    body = json.dumps({"prompt": "return ", "max_tokens": 8}).encode()
+    request = urllib.request.Request(url, body, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            return str(json.load(reply)["choices"][0]["text"])
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.read().decode()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+async def test_the_engine_of_the_api_is_stopped(ground: Ground) -> None:
+    """A client's request is answered with the reason, and a later one by another engine."""
+    async with api(ground) as url:
+        assert await asyncio.to_thread(complete, url) == "42"
+        pid = (await ground.engine()).pid
+        os.kill(pid, signal.SIGSTOP)
+        answers = [await asyncio.to_thread(complete, url) for _ in range(3)]
+        assert "the engine does not answer" in answers[0]
+        assert answers[-1] == "42"
+        assert (await ground.engine()).pid != pid
