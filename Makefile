@@ -11,8 +11,8 @@ LLAMA_CPP_READY := $(LLAMA_CPP)/.ready
 RELEASE := build/release
 RELEASE_READY := $(RELEASE)/.ready
 
-.PHONY: demo test setup lint types pull llama-cpp extension-check foreign-clients lock audit sbom bench eval soak \
-  clean
+.PHONY: demo test setup lint types pull llama-cpp extension-check foreign-clients lock audit sbom bench eval \
+  soak clean
 
 demo: setup
 	$(BIN)/intarsia demo
