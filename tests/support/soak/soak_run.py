@@ -6,6 +6,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 
+import psutil
 from editor_clients import SERVER
 from engine_watch import until
 from faults.ground import Ground
@@ -105,13 +106,19 @@ class SoakRun:
         ]
         began_s, happening = self._stage.asks.elapsed_s(), []
         for number, name in enumerate(schedule(names, self._plan)):
+            if self._stopped.is_set():
+                break
             self._soaked.happened.append((self._stage.asks.elapsed_s(), name))
-            happening.append(asyncio.ensure_future(FAULTS[name](self._stage)))
+            happening.append(asyncio.ensure_future(self._happen(name)))
             until_s = began_s + (number + 1) * self._plan.every_s
             await self._wait(until_s - self._stage.asks.elapsed_s())
             self._soaked.ended_s = self._stage.asks.elapsed_s()
             self._on_minute(self._soaked)
         await asyncio.gather(*happening)
+
+    async def _happen(self, name: str) -> None:
+        with contextlib.suppress(psutil.NoSuchProcess):  # an earlier fault has ended the process
+            await FAULTS[name](self._stage)
 
     async def _wait(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
