@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 from engine_watch import until
 from faults.editor import BY_DIGEST, Editor, editor_on
@@ -16,6 +17,12 @@ from lsprotocol import types
 
 SERVER = fault_server_command(rules=[BY_DIGEST])
 NUM_CHANGED = 30_000
+
+
+def index_processes(ground: Ground) -> list[psutil.Process]:
+    """Return the processes that servers have started: not those that parse for these."""
+    found = ground.processes("intarsia.workspace")
+    return [it for it in found if it.parent() not in found]
 
 
 @asynccontextmanager
@@ -92,14 +99,13 @@ async def test_its_process_is_stopped(ground: Ground) -> None:
     """A question without an answer shows that it hangs: it is killed, and another one started."""
     async with editor_in_project(ground) as editor:
         await until_index_answers(editor)
-        before = ground.processes("intarsia.workspace")
-        for process in before:
-            process.send_signal(signal.SIGSTOP)
+        (before,) = index_processes(ground)
+        before.send_signal(signal.SIGSTOP)
         assert await editor.is_in_step()
 
         async def is_replaced() -> bool:
             await editor.is_in_step()
-            return not set(before) & set(ground.processes("intarsia.workspace"))
+            return before not in index_processes(ground)
 
         await until(is_replaced, PATIENCE_S)
         await until_index_answers(editor)
@@ -110,8 +116,8 @@ async def test_its_process_is_stopped_when_the_editor_ends(ground: Ground) -> No
     """The ground finds no process at the end, so the server has killed it."""
     async with editor_in_project(ground) as editor:
         await until_index_answers(editor)
-        for process in ground.processes("intarsia.workspace"):
-            process.send_signal(signal.SIGSTOP)
+        (process,) = index_processes(ground)
+        process.send_signal(signal.SIGSTOP)
 
 
 async def test_a_checkout_changes_thirty_thousand_files_at_once(ground: Ground) -> None:
