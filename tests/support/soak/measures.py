@@ -52,17 +52,18 @@ class Samples:
             for process in self.ground.processes(word):
                 try:
                     with process.oneshot():
+                        is_parser = process.cmdline()[-1] == "parse"  # of an index, for its life
                         new.append(
                             Sample(
                                 at_s=at_s,
-                                role=role,
+                                role="parser" if is_parser else role,
                                 pid=process.pid,
                                 rss_bytes=process.memory_info().rss,
                                 num_files=process.num_fds(),
                                 num_threads=process.num_threads(),
                             )
                         )
-                except psutil.Error:
+                except (psutil.Error, IndexError):
                     continue
         self.taken += new
         return new
