@@ -87,6 +87,10 @@ class LlamaCpp:
         }
         if generation.beginning:
             body["grammar"] = grammar_beginning(generation.beginning.decode())
+            if generation.max_tokens == 1:
+                # After a stream the server ends the connection, and one token needs no stream.
+                # A whole answer lacks the probabilities of what a stop text ends.
+                body |= {"stream": False, "stop": []}
         if generation.forbidden:
             body["logit_bias"] = [[token, False] for token in generation.forbidden]
         if self._model:

@@ -81,7 +81,8 @@ class ServerLink:
         self, dialect: Streams, body: Mapping[str, Any], checkpoint: Callable[[], None]
     ) -> Generator[Chunk]:
         """Yield the pieces of the answer to a request's JSON, as ``generate`` does."""
-        return self._chunks(dialect.path, "events", body, checkpoint, dialect.parse)
+        form: AnswerForm = "events" if body["stream"] else "whole"
+        return self._chunks(dialect.path, form, body, checkpoint, dialect.parse)
 
     def generate_text(
         self, dialect: TextDialect, generation: TextGeneration, checkpoint: Callable[[], None]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import h11
+import msgspec
 
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.remote.http.connect import connect
@@ -76,7 +77,7 @@ def open_exchange(
 
     After the block the connection goes to ``kept`` if the server has nothing more to say.
     """
-    content = b"" if body is None else json.dumps(body).encode()
+    content = b"" if body is None else msgspec.json.encode(body)
     request = _request(remote, path, content, is_kept=kept is not None)
     try:
         connection, response = _answered(remote, request, content, watch, kept)

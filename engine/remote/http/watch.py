@@ -1,6 +1,6 @@
 """Wait for a socket without ever being stuck: cancelled at once, given up after a time."""
 
-import select
+import selectors
 import socket
 import time
 from collections.abc import Callable
@@ -8,6 +8,11 @@ from dataclasses import dataclass, field
 
 POLL_S = 0.02
 """A cancelled request is noticed after this time at most."""
+
+_Selector: type[selectors.BaseSelector] = getattr(
+    selectors, "PollSelector", selectors.SelectSelector
+)
+"""Windows has no poll, and elsewhere select takes no descriptor above 1,023."""
 
 
 class SilentServer(Exception):
@@ -52,6 +57,6 @@ class Watch:
 
 
 def _is_ready(sock: socket.socket, *, for_write: bool, timeout_s: float) -> bool:
-    readers, writers = ([], [sock]) if for_write else ([sock], [])
-    readable, writable, failed = select.select(readers, writers, [sock], timeout_s)
-    return bool(readable or writable or failed)
+    with _Selector() as selector:
+        selector.register(sock, selectors.EVENT_WRITE if for_write else selectors.EVENT_READ)
+        return bool(selector.select(timeout_s))

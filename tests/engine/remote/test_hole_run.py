@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from http_server import begin_events, serving
-from llama_cpp_double import event, last_event, llama_cpp_answers
+from http_server import serving
+from llama_cpp_double import event, last_event, llama_cpp_answers, send_events
 from remote_settings import RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
 
@@ -34,8 +34,7 @@ class Script:
 
     def __call__(self, request: dict[str, Any], connection: socket.socket) -> None:
         self.requests.append(request)
-        begin_events(connection)
-        connection.sendall(b"".join(self._answers.pop(0)))
+        send_events(request, connection, self._answers.pop(0))
 
 
 FillBy = Callable[..., Filled]
@@ -121,7 +120,9 @@ def test_a_half_typed_word_is_held_by_a_grammar_for_its_tokens_only(fill: FillBy
     assert filled.text == "urn val"
     first, second = script.requests
     assert (first["grammar"], first["n_predict"]) == ('root ::= "ret" [^\\x00]*', 1)
+    assert not first["stream"]
     assert "grammar" not in second
+    assert second["stream"]
     assert second["prompt"] == [*first["prompt"], *ids("return")]
 
 

@@ -1,5 +1,6 @@
 """vLLM with DiffusionGemma: what it is asked, and what becomes of its canvases. No weights run."""
 
+import json
 import math
 import subprocess
 import sys
@@ -332,7 +333,7 @@ def stuck(folder: Path, *, from_request: int) -> Callable[..., None]:
     respond = canvases.respond
 
     def stuck_respond(path: str, body: bytes, connection: Any) -> None:
-        if b'"stream": true' in body:
+        if path == VllmCanvas.path and json.loads(body).get("stream"):
             num_asked[0] += 1
             if num_asked[0] >= from_request:
                 silence(connection)

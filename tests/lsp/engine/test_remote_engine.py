@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from editor_clients import ask_inline, connected, inline_items, open_document, vscode
 from extended_client import asking_for, notified, record
-from http_server import FaultyServer, begin_events, serving
-from llama_cpp_double import event, last_event, llama_cpp_answers
+from http_server import FaultyServer, serving
+from llama_cpp_double import event, last_event, llama_cpp_answers, send_events
 from lsprotocol import types
 from toy_causal_tokenizer import toy_tokenizer
 
@@ -33,12 +33,12 @@ class Prompts:
 
     def __call__(self, request: dict[str, Any], connection: socket.socket) -> None:
         self.texts.append(toy_tokenizer().decode(request["prompt"]))
-        begin_events(connection)
         if held := re.match('root ::= ("(?:[^"]|\\\\")*")', request.get("grammar", "")):
             first = toy_tokenizer().encode(json.loads(held[1])).ids[:1]
-            connection.sendall(event(first) + last_event("limit"))
+            events = [event(first), last_event("limit")]
         else:
-            connection.sendall(event(toy_tokenizer().encode("val").ids) + last_event())
+            events = [event(toy_tokenizer().encode("val").ids), last_event()]
+        send_events(request, connection, events)
 
 
 @pytest.fixture

@@ -14,6 +14,8 @@ from toy_causal_tokenizer import toy_tokenizer
 from intarsia.engine.families.masked_causal.tokens.fim_marks import KNOWN_MARKS
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 
+_LISTS = ("tokens", "completion_probabilities")
+
 Complete = Callable[[dict[str, Any], socket.socket], None]
 
 
@@ -65,7 +67,19 @@ def writing(*pieces: bytes) -> Complete:
     """Return a completion of these events, whatever it is asked."""
 
     def complete(request: dict[str, Any], connection: socket.socket) -> None:
-        begin_events(connection)
-        connection.sendall(b"".join(pieces))
+        send_events(request, connection, pieces)
 
     return complete
+
+
+def send_events(
+    request: dict[str, Any], connection: socket.socket, events: Sequence[bytes]
+) -> None:
+    """Answer by a stream of these events, or as a whole if the request wants no stream."""
+    if request.get("stream", True):
+        begin_events(connection)
+        connection.sendall(b"".join(events))
+        return
+    values = [json.loads(it.removeprefix(b"data: ")) for it in events]
+    lists = {name: [one for it in values for one in it[name]] for name in _LISTS}
+    send(connection, values[-1] | lists)
