@@ -4,7 +4,6 @@ EDITORS_READY := $(EDITORS)/.ready
 EDITORS_DEBIAN := chromium build-essential pkg-config libkrb5-dev libsecret-1-dev libx11-dev libxkbfile-dev \
   emacs-nox elpa-eglot elpa-lsp-mode kakoune kate xvfb xdotool dbus fonts-dejavu-core
 EDITORS_PYTHON := PYTHONPATH=tests/support:tests/support/editors:tests/real_editors $(BIN)/python
-MINUTES ?= 10
 
 .PHONY: editors extension test-editors bench-editors fresh-machine
 
@@ -33,10 +32,10 @@ test-editors: editors
 bench-editors: editors
 	$(EDITORS_PYTHON) tests/real_editors/bench_vscode_latency.py --json $(EDITORS)/latency.json
 	$(EDITORS_PYTHON) tests/real_editors/bench_vscode_start.py --json $(EDITORS)/start.json
-	$(EDITORS_PYTHON) tests/real_editors/bench_vscode_typing.py --minutes $(MINUTES) --json $(EDITORS)/typing.json
+	$(EDITORS_PYTHON) tests/real_editors/bench_vscode_typing.py --minutes $(or $(MINUTES),10) --json $(EDITORS)/typing.json
 	$(EDITORS_PYTHON) tests/real_editors/bench_neovim.py keys --count 50
 	$(EDITORS_PYTHON) tests/real_editors/bench_neovim.py start --pairs 20
-	$(EDITORS_PYTHON) tests/real_editors/bench_neovim.py typing --minutes $(MINUTES)
+	$(EDITORS_PYTHON) tests/real_editors/bench_neovim.py typing --minutes $(or $(MINUTES),10)
 
 fresh-machine: editors
 	$(EDITORS_PYTHON) tests/real_editors/fresh_machine.py --json $(EDITORS)/fresh-machine.json

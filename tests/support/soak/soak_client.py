@@ -99,9 +99,7 @@ class SoakClient:
         """Return the first item at the cursor, or None, once the server has answered."""
         at, version = text.position(text.cursor), text.version
         params = ask_inline(text.uri, at.line, at.character, is_invoked=is_invoked)
-        method = types.TEXT_DOCUMENT_INLINE_COMPLETION
-        send = self.client.protocol.send_request_async
-        answer = await self._asks.ask(self.number, send(method, params, msg_id=id))
+        answer = await self._answer(types.TEXT_DOCUMENT_INLINE_COMPLETION, params, id)
         if answer is None and version != text.version:
             self._asks.num_replaced += 1
         return answer.items[0] if answer is not None and answer.items else None
@@ -135,10 +133,18 @@ class SoakClient:
         params = types.ExecuteCommandParams(
             "intarsia.context", [{"textDocument": {"uri": text.uri}, "position": place}]
         )
-        send = self.client.protocol.send_request_async
-        method = types.WORKSPACE_EXECUTE_COMMAND
-        answer = await self._asks.ask(self.number, send(method, params, msg_id=id))
+        answer = await self._answer(types.WORKSPACE_EXECUTE_COMMAND, params, id)
         return None if answer is None else before in answer["text"]
+
+    async def _answer(self, method: str, params: Any, id: str) -> Any:
+        """Return the server's answer. Raises RuntimeError once that has ended.
+
+        pygls fails the requests that are open then; later ones would wait for ever.
+        """
+        if self.has_ended:
+            raise RuntimeError("the server has ended")
+        send = self.client.protocol.send_request_async
+        return await self._asks.ask(self.number, send(method, params, msg_id=id))
 
 
 class _ReasonCount(list[types.LogMessageParams]):
