@@ -20,7 +20,7 @@ from faults.editor import editor_on
 from faults.ground import PATIENCE_S, Ground
 from faults.toy_engine import serve
 from http_server import FaultyServer, begin_events, serving, silence
-from llama_cpp_double import event, last_event, llama_cpp_answers
+from llama_cpp_double import event, last_event, llama_cpp_answers, send_events
 from remote_settings import RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
 
@@ -30,17 +30,20 @@ COMMAND = Path(__file__).parents[1] / "support" / "faults" / "fault_command.py"
 
 
 class Server:
-    """A server that writes one word, and may hang then."""
+    """A server that writes one word, and may hang before it or after it."""
 
     def __init__(self) -> None:
-        self.hangs = False
+        self.hangs: str | None = None
 
     def complete(self, request: dict[str, Any], connection: Any) -> None:
-        begin_events(connection)
-        connection.sendall(event(toy_tokenizer().encode(" value").ids))
-        if self.hangs:
+        events = [event(toy_tokenizer().encode(" value").ids), last_event()]
+        if self.hangs == "before":
             silence(connection)
-        connection.sendall(last_event())
+        if self.hangs == "after" and request["stream"]:
+            begin_events(connection)
+            connection.sendall(events[0])
+            silence(connection)
+        send_events(request, connection, events)
 
 
 def remote_settings(ground: Ground, running: FaultyServer) -> dict[str, str]:
@@ -53,7 +56,8 @@ def remote_settings(ground: Ground, running: FaultyServer) -> dict[str, str]:
     return {"INTARSIA_CONFIG_DIR": str(folder)}
 
 
-async def test_a_remote_engine_hangs_in_the_middle_of_an_answer(ground: Ground) -> None:
+@pytest.mark.parametrize("where", ["before", "after"])
+async def test_a_remote_engine_hangs_in_its_answer(ground: Ground, where: str) -> None:
     """The request is answered by the deadline, and the next one by the server again."""
     server, num_threads = Server(), threading.active_count()
 
@@ -65,9 +69,9 @@ async def test_a_remote_engine_hangs_in_the_middle_of_an_answer(ground: Ground) 
         options = {"deadlineMs": 2_000, "model": "remote:there"}
         async with editor_on(ground, SERVER, options=options, environment=environment) as editor:
             await serve(editor)
-            server.hangs = True
+            server.hangs = where
             await editor.fill("y = ")
-            server.hangs = False
+            server.hangs = None
             await serve(editor)
         await stop_engine(ground.address, name="test")
     await until(has_no_connection, PATIENCE_S)

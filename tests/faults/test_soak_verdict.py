@@ -15,7 +15,7 @@ from soak.report import write_report
 from soak.schedule import Plan, schedule
 from soak.soak_client import SoakClient
 from soak.soak_faults import FAULTS
-from soak.soaked import Soaked, at_rest
+from soak.soaked import THREADS_OF_POOL, Soaked, at_rest
 from soak.stage import RULE_ROLES
 from soak.verdict import criteria
 
@@ -79,6 +79,14 @@ def test_an_open_file_more_is_found(soaked: Soaked) -> None:
     (sample,) = soaked.samples.taken[:1]
     soaked.rest_before = at_rest([sample])
     soaked.rest_after = {**at_rest([sample]), "server": (1, sample.num_files + 1, 3)}
+    assert failing(soaked) == ["processes, open files or threads more than before"]
+
+
+def test_threads_above_those_of_a_pool_are_found(soaked: Soaked) -> None:
+    soaked.rest_before = {"server": (1, 9, 3)}
+    soaked.rest_after = {"server": (1, 9, 3 + THREADS_OF_POOL)}
+    assert failing(soaked) == []
+    soaked.rest_after = {"server": (1, 9, 4 + THREADS_OF_POOL)}
     assert failing(soaked) == ["processes, open files or threads more than before"]
 
 

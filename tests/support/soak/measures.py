@@ -1,5 +1,6 @@
 """Memory, open files and threads of a soak's processes, sampled, and how memory grows."""
 
+import contextlib
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,8 @@ from scipy import stats
 from soak.stage import Roles
 
 MINUTE_S = 60.0
+PIPES_OF_PARSER = THREADS_OF_PARSER = 2
+"""What an index holds for the process that parses for it: its input, and its output."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,23 +53,25 @@ class Samples:
         at_s, new = time.monotonic() - self.began_at, []
         for role, word in self.roles.items():
             for process in self.ground.processes(word):
-                try:
-                    with process.oneshot():
-                        is_parser = process.cmdline()[-1] == "parse"  # of an index, for its life
-                        new.append(
-                            Sample(
-                                at_s=at_s,
-                                role="parser" if is_parser else role,
-                                pid=process.pid,
-                                rss_bytes=process.memory_info().rss,
-                                num_files=process.num_fds(),
-                                num_threads=process.num_threads(),
-                            )
-                        )
-                except (psutil.Error, IndexError):
-                    continue
+                with contextlib.suppress(psutil.Error, IndexError):
+                    new.append(_sample(process, role, at_s))
         self.taken += new
         return new
+
+
+def _sample(process: psutil.Process, role: str, at_s: float) -> Sample:
+    """Return a sample. An index starts its parser when it needs one: its own part is left out."""
+    with process.oneshot():
+        is_parser = process.cmdline()[-1] == "parse"
+        num_parsers = len(process.children()) if role == "index" and not is_parser else 0
+        return Sample(
+            at_s=at_s,
+            role="parser" if is_parser else role,
+            pid=process.pid,
+            rss_bytes=process.memory_info().rss,
+            num_files=process.num_fds() - PIPES_OF_PARSER * num_parsers,
+            num_threads=process.num_threads() - THREADS_OF_PARSER * num_parsers,
+        )
 
 
 def growth(samples: Iterable[Sample], after_s: float) -> Growth | None:

@@ -1,5 +1,6 @@
 """What a soak has measured: answers, samples, faults, and what processes hold at rest."""
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,9 @@ from soak.stage import RULE_ROLES
 
 Rest = Mapping[str, tuple[int, int, int]]
 """Of each role at rest: the number of processes, and the most open files and threads of one."""
+
+THREADS_OF_POOL = min(32, (os.cpu_count() or 1) + 4)
+"""Of asyncio.to_thread at most (concurrent.futures)."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -46,11 +50,14 @@ def at_rest(samples: Sequence[Sample]) -> Rest:
 
 
 def more_than(after: Rest, before: Rest) -> list[str]:
-    """Return what there is more of after than before; nothing where it was not measured yet."""
-    things = ("processes", "open files", "threads")
+    """Return what there is more of after than before; nothing where it was not measured yet.
+
+    Threads for long work are started when they are needed, and kept: up to a number.
+    """
+    things = {"processes": 0, "open files": 0, "threads": THREADS_OF_POOL}
     return [
         f"{role}: {new} {thing}, {old} before"
         for role in before.keys() & after.keys()
-        for thing, new, old in zip(things, after[role], before[role], strict=True)
-        if new > old
+        for (thing, more), new, old in zip(things.items(), after[role], before[role], strict=True)
+        if new > old + more
     ]
