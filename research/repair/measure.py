@@ -1,8 +1,8 @@
 """Repairs breakages in several ways, paired: each way gets the same breakages and the same model.
 
 ``whole`` is the product. ``rules`` takes the first edit by rules that parses, and asks no model;
-``refills`` has only spans refilled and compared; ``no test`` takes the first edit or refill that
-parses, however likely it is.
+``no refills`` compares the edits by rules alone, ``refills`` only what the model writes; ``no test``
+takes the first edit or refill that parses, however likely it is.
 """
 
 import time
@@ -21,8 +21,8 @@ from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.parse import parse_afresh
 from intarsia.research.repair.breakages import Breakage, has_same_code
 
-Way = Literal["whole", "rules", "refills", "no test"]
-WAYS: tuple[Way, ...] = ("whole", "rules", "refills", "no test")
+Way = Literal["whole", "rules", "no refills", "refills", "no test"]
+WAYS: tuple[Way, ...] = ("whole", "rules", "no refills", "refills", "no test")
 
 Outcome = Literal["equal", "parses", "broken", "none"]
 
@@ -61,6 +61,8 @@ async def _row(asking: Asking, breakage: Breakage, way: Way) -> RepairRow:
     else:
         if way == "refills":
             found = replace(found, edits=())
+        elif way == "no refills":
+            found = replace(found, spans=(), lines=())
         repair = await find_repair(asking, found)
         if isinstance(repair, NoSuggestion):
             reason = repair.reason

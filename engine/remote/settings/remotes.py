@@ -3,14 +3,14 @@
 No workspace can name a server: only this file does.
 """
 
-import functools
 import os
 import re
+import time
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import platformdirs
 
@@ -73,6 +73,14 @@ class Remote:
         return key
 
 
+_FileState: TypeAlias = tuple[int, ...]
+_known: dict[Path, tuple[_FileState, Mapping[str, Remote]]] = {}
+"""What a file said when it was in this state: each fill reads it, and it hardly ever changes."""
+
+_CLOCK_NS = 2_000_000_000
+"""A file that changed in this time may have changed twice: file systems count coarse times."""
+
+
 def remotes_path() -> Path:
     """Return the path of the settings file; INTARSIA_CONFIG_DIR overrides its folder."""
     override = os.environ.get("INTARSIA_CONFIG_DIR")
@@ -87,11 +95,18 @@ def remotes_path() -> Path:
 def read_remotes(path: Path | None = None) -> dict[str, Remote]:
     """Return the user's remotes by name, none if there is no file. Raises ModelError."""
     path = path or remotes_path()
+    state = _state_of(path)
+    known = _known.get(path)
+    if known is not None and known[0] == state:
+        return dict(known[1])
     try:
         text = read_private_file(path, is_secret=False)
     except FileNotFoundError:
         return {}
-    return dict(_parse_once(text, path))
+    remotes = parse_remotes(text, path)
+    if state is not None:
+        _known[path] = state, remotes
+    return dict(remotes)
 
 
 def find_remote(name: str, path: Path | None = None) -> Remote:
@@ -116,10 +131,15 @@ def parse_remotes(text: str, path: Path) -> dict[str, Remote]:
     return {name: _remote(name, table, path) for name, table in tables.items()}
 
 
-@functools.lru_cache(maxsize=4)
-def _parse_once(text: str, path: Path) -> Mapping[str, Remote]:
-    """Each fill reads the file, which hardly ever changes."""
-    return parse_remotes(text, path)
+def _state_of(path: Path) -> _FileState | None:
+    """Return what changes with a file, its rights included; None if another change may not tell."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    if time.time_ns() - found.st_ctime_ns < _CLOCK_NS:
+        return None
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def _remote(name: str, table: object, path: Path) -> Remote:

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from remote_settings import RemoteSettings
 
 from intarsia.engine.errors import ModelError
+from intarsia.engine.remote.settings import remotes
 from intarsia.engine.remote.settings.address import parse_address
 from intarsia.engine.remote.settings.edit import add_remote, remove_remote
+from intarsia.engine.remote.settings.private_file import read_private_file
 from intarsia.engine.remote.settings.remotes import (
     find_remote,
     parse_remotes,
@@ -123,6 +125,33 @@ def test_settings_in_a_folder_of_all_are_refused(settings: RemoteSettings) -> No
     settings.path.parent.chmod(0o777)
     with pytest.raises(ModelError, match="config can be written by other users"):
         read_remotes()
+
+
+@posix
+@pytest.mark.parametrize("clock_ns", [0, 60_000_000_000])
+def test_a_file_that_is_known_counts_as_it_is_now(
+    settings: RemoteSettings, monkeypatch: pytest.MonkeyPatch, clock_ns: int
+) -> None:
+    """What it said is kept while it does not change: in a state that can be told apart."""
+    reads: list[Path] = []
+
+    def read(path: Path, *, is_secret: bool) -> str:
+        reads.append(path)
+        return read_private_file(path, is_secret=is_secret)
+
+    monkeypatch.setattr(remotes, "_CLOCK_NS", clock_ns)
+    monkeypatch.setattr(remotes, "read_private_file", read)
+    settings.write(URL)
+    reads.clear()
+    assert [find_remote("there").url for _ in range(3)] == 3 * [URL]
+    assert len(reads) == (3 if clock_ns else 0)
+    settings.path.write_text(settings.path.read_text().replace("fill", "filling"))
+    assert find_remote("there").url == URL.replace("fill", "filling")
+    settings.path.chmod(0o666)
+    with pytest.raises(ModelError, match="written by other users"):
+        find_remote("there")
+    settings.path.unlink()
+    assert read_remotes() == {}
 
 
 @posix

@@ -203,3 +203,7 @@ def test_no_more_than_needed_is_shared() -> None:
     assert common_prefix_length([], [1]) == 0
     assert common_prefix_length([1, 2, 3], [1, 2]) == 2
     assert common_prefix_length([1, 2, 3], [1, 5, 3]) == 1
+    long = list(range(600))
+    assert common_prefix_length(long, tuple(long)) == 600
+    for place in (0, 255, 256, 511, 512, 599):
+        assert common_prefix_length(long, [*long[:place], -1, *long[place + 1 :], 7]) == place
