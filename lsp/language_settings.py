@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from intarsia.lsp.settings import Settings, resolve_language_settings
+from intarsia.lsp.resolve_settings import resolve_language_settings
+from intarsia.lsp.settings import Settings
 
 
 class LanguageSettings:

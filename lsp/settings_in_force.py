@@ -15,7 +15,8 @@ from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import Folder, settings_folder_of
 from intarsia.lsp.engine.repository_tuning import choose_model
 from intarsia.lsp.language_settings import LanguageSettings
-from intarsia.lsp.settings import Settings, resolve_folder_settings, resolve_settings
+from intarsia.lsp.resolve_settings import resolve_folder_settings, resolve_settings
+from intarsia.lsp.settings import Settings
 
 logger = logging.getLogger(__name__)
 

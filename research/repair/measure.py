@@ -1,8 +1,8 @@
 """Repairs breakages in several ways, paired: each way gets the same breakages and the same model.
 
 ``whole`` is the product. ``rules`` takes the first edit by rules that parses, and asks no model;
-``no refills`` compares the edits by rules alone, ``refills`` only what the model writes; ``no test``
-takes the first edit or refill that parses, however likely it is.
+``no refills`` has the model compare these edits, ``refills`` only what it writes itself;
+``no test`` takes the first edit or refill that parses, however likely it is.
 """
 
 import time

@@ -83,8 +83,8 @@ LOADED_BY_INITIALIZE = {
     },
     "intarsia.lsp": {
         "bounded_input", "client_log", "documents", "engine", "features", "language_settings",
-        "protocol", "protocol_extensions", "requests", "server", "session", "settings",
-        "settings_in_force", "settings_requests", "status", "suggestions",
+        "protocol", "protocol_extensions", "requests", "resolve_settings", "server", "session",
+        "settings", "settings_in_force", "settings_requests", "status", "suggestions",
     },
     "intarsia": {"cli", "engine", "infill", "lsp", "research", "research.errors"},
 }  # fmt: skip

@@ -3,7 +3,8 @@
 import pytest
 
 from intarsia.engine.ipc.messages import Decoding
-from intarsia.lsp.settings import Settings, resolve_settings
+from intarsia.lsp.resolve_settings import resolve_settings
+from intarsia.lsp.settings import Settings
 
 
 def test_no_options_give_the_defaults() -> None:

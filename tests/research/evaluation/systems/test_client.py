@@ -5,7 +5,8 @@ from sample_cases import case
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.lsp.fill_options import options_of
-from intarsia.lsp.settings import Settings, resolve_settings
+from intarsia.lsp.resolve_settings import resolve_settings
+from intarsia.lsp.settings import Settings
 from intarsia.research.evaluation.systems.client import patient, plan_case, server_options
 
 
