@@ -1,8 +1,8 @@
 """The fitted calibrations, by the model's name. A program writes this: do not edit it.
 
 ``python -m intarsia.research.calibration fit`` fits and writes them (research/calibration).
-qwen2.5-coder-0.5b: 189 suggestions in 54 files and problems, held-out expected
-calibration error 0.035.
+qwen2.5-coder-0.5b: 869 suggestions in 260 files and problems, held-out expected
+calibration error 0.038.
 """
 
 from collections.abc import Mapping
@@ -11,9 +11,9 @@ from intarsia.infill.calibration.calibration import Calibration
 
 CALIBRATIONS: Mapping[str, Calibration] = {
     "qwen2.5-coder-0.5b": Calibration(
-        bias=2.5382,
-        total=1.4295,
-        weakest=1.1895,
-        end=1.2239,
+        bias=2.4537,
+        total=1.6232,
+        weakest=1.2309,
+        end=1.0120,
     ),
 }
