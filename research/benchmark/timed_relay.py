@@ -1,8 +1,9 @@
 """A relay on this machine before a server: it tells how long that server took for its answers.
 
 What an engine's fill takes beyond this is the share of our side. The server need not tell its own
-times, and what HTTP costs it counts as its own. The relay's way adds to our share: it is one thread
-on sockets, as each turn of an event loop would add half a millisecond to a fill.
+times, and what HTTP costs it counts as its own. So does what the relay itself does with a request
+and an answer. Waking the relay up counts as ours: it is one thread on sockets, as each turn of an
+event loop would add half a millisecond to a fill.
 """
 
 import contextlib
@@ -17,7 +18,7 @@ _RECEIVE_BYTES = 64 * 1024
 
 
 class ServerTime:
-    """The seconds between requests that have reached the server and the last bytes of its answers.
+    """The seconds from requests that have reached the relay to the last bytes that it passed back.
 
     Opening the connection to the server is not in it, nor what follows its last byte.
     """
@@ -28,12 +29,12 @@ class ServerTime:
         self._counted_to = 0.0
 
     def note_request(self) -> None:
-        """A part of a request has been sent to the server."""
+        """A part of a request has come, to be sent to the server."""
         self._asked_at = time.perf_counter()
         self._counted_to = self._asked_at
 
     def note_answer(self) -> None:
-        """A part of an answer has come from the server."""
+        """A part of an answer has been passed back."""
         if self._asked_at is not None:
             now = time.perf_counter()
             self.total_s += now - self._counted_to
@@ -114,10 +115,10 @@ class _Relay:
         server, self._spare = self._spare, None
 
         def pass_request() -> None:
-            self._pass(client, server, after=self.server_time.note_request)
+            self._pass(client, server, before=self.server_time.note_request)
 
         def pass_answer() -> None:
-            self._pass(server, client, before=self.server_time.note_answer)
+            self._pass(server, client, after=self.server_time.note_answer)
 
         self._selector.register(client, selectors.EVENT_READ, pass_request)
         self._selector.modify(server, selectors.EVENT_READ, pass_answer)

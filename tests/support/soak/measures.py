@@ -5,16 +5,23 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import psutil
 from faults.ground import Ground
-from scipy import stats
 from soak.stage import Roles
 
 MINUTE_S = 60.0
+MINUTES_OF_HOUR = 60
+FEWEST_MINUTES = 4
+NUM_DRAWS = 500
+SEED = 20261124
 PIPES_OF_PARSER = THREADS_OF_PARSER = 2
 """What an index holds for the process that parses for it: its input, and its output."""
+
+Slopes: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,7 +38,7 @@ class Sample:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Growth:
-    """Bytes an hour by Theil-Sen, with its 95 % interval; ``mean_bytes`` is the level."""
+    """Bytes an hour by Theil-Sen; 95 % interval, processes resampled; ``mean_bytes``: the level."""
 
     per_hour: float
     low: float
@@ -74,30 +81,43 @@ def _sample(process: psutil.Process, role: str, at_s: float) -> Sample:
         )
 
 
-def growth(samples: Iterable[Sample], after_s: float) -> Growth | None:
-    """Return how the mean memory of a process grew, minute by minute; None: too short to tell."""
+def growth(samples: Sequence[Sample], settles_s: float) -> Growth | None:
+    """Return how a process grows, by its means of each minute; None: none ran for long enough.
+
+    A process fills its allocators and caches first: its first ``settles_s`` are left out. Slopes
+    are those between minutes of the same process, as one that replaces another begins with less.
+    """
+    slopes = [found for it in _by_process(samples) if len(found := _slopes(it, settles_s))]
+    if not slopes:
+        return None
+    drawn = np.random.default_rng(SEED).integers(len(slopes), size=(NUM_DRAWS, len(slopes)))
+    medians = [np.median(np.concatenate([slopes[number] for number in row])) for row in drawn]
+    low, high = np.percentile(medians, [2.5, 97.5])
+    return Growth(
+        per_hour=float(np.median(np.concatenate(slopes))),
+        low=float(low),
+        high=float(high),
+        mean_bytes=float(np.mean([it.rss_bytes for it in samples])),
+    )
+
+
+def _by_process(samples: Iterable[Sample]) -> Iterable[Sequence[Sample]]:
+    found: dict[int, list[Sample]] = defaultdict(list)
+    for sample in samples:
+        found[sample.pid].append(sample)
+    return found.values()
+
+
+def _slopes(samples: Sequence[Sample], settles_s: float) -> Slopes:
+    """Return the slopes between each two minutes of a process, in bytes an hour."""
+    after_s = samples[0].at_s + settles_s
     minutes: dict[int, list[int]] = defaultdict(list)
     for sample in samples:
         if sample.at_s >= after_s:
             minutes[int(sample.at_s // MINUTE_S)].append(sample.rss_bytes)
-    if len(minutes) < 4:
-        return None
-    means = [float(np.mean(minutes[minute])) for minute in sorted(minutes)]
-    found = stats.theilslopes(means, sorted(minutes))
-    hour = 60.0
-    return Growth(
-        per_hour=float(found.slope) * hour,
-        low=float(found.low_slope) * hour,
-        high=float(found.high_slope) * hour,
-        mean_bytes=float(np.mean(means)),
-    )
-
-
-def whole_life(samples: Sequence[Sample], role: str) -> list[Sample]:
-    """Return the samples of the processes of a role that ran from the first to the last sample."""
-    if not samples:
-        return []
-    first, last = samples[0].at_s, samples[-1].at_s
-    firsts = {it.pid for it in samples if it.at_s == first}
-    lasts = {it.pid for it in samples if it.at_s == last}
-    return [it for it in samples if it.role == role and it.pid in firsts & lasts]
+    if len(minutes) < FEWEST_MINUTES:
+        return np.array([])
+    at = np.array(sorted(minutes))
+    means = np.array([np.mean(minutes[minute]) for minute in at])
+    first, second = np.triu_indices(len(at), k=1)
+    return MINUTES_OF_HOUR * (means[second] - means[first]) / (at[second] - at[first])

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from soak.asks import Answer
-from soak.measures import Growth, growth, whole_life
+from soak.measures import Growth, growth
 from soak.soaked import Soaked, more_than
 from soak.stage import RULE_ROLES
 
 MAX_RATIO = 1.2
 MAX_GROWTH = 0.05
 """Share of its memory by which a process may grow in an hour, where noise does not hide it."""
-SETTLES_AFTER = 0.15
-"""Share of the time in which allocators and caches of a new process fill: it is left out."""
+SETTLES_S = 300.0
+"""In this time the allocators and caches of a new process fill: it is left out."""
 COUNTED = ("text", "nothing", "error")
 
 
@@ -91,11 +91,9 @@ def _speed(soaked: Soaked) -> Iterator[Criterion]:
 
 
 def _memory(soaked: Soaked) -> Iterator[Criterion]:
-    after_s = soaked.began_s + SETTLES_AFTER * soaked.plan.seconds
-    samples = soaked.samples.taken
     for role in RULE_ROLES:
-        lived = whole_life(samples, role) or [it for it in samples if it.role == role]
-        if grown := growth(lived, after_s):
+        samples = [it for it in soaked.samples.taken if it.role == role]
+        if grown := growth(samples, SETTLES_S):
             yield _flat(role, grown)
 
 
