@@ -33,7 +33,7 @@ class RuleFiller:
 
     ``step_seconds``: how long a step takes. ``num_steps``: the number of steps, instead of one a
     token. ``between_steps`` is called with the step's number just before the checkpoint.
-    ``unsure``: words with a confidence of 0.25; all others have 1. Of a draft, the share ``noise``
+    ``unsure``: words with a confidence of 0.3; all others have 1. Of a draft, the share ``noise``
     of the words is returned in capitals, beginning with word number ``seed``. ``prepare``,
     ``prefetch`` and ``store`` are its work in idle time, ``find`` finds next edits. A text gains
     ten nats for each of the ``likely`` ones in it; None: this model cannot score.
@@ -121,7 +121,7 @@ class RuleFiller:
             self._between_steps(step)
 
     def _confidence(self, token: str) -> float:
-        return 0.25 if token.strip() in self._unsure else 1.0
+        return 0.3 if token.strip() in self._unsure else 1.0
 
     def _canvas(self, tokens: Sequence[str], step: int, budget: int) -> tuple[CanvasToken, ...]:
         num_settled = _num_settled(tokens, step, budget)

@@ -50,7 +50,7 @@ async def test_an_item_tells_its_tokens_and_what_is_sure(runtime: Address) -> No
                     {"text": "(", "confidence": 1.0},
                     {"text": "left", "confidence": 1.0},
                     {"text": ",", "confidence": 1.0},
-                    {"text": " right", "confidence": 0.25},
+                    {"text": " right", "confidence": 0.3},
                     {"text": ")", "confidence": 1.0},
                 ],
                 "sure": "add(left,",
@@ -59,7 +59,7 @@ async def test_an_item_tells_its_tokens_and_what_is_sure(runtime: Address) -> No
 
 
 async def test_how_sure_is_sure_is_an_option(runtime: Address) -> None:
-    options = {"sureConfidence": 0.25}
+    options = {"sureConfidence": 0.3}
     async with asking(runtime, options, text="a + b", unsure=["b"]) as (client, messages):
         uri = open_document(client, "a.py", "y = ")
         assert await inline_items(client, ask_inline(uri, 0, 4))
@@ -90,7 +90,7 @@ async def test_the_word_selected_in_the_menu_belongs_to_the_tokens_and_is_sure(
         (item,) = last_items(messages)
         assert item["intarsia"]["tokens"][:2] == [
             {"text": "foo", "confidence": 1.0},
-            {"text": "(", "confidence": 0.25},
+            {"text": "(", "confidence": 0.3},
         ]
         assert (item["insertText"], item["intarsia"]["sure"]) == ("foo(a)", "foo")
 

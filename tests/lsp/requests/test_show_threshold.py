@@ -32,7 +32,7 @@ from intarsia.lsp.suggestions.ghost_text import GhostText
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
 TEXT, UNSURE = "alpha + beta", ["beta"]
-"""The rule engine, which has the default model's name, gives ``beta`` a confidence of 0.25."""
+"""The rule engine, which has the default model's name, gives ``beta`` a confidence of 0.3."""
 
 
 def probability(*confidences: float) -> float:
@@ -42,7 +42,7 @@ def probability(*confidences: float) -> float:
     return found
 
 
-WHOLE, BEGINNING = probability(1, 1, 0.25), probability(1)
+WHOLE, BEGINNING = probability(1, 1, 0.3), probability(1)
 BETWEEN = round(50 * (WHOLE + BEGINNING))
 ABOVE = 100  # no text is certain
 

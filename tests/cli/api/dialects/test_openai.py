@@ -124,7 +124,7 @@ async def test_the_model_s_confidence_is_told_as_logprobs(start_api: StartApi):
         reply = await desk.complete(prompt="x = (", suffix=")\n", logprobs=1)
         logprobs = reply.json["choices"][0]["logprobs"]
         assert "".join(logprobs["tokens"]) == reply.json["choices"][0]["text"] == "a + b"
-        assert logprobs["token_logprobs"] == [0.0, 0.0, math.log(0.25)]
+        assert logprobs["token_logprobs"] == [0.0, 0.0, math.log(0.3)]
         assert logprobs["text_offset"] == [0, 1, 3]
         for nothing in (None, False):
             reply = await desk.complete(prompt="x = (", suffix=")\n", logprobs=nothing)
