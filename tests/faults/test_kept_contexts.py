@@ -42,8 +42,10 @@ async def test_they_are_damaged(ground: Ground, model: Path, damage: str) -> Non
         path.write_bytes(DAMAGES[damage])
     assert await keep_contexts(ground, model) == text
     records = [path for path in kept(ground) if path.name.startswith("context-")]
-    assert records
-    assert not any(path.read_bytes() == DAMAGES[damage] for path in records)
+    newest = max(records, key=lambda path: path.stat().st_mtime_ns)
+    # On a busy machine the second engine may choose another format, which has its own folder.
+    mine = [path for path in records if path.parent == newest.parent]
+    assert not any(path.read_bytes() == DAMAGES[damage] for path in mine)
 
 
 async def test_their_disk_is_full(ground: Ground, model: Path) -> None:
