@@ -40,6 +40,9 @@ SEARCH = (
     "def index_of(items, wanted):\n"
     '    """Return the position of wanted in items, or -1 when it is not there."""\n\n'
 )
+SENT_AFTER_S = 1.0
+"""Neovim sends what is typed in this time as one change."""
+
 OpenTerminal = Callable[..., NeovimTerminal]
 
 
@@ -150,6 +153,7 @@ def test_a_draft_is_seen_settling(
 ) -> None:
     # A text of its own: what the engine has written before comes without a draft.
     terminal = open_terminal(real_engine_runtime, WORDS)
+    terminal.nvim.change_settings(showThreshold=0)  # else a draft waits until it is probable
     terminal.keys("GA")
     terminal.ghost_text()
     assert terminal.has_shown("··")
@@ -287,13 +291,17 @@ def test_a_buffer_without_a_name_leaves_nothing_on_disk_until_it_is_saved(
     terminal = open_terminal(runtime, "", name="empty.py")
     terminal.keys(":enew | set filetype=python noautoindent indentexpr=\r")
     terminal.nvim.until(ATTACHED)
-    terminal.keys("i" + SUM.rstrip("\n").replace("\n", "\r") + " ")
+    terminal.keys("i" + SUM.rstrip("\n").replace("\n", "\r"))
+    time.sleep(SENT_AFTER_S)
+    terminal.keys(" ")  # on its own: so much text at once counts as pasted
     terminal.suggests("left + right")
     terminal.keys("\x1bl")
     time.sleep(KEPT_AFTER_S)
     assert num_kept(cache) == 0
     terminal.keys(f"\x1b:write {tmp_path / 'saved.py'}\r")
     terminal.nvim.until("not vim.bo.modified")
-    terminal.keys("o\r\rdef sub(left, right):\r    return ")
+    terminal.keys("o\r\rdef sub(left, right):\r    return")
+    time.sleep(SENT_AFTER_S)
+    terminal.keys(" ")
     terminal.suggests("left - right")
     terminal.until(lambda: num_kept(cache) > 0)  # so a file's are kept
