@@ -6,7 +6,6 @@ for a rule.
 
 import time
 from collections.abc import Callable
-from statistics import median
 from typing import Literal, NamedTuple, TypeAlias
 
 import torch
@@ -20,8 +19,10 @@ from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 Format: TypeAlias = Literal["plain", "packed", "int8"]
 
 _NUM_ROWS = 8  # of a typical pass
-_NUM_ROUNDS = 7
-_NUM_BYTES = 2**26  # of plain matrices that are used in turn: more than caches hold
+_NUM_ROUNDS = 15
+_NUM_BYTES = (
+    2**26
+)  # of a plain matrix at most: more than caches hold, and a call costs little of it
 _WORTHWHILE = 0.9  # of the time: another format costs load time, memory or precision
 
 
@@ -67,21 +68,23 @@ def choose_format(
 
 @torch.inference_mode()
 def fastest(formats: list[Format], shape: BackboneShape, dtype: torch.dtype) -> Format:
-    """Return the format that multiplies fastest, timed with matrices of the model's size.
+    """Return the format that multiplies fastest, timed with a matrix as tall as several layers.
 
-    ``formats`` are in order of rising cost; a later one must be clearly faster.
+    ``formats`` are in order of rising cost; a later one must be clearly faster. What other programs
+    take only adds to a time, so the shortest of all rounds is compared.
     """
-    weight = torch.full((2 * shape.intermediate, shape.hidden), 0.5, dtype=dtype)
-    num_matrices = min(_NUM_ROUNDS, 1 + _NUM_BYTES // weight.nbytes)
+    height, num_bytes = (
+        2 * shape.intermediate,
+        2 * shape.intermediate * shape.hidden * dtype.itemsize,
+    )
+    num_layers = min(shape.num_layers, 1 + _NUM_BYTES // num_bytes)
+    weight = torch.full((num_layers * height, shape.hidden), 0.5, dtype=dtype)
     rows = torch.ones(_NUM_ROWS, shape.hidden, dtype=dtype)
-    products = [_products(format_, weight, rows, num_matrices) for format_ in formats]
-    for of_format in products:
-        of_format[0]()  # the first call sets the library up
-    rounds = [
-        [_seconds(of_format[number % num_matrices]) for of_format in products]
-        for number in range(_NUM_ROUNDS)
-    ]
-    seconds = [median(times[i] for times in rounds) for i in range(len(formats))]
+    products = [_product(format_, weight, rows) for format_ in formats]
+    for product in products:
+        product()  # the first call sets the library up
+    rounds = [[_seconds(product) for product in products] for _ in range(_NUM_ROUNDS)]
+    seconds = [min(times) for times in zip(*rounds, strict=True)]
     best = 0
     for i in range(1, len(formats)):
         if seconds[i] < _WORTHWHILE * seconds[best]:
@@ -104,22 +107,17 @@ def _why_not_int8(shape: BackboneShape, adapters: Adapters, device: torch.device
     return None if is_supported else "this processor has no dot products of bytes"
 
 
-def _products(
-    format_: Format, weight: torch.Tensor, rows: torch.Tensor, count: int
-) -> list[Callable[[], object]]:
-    """Return ``count`` functions that multiply the rows, each with a matrix of its own."""
+def _product(format_: Format, weight: torch.Tensor, rows: torch.Tensor) -> Callable[[], object]:
+    """Return a function that multiplies the rows with the matrix in a format."""
     if format_ == "int8":
         from intarsia.engine.kernels.int8_support import multiply_rows, quantize_matrix
         from intarsia.engine.kernels.threads import ThreadTeam
 
         team, x = ThreadTeam(torch.get_num_threads()), rows.float().numpy()
-        exact = weight.float().numpy()
-        parts = [quantize_matrix(exact) for _ in range(count)]
-        return [lambda part=part: multiply_rows(part, x, team) for part in parts]  # type: ignore[misc]
-    matrices = [
-        pack(weight) if format_ == "packed" else Linear(weight.clone()) for _ in range(count)
-    ]
-    return [lambda matrix=matrix: matrix.multiply(rows) for matrix in matrices]  # type: ignore[misc]
+        part = quantize_matrix(weight.float().numpy())
+        return lambda: multiply_rows(part, x, team)
+    matrix = pack(weight) if format_ == "packed" else Linear(weight)
+    return lambda: matrix.multiply(rows)
 
 
 def _seconds(product: Callable[[], object]) -> float:
