@@ -1,0 +1,97 @@
+-- Accepts next edits: applies them to the text, and shows the next one, so that one key goes
+-- through all.
+
+local offers = require("intarsia.next_edit.offers")
+local places = require("intarsia.next_edit.place")
+local shown = require("intarsia.next_edit.shown")
+local view = require("intarsia.next_edit.view")
+
+local M = {}
+
+local GO_ON_MS = 1000 -- after an accepted offer, the next one is shown if it comes so soon
+
+---Show the next offer after an accepted one, if the user is still there.
+---@param buffer integer
+function M.go_on(buffer)
+  local state = assert(offers.state(buffer))
+  local going_on = state.going_on
+  if not going_on or vim.api.nvim_get_current_buf() ~= buffer then
+    return
+  end
+  local is_there = going_on.place == require("intarsia.cursor").place(buffer)
+    and vim.uv.now() < going_on.until_ms
+  local edit = is_there and offers.next_from_cursor(offers.current(buffer))
+  if edit or not is_there then
+    state.going_on = nil
+  end
+  if edit then
+    shown.show(buffer, edit)
+  end
+end
+
+---Begin a new step of undo.
+local function break_undo()
+  vim.cmd("let &g:undolevels = &g:undolevels") -- :help undo-break
+end
+
+---Apply offers as one step of undo; none where the text has changed since.
+---@param buffer integer
+---@param edits intarsia.NextEdit[]
+---@return boolean # whether they were applied
+local function apply(buffer, edits)
+  local state = assert(offers.state(buffer))
+  if state.version ~= vim.lsp.util.buf_versions[buffer] then
+    return false
+  end
+  break_undo()
+  local from_below = vim.list_slice(edits)
+  table.sort(from_below, function(one, other)
+    return one.range.start.line > other.range.start.line
+  end)
+  for _, edit in ipairs(from_below) do
+    local place = places.of(buffer, edit)
+    vim.api.nvim_buf_set_lines(buffer, place.first, place.last, false, place.after)
+  end
+  break_undo()
+  state.last_change = vim.fn.changenr()
+  state.newest_change = math.max(state.last_change, state.newest_change)
+  return true
+end
+
+---Apply an offer, put the cursor at its end, and show the next one.
+---@param buffer integer the current one
+---@param edit intarsia.NextEdit
+function M.accept(buffer, edit)
+  local state, place = assert(offers.state(buffer)), places.of(buffer, edit)
+  shown.end_shown(buffer)
+  view.clear(buffer)
+  if not apply(buffer, { edit }) then
+    return
+  end
+  local row, col = places.end_of(place)
+  vim.api.nvim_win_set_cursor(0, { math.min(row + 1, vim.api.nvim_buf_line_count(buffer)), col })
+  offers.done(buffer, edit, "accepted")
+  local now = require("intarsia.cursor").place(buffer)
+  state.going_on = { place = now, until_ms = vim.uv.now() + GO_ON_MS }
+  M.go_on(buffer)
+end
+
+---Apply some of the current buffer's offers as one step of undo.
+---@param edits intarsia.NextEdit[]
+---@return boolean # whether they were applied
+function M.accept_chosen(edits)
+  local buffer = vim.api.nvim_get_current_buf()
+  if #edits == 0 or not offers.state(buffer) then
+    return false
+  end
+  shown.end_shown(buffer)
+  if not apply(buffer, edits) then
+    return false
+  end
+  for _, edit in ipairs(edits) do
+    offers.done(buffer, edit, "accepted")
+  end
+  return true
+end
+
+return M

@@ -1,0 +1,128 @@
+-- The next edits of each buffer: changes that an edit of the user has left to do. They hold for one
+-- version of the text. What the user does with one is told to the server.
+
+local renaming = require("intarsia.next_edit.rename")
+
+local M = {}
+
+---@class intarsia.NextEdit a change of whole lines
+---@field id string
+---@field range lsp.Range
+---@field newText string
+---@field level "sure"|"balanced"|"bold"
+
+---@class intarsia.NextEditState of one buffer
+---@field version? integer of the text that the offers are for
+---@field edits intarsia.NextEdit[] in the order of lines
+---@field rename? intarsia.Rename
+---@field shown? intarsia.NextEdit
+---@field newest_change integer the number of the newest change
+---@field last_change integer the number of the change that the text has reached
+---@field is_silent boolean nothing is offered: the last change was undo or redo
+---@field going_on? { place: string, until_ms: number } an offer was accepted there
+---@field unmap? fun() removes the keys that apply while an offer is shown
+---@field has_rename_key? boolean
+
+---@type table<integer, intarsia.NextEditState>
+local states = {}
+
+---Return the state of a buffer; nil where the server is not attached.
+---@param buffer integer
+---@return intarsia.NextEditState?
+function M.state(buffer)
+  return states[buffer]
+end
+
+---Begin to keep offers of a buffer.
+---@param buffer integer
+function M.add(buffer)
+  local newest = vim.api.nvim_buf_call(buffer, vim.fn.changenr)
+  states[buffer] = { edits = {}, last_change = newest, newest_change = newest, is_silent = false }
+end
+
+---Forget a buffer.
+---@param buffer integer
+function M.remove(buffer)
+  states[buffer] = nil
+end
+
+---Take what the server offers.
+---@param state intarsia.NextEditState
+---@param offered { version: integer, edits: intarsia.NextEdit[], rename?: intarsia.Rename }
+function M.receive(state, offered)
+  state.version, state.edits = offered.version, vim.list_slice(offered.edits)
+  state.rename = offered.rename
+  table.sort(state.edits, function(one, other)
+    return one.range.start.line < other.range.start.line
+  end)
+end
+
+---Take a change of the text. After undo and redo nothing is offered until the next change.
+---@param state intarsia.NextEditState
+function M.changed(state)
+  local change = vim.fn.changenr()
+  local is_undo = change < state.last_change
+  local is_redo = change > state.last_change and change <= state.newest_change
+  state.is_silent = is_undo or is_redo
+  state.last_change = change
+  state.newest_change = math.max(change, state.newest_change)
+end
+
+---Return what is offered for the text as it is.
+---@param buffer integer
+---@return intarsia.NextEdit[]
+function M.current(buffer)
+  local state = states[buffer]
+  local holds = state
+    and not state.is_silent
+    and state.version == vim.lsp.util.buf_versions[buffer]
+    and vim.bo[buffer].modifiable
+    and require("intarsia.switch").is_on()
+  return holds and state.edits or {}
+end
+
+---Return the first offer at the cursor's line or below, else the first one.
+---@param edits intarsia.NextEdit[]
+---@return intarsia.NextEdit?
+function M.next_from_cursor(edits)
+  local row = vim.api.nvim_win_get_cursor(0)[1] - 1
+  return vim.iter(edits):find(function(edit)
+    return edit.range.start.line >= row
+  end) or edits[1]
+end
+
+---Return the same change among newer offers: it may have another id there.
+---@param edits intarsia.NextEdit[]
+---@param shown? intarsia.NextEdit
+---@return intarsia.NextEdit?
+function M.same_among(edits, shown)
+  return shown
+    and vim.iter(edits):find(function(edit)
+      return edit.newText == shown.newText and vim.deep_equal(edit.range, shown.range)
+    end)
+end
+
+---Return the rename that another language server can do in the place of the offers.
+---@param buffer integer
+---@return intarsia.Rename?
+function M.rename_in(buffer)
+  local is_possible = #M.current(buffer) > 0 and #renaming.clients(buffer) > 0
+  return is_possible and states[buffer].rename or nil
+end
+
+---Tell the server what the user has done with an offer, and forget the offer.
+---@param buffer integer
+---@param edit intarsia.NextEdit
+---@param how "accepted"|"dismissed"
+function M.done(buffer, edit, how)
+  local state, client = states[buffer], require("intarsia.server").client(buffer)
+  state.edits = vim.tbl_filter(function(other)
+    return other.id ~= edit.id
+  end, state.edits)
+  if client then
+    local message = { uri = vim.uri_from_bufnr(buffer), id = edit.id, how = how }
+    client:notify("intarsia/nextEditDone", message)
+  end
+end
+
+return M

@@ -1,0 +1,100 @@
+-- The next edit whose difference is on show: the cursor goes there, and keys dismiss the offer or
+-- rename everywhere until it ends.
+
+local drawing = require("intarsia.next_edit.drawing")
+local offers = require("intarsia.next_edit.offers")
+local places = require("intarsia.next_edit.place")
+local renaming = require("intarsia.next_edit.rename")
+
+local M = {}
+
+---Map a key in normal mode, unless the buffer has a mapping of its own.
+---@param buffer integer
+---@param key string
+---@param act fun()
+---@param desc string
+---@return fun()? # removes the mapping
+local function map(buffer, key, act, desc)
+  local earlier = vim.api.nvim_buf_call(buffer, function()
+    return vim.fn.maparg(key, "n", false, true)
+  end)
+  if not require("intarsia.options").current.keys or earlier.buffer == 1 then
+    return nil
+  end
+  vim.keymap.set("n", key, act, { buffer = buffer, desc = "intarsia: " .. desc })
+  return function()
+    pcall(vim.keymap.del, "n", key, { buffer = buffer })
+  end
+end
+
+---Map the keys that apply while an offer is shown.
+---@param buffer integer
+local function map_shown(buffer)
+  local state = assert(offers.state(buffer))
+  local unmap = { map(buffer, "<Esc>", M.dismiss, "dismiss") }
+  local unmap_rename = offers.rename_in(buffer)
+    and map(buffer, drawing.RENAME_KEY, M.rename_everywhere, "rename everywhere")
+  table.insert(unmap, unmap_rename or nil)
+  state.has_rename_key = unmap_rename ~= nil
+  state.unmap = function()
+    for _, act in ipairs(unmap) do
+      act()
+    end
+  end
+end
+
+---Go to an offer, and show its difference.
+---@param buffer integer the current one
+---@param edit intarsia.NextEdit
+function M.show(buffer, edit)
+  local state = assert(offers.state(buffer))
+  local row, col = places.start_of(places.of(buffer, edit))
+  vim.cmd("normal! m'") -- CTRL-O leads back
+  vim.api.nvim_win_set_cursor(0, { math.min(row, vim.api.nvim_buf_line_count(buffer) - 1) + 1, col })
+  vim.cmd("normal! zv")
+  M.end_shown(buffer)
+  state.shown = edit
+  map_shown(buffer)
+  drawing.draw(buffer)
+end
+
+---End the offer on show, and its keys. What is drawn stays until it is drawn again.
+---@param buffer integer
+function M.end_shown(buffer)
+  local state = assert(offers.state(buffer))
+  state.shown = nil
+  if state.unmap then
+    state.unmap()
+    state.unmap, state.has_rename_key = nil, nil
+  end
+end
+
+---Dismiss the offer on show: its place stays silent.
+---@return boolean # whether there is one
+function M.dismiss()
+  local buffer = vim.api.nvim_get_current_buf()
+  local state = offers.state(buffer)
+  local shown = state and offers.same_among(offers.current(buffer), state.shown)
+  if not shown then
+    return false
+  end
+  M.end_shown(buffer)
+  offers.done(buffer, shown, "dismissed")
+  drawing.draw(buffer)
+  return true
+end
+
+---Have another language server rename everywhere what the last edit began to rename.
+---@return boolean # whether there is such a rename
+function M.rename_everywhere()
+  local buffer = vim.api.nvim_get_current_buf()
+  local rename = offers.rename_in(buffer)
+  if not rename then
+    return false
+  end
+  M.end_shown(buffer)
+  drawing.draw(buffer)
+  return renaming.start(buffer, rename)
+end
+
+return M

@@ -1,0 +1,87 @@
+// Accepts next edits: applies them to the text, and shows the next one, so that one key goes
+// through all.
+
+import { type Position, Selection, type TextEditor, window } from "vscode";
+import type { NextEdit } from "../protocol";
+import type { EditorOffers } from "./editorOffers";
+import { changeOf } from "./place";
+import type { ShownOffers } from "./shownOffers";
+import type { Typing } from "./typing";
+
+/** After an offer was accepted, the next one of the same change is shown if it comes so soon. */
+const GO_ON_MS = 1000;
+
+interface GoingOn {
+  uri: string;
+  version: number;
+  at: Position;
+  until: number;
+}
+
+export class Accepting {
+  private goingOn: GoingOn | null = null;
+
+  /** @param update draws what is offered and on show now */
+  constructor(
+    private readonly offers: EditorOffers,
+    private readonly shown: ShownOffers,
+    private readonly typing: Typing,
+    private readonly update: () => void,
+  ) {}
+
+  /** Apply an offer, put the cursor at its end, and show the next one. */
+  async accept(editor: TextEditor, edit: NextEdit): Promise<void> {
+    const { document } = editor;
+    const { range, text } = changeOf(document, edit);
+    const start = document.offsetAt(range.start);
+    if (!(await this.applyAtOnce(editor, [edit]))) {
+      return;
+    }
+    const at = document.positionAt(start + text.length);
+    editor.selection = new Selection(at, at);
+    const uri = this.offers.nameOf(document);
+    this.goingOn = { uri, version: document.version, at, until: Date.now() + GO_ON_MS };
+    this.goOn();
+    this.update();
+  }
+
+  /** Apply offers as one step of undo; return whether it was possible. */
+  async applyAtOnce(editor: TextEditor, edits: readonly NextEdit[]): Promise<boolean> {
+    this.shown.end();
+    const changes = edits.map((edit) => changeOf(editor.document, edit));
+    // VS Code itself refuses it if the document has changed meanwhile.
+    const isDone = await editor.edit((change) => {
+      for (const { range, text } of changes) {
+        change.replace(range, text);
+      }
+    });
+    if (isDone) {
+      for (const edit of edits) {
+        this.offers.done(editor, edit, "accepted");
+      }
+      this.typing.end();
+    }
+    return isDone;
+  }
+
+  /** Show the next offer after an accepted one, if the user is still there. */
+  goOn(): void {
+    const editor = window.activeTextEditor;
+    const { goingOn } = this;
+    if (goingOn === null || editor === undefined) {
+      return;
+    }
+    const isThere =
+      this.offers.nameOf(editor.document) === goingOn.uri &&
+      editor.document.version === goingOn.version &&
+      editor.selection.active.isEqual(goingOn.at) &&
+      Date.now() < goingOn.until;
+    const edit = isThere ? this.offers.find(editor) : undefined;
+    if (edit !== undefined || !isThere) {
+      this.goingOn = null;
+    }
+    if (edit !== undefined) {
+      this.shown.show(editor, edit);
+    }
+  }
+}

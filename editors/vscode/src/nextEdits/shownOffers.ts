@@ -1,0 +1,103 @@
+// The offers whose differences are on show: the one that the user went to, or all that are ticked
+// in the list of all offers.
+
+import { type Disposable, Selection, type TextEditor, TextEditorRevealType, window } from "vscode";
+import type { NextEdit } from "../protocol";
+import type { EditorOffers } from "./editorOffers";
+import { sameAmong } from "./offers";
+import { linesOfPlace, startOf } from "./place";
+
+/** VS Code still tells of earlier places of the cursor so long after it was moved. */
+const ARRIVING_MS = 300;
+
+interface Shown {
+  uri: string;
+  version: number;
+  edit: NextEdit;
+  since: number;
+}
+
+interface Previewed {
+  uri: string;
+  version: number;
+  edits: readonly NextEdit[];
+}
+
+export class ShownOffers implements Disposable {
+  private shown: Shown | null = null;
+  private previewed: Previewed | null = null;
+  private arriving: NodeJS.Timeout | undefined;
+
+  /** @param update draws what is offered and on show now */
+  constructor(
+    private readonly offers: EditorOffers,
+    private readonly update: () => void,
+  ) {}
+
+  /** Move the cursor to an offer, and show its difference. */
+  show(editor: TextEditor, edit: NextEdit): void {
+    const { document } = editor;
+    const at = startOf(document, edit);
+    editor.selection = new Selection(at, at);
+    editor.revealRange(editor.selection, TextEditorRevealType.InCenterIfOutsideViewport);
+    const uri = this.offers.nameOf(document);
+    this.shown = { uri, version: document.version, edit, since: Date.now() };
+    clearTimeout(this.arriving);
+    this.arriving = setTimeout(this.update, ARRIVING_MS); // the cursor may have left meanwhile
+    this.update();
+  }
+
+  /** End the difference of the one offer. */
+  end(): void {
+    this.shown = null;
+  }
+
+  /** Show the differences of these offers for a version of the text, in place of the one. */
+  preview({ document }: TextEditor, version: number, edits: readonly NextEdit[]): void {
+    this.end();
+    this.previewed = { uri: this.offers.nameOf(document), version, edits };
+    this.update();
+  }
+
+  /** End the differences of the ticked offers. */
+  endPreview(): void {
+    this.previewed = null;
+  }
+
+  /** Return the offer whose difference is on show in an editor; it ends where the cursor leaves. */
+  oneIn(editor: TextEditor): NextEdit | undefined {
+    const { shown } = this;
+    const { document, selection } = editor;
+    if (
+      shown?.uri !== this.offers.nameOf(document) ||
+      shown.version !== document.version ||
+      editor !== window.activeTextEditor
+    ) {
+      return undefined;
+    }
+    const edit = sameAmong(this.offers.current(editor), shown.edit);
+    const [first, last] = edit === undefined ? [0, -1] : linesOfPlace(document, edit);
+    const { line } = selection.active;
+    const isArriving = Date.now() < shown.since + ARRIVING_MS;
+    if (edit !== undefined && !isArriving && (line < first || line > last)) {
+      this.end();
+      return undefined;
+    }
+    return edit;
+  }
+
+  /** Return the offers whose differences are drawn: the one on show, or all that are ticked. */
+  allIn(editor: TextEditor): readonly NextEdit[] {
+    const { previewed } = this;
+    const { document } = editor;
+    if (previewed?.uri === this.offers.nameOf(document) && previewed.version === document.version) {
+      return previewed.edits;
+    }
+    const shown = this.oneIn(editor);
+    return shown === undefined ? [] : [shown];
+  }
+
+  dispose(): void {
+    clearTimeout(this.arriving);
+  }
+}
