@@ -211,3 +211,33 @@ def test_switched_off_nothing_is_marked(edit: Edit) -> None:
     draws(nvim, "")
     nvim.run("require('intarsia').toggle()")
     draws(nvim, TWO_MARKS)
+
+
+def test_what_cannot_be_applied_any_more_is_no_longer_drawn(edit: Edit) -> None:
+    nvim = rename(edit)
+    nvim.keys("<M-g>")
+    draws(nvim, "5:[area] 5:{size} 6: »")
+    nvim.run("""
+      local next_edit = require('intarsia.next_edit')
+      local chosen = next_edit.offers()
+      vim.api.nvim_buf_set_lines(0, 0, 0, false, {'# above'})
+      vim.g.applied = next_edit.apply(chosen)
+    """)
+    assert nvim.lua("vim.g.applied") is False
+    assert nvim.lua(DRAWN) == ""
+    holds(nvim, "# above\n" + RENAMED)
+
+
+def test_after_an_accepted_one_the_cursor_stays_where_a_macro_is_recorded(edit: Edit) -> None:
+    nvim = rename(edit)
+    nvim.keys("<M-g><M-g>qa")
+    draws(nvim, "6: » next edit")
+    assert nvim.lua("vim.api.nvim_win_get_cursor(0)[1]") == 5
+    nvim.keys("q")
+
+
+def test_offers_for_a_closed_document_open_no_buffer(edit: Edit) -> None:
+    nvim = edit("one = 1\n")
+    uri = "file:///closed/meanwhile.py"
+    nvim.run(f"require('intarsia.next_edit').receive({{uri = '{uri}', version = 1, edits = {{}}}})")
+    assert nvim.lua("vim.fn.bufexists('/closed/meanwhile.py')") == 0

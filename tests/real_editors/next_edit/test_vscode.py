@@ -1,6 +1,7 @@
 """Next edits in VS Code: marked, shown, accepted in a chain, dismissed, applied at once."""
 
 from conftest import PATIENT
+from playwright.sync_api import expect
 from rule_server import rule_server_command
 from scripted_next_edits import rule
 from vscode_window import VSCodeWindow
@@ -93,3 +94,21 @@ def test_all_are_applied_at_once_but_for_an_unticked_one(windows: Windows) -> No
     window.expect_saved(one)
     window.press("Control+z")
     window.expect_saved(BEFORE.replace("def area", "def size"))
+
+
+def test_a_change_of_another_document_leaves_it_on_show(windows: Windows) -> None:
+    window = windows.open(SOURCE, others={"other.py": "one = 1\n"})
+    other = window.open_file(window.file.with_name("other.py"))
+    other.command("View: Move Editor into Next Group")
+    window.command("View: Focus First Editor Group")
+    window.press(*["Backspace"] * len("area"))
+    window.type("size")
+    window.expect_drawn("⇥ next edit⇥")
+    window.press("Tab")
+    window.expect_drawn("size⇥")
+    other.file.write_text("two = 2\n")
+    expect(other.page.locator(".view-line", has_text="two = 2")).to_be_visible()
+    window.page.wait_for_timeout(1000)  # until the extension has heard of it, too
+    window.expect_drawn("size⇥")
+    window.press("Tab")
+    window.expect_cursor(6, 7)

@@ -39,6 +39,7 @@ export class NextEdits implements Disposable {
   private readonly accepting: Accepting;
   private readonly drawings: Drawings;
   private readonly subscriptions: Disposable[];
+  private isDisposed = false;
 
   /** @param isHidden whether something else has precedence: ghost text, or a pause */
   constructor(client: () => LanguageClient, isHidden: () => boolean) {
@@ -60,8 +61,11 @@ export class NextEdits implements Disposable {
           const isUndone =
             reason === TextDocumentChangeReason.Undo || reason === TextDocumentChangeReason.Redo;
           this.offers.changed(document, isUndone);
-          this.shown.end();
-          this.typing.start();
+          // Other documents, such as a log in VS Code's panel, change while the user reads this one.
+          if (document === window.activeTextEditor?.document) {
+            this.shown.end();
+            this.typing.start();
+          }
           this.update();
         }
       }),
@@ -130,7 +134,8 @@ export class NextEdits implements Disposable {
     }
     const ticked = await choose(offers, (edits) => this.shown.preview(editor, version, edits));
     this.shown.endPreview();
-    if (ticked !== null && ticked.length > 0 && editor.document.version === version) {
+    const holds = !this.isDisposed && editor.document.version === version;
+    if (ticked !== null && ticked.length > 0 && holds) {
       await this.accepting.applyAtOnce(editor, ticked);
     }
     this.update();
@@ -150,6 +155,9 @@ export class NextEdits implements Disposable {
 
   /** Draw what is offered now, and tell VS Code which keys apply. */
   readonly update = (): void => {
+    if (this.isDisposed) {
+      return; // what was awaited ends later, and the keys are no longer ours
+    }
     const active = window.activeTextEditor;
     const offered = active !== undefined && this.offers.current(active).length > 0;
     const shown = this.isShowing();
@@ -166,6 +174,7 @@ export class NextEdits implements Disposable {
   }
 
   dispose(): void {
+    this.isDisposed = true;
     this.keys.set({ offered: false, shown: false, rename: false, tab: false });
     for (const part of [this.typing, this.shown, this.drawings, ...this.subscriptions]) {
       part.dispose();

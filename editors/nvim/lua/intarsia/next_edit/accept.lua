@@ -85,6 +85,7 @@ function M.accept_chosen(edits)
     return false
   end
   shown.end_shown(buffer)
+  view.clear(buffer)
   if not apply(buffer, edits) then
     return false
   end

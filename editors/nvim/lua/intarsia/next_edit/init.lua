@@ -27,6 +27,9 @@ end
 ---Take what the server offers in a document.
 ---@param offered { uri: string, version: integer, edits: intarsia.NextEdit[], rename?: intarsia.Rename }
 function M.receive(offered)
+  if vim.fn.bufexists(vim.uri_to_fname(offered.uri)) == 0 then
+    return -- closed meanwhile: its number would be that of a new buffer
+  end
   local buffer = vim.uri_to_bufnr(offered.uri)
   local state = offers.state(buffer)
   if not state then
@@ -39,7 +42,9 @@ function M.receive(offered)
   else
     shown.end_shown(buffer)
   end
-  accept.go_on(buffer)
+  if not is_busy() then
+    accept.go_on(buffer)
+  end
   drawing.draw(buffer)
 end
 
