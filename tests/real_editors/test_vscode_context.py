@@ -42,6 +42,8 @@ INDEX_STARTS_MS = 8_000
 """An answer that comes before the index runs is not revised; nothing on the screen tells of it."""
 
 OTHERS: Mapping[str, str] = {"ledger.py": LEDGER}
+EVERYTHING: dict[str, object] = {"intarsia.showThreshold": "0"}
+"""An improbable answer is shown, too: one that is written without the other file."""
 
 
 def ghosts(history: list[dict[str, Any]]) -> list[str]:
@@ -60,7 +62,7 @@ def test_it_shows_the_code_of_the_other_file_with_the_reason(windows: Windows) -
 
 
 def test_a_revised_answer_replaces_the_ghost_text_in_place(windows: Windows) -> None:
-    window = windows.open(USE, others=OTHERS)
+    window = windows.open(USE, others=OTHERS, settings=EVERYTHING)
     window.page.wait_for_timeout(INDEX_STARTS_MS)
     window.type(".")
     first = window.ghost_text()
