@@ -266,7 +266,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         PER_FOLDER,
         Meta(description="Never read files that look like secrets (`.env`, keys, credentials)."),
     ] = True
-    show_threshold: Annotated[Threshold, Meta(description=ABOUT_THRESHOLD)] = "eager"
+    show_threshold: Annotated[Threshold, PER_LANGUAGE, Meta(description=ABOUT_THRESHOLD)] = "eager"
     drafts: Annotated[
         bool,
         Meta(

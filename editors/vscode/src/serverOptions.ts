@@ -46,6 +46,7 @@ export const LANGUAGE_OPTIONS = [
   "inComments",
   "inStrings",
   "overMenu",
+  "showThreshold",
 ] as const;
 
 /** The values of single languages: `languages`, and over it what VS Code has for each of them. */

@@ -53,11 +53,13 @@ async def typing(
     threshold: str | int,
     *,
     who: types.InitializeParams | None = None,
+    languages: dict[str, dict[str, object]] | None = None,
     **rules: Any,
 ) -> AsyncIterator[LanguageClient]:
-    """Run a server for an editor with this threshold."""
+    """Run a server for an editor with this threshold, and others for some languages."""
     command = rule_server_command(**{"text": TEXT, "unsure": UNSURE, **rules})
     options = {"debounceMs": 0, "showThreshold": threshold, "fillAhead": "off"}
+    options["languages"] = languages or {}
     async with editing(who or vscode(), runtime, command=command, options=options) as client:
         yield client
 
@@ -81,6 +83,13 @@ async def test_a_threshold_of_nothing_shows_all(runtime: Address, threshold: str
     async with typing(runtime, threshold) as client:
         uri = open_document(client, "a.py", "y = ")
         assert await shown(client, uri, 4) == [TEXT]
+
+
+async def test_a_language_may_have_another_threshold(runtime: Address) -> None:
+    async with typing(runtime, ABOVE, languages={"javascript": {"showThreshold": 0}}) as client:
+        assert await shown(client, open_document(client, "a.py", "y = "), 4) == []
+        script = open_document(client, "a.js", "y = ", "javascript")
+        assert await shown(client, script, 4) == [TEXT]
 
 
 async def test_on_request_all_is_shown(runtime: Address) -> None:
