@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 TORCH := torch==2.13.0
 CPU_WHEELS := https://download.pytorch.org/whl/cpu
-PARTS := lsp workspace infill engine cli research
+PARTS := lsp workspace infill engine cli
 LLAMA_CPP := build/servers/llama-cpp
 LLAMA_CPP_READY := $(LLAMA_CPP)/.ready
 RELEASE := build/release
@@ -24,7 +24,7 @@ setup: $(READY)
 
 # All packages but torch are pinned by hash. Where there is no NVIDIA card, torch's CPU wheels are
 # taken if their index answers; elsewhere, and on a Mac, the plain ones.
-$(READY): pyproject.toml requirements.hashed.lock
+$(READY): pyproject.toml research/pyproject.toml requirements.hashed.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "intarsia needs Python 3.11 or newer: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
@@ -34,7 +34,7 @@ $(READY): pyproject.toml requirements.hashed.lock
 	    $(PYTHON) -c 'import urllib.request as u; u.urlopen("$(CPU_WHEELS)/torch/", timeout=5)' 2>/dev/null; \
 	  then set -x; $(BIN)/python -m pip install -q --index-url $(CPU_WHEELS) $(TORCH); \
 	  else set -x; $(BIN)/python -m pip install -q $(TORCH); fi
-	$(BIN)/python -m pip install -q --no-deps -e .
+	$(BIN)/python -m pip install -q --no-deps -e . -e ./research
 	@touch $(READY)
 
 # The VS Code extension's own checks, where there is npm to run them.
@@ -68,7 +68,8 @@ lint: setup
 types: setup
 	@mkdir -p build/typecheck/intarsia
 	@for part in $(PARTS); do ln -sfn ../../../$$part build/typecheck/intarsia/$$part; done
-	$(BIN)/mypy build/typecheck/intarsia
+	@rm -f build/typecheck/intarsia/research; ln -sfn ../../research build/typecheck/intarsia_research
+	$(BIN)/mypy build/typecheck/intarsia build/typecheck/intarsia_research
 
 # Steps of a release: hashes of the locked versions, known vulnerabilities, lists of what is in it.
 lock: $(RELEASE_READY)

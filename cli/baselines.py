@@ -11,7 +11,7 @@ import click
 
 from intarsia.cli.errors import CliError
 from intarsia.engine.model_store.catalog import CATALOG, DEFAULT_MODEL, find_model
-from intarsia.research.evaluation.systems.baseline import Baseline
+from intarsia_research.evaluation.systems.baseline import Baseline
 
 BaselineName: TypeAlias = Literal["transformers", "llama.cpp"]
 
@@ -41,11 +41,11 @@ llama_server_option = click.option(
 def baseline_named(name: BaselineName, *, model: str | None, llama_server: Path | None) -> Baseline:
     """Return the baseline, not started. Raise CliError or EvaluationFault if it is unavailable."""
     if name == "transformers":
-        from intarsia.research.evaluation.systems.transformers_backbone import transformers_backbone
+        from intarsia_research.evaluation.systems.transformers_backbone import transformers_backbone
 
         gguf, model_name = _gguf(model)
         return transformers_backbone(gguf, model=model_name)
-    from intarsia.research.evaluation.systems.llama_cpp import find_llama_server, llama_cpp
+    from intarsia_research.evaluation.systems.llama_cpp import find_llama_server, llama_cpp
 
     server = find_llama_server(llama_server)
     gguf, model_name = _gguf(model)

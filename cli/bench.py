@@ -23,12 +23,12 @@ from intarsia.cli.options import fill_options
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, output, termination_as_interrupt
 from intarsia.infill.filling.options import FillOptions
-from intarsia.research.benchmark.hardware.machine import describe_machine
-from intarsia.research.benchmark.report.figure_table import as_json as shown_as_json
-from intarsia.research.benchmark.report.figure_table import as_table
-from intarsia.research.benchmark.report.pictures import draw_pictures, require_drawing
-from intarsia.research.benchmark.run import run_sections
-from intarsia.research.benchmark.sections import SECTIONS
+from intarsia_research.benchmark.hardware.machine import describe_machine
+from intarsia_research.benchmark.report.figure_table import as_json as shown_as_json
+from intarsia_research.benchmark.report.figure_table import as_table
+from intarsia_research.benchmark.report.pictures import draw_pictures, require_drawing
+from intarsia_research.benchmark.run import run_sections
+from intarsia_research.benchmark.sections import SECTIONS
 
 
 @click.command("bench")

@@ -15,19 +15,19 @@ from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, output
 from intarsia.cli.units import size
 from intarsia.engine.cache.folder import cache_folder
-from intarsia.research.corpus.manifest import Manifest, Tally, read_manifest
-from intarsia.research.corpus.package_list import (
+from intarsia_research.corpus.manifest import Manifest, Tally, read_manifest
+from intarsia_research.corpus.package_list import (
     DEFAULT_LIST,
     HELD_OUT_LIST,
     held_out_name,
     read_held_out,
     read_packages,
 )
-from intarsia.research.errors import CorpusFault
-from intarsia.research.evaluation.case import Case
+from intarsia_research.errors import CorpusFault
+from intarsia_research.evaluation.case import Case
 
 if TYPE_CHECKING:
-    from intarsia.research.corpus.build import BuildOptions
+    from intarsia_research.corpus.build import BuildOptions
 
 _CHARS_AROUND_HOLE = 100
 
@@ -88,8 +88,8 @@ def build(out: Path, archives: Path | None, **options: Any) -> None:
     archives are kept: run the same command again to continue. The list that the corpus can be
     rebuilt from is written next to it.
     """
-    from intarsia.research.corpus.build import build_corpus
-    from intarsia.research.corpus.fetch import read_page
+    from intarsia_research.corpus.build import build_corpus
+    from intarsia_research.corpus.fetch import read_page
 
     request = CorpusRequest(**options)
     rows = read_packages(request.packages)
@@ -128,8 +128,8 @@ class CorpusRequest:
 
 
 def _build_options(request: CorpusRequest) -> "BuildOptions":
-    from intarsia.research.corpus.build import BuildOptions
-    from intarsia.research.corpus.contamination import MeasuredTexts
+    from intarsia_research.corpus.build import BuildOptions
+    from intarsia_research.corpus.contamination import MeasuredTexts
 
     return BuildOptions(
         seed=request.seed,
@@ -151,8 +151,8 @@ def _summary(manifest: Manifest) -> str:
 
 def _measured_texts(files: Sequence[Path]) -> Iterator[str]:
     """Yield whole problems with their tests, and the built-in holes with the text around them."""
-    from intarsia.research.evaluation.sets.builtin import builtin_cases
-    from intarsia.research.evaluation.sets.humaneval import read_humaneval
+    from intarsia_research.evaluation.sets.builtin import builtin_cases
+    from intarsia_research.evaluation.sets.humaneval import read_humaneval
 
     for file in files:
         problems: dict[str, Case] = {}
@@ -166,7 +166,7 @@ def _measured_texts(files: Sequence[Path]) -> Iterator[str]:
 
 def _language_id(name: str) -> str:
     from intarsia.infill.languages import language_for_id
-    from intarsia.research.corpus.candidates import NOT_TAUGHT
+    from intarsia_research.corpus.candidates import NOT_TAUGHT
 
     language = language_for_id(name)
     if language.id in NOT_TAUGHT:

@@ -69,8 +69,8 @@ def edits(
     Clones are only read. Refused are repositories that edits are evaluated on, and those without a
     permissive licence.
     """
-    from intarsia.research.corpus.edits.build_set import EditSetOptions, build_edit_set, tally
-    from intarsia.research.edits.edit_set import write_edit_set
+    from intarsia_research.corpus.edits.build_set import EditSetOptions, build_edit_set, tally
+    from intarsia_research.edits.edit_set import write_edit_set
 
     options = EditSetOptions(
         max_edits=max_edits, max_controls=max_controls, num_commits=num_commits, seed=seed

@@ -9,7 +9,7 @@ import click
 
 from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.ipc.errors import EngineError, FillFailed
-from intarsia.research.errors import BenchmarkFault, CorpusFault, EvaluationFault
+from intarsia_research.errors import BenchmarkFault, CorpusFault, EvaluationFault
 
 
 class ExitCode(IntEnum):

@@ -141,7 +141,7 @@ def _train(
 ) -> ExitCode:
     if minutes is None and tokens is None:
         raise CliError("give --minutes or --tokens: how long to train")
-    from intarsia.research.training.run import TrainingOptions, run_training
+    from intarsia_research.training.run import TrainingOptions, run_training
 
     training = TrainingOptions(what=part, minutes=minutes, tokens=tokens, **options)
     with LoadBar(notices()) as bar:

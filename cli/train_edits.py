@@ -75,7 +75,7 @@ def edits(
     """Train the edit adapter: it writes lines again after an edit elsewhere in the file."""
     if minutes is None and tokens is None:
         raise CliError("give --minutes or --tokens: how long to train")
-    from intarsia.research.training.edits.run import EditTrainingOptions, run_edit_training
+    from intarsia_research.training.edits.run import EditTrainingOptions, run_edit_training
 
     training = EditTrainingOptions(sets=sets, minutes=minutes, tokens=tokens, **options)
     with LoadBar(notices()) as bar:

@@ -26,13 +26,13 @@ from intarsia.cli.terminal import notices, output
 from intarsia.engine.ipc.ownership import make_own_folder
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.model_store.model_name import without_tuning
-from intarsia.research.training.repository_options import RepositoryOptions
+from intarsia_research.training.repository_options import RepositoryOptions
 
 if TYPE_CHECKING:
     from intarsia.lsp.engine.repository_tuning import Effect, KeptTuning
-    from intarsia.research.corpus.repository import RepositoryFiles
-    from intarsia.research.evaluation.compare import Comparison
-    from intarsia.research.training.repository_run import TrainedTuning
+    from intarsia_research.corpus.repository import RepositoryFiles
+    from intarsia_research.evaluation.compare import Comparison
+    from intarsia_research.training.repository_run import TrainedTuning
 
 _DIGEST_DIGITS = 12
 _DEFAULT_MINUTES = 10.0
@@ -169,7 +169,7 @@ def _adapt(request: TuningRequest) -> ExitCode:
     root, model = options.root, options.model
     if without_tuning(model) != model or model.endswith("+none"):
         raise CliError(f"{model} already has a tuning: name the model without it")
-    from intarsia.research.training.repository_effect import held_out_cases, measure
+    from intarsia_research.training.repository_effect import held_out_cases, measure
 
     files = _read(root, request.exclude, options.seed)
     cases = held_out_cases(root, files, limit=request.num_holes, seed=options.seed)
@@ -177,7 +177,7 @@ def _adapt(request: TuningRequest) -> ExitCode:
         f"{len(files.training)} files to learn from, {len(files.held_out)} held out with "
         f"{len(cases)} holes"
     )
-    from intarsia.research.training.repository_run import forget_run, train_on
+    from intarsia_research.training.repository_run import forget_run, train_on
 
     with LoadBar(notices()) as bar:
         trained = train_on(options, files, bar.update)
@@ -195,8 +195,8 @@ def _adapt(request: TuningRequest) -> ExitCode:
 
 
 def _read(root: Path, exclude: Sequence[str], seed: int) -> "RepositoryFiles":
-    from intarsia.research.corpus.repository import read_repository
     from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
+    from intarsia_research.corpus.repository import read_repository
 
     def is_excluded(path: PurePath) -> bool:
         return excluding_pattern(path, (*SECRETS, *exclude)) is not None
@@ -205,8 +205,8 @@ def _read(root: Path, exclude: Sequence[str], seed: int) -> "RepositoryFiles":
 
 
 def _show_effect(comparison: "Comparison") -> None:
-    from intarsia.research.evaluation.report_comparison import comparison_table
-    from intarsia.research.training.repository_effect import WITH, WITHOUT
+    from intarsia_research.evaluation.report_comparison import comparison_table
+    from intarsia_research.training.repository_effect import WITH, WITHOUT
 
     # Times are not comparable: the sides did not take turns.
     without_ms = msgspec.structs.replace(comparison, ms=None)

@@ -13,21 +13,21 @@ from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.sets.builtin import builtin_cases
-from intarsia.research.evaluation.sets.commits import CommitSource, commit_cases
-from intarsia.research.evaluation.sets.humaneval import read_humaneval
-from intarsia.research.evaluation.sets.package_cases import PACKAGE_SETS, package_cases
-from intarsia.research.evaluation.sets.project_packages import PackageSource
-from intarsia.research.evaluation.sets.repository import repository_cases
-from intarsia.research.evaluation.sets.request_kind import language_ids
-from intarsia.research.evaluation.system import System
-from intarsia.research.evaluation.systems.direct import Direct
-from intarsia.research.evaluation.systems.language_server import LanguageServer
-from intarsia.research.evaluation.systems.project_context import WithContext
-from intarsia.research.holes.cut_project import CutProjects
-from intarsia.research.sandbox.execute import Sandbox, find_sandbox
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.sets.builtin import builtin_cases
+from intarsia_research.evaluation.sets.commits import CommitSource, commit_cases
+from intarsia_research.evaluation.sets.humaneval import read_humaneval
+from intarsia_research.evaluation.sets.package_cases import PACKAGE_SETS, package_cases
+from intarsia_research.evaluation.sets.project_packages import PackageSource
+from intarsia_research.evaluation.sets.repository import repository_cases
+from intarsia_research.evaluation.sets.request_kind import language_ids
+from intarsia_research.evaluation.system import System
+from intarsia_research.evaluation.systems.direct import Direct
+from intarsia_research.evaluation.systems.language_server import LanguageServer
+from intarsia_research.evaluation.systems.project_context import WithContext
+from intarsia_research.holes.cut_project import CutProjects
+from intarsia_research.sandbox.execute import Sandbox, find_sandbox
 
 
 def systems_of(request: EvalRequest) -> list[System]:

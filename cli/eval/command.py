@@ -18,15 +18,15 @@ from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import former_name, former_values
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, termination_as_interrupt
-from intarsia.research.benchmark.hardware.machine import describe_machine
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.edits.edit_record import read_edit_run
-from intarsia.research.evaluation.judge import judge
-from intarsia.research.evaluation.record import Recording, Row, Run, read_run
-from intarsia.research.evaluation.run import RunProgress, run
-from intarsia.research.evaluation.run_tests import run_tests
-from intarsia.research.evaluation.saved_run import run_is_of
-from intarsia.research.evaluation.system import System
+from intarsia_research.benchmark.hardware.machine import describe_machine
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.edits.edit_record import read_edit_run
+from intarsia_research.evaluation.judge import judge
+from intarsia_research.evaluation.record import Recording, Row, Run, read_run
+from intarsia_research.evaluation.run import RunProgress, run
+from intarsia_research.evaluation.run_tests import run_tests
+from intarsia_research.evaluation.saved_run import run_is_of
+from intarsia_research.evaluation.system import System
 
 _RUN_FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 _NEW_FILE = click.Path(path_type=Path, dir_okay=False)

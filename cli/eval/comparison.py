@@ -7,9 +7,9 @@ import click
 import msgspec
 
 from intarsia.cli.terminal import output
-from intarsia.research.evaluation.compare import compare, rows_of
-from intarsia.research.evaluation.record import Run, SystemInfo, read_run
-from intarsia.research.evaluation.report_comparison import comparison_table, discordant_table
+from intarsia_research.evaluation.compare import compare, rows_of
+from intarsia_research.evaluation.record import Run, SystemInfo, read_run
+from intarsia_research.evaluation.report_comparison import comparison_table, discordant_table
 
 
 def report_comparison(paths: tuple[Path, Path], systems: Sequence[str], *, as_json: bool) -> None:

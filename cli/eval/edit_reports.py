@@ -6,15 +6,15 @@ import click
 import msgspec
 
 from intarsia.cli.terminal import notices, output
-from intarsia.research.evaluation.edits.compare_edits import compare_edits
-from intarsia.research.evaluation.edits.edit_figures import EditFigures, edit_figures
-from intarsia.research.evaluation.edits.edit_record import EditRun, read_edit_run, write_edit_run
-from intarsia.research.evaluation.edits.report_edits_comparison import (
+from intarsia_research.evaluation.edits.compare_edits import compare_edits
+from intarsia_research.evaluation.edits.edit_figures import EditFigures, edit_figures
+from intarsia_research.evaluation.edits.edit_record import EditRun, read_edit_run, write_edit_run
+from intarsia_research.evaluation.edits.report_edits_comparison import (
     changed_offers_table,
     edit_comparison_table,
 )
-from intarsia.research.evaluation.edits.report_edits_html import edits_page
-from intarsia.research.evaluation.edits.report_edits_table import EXPLANATION, edit_tables
+from intarsia_research.evaluation.edits.report_edits_html import edits_page
+from intarsia_research.evaluation.edits.report_edits_table import EXPLANATION, edit_tables
 
 
 def report_edits(run: EditRun, *, html: Path | None, as_json: bool) -> None:

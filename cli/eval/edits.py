@@ -13,16 +13,16 @@ from intarsia.cli.eval.edit_reports import report_edits, save_edits, write_edits
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices, termination_as_interrupt
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
-from intarsia.research.benchmark.hardware.machine import describe_machine
-from intarsia.research.edits.edit_case import EditCase
-from intarsia.research.edits.edit_set import read_edit_set
-from intarsia.research.evaluation.edits.choose_cases import choose_cases
-from intarsia.research.evaluation.edits.edit_record import EditRecording, EditRow
-from intarsia.research.evaluation.edits.engine_finder import EngineFinderSystem
-from intarsia.research.evaluation.edits.finder import Direction, FinderSystem
-from intarsia.research.evaluation.edits.run_edits import AskingWay, UserEdit, run_edits
-from intarsia.research.evaluation.edits.sweep_finder import SweepFinderSystem
-from intarsia.research.evaluation.sets.request_kind import language_ids
+from intarsia_research.benchmark.hardware.machine import describe_machine
+from intarsia_research.edits.edit_case import EditCase
+from intarsia_research.edits.edit_set import read_edit_set
+from intarsia_research.evaluation.edits.choose_cases import choose_cases
+from intarsia_research.evaluation.edits.edit_record import EditRecording, EditRow
+from intarsia_research.evaluation.edits.engine_finder import EngineFinderSystem
+from intarsia_research.evaluation.edits.finder import Direction, FinderSystem
+from intarsia_research.evaluation.edits.run_edits import AskingWay, UserEdit, run_edits
+from intarsia_research.evaluation.edits.sweep_finder import SweepFinderSystem
+from intarsia_research.evaluation.sets.request_kind import language_ids
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -129,7 +129,7 @@ def evaluate_edits(
 def _system(request: EditRequest) -> FinderSystem:
     if request.peer is None:
         return EngineFinderSystem(model=request.model, max_places=request.max_places)
-    from intarsia.research.peers.plain_writer import load_plain_writer  # imports torch
+    from intarsia_research.peers.plain_writer import load_plain_writer  # imports torch
 
     places = EngineFinderSystem(model=request.model, max_places=0)
     return SweepFinderSystem(places, lambda: load_plain_writer(request.model or DEFAULT_MODEL))

@@ -24,7 +24,7 @@ from intarsia.cli.options import (
 )
 from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.canvas.canvas import Budget
-from intarsia.research.evaluation.case import CaseKind
+from intarsia_research.evaluation.case import CaseKind
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

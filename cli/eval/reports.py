@@ -6,10 +6,10 @@ import click
 import msgspec
 
 from intarsia.cli.terminal import notices, output
-from intarsia.research.evaluation.figures import SetFigures, figures_of
-from intarsia.research.evaluation.record import Run, write_run
-from intarsia.research.evaluation.report_html import page
-from intarsia.research.evaluation.report_table import EXPLANATION, set_tables
+from intarsia_research.evaluation.figures import SetFigures, figures_of
+from intarsia_research.evaluation.record import Run, write_run
+from intarsia_research.evaluation.report_html import page
+from intarsia_research.evaluation.report_table import EXPLANATION, set_tables
 
 
 def report(run: Run, *, html: Path | None, as_json: bool) -> None:

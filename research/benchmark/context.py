@@ -12,11 +12,11 @@ from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
-from intarsia.research.benchmark.editor.sources import CutLine, cut_line_of_file
-from intarsia.research.benchmark.edits import measure_edits
-from intarsia.research.benchmark.figures import Bench, Figure, middle_of
-from intarsia.research.benchmark.fresh_engine import fresh_engine
-from intarsia.research.benchmark.side_by_side import plan_line
+from intarsia_research.benchmark.editor.sources import CutLine, cut_line_of_file
+from intarsia_research.benchmark.edits import measure_edits
+from intarsia_research.benchmark.figures import Bench, Figure, middle_of
+from intarsia_research.benchmark.fresh_engine import fresh_engine
+from intarsia_research.benchmark.side_by_side import plan_line
 
 KILO_TOKENS = (1, 2, 4, 8, 16, 32)
 EDITED_KILO_TOKENS = 8

@@ -10,10 +10,10 @@ from dataclasses import replace
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.canvas.canvas import Budget
-from intarsia.research.benchmark.editor.sources import cut_lines
-from intarsia.research.benchmark.figures import Bench, Figure
-from intarsia.research.benchmark.fresh_engine import fresh_engine
-from intarsia.research.benchmark.side_by_side import plan_line
+from intarsia_research.benchmark.editor.sources import cut_lines
+from intarsia_research.benchmark.figures import Bench, Figure
+from intarsia_research.benchmark.fresh_engine import fresh_engine
+from intarsia_research.benchmark.side_by_side import plan_line
 
 SEED = 7
 TEMPERATURE = 0.8

@@ -9,16 +9,16 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from intarsia.research.benchmark.editor.editing_client import EditingClient, OpenFile, Shown
-from intarsia.research.benchmark.editor.foreign_files import (
+from intarsia_research.benchmark.editor.editing_client import EditingClient, OpenFile, Shown
+from intarsia_research.benchmark.editor.foreign_files import (
     PACKAGES,
     Cut,
     ForeignFile,
     cut_in_lines,
     foreign_files,
 )
-from intarsia.research.benchmark.figures import Bench, Figure, percentile
-from intarsia.research.evaluation.server_process import serving
+from intarsia_research.benchmark.figures import Bench, Figure, percentile
+from intarsia_research.evaluation.server_process import serving
 
 LOOK_S = 1.0
 """How long the user looks at a suggestion before accepting it, or before going elsewhere."""

@@ -6,9 +6,9 @@ from dataclasses import replace
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import Filled
 from intarsia.infill.filling.options import FillOptions
-from intarsia.research.benchmark.editor.sources import CutLine
-from intarsia.research.benchmark.figures import Figure, middle_of
-from intarsia.research.benchmark.side_by_side import plan_line
+from intarsia_research.benchmark.editor.sources import CutLine
+from intarsia_research.benchmark.figures import Figure, middle_of
+from intarsia_research.benchmark.side_by_side import plan_line
 
 APPENDED = "first = second + third * {number} - fifth"
 """About ten tokens."""

@@ -8,7 +8,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.infill.filling.options import FillOptions
-from intarsia.research.evaluation.systems.baseline import Baseline
+from intarsia_research.evaluation.systems.baseline import Baseline
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from intarsia.infill.filling.fill_one import FillResult, fill_hole
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
-from intarsia.research.benchmark.editor.sources import CutLine, cut_lines
-from intarsia.research.benchmark.figures import Bench, Figure, percentile
+from intarsia_research.benchmark.editor.sources import CutLine, cut_lines
+from intarsia_research.benchmark.figures import Bench, Figure, percentile
 
 _WORD = re.compile(r"\W*\w+")
 

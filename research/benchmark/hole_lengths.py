@@ -11,10 +11,10 @@ from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor
 from intarsia.infill.languages import language_for_id
-from intarsia.research.benchmark.editor.sources import CutLine, cut_bodies
-from intarsia.research.benchmark.figures import Bench, Figure, middle_of
-from intarsia.research.benchmark.systems import OURS, plain_name, start_systems
-from intarsia.research.evaluation.answer import Answer
+from intarsia_research.benchmark.editor.sources import CutLine, cut_bodies
+from intarsia_research.benchmark.figures import Bench, Figure, middle_of
+from intarsia_research.benchmark.systems import OURS, plain_name, start_systems
+from intarsia_research.evaluation.answer import Answer
 
 NUM_LINES = (1, 2, 4, 8, 16)
 BASELINE = "llama.cpp"

@@ -17,13 +17,13 @@ from pathlib import Path
 import psutil
 
 from intarsia.infill.languages import language_for_id
-from intarsia.research.benchmark.figures import Bench, Figure, middle_of, percentile
-from intarsia.research.benchmark.fresh_engine import folder_variable
-from intarsia.research.errors import BenchmarkFault
 from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.root_settings import RootSettings
 from intarsia.workspace.process.client import IndexClient
 from intarsia.workspace.process.messages import Statistics
+from intarsia_research.benchmark.figures import Bench, Figure, middle_of, percentile
+from intarsia_research.benchmark.fresh_engine import folder_variable
+from intarsia_research.errors import BenchmarkFault
 
 SIZES = (1_000, 10_000)
 IDLE_S = 20.0

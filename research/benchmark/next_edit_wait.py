@@ -11,11 +11,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intarsia.research.benchmark.editor.foreign_files import PACKAGES, ForeignFile, foreign_files
-from intarsia.research.benchmark.editor.renames import RenamePlace, rename_place
-from intarsia.research.benchmark.figures import Bench, Figure, percentile
-from intarsia.research.evaluation.server_process import ServerProcess, serving
-from intarsia.research.evaluation.systems.language_server import position_of
+from intarsia_research.benchmark.editor.foreign_files import PACKAGES, ForeignFile, foreign_files
+from intarsia_research.benchmark.editor.renames import RenamePlace, rename_place
+from intarsia_research.benchmark.figures import Bench, Figure, percentile
+from intarsia_research.evaluation.server_process import ServerProcess, serving
+from intarsia_research.evaluation.systems.language_server import position_of
 
 TYPED = "_all"
 """What is added to the name."""

@@ -14,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any
 
-from intarsia.research.benchmark.editor.finished_code import FinishedStretch, finished_stretches
-from intarsia.research.benchmark.editor.typing_keys import KEYS_PER_SECOND, keys_of_text
-from intarsia.research.benchmark.figures import Bench, Figure
-from intarsia.research.evaluation.server_process import STATUS, ServerProcess, serving
-from intarsia.research.evaluation.systems.language_server import position_of
+from intarsia_research.benchmark.editor.finished_code import FinishedStretch, finished_stretches
+from intarsia_research.benchmark.editor.typing_keys import KEYS_PER_SECOND, keys_of_text
+from intarsia_research.benchmark.figures import Bench, Figure
+from intarsia_research.evaluation.server_process import STATUS, ServerProcess, serving
+from intarsia_research.evaluation.systems.language_server import position_of
 
 REST_S = 0.4
 """A longer pause between two keys is a rest: the server then looks for next edits."""

@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intarsia.research.evaluation.intervals import Estimate, Resampling
+from intarsia_research.evaluation.intervals import Estimate, Resampling
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -12,13 +12,13 @@ from collections.abc import Sequence
 import msgspec
 
 from intarsia.engine.errors import ModelError
-from intarsia.research.benchmark.figures import Bench, Figure
-from intarsia.research.model_cost.pass_figures import PassFigures
+from intarsia_research.benchmark.figures import Bench, Figure
+from intarsia_research.model_cost.pass_figures import PassFigures
 
 
 async def measure_passes(bench: Bench) -> Sequence[Figure]:
     """Run the measuring program. Raise ModelError with its last line if it fails."""
-    words = [sys.executable, "-P", "-m", "intarsia.research.model_cost.pass_cost", "--json"]
+    words = [sys.executable, "-P", "-m", "intarsia_research.model_cost.pass_cost", "--json"]
     words += [f"--repeats={bench.repeats}"]
     if bench.options.model is not None:
         words += [f"--model={bench.options.model}"]

@@ -20,12 +20,12 @@ from intarsia.engine.remote.settings.remotes import Remote, find_remote
 from intarsia.infill.filling.plan import plan_at_cursor
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.research.benchmark.editor.typing_keys import TypingPlace, typing_places
-from intarsia.research.benchmark.figures import Bench, Figure, percentile
-from intarsia.research.benchmark.fresh_engine import folder_variable, fresh_engine
-from intarsia.research.benchmark.timed_relay import ServerTime, timed_relay
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.peers.llama_vim import ask_as_llama_vim
+from intarsia_research.benchmark.editor.typing_keys import TypingPlace, typing_places
+from intarsia_research.benchmark.figures import Bench, Figure, percentile
+from intarsia_research.benchmark.fresh_engine import folder_variable, fresh_engine
+from intarsia_research.benchmark.timed_relay import ServerTime, timed_relay
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.peers.llama_vim import ask_as_llama_vim
 
 _MOST_PLACES = 2
 _KEYS_A_REQUEST = 8

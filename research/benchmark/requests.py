@@ -8,9 +8,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from intarsia.research.benchmark.editor.sources import long_source
-from intarsia.research.benchmark.figures import Bench, Figure, percentile
-from intarsia.research.evaluation.server_process import STATUS, ServerProcess, serving
+from intarsia_research.benchmark.editor.sources import long_source
+from intarsia_research.benchmark.figures import Bench, Figure, percentile
+from intarsia_research.evaluation.server_process import STATUS, ServerProcess, serving
 
 NUM_LINES = 2_000
 NUM_REQUESTS = 200

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.infill.filling.options import FillOptions
-from intarsia.research.benchmark.figures import Bench, Figure
-from intarsia.research.benchmark.fresh_engine import fresh_engine
-from intarsia.research.benchmark.sections import Section
-from intarsia.research.evaluation.systems.baseline import Baseline
+from intarsia_research.benchmark.figures import Bench, Figure
+from intarsia_research.benchmark.fresh_engine import fresh_engine
+from intarsia_research.benchmark.sections import Section
+from intarsia_research.evaluation.systems.baseline import Baseline
 
 
 async def run_sections(

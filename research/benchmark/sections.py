@@ -3,24 +3,24 @@
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from intarsia.research.benchmark.cancel import measure_cancel
-from intarsia.research.benchmark.context import measure_context
-from intarsia.research.benchmark.determinism import measure_determinism
-from intarsia.research.benchmark.editing import measure_editing
-from intarsia.research.benchmark.figures import Bench, Figure
-from intarsia.research.benchmark.fills import measure_fills
-from intarsia.research.benchmark.hole_lengths import measure_hole_lengths
-from intarsia.research.benchmark.index import measure_index
-from intarsia.research.benchmark.next_edit_wait import measure_next_edit_wait
-from intarsia.research.benchmark.next_edits import measure_next_edits
-from intarsia.research.benchmark.passes import measure_passes
-from intarsia.research.benchmark.remote import measure_remote
-from intarsia.research.benchmark.requests import measure_requests
-from intarsia.research.benchmark.side_by_side import measure_side_by_side
-from intarsia.research.benchmark.start import measure_prefill, measure_server, measure_start
-from intarsia.research.benchmark.typing import measure_typing
-from intarsia.research.benchmark.typing_along import measure_along
-from intarsia.research.benchmark.users import measure_users
+from intarsia_research.benchmark.cancel import measure_cancel
+from intarsia_research.benchmark.context import measure_context
+from intarsia_research.benchmark.determinism import measure_determinism
+from intarsia_research.benchmark.editing import measure_editing
+from intarsia_research.benchmark.figures import Bench, Figure
+from intarsia_research.benchmark.fills import measure_fills
+from intarsia_research.benchmark.hole_lengths import measure_hole_lengths
+from intarsia_research.benchmark.index import measure_index
+from intarsia_research.benchmark.next_edit_wait import measure_next_edit_wait
+from intarsia_research.benchmark.next_edits import measure_next_edits
+from intarsia_research.benchmark.passes import measure_passes
+from intarsia_research.benchmark.remote import measure_remote
+from intarsia_research.benchmark.requests import measure_requests
+from intarsia_research.benchmark.side_by_side import measure_side_by_side
+from intarsia_research.benchmark.start import measure_prefill, measure_server, measure_start
+from intarsia_research.benchmark.typing import measure_typing
+from intarsia_research.benchmark.typing_along import measure_along
+from intarsia_research.benchmark.users import measure_users
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -13,12 +13,12 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_fill
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
-from intarsia.research.benchmark.editor.sources import CutLine, cut_lines
-from intarsia.research.benchmark.figures import Bench, Figure
-from intarsia.research.benchmark.hardware.machine_energy import energy_meter
-from intarsia.research.benchmark.side_by_side_figures import HoleAnswers, Measured, figures_of
-from intarsia.research.benchmark.systems import BenchSystem, start_systems
-from intarsia.research.evaluation.answer import Answer
+from intarsia_research.benchmark.editor.sources import CutLine, cut_lines
+from intarsia_research.benchmark.figures import Bench, Figure
+from intarsia_research.benchmark.hardware.machine_energy import energy_meter
+from intarsia_research.benchmark.side_by_side_figures import HoleAnswers, Measured, figures_of
+from intarsia_research.benchmark.systems import BenchSystem, start_systems
+from intarsia_research.evaluation.answer import Answer
 
 WARM_TURNS = 3
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from intarsia.research.benchmark.figures import Figure, percentile
-from intarsia.research.benchmark.hardware.machine_energy import POWERCAP
-from intarsia.research.benchmark.paired_ratio import TimedPair, is_same_line, mean_ratio
-from intarsia.research.benchmark.systems import plain_name
-from intarsia.research.evaluation.answer import Answer
+from intarsia_research.benchmark.figures import Figure, percentile
+from intarsia_research.benchmark.hardware.machine_energy import POWERCAP
+from intarsia_research.benchmark.paired_ratio import TimedPair, is_same_line, mean_ratio
+from intarsia_research.benchmark.systems import plain_name
+from intarsia_research.evaluation.answer import Answer
 
 CacheState: TypeAlias = Literal["cold", "warm"]
 

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from intarsia.research.benchmark.editor.typing_keys import TypingPlace, typing_places
-from intarsia.research.benchmark.figures import Bench, Figure
-from intarsia.research.benchmark.typing_baseline import measure_typing_baseline
-from intarsia.research.benchmark.typing_figures import KeyFates, figures_of
-from intarsia.research.evaluation.server_process import STATUS, Notified, ServerProcess, serving
-from intarsia.research.evaluation.systems.language_server import position_of
+from intarsia_research.benchmark.editor.typing_keys import TypingPlace, typing_places
+from intarsia_research.benchmark.figures import Bench, Figure
+from intarsia_research.benchmark.typing_baseline import measure_typing_baseline
+from intarsia_research.benchmark.typing_figures import KeyFates, figures_of
+from intarsia_research.evaluation.server_process import STATUS, Notified, ServerProcess, serving
+from intarsia_research.evaluation.systems.language_server import position_of
 
 DRAFT = "intarsia/draft"
 

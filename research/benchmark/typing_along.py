@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from intarsia.infill.filling.options import FillOptions
-from intarsia.research.benchmark.editor.sources import CutLine, cut_lines
-from intarsia.research.benchmark.figures import Bench, Figure
-from intarsia.research.benchmark.side_by_side import plan_line
+from intarsia_research.benchmark.editor.sources import CutLine, cut_lines
+from intarsia_research.benchmark.figures import Bench, Figure
+from intarsia_research.benchmark.side_by_side import plan_line
 
 _MOST_LINES = 4
 _PATIENCE = 2  # forward passes between two keys

@@ -13,13 +13,13 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import plan_at_cursor
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.research.benchmark.editor.typing_keys import TypingPlace
-from intarsia.research.benchmark.figures import Bench, Figure
-from intarsia.research.benchmark.hole_lengths import BASELINE
-from intarsia.research.benchmark.systems import plain_name
-from intarsia.research.benchmark.typing_figures import KeyFates, figures_of
-from intarsia.research.evaluation.systems.baseline import prompt_of
-from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Prompt, StreamingProgram
+from intarsia_research.benchmark.editor.typing_keys import TypingPlace
+from intarsia_research.benchmark.figures import Bench, Figure
+from intarsia_research.benchmark.hole_lengths import BASELINE
+from intarsia_research.benchmark.systems import plain_name
+from intarsia_research.benchmark.typing_figures import KeyFates, figures_of
+from intarsia_research.evaluation.systems.baseline import prompt_of
+from intarsia_research.evaluation.systems.baseline_program import NoAnswer, Prompt, StreamingProgram
 
 
 async def measure_typing_baseline(bench: Bench, places: Sequence[TypingPlace]) -> Sequence[Figure]:

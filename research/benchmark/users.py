@@ -17,8 +17,8 @@ from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.fill_one import fill_hole
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
-from intarsia.research.benchmark.editor.sources import CutLine, cut_lines
-from intarsia.research.benchmark.figures import Bench, Figure, percentile
+from intarsia_research.benchmark.editor.sources import CutLine, cut_lines
+from intarsia_research.benchmark.figures import Bench, Figure, percentile
 
 NUM_USERS = 4
 KEYS_PER_SECOND = 5.0

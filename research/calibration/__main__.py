@@ -1,6 +1,6 @@
 """Fit how probable it is that a user keeps a suggestion of the default model.
 
-``python -m intarsia.research.calibration collect ANSWERS.jsonl`` has the engine fill holes with
+``python -m intarsia_research.calibration collect ANSWERS.jsonl`` has the engine fill holes with
 known text; run again, it goes on where it ended. ``… fit ANSWERS.jsonl`` prints the held-out
 figures; ``--write`` writes infill/calibration/fitted.py and docs/img/calibration.svg.
 """
@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from intarsia.engine.ipc.errors import EngineError
-from intarsia.research.calibration.answers import collect, read_answers
-from intarsia.research.calibration.cases import HUMANEVAL, SEED, all_cases, sample
-from intarsia.research.calibration.examples import suggested
-from intarsia.research.calibration.fit import fit
-from intarsia.research.calibration.held_out import measure
-from intarsia.research.calibration.results import as_text, draw, fitted_module
-from intarsia.research.errors import EvaluationFault
+from intarsia_research.calibration.answers import collect, read_answers
+from intarsia_research.calibration.cases import HUMANEVAL, SEED, all_cases, sample
+from intarsia_research.calibration.examples import suggested
+from intarsia_research.calibration.fit import fit
+from intarsia_research.calibration.held_out import measure
+from intarsia_research.calibration.results import as_text, draw, fitted_module
+from intarsia_research.errors import EvaluationFault
 
 _ROOT = Path(__file__).parents[2]
 
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m intarsia.research.calibration",
+        prog="python -m intarsia_research.calibration",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

@@ -17,9 +17,9 @@ from intarsia.infill.filling.attempts import ask_until_enough_pass
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.requests.plan import FIRST_BUDGET
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.systems.client import patient, plan_case
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.systems.client import patient, plan_case
 
 
 class CollectedAnswer(msgspec.Struct, frozen=True, kw_only=True):

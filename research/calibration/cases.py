@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
 
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.sets.builtin import builtin_cases
-from intarsia.research.evaluation.sets.humaneval import read_humaneval
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.sets.builtin import builtin_cases
+from intarsia_research.evaluation.sets.humaneval import read_humaneval
 
 HUMANEVAL = (
     Path(__file__)

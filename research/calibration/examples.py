@@ -14,12 +14,12 @@ from intarsia.infill.filling.judged import end_confidence_of, tokens_of
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.lines import with_plain_newlines
-from intarsia.research.calibration.answers import CollectedAnswer, fill_options
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.answer import Answer
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.judge import judge
-from intarsia.research.evaluation.systems.client import plan_case
+from intarsia_research.calibration.answers import CollectedAnswer, fill_options
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.answer import Answer
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.judge import judge
+from intarsia_research.evaluation.systems.client import plan_case
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,9 +10,9 @@ from intarsia.infill.calibration.calibration import Calibration
 from intarsia.infill.calibration.shown_part import shown_part
 from intarsia.infill.calibration.threshold import LEVELS
 from intarsia.infill.filling.judged import end_rule
-from intarsia.research.calibration.examples import Suggested
-from intarsia.research.calibration.fit import NUM_FOLDS, fit, folds
-from intarsia.research.evaluation.intervals import Estimate, Resampling
+from intarsia_research.calibration.examples import Suggested
+from intarsia_research.calibration.fit import NUM_FOLDS, fit, folds
+from intarsia_research.evaluation.intervals import Estimate, Resampling
 
 NUM_BINS = 5
 """Bins of equal count. With more bins, chance alone gives a greater error."""

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 from intarsia.infill.calibration.calibration import Calibration
-from intarsia.research.calibration.held_out import HeldOut, LevelFigures
-from intarsia.research.evaluation.intervals import Estimate
+from intarsia_research.calibration.held_out import HeldOut, LevelFigures
+from intarsia_research.evaluation.intervals import Estimate
 
 _MODULE = '''"""The fitted calibrations, by the model's name. A program writes this: do not edit it.
 
-``python -m intarsia.research.calibration fit`` fits and writes them (research/calibration).
+``python -m intarsia_research.calibration fit`` fits and writes them (research/calibration).
 {model}: {num_suggested} suggestions in {num_groups} files and problems, held-out expected
 calibration error {error:.3f}.
 """

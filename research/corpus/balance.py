@@ -8,7 +8,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable
 
-from intarsia.research.corpus.corpus_file import CorpusFile
+from intarsia_research.corpus.corpus_file import CorpusFile
 
 MAX_SHARES = {"python": 0.4}
 MAX_SHARE = 0.12

@@ -10,12 +10,12 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TypeAlias
 
-from intarsia.research.corpus import debian
-from intarsia.research.corpus.choose import Chosen, choose_files
-from intarsia.research.corpus.contamination import MeasuredTexts
-from intarsia.research.corpus.corpus_file import digest_of, write_files
-from intarsia.research.corpus.fetch import ReadPage
-from intarsia.research.corpus.manifest import (
+from intarsia_research.corpus import debian
+from intarsia_research.corpus.choose import Chosen, choose_files
+from intarsia_research.corpus.contamination import MeasuredTexts
+from intarsia_research.corpus.corpus_file import digest_of, write_files
+from intarsia_research.corpus.fetch import ReadPage
+from intarsia_research.corpus.manifest import (
     Manifest,
     MeasuredCheck,
     ReadPackage,
@@ -24,14 +24,14 @@ from intarsia.research.corpus.manifest import (
     tallied,
     write_manifest,
 )
-from intarsia.research.corpus.package_list import PackageRow, is_held_out
-from intarsia.research.corpus.read_package import (
+from intarsia_research.corpus.package_list import PackageRow, is_held_out
+from intarsia_research.corpus.read_package import (
     PackageRefused,
     ReadRelease,
     read_debian_index,
     read_package,
 )
-from intarsia.research.errors import CorpusFault
+from intarsia_research.errors import CorpusFault
 
 PINNED_NAME = "packages.txt"
 

@@ -14,17 +14,17 @@ import msgspec
 
 from intarsia.infill.languages import PLAIN_TEXT, Language, language_for_id, language_for_path
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
-from intarsia.research.corpus.corpus_file import CorpusFile
-from intarsia.research.corpus.debian_copyright import licence_of_path, read_copyright
-from intarsia.research.corpus.filters import (
+from intarsia_research.corpus.corpus_file import CorpusFile
+from intarsia_research.corpus.debian_copyright import licence_of_path, read_copyright
+from intarsia_research.corpus.filters import (
     reason_in_path,
     reason_in_size,
     reason_in_syntax,
     reason_in_text,
 )
-from intarsia.research.corpus.licence import licence_of_npm, licence_of_python, permitted
-from intarsia.research.corpus.members import Member, read_members
-from intarsia.research.corpus.release import Release
+from intarsia_research.corpus.licence import licence_of_npm, licence_of_python, permitted
+from intarsia_research.corpus.members import Member, read_members
+from intarsia_research.corpus.release import Release
 
 LicenceOf: TypeAlias = Callable[[str], tuple[str | None, str]]
 """Returns the permitted licence of a path (None: not permitted), and its original wording."""

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from intarsia.research.corpus.balance import balanced
-from intarsia.research.corpus.contamination import MeasuredTexts
-from intarsia.research.corpus.corpus_file import CorpusFile
-from intarsia.research.corpus.duplicates import SeenTexts
+from intarsia_research.corpus.balance import balanced
+from intarsia_research.corpus.contamination import MeasuredTexts
+from intarsia_research.corpus.corpus_file import CorpusFile
+from intarsia_research.corpus.duplicates import SeenTexts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

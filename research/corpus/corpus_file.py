@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.research.errors import CorpusFault
+from intarsia_research.errors import CorpusFault
 
 FILES_NAME = "files.jsonl.gz"
 

@@ -7,8 +7,8 @@ a path has its licence.
 import re
 from dataclasses import dataclass
 
-from intarsia.research.corpus.debian_fields import read_fields
-from intarsia.research.corpus.licence import permitted
+from intarsia_research.corpus.debian_fields import read_fields
+from intarsia_research.corpus.licence import permitted
 
 _FORMAT = "copyright-format/1.0"
 _NEVER = re.compile(r"(?!)")

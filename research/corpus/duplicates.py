@@ -8,7 +8,7 @@ import zlib
 
 from datasketch import MinHash, MinHashLSH  # type: ignore[import-untyped]
 
-from intarsia.research.corpus.words import words_of
+from intarsia_research.corpus.words import words_of
 
 THRESHOLD = 0.7
 """Two texts with at least this Jaccard similarity are duplicates."""

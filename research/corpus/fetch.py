@@ -17,8 +17,8 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from intarsia.research.corpus.release import ArchiveLink
-from intarsia.research.errors import CorpusFault
+from intarsia_research.corpus.release import ArchiveLink
+from intarsia_research.errors import CorpusFault
 
 ReadPage: TypeAlias = Callable[[str], bytes]
 """Returns the content of an address. Raises NotThere, or CorpusFault if no server answers."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.research.errors import CorpusFault
+from intarsia_research.errors import CorpusFault
 
 MANIFEST_NAME = "manifest.json"
 

@@ -6,9 +6,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from intarsia.research.corpus.fetch import NotThere, ReadPage
-from intarsia.research.corpus.package_list import PackageRow
-from intarsia.research.corpus.release import ArchiveLink, Release
+from intarsia_research.corpus.fetch import NotThere, ReadPage
+from intarsia_research.corpus.package_list import PackageRow
+from intarsia_research.corpus.release import ArchiveLink, Release
 
 REGISTRY = "https://registry.npmjs.org"
 

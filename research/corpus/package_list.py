@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
-from intarsia.research.errors import CorpusFault
+from intarsia_research.errors import CorpusFault
 
 Source: TypeAlias = Literal["wheel", "sdist", "npm", "debian"]
 Ecosystem: TypeAlias = Literal["pypi", "npm", "debian"]

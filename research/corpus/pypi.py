@@ -7,9 +7,9 @@ from urllib.parse import quote
 
 import msgspec
 
-from intarsia.research.corpus.fetch import NotThere, ReadPage
-from intarsia.research.corpus.package_list import PackageRow
-from intarsia.research.corpus.release import ArchiveLink, Release
+from intarsia_research.corpus.fetch import NotThere, ReadPage
+from intarsia_research.corpus.package_list import PackageRow
+from intarsia_research.corpus.release import ArchiveLink, Release
 
 INDEX = "https://pypi.org/pypi"
 _FILES = "https://files.pythonhosted.org/packages/"  # a mirror's index has other addresses

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.research.corpus import debian, npm, pypi
-from intarsia.research.corpus.candidates import Candidates, LicenceRefused, read_candidates
-from intarsia.research.corpus.fetch import NotThere, ReadPage, fetch_archive, sha256_of
-from intarsia.research.corpus.manifest import ReadArchive
-from intarsia.research.corpus.members import BadArchive
-from intarsia.research.corpus.package_list import PackageRow
-from intarsia.research.corpus.release import ArchiveLink, Release
-from intarsia.research.errors import CorpusFault
+from intarsia_research.corpus import debian, npm, pypi
+from intarsia_research.corpus.candidates import Candidates, LicenceRefused, read_candidates
+from intarsia_research.corpus.fetch import NotThere, ReadPage, fetch_archive, sha256_of
+from intarsia_research.corpus.manifest import ReadArchive
+from intarsia_research.corpus.members import BadArchive
+from intarsia_research.corpus.package_list import PackageRow
+from intarsia_research.corpus.release import ArchiveLink, Release
+from intarsia_research.errors import CorpusFault
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from intarsia.research.corpus.package_list import PackageRow
+from intarsia_research.corpus.package_list import PackageRow
 
 DigestName: TypeAlias = Literal["sha256", "sha512"]
 

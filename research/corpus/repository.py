@@ -12,16 +12,16 @@ from pathlib import Path, PurePath
 
 from intarsia.infill.languages import Language, language_for_path
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, with_plain_newlines
-from intarsia.research.corpus.candidates import NOT_TAUGHT
-from intarsia.research.corpus.corpus_file import CorpusFile
-from intarsia.research.corpus.filters import (
+from intarsia_research.corpus.candidates import NOT_TAUGHT
+from intarsia_research.corpus.corpus_file import CorpusFile
+from intarsia_research.corpus.filters import (
     reason_in_path,
     reason_in_size,
     reason_in_syntax,
     reason_in_text,
 )
-from intarsia.research.corpus.source_files import walk_source_files
-from intarsia.research.errors import CorpusFault
+from intarsia_research.corpus.source_files import walk_source_files
+from intarsia_research.errors import CorpusFault
 
 MIN_FILES = 10
 MIN_BYTES = 20_000

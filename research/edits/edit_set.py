@@ -7,8 +7,8 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.research.edits.edit_case import EditCase
-from intarsia.research.errors import EvaluationFault
+from intarsia_research.edits.edit_case import EditCase
+from intarsia_research.errors import EvaluationFault
 
 _COMPRESSION = 6
 

@@ -7,16 +7,16 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.figures import CaseKey, group_of, key_of
-from intarsia.research.evaluation.intervals import Resampling
-from intarsia.research.evaluation.paired import (
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.figures import CaseKey, group_of, key_of
+from intarsia_research.evaluation.intervals import Resampling
+from intarsia_research.evaluation.paired import (
     PairedMean,
     PairedShare,
     paired_mean,
     paired_share,
 )
-from intarsia.research.evaluation.record import Row, Run
+from intarsia_research.evaluation.record import Row, Run
 
 RowPair = tuple[Row, Row]
 

@@ -1,6 +1,6 @@
 """Format figures for people, the same in tables and pages."""
 
-from intarsia.research.evaluation.intervals import Estimate
+from intarsia_research.evaluation.intervals import Estimate
 
 NONE = "–"
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from intarsia.research.evaluation.intervals import Estimate, Resampling, mean_of_means
-from intarsia.research.evaluation.record import Row
+from intarsia_research.evaluation.intervals import Estimate, Resampling, mean_of_means
+from intarsia_research.evaluation.record import Row
 
 CaseKey = tuple[str, str]
 

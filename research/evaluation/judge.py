@@ -9,9 +9,9 @@ from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.lines import with_plain_newlines
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse, parse_edited
-from intarsia.research.evaluation.answer import Answer
-from intarsia.research.evaluation.case import Case, CaseKind
-from intarsia.research.evaluation.suffix_repetition import repeats_suffix
+from intarsia_research.evaluation.answer import Answer
+from intarsia_research.evaluation.case import Case, CaseKind
+from intarsia_research.evaluation.suffix_repetition import repeats_suffix
 
 
 class Judgement(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ from importlib import resources
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 
-from intarsia.research.evaluation import figure_text
+from intarsia_research.evaluation import figure_text
 
 
 def page_template(name: str, **filters: object) -> Template:
@@ -28,5 +28,5 @@ def page_template(name: str, **filters: object) -> Template:
 
 
 def _source(name: str) -> str:
-    folder = resources.files("intarsia.research.evaluation")
+    folder = resources.files("intarsia_research.evaluation")
     return folder.joinpath(name).read_text(encoding="utf-8")

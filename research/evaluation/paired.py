@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from intarsia.research.evaluation.intervals import Estimate, Resampling
+from intarsia_research.evaluation.intervals import Estimate, Resampling
 
 
 class PairedShare(msgspec.Struct, frozen=True, kw_only=True):

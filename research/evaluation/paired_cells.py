@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from intarsia.research.evaluation.figure_text import number_change, p_value, percent_change
-from intarsia.research.evaluation.paired import PairedMean, PairedShare
+from intarsia_research.evaluation.figure_text import number_change, p_value, percent_change
+from intarsia_research.evaluation.paired import PairedMean, PairedShare
 
 _SIGNIFICANT = 0.05
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from intarsia.research.evaluation.judge import Judgement
-from intarsia.research.evaluation.saved_run import read_saved, write_saved
+from intarsia_research.evaluation.judge import Judgement
+from intarsia_research.evaluation.saved_run import read_saved, write_saved
 
 RUN_VERSION = 2
 

@@ -3,8 +3,8 @@
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from intarsia.research.evaluation.compare import Comparison
-from intarsia.research.evaluation.paired_cells import difference_table, mean_cells, share_cells
+from intarsia_research.evaluation.compare import Comparison
+from intarsia_research.evaluation.paired_cells import difference_table, mean_cells, share_cells
 
 MAX_SHOWN = 60
 

@@ -6,12 +6,12 @@ The page is self-contained. All text of cases and answers is escaped.
 from collections.abc import Sequence
 
 from intarsia.infill.syntax.lines import with_plain_newlines
-from intarsia.research.evaluation import figure_text
-from intarsia.research.evaluation.figures import SetFigures
-from intarsia.research.evaluation.page_templates import page_template
-from intarsia.research.evaluation.record import Row, Run
-from intarsia.research.evaluation.report_table import ALL_SETS
-from intarsia.research.evaluation.shown_cases import Gallery, galleries
+from intarsia_research.evaluation import figure_text
+from intarsia_research.evaluation.figures import SetFigures
+from intarsia_research.evaluation.page_templates import page_template
+from intarsia_research.evaluation.record import Row, Run
+from intarsia_research.evaluation.report_table import ALL_SETS
+from intarsia_research.evaluation.shown_cases import Gallery, galleries
 
 LINES_BEFORE = 8
 LINES_AFTER = 5

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.table import Table
 from rich.text import Text
 
-from intarsia.research.evaluation.figure_text import (
+from intarsia_research.evaluation.figure_text import (
     NONE,
     number,
     number_between,
@@ -14,8 +14,8 @@ from intarsia.research.evaluation.figure_text import (
     percent_with_interval,
     signed,
 )
-from intarsia.research.evaluation.figures import Changes, Figures, SetFigures, SystemFigures
-from intarsia.research.evaluation.table_cells import (
+from intarsia_research.evaluation.figures import Changes, Figures, SetFigures, SystemFigures
+from intarsia_research.evaluation.table_cells import (
     number_cell,
     share_cell,
     titled_table,

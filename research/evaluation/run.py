@@ -13,12 +13,12 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.answer import Answer
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.judge import Judgement
-from intarsia.research.evaluation.record import Row, SystemInfo
-from intarsia.research.evaluation.system import ReadySystem, System
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.answer import Answer
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.judge import Judgement
+from intarsia_research.evaluation.record import Row, SystemInfo
+from intarsia_research.evaluation.system import ReadySystem, System
 
 CHARS_BEFORE, CHARS_AFTER = 600, 300
 

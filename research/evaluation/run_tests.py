@@ -6,9 +6,9 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import msgspec
 
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.record import Row
-from intarsia.research.sandbox.execute import Sandbox
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.record import Row
+from intarsia_research.sandbox.execute import Sandbox
 
 MAX_AT_ONCE = 4
 

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from intarsia.research.errors import EvaluationFault
+from intarsia_research.errors import EvaluationFault
 
 RunOf: TypeAlias = Literal["holes", "edits"]
 T = TypeVar("T", bound=msgspec.Struct)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from intarsia.engine.ipc.address import resolve_address
 from intarsia.engine.ipc.detached import absolute_folders
-from intarsia.research.errors import EvaluationFault
+from intarsia_research.errors import EvaluationFault
 
 Message = dict[str, Any]
 

@@ -6,8 +6,8 @@ Each is shown with the answers of all systems to the same case.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intarsia.research.evaluation.figures import CaseKey, key_of
-from intarsia.research.evaluation.record import Row
+from intarsia_research.evaluation.figures import CaseKey, key_of
+from intarsia_research.evaluation.record import Row
 
 NUM_WORST = 30
 NUM_BEST = 15

@@ -3,9 +3,9 @@
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-from intarsia.research.evaluation.answer import Answer
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.record import SystemInfo
+from intarsia_research.evaluation.answer import Answer
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.record import SystemInfo
 
 
 class ReadySystem(Protocol):

@@ -4,13 +4,13 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from intarsia.research.evaluation.figure_text import (
+from intarsia_research.evaluation.figure_text import (
     number,
     number_between,
     percent,
     percent_between,
 )
-from intarsia.research.evaluation.intervals import Estimate
+from intarsia_research.evaluation.intervals import Estimate
 
 
 def titled_table(title: str, first_column: str) -> Table:

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from intarsia.infill.filling.plan import FillPlan
-from intarsia.research.holes.copies import is_copy, lines_of
-from intarsia.research.holes.package_index import bring_up_to_date
 from intarsia.workspace.context.choose import choose_chunks
 from intarsia.workspace.context.chunk import Chunk
 from intarsia.workspace.context.options import ChunkOptions
 from intarsia.workspace.context.place import Place, RecentEdit
 from intarsia.workspace.files.root_settings import RootSettings
 from intarsia.workspace.index.project_index import ProjectIndex
+from intarsia_research.holes.copies import is_copy, lines_of
+from intarsia_research.holes.package_index import bring_up_to_date
 
 
 class CutProjects:

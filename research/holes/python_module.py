@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 import tree_sitter
 
-from intarsia.research.holes.module import Module, NameFrom
+from intarsia_research.holes.module import Module, NameFrom
 
 IMPORTS = frozenset({"import_statement", "import_from_statement", "future_import_statement"})
 """The statements in which a name is no use of it."""

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 import tree_sitter
 
-from intarsia.research.holes.module import Module, NameFrom
+from intarsia_research.holes.module import Module, NameFrom
 
 IMPORTS = frozenset({"import_statement", "export_clause", "import_alias"})
 """The nodes in which a name is no use of it."""

@@ -1,4 +1,4 @@
-"""``python -m intarsia.research.imports FOLDER…``: imports taken out of real files, and restored.
+"""``python -m intarsia_research.imports FOLDER…``: imports taken out of real files, and restored.
 
 Each folder is one project: an installed package, an unpacked crate, a module of a JDK. Those that
 the rules were fitted on are left out, unless they are asked for.
@@ -13,12 +13,12 @@ from pathlib import Path
 
 from intarsia.infill.imports.binding import LANGUAGE_IDS
 from intarsia.infill.languages import language_for_path
-from intarsia.research.imports.judge import Tally, judge_hole, judge_lines
-from intarsia.research.imports.own_parser import OwnParser
-from intarsia.research.imports.seeded_hole import seeded_holes
 from intarsia.workspace.files.root_settings import RootSettings
 from intarsia.workspace.index.own_index import OwnIndex
 from intarsia.workspace.index.project_index import ProjectIndex
+from intarsia_research.imports.judge import Tally, judge_hole, judge_lines
+from intarsia_research.imports.own_parser import OwnParser
+from intarsia_research.imports.seeded_hole import seeded_holes
 
 MIN_FILES = 5
 """A folder with fewer files of a language has nothing to tell by."""
@@ -116,7 +116,7 @@ def _table(tallies: dict[str, Tally]) -> str:
 
 def main(arguments: Sequence[str]) -> None:
     """Print the table."""
-    parser = argparse.ArgumentParser(prog="python -m intarsia.research.imports")
+    parser = argparse.ArgumentParser(prog="python -m intarsia_research.imports")
     parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--fitted", action="store_true", help="those fitted on, and no others")
     parser.add_argument("--files", type=int, default=12, help="of each project and language")

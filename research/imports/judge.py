@@ -9,11 +9,11 @@ from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.imports.unbound import unbound_names
 from intarsia.infill.languages import Language
 from intarsia.infill.replacement import with_replaced
-from intarsia.research.imports.seeded_hole import SeededHole
 from intarsia.workspace.imports.finder import ImportFinder
 from intarsia.workspace.index.reader import IndexReader
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.given_names import GivenName, given_names
+from intarsia_research.imports.seeded_hole import SeededHole
 
 
 @dataclass(kw_only=True, slots=True, eq=False)

@@ -1,6 +1,6 @@
 """Measure what DiffusionGemma costs on this machine, with random weights of its shape.
 
-Run it with ``python -m intarsia.research.model_cost``. Each figure is a line of JSON, written as
+Run it with ``python -m intarsia_research.model_cost``. Each figure is a line of JSON, written as
 soon as it is measured. README.md beside this file says what to run in which order.
 """
 
@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import get_args
 
 from intarsia.engine.service.native_libraries import spin_briefly
-from intarsia.research.model_cost.figure_lines import FigureLines
-from intarsia.research.model_cost.options import MeasureOptions, ShapeName, Way, Weights
+from intarsia_research.model_cost.figure_lines import FigureLines
+from intarsia_research.model_cost.options import MeasureOptions, ShapeName, Way, Weights
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -28,7 +28,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     if options.device == "cuda" and not torch.cuda.is_available():
         parser.error("no CUDA device is usable here: see `nvidia-smi`, or try `--device cpu`")
-    from intarsia.research.model_cost.measure_gemma import measure_gemma
+    from intarsia_research.model_cost.measure_gemma import measure_gemma
 
     measure_gemma(options, FigureLines(options.file))
     return 0
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m intarsia.research.model_cost",
+        prog="python -m intarsia_research.model_cost",
         description=__doc__,
         argument_default=argparse.SUPPRESS,  # defaults are those of MeasureOptions
     )

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import torch
 
-from intarsia.research.model_cost.figure_lines import Floor
-from intarsia.research.model_cost.stopwatch import Stopwatch
-from intarsia.research.model_cost.work import Work
+from intarsia_research.model_cost.figure_lines import Floor
+from intarsia_research.model_cost.stopwatch import Stopwatch
+from intarsia_research.model_cost.work import Work
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,6 +1,6 @@
 """Time single-line holes filled by the default model: p50 and p95.
 
-Run it with ``python -m intarsia.research.model_cost.fill_cost``.
+Run it with ``python -m intarsia_research.model_cost.fill_cost``.
 
 On a machine without the weights, `--tokenizer FILE` uses random weights of the same shape: a pass
 then costs the same, but the number of passes a hole means nothing.
@@ -17,7 +17,7 @@ from intarsia.engine.config import Device, Dtype, EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, find_model
 from intarsia.engine.service.native_libraries import spin_briefly
-from intarsia.research.model_cost.figure_lines import FigureLines
+from intarsia_research.model_cost.figure_lines import FigureLines
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,8 +33,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _measure(parsed: argparse.Namespace, lines: FigureLines) -> None:
-    from intarsia.research.model_cost.measure_holes import measure_holes
-    from intarsia.research.model_cost.random_backbone import write_random_backbone
+    from intarsia_research.model_cost.measure_holes import measure_holes
+    from intarsia_research.model_cost.random_backbone import write_random_backbone
 
     config = EngineConfig(model=parsed.model, device=parsed.device, dtype=parsed.dtype)
     if parsed.tokenizer is None:
@@ -54,7 +54,7 @@ def _measure(parsed: argparse.Namespace, lines: FigureLines) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m intarsia.research.model_cost.fill_cost", description=__doc__
+        prog="python -m intarsia_research.model_cost.fill_cost", description=__doc__
     )
     parser.add_argument("--model", default=DEFAULT_MODEL)
     parser.add_argument("--tokenizer", type=Path, help="a tokenizer.json: use random weights")

@@ -14,12 +14,12 @@ from intarsia.engine.diffusion.policies import uniform_state_policy
 from intarsia.engine.diffusion.stopping import StableAndConfident
 from intarsia.engine.families.diffusion_gemma.backbone.model import CHUNK, DiffusionGemmaBackbone
 from intarsia.engine.families.diffusion_gemma.backbone.passes import DirectPasses
-from intarsia.research.model_cost.ceilings import Ceilings
-from intarsia.research.model_cost.figure_lines import FirstPass, Pass, Prefill, Step, Times
-from intarsia.research.model_cost.options import Way
-from intarsia.research.model_cost.routing import count_touched
-from intarsia.research.model_cost.stopwatch import Stopwatch, forget_peak, peak_bytes
-from intarsia.research.model_cost.work import GemmaSizes, pass_work, prefill_work, read_sizes
+from intarsia_research.model_cost.ceilings import Ceilings
+from intarsia_research.model_cost.figure_lines import FirstPass, Pass, Prefill, Step, Times
+from intarsia_research.model_cost.options import Way
+from intarsia_research.model_cost.routing import count_touched
+from intarsia_research.model_cost.stopwatch import Stopwatch, forget_peak, peak_bytes
+from intarsia_research.model_cost.work import GemmaSizes, pass_work, prefill_work, read_sizes
 
 _NUM_STEPS = 8
 _NUM_TYPED = 16  # context tokens that are not in the cache: what a user typed since

@@ -7,7 +7,7 @@ classes are another model's. No pictures are read, so the vision part is a tiny 
 from collections.abc import Mapping
 from typing import Any
 
-from intarsia.research.model_cost.options import ShapeName
+from intarsia_research.model_cost.options import ShapeName
 
 _PUBLISHED = {
     "vocab_size": 262_144,

@@ -24,20 +24,20 @@ from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
     quantize_gemma,
     require_low_bit,
 )
-from intarsia.research.model_cost.ceilings import Ceilings, measure_ceilings
-from intarsia.research.model_cost.cuda_graph_passes import FixedShapePasses
-from intarsia.research.model_cost.figure_lines import (
+from intarsia_research.model_cost.ceilings import Ceilings, measure_ceilings
+from intarsia_research.model_cost.cuda_graph_passes import FixedShapePasses
+from intarsia_research.model_cost.figure_lines import (
     FigureLines,
     Line,
     LoadFigures,
     Machine,
     Missing,
 )
-from intarsia.research.model_cost.gemma_bench import GemmaBench
-from intarsia.research.model_cost.gemma_shape import gemma_config
-from intarsia.research.model_cost.options import MeasureOptions, Way, Weights
-from intarsia.research.model_cost.random_gemma import random_gemma
-from intarsia.research.model_cost.stopwatch import forget_peak, peak_bytes
+from intarsia_research.model_cost.gemma_bench import GemmaBench
+from intarsia_research.model_cost.gemma_shape import gemma_config
+from intarsia_research.model_cost.options import MeasureOptions, Way, Weights
+from intarsia_research.model_cost.random_gemma import random_gemma
+from intarsia_research.model_cost.stopwatch import forget_peak, peak_bytes
 
 _FIRST_CANVAS = 64
 _CASE_ERRORS = (

@@ -8,8 +8,8 @@ from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import Fill, Filled
 from intarsia.engine.service.load_filler import load_filler
-from intarsia.research.model_cost.figure_lines import FigureLines, Holes
-from intarsia.research.model_cost.line_holes import line_holes
+from intarsia_research.model_cost.figure_lines import FigureLines, Holes
+from intarsia_research.model_cost.line_holes import line_holes
 
 _NUM_WARM_UPS = 3
 

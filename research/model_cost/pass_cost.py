@@ -1,6 +1,6 @@
 """Time one pass of a causal backbone over a canvas, and the reading of its context.
 
-Run it with ``python -m intarsia.research.model_cost.pass_cost``.
+Run it with ``python -m intarsia_research.model_cost.pass_cost``.
 """
 
 import argparse
@@ -13,7 +13,7 @@ import msgspec
 from intarsia.engine.config import Dtype, EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.service.native_libraries import spin_briefly
-from intarsia.research.model_cost.pass_figures import PassFigures
+from intarsia_research.model_cost.pass_figures import PassFigures
 
 MIN_REPEATS = 8
 
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code."""
     parsed = _parser().parse_args(arguments)
     spin_briefly()  # as the engine does
-    from intarsia.research.model_cost.time_passes import time_passes
+    from intarsia_research.model_cost.time_passes import time_passes
 
     try:
         figures = time_passes(parsed.model, parsed.dtype, max(MIN_REPEATS, parsed.repeats))
@@ -43,7 +43,7 @@ def _as_text(figures: PassFigures) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m intarsia.research.model_cost.pass_cost", description=__doc__
+        prog="python -m intarsia_research.model_cost.pass_cost", description=__doc__
     )
     parser.add_argument("--model", default=EngineConfig().model)
     parser.add_argument("--dtype", choices=get_args(Dtype), default=EngineConfig().dtype)

@@ -1,6 +1,6 @@
 """Time int8 products of the default model's shapes: ours and those of other libraries, in turn.
 
-Run it with ``python -m intarsia.research.model_cost.product_cost``. The last number of a line is
+Run it with ``python -m intarsia_research.model_cost.product_cost``. The last number of a line is
 our time divided by that of the fastest library. The libraries multiply bare bytes. Ours also
 quantizes the rows and scales the products, so it has more to do.
 """
@@ -25,7 +25,7 @@ _BYTES_IN_TURN = 2**25  # of matrices: about what caches hold
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure and print; return the exit code."""
     parser = argparse.ArgumentParser(
-        prog="python -m intarsia.research.model_cost.product_cost", description=__doc__
+        prog="python -m intarsia_research.model_cost.product_cost", description=__doc__
     )
     parser.add_argument("--rows", type=_numbers, default=(32, 64, 128, 256), metavar="32,64,…")
     parser.add_argument("--rounds", type=int, default=_ROUNDS)
@@ -64,7 +64,7 @@ def time_products(num_rows: int, num_out: int, num_in: int, rounds: int) -> dict
 
     from intarsia.engine.kernels.int8_support import multiply_rows, quantize_matrix
     from intarsia.engine.kernels.threads import ThreadTeam
-    from intarsia.research.model_cost.rival_products import rival_products
+    from intarsia_research.model_cost.rival_products import rival_products
 
     random, team = np.random.default_rng(0), ThreadTeam(torch.get_num_threads())
     x = random.standard_normal((num_rows, num_in), dtype=np.float32)

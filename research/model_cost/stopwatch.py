@@ -6,7 +6,7 @@ from statistics import median
 
 import torch
 
-from intarsia.research.model_cost.figure_lines import Times
+from intarsia_research.model_cost.figure_lines import Times
 
 
 class Stopwatch:

@@ -18,7 +18,7 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.model_store.locate import locate_model
 from intarsia.engine.model_store.model_name import NO_TUNING
-from intarsia.research.errors import EvaluationFault
+from intarsia_research.errors import EvaluationFault
 
 
 class PlainWriter:

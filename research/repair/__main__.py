@@ -1,4 +1,4 @@
-"""Measure repairs: ``python -m intarsia.research.repair --count 24 --rows repairs.jsonl``.
+"""Measure repairs: ``python -m intarsia_research.repair --count 24 --rows repairs.jsonl``.
 
 The files are those of the built-in set, which no rule was tuned on, or others in a folder with one
 folder for each language.
@@ -16,10 +16,10 @@ import msgspec
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.languages import Language, language_for_id, language_for_path
 from intarsia.infill.repair.find_repair import Asking
-from intarsia.research.evaluation.sets.builtin import FOLDER
-from intarsia.research.repair.breakages import draw_breakages
-from intarsia.research.repair.measure import WAYS, RepairRow, Way, options_of, repair_all
-from intarsia.research.repair.table import table_lines
+from intarsia_research.evaluation.sets.builtin import FOLDER
+from intarsia_research.repair.breakages import draw_breakages
+from intarsia_research.repair.measure import WAYS, RepairRow, Way, options_of, repair_all
+from intarsia_research.repair.table import table_lines
 
 LANGUAGES = ("python", "typescript", "javascript", "go", "rust", "java")
 

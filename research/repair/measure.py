@@ -19,7 +19,7 @@ from intarsia.infill.repair.refill import refills
 from intarsia.infill.replacement import Replacement, with_replaced
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.infill.syntax.parse import parse_afresh
-from intarsia.research.repair.breakages import Breakage, has_same_code
+from intarsia_research.repair.breakages import Breakage, has_same_code
 
 Way = Literal["whole", "rules", "no refills", "refills", "no test"]
 WAYS: tuple[Way, ...] = ("whole", "rules", "no refills", "refills", "no test")

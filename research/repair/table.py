@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from intarsia.research.evaluation.intervals import percentile, wilson
-from intarsia.research.repair.measure import WAYS, RepairRow, Way
+from intarsia_research.evaluation.intervals import percentile, wilson
+from intarsia_research.repair.measure import WAYS, RepairRow, Way
 
 
 def table_lines(rows: Sequence[RepairRow]) -> Iterator[str]:

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.sandbox import inside_sandbox
-from intarsia.research.sandbox.inside_sandbox import MEMORY_BYTES, SECRET_BYTES
-from intarsia.research.sandbox.isolation import Isolation, isolations
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.sandbox import inside_sandbox
+from intarsia_research.sandbox.inside_sandbox import MEMORY_BYTES, SECRET_BYTES
+from intarsia_research.sandbox.isolation import Isolation, isolations
 
 TIME_LIMIT_S = 10.0
 

@@ -1,6 +1,6 @@
 """Measure how many users a team's engine serves here, and simulate more users.
 
-Run it with ``python -m intarsia.research.team_load COMMAND``; README.md beside this file tells how.
+Run it with ``python -m intarsia_research.team_load COMMAND``; README.md beside this file tells how.
 """
 
 import asyncio
@@ -13,15 +13,15 @@ import click
 import msgspec
 
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
-from intarsia.research.benchmark.report.figure_table import shown_value
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.team_load.beside_heavy import BesideHeavy, measure_beside_heavy
-from intarsia.research.team_load.costs import EngineCosts, FillCost, as_json, read_costs
-from intarsia.research.team_load.real_load import LoadOptions, measure_load
-from intarsia.research.team_load.simulated_batches import simulate_batches
-from intarsia.research.team_load.simulated_engine import simulate
-from intarsia.research.team_load.typing_users import Habits, asks_of
-from intarsia.research.team_load.waits import Waits, shown_percentiles
+from intarsia_research.benchmark.report.figure_table import shown_value
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.team_load.beside_heavy import BesideHeavy, measure_beside_heavy
+from intarsia_research.team_load.costs import EngineCosts, FillCost, as_json, read_costs
+from intarsia_research.team_load.real_load import LoadOptions, measure_load
+from intarsia_research.team_load.simulated_batches import simulate_batches
+from intarsia_research.team_load.simulated_engine import simulate
+from intarsia_research.team_load.typing_users import Habits, asks_of
+from intarsia_research.team_load.waits import Waits, shown_percentiles
 
 _model = click.option("--model", default=DEFAULT_MODEL, show_default=True)
 _seed = click.option("--seed", default=0, show_default=True)

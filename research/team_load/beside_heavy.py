@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intarsia.engine.ipc.messages import Fill
-from intarsia.research.benchmark.figures import Figure, percentile
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.team_load.team_engine import TeamEngineProcess, team_engine
-from intarsia.research.team_load.typed_files import TypedFiles
-from intarsia.research.team_load.typing_users import Ask, Habits, asks_of
+from intarsia_research.benchmark.figures import Figure, percentile
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.team_load.team_engine import TeamEngineProcess, team_engine
+from intarsia_research.team_load.typed_files import TypedFiles
+from intarsia_research.team_load.typing_users import Ask, Habits, asks_of
 
 _HEAVY_TOKENS = 64
 _SETTLE_S = 5.0

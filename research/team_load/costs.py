@@ -8,7 +8,7 @@ import msgspec
 
 from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
 from intarsia.engine.ipc.messages import Filled
-from intarsia.research.errors import EvaluationFault
+from intarsia_research.errors import EvaluationFault
 
 
 class FillCost(msgspec.Struct, frozen=True, kw_only=True):

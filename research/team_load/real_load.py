@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from intarsia.engine.ipc.messages import Filled
-from intarsia.research.benchmark.hardware.machine import describe_machine
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.team_load.costs import EngineCosts, cost_of
-from intarsia.research.team_load.simulated_engine import simulate
-from intarsia.research.team_load.team_engine import TeamEngineProcess, team_engine
-from intarsia.research.team_load.typed_files import TypedFiles
-from intarsia.research.team_load.typing_users import Ask, Habits, asks_of
-from intarsia.research.team_load.waits import Waits
+from intarsia_research.benchmark.hardware.machine import describe_machine
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.team_load.costs import EngineCosts, cost_of
+from intarsia_research.team_load.simulated_engine import simulate
+from intarsia_research.team_load.team_engine import TeamEngineProcess, team_engine
+from intarsia_research.team_load.typed_files import TypedFiles
+from intarsia_research.team_load.typing_users import Ask, Habits, asks_of
+from intarsia_research.team_load.waits import Waits
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,9 +3,9 @@
 import random
 from collections.abc import Sequence
 
-from intarsia.research.team_load.costs import EngineCosts
-from intarsia.research.team_load.typing_users import Ask
-from intarsia.research.team_load.waits import Waits
+from intarsia_research.team_load.costs import EngineCosts
+from intarsia_research.team_load.typing_users import Ask
+from intarsia_research.team_load.waits import Waits
 
 
 def simulate_batches(

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from intarsia.engine.service.scheduler import Scheduler
 from intarsia.engine.service.usual_times import UsualTimes
 from intarsia.engine.service.worker import MAX_SUSPENDED, MAX_SUSPENDED_FOR_SHORT, TIME_SLICE_S
-from intarsia.research.team_load.costs import EngineCosts
-from intarsia.research.team_load.typing_users import Ask
-from intarsia.research.team_load.waits import Waits
+from intarsia_research.team_load.costs import EngineCosts
+from intarsia_research.team_load.typing_users import Ask
+from intarsia_research.team_load.waits import Waits
 
 
 @dataclass(kw_only=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ import msgspec
 
 from intarsia.engine.ipc.messages import Failed, Fill, Filled
 from intarsia.engine.team.keys import line_of, new_key
-from intarsia.research.errors import EvaluationFault
+from intarsia_research.errors import EvaluationFault
 
 _START_S = 300.0
 _MAX_BYTES = 16 * 1024 * 1024

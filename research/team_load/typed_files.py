@@ -9,8 +9,8 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import plan_at_cursor
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.research.benchmark.editor.sources import CutLine, cut_lines
-from intarsia.research.team_load.typing_users import Ask
+from intarsia_research.benchmark.editor.sources import CutLine, cut_lines
+from intarsia_research.team_load.typing_users import Ask
 
 _PYTHON = language_for_id("python")
 _TYPED_CHARS = 400  # at a place, and the rest of a line

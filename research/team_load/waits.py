@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from intarsia.research.benchmark.figures import percentile
+from intarsia_research.benchmark.figures import percentile
 
 
 @dataclass(kw_only=True, slots=True)

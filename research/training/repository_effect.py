@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from intarsia.infill.filling.options import FillOptions
-from intarsia.research.corpus.repository import RepositoryFiles
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.compare import Comparison, compare
-from intarsia.research.evaluation.judge import judge
-from intarsia.research.evaluation.record import Row
-from intarsia.research.evaluation.run import RunProgress, run
-from intarsia.research.evaluation.sets.repository import repository_cases
-from intarsia.research.evaluation.systems.direct import Direct
-from intarsia.research.training.progress import ReportProgress
+from intarsia_research.corpus.repository import RepositoryFiles
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.compare import Comparison, compare
+from intarsia_research.evaluation.judge import judge
+from intarsia_research.evaluation.record import Row
+from intarsia_research.evaluation.run import RunProgress, run
+from intarsia_research.evaluation.sets.repository import repository_cases
+from intarsia_research.evaluation.systems.direct import Direct
+from intarsia_research.training.progress import ReportProgress
 
 WITHOUT, WITH = "without", "with"
 

@@ -16,24 +16,24 @@ import torch
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.lsp.engine.repository_tuning import key_of
-from intarsia.research.corpus.corpus_file import digest_of
-from intarsia.research.corpus.holes import draw_holes
-from intarsia.research.corpus.repository import RepositoryFiles
-from intarsia.research.training.budget import Budget
-from intarsia.research.training.holes.encode_holes import LAYOUT, encode_holes
-from intarsia.research.training.holes.packed_holes import PackedHoles, pack, read_packed
-from intarsia.research.training.load_backbone import load_backbone
-from intarsia.research.training.progress import ReportProgress
-from intarsia.research.training.repository_options import RepositoryOptions
-from intarsia.research.training.run_folder import RunFolder, RunState
-from intarsia.research.training.train_loop import (
+from intarsia_research.corpus.corpus_file import digest_of
+from intarsia_research.corpus.holes import draw_holes
+from intarsia_research.corpus.repository import RepositoryFiles
+from intarsia_research.training.budget import Budget
+from intarsia_research.training.holes.encode_holes import LAYOUT, encode_holes
+from intarsia_research.training.holes.packed_holes import PackedHoles, pack, read_packed
+from intarsia_research.training.load_backbone import load_backbone
+from intarsia_research.training.progress import ReportProgress
+from intarsia_research.training.repository_options import RepositoryOptions
+from intarsia_research.training.run_folder import RunFolder, RunState
+from intarsia_research.training.train_loop import (
     LoopOptions,
     TrainingPlan,
     TrainingProgress,
     train,
 )
-from intarsia.research.training.tuning_task import TuningTask, TuningTaskOptions
-from intarsia.research.training.vocabulary import UsedVocabulary
+from intarsia_research.training.tuning_task import TuningTask, TuningTaskOptions
+from intarsia_research.training.vocabulary import UsedVocabulary
 
 MAX_HOLES = 24_000
 """More holes than an hour of training reaches: larger repositories draw fewer holes a file."""

@@ -13,12 +13,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import NO_PROJECT, FimIds
-from intarsia.research.training.batched_backbone import BatchedBackbone
-from intarsia.research.training.holes.lay_out import Shown, lay_out
-from intarsia.research.training.holes.packed_holes import HoleIds
-from intarsia.research.training.low_rank_pairs import LowRankPairs
-from intarsia.research.training.task import LowRankTask, PassLoss
-from intarsia.research.training.vocabulary import UsedVocabulary
+from intarsia_research.training.batched_backbone import BatchedBackbone
+from intarsia_research.training.holes.lay_out import Shown, lay_out
+from intarsia_research.training.holes.packed_holes import HoleIds
+from intarsia_research.training.low_rank_pairs import LowRankPairs
+from intarsia_research.training.task import LowRankTask, PassLoss
+from intarsia_research.training.vocabulary import UsedVocabulary
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

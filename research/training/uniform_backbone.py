@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from transformers import DynamicCache
 
-from intarsia.research.training.uniform_batch import UniformBatch
+from intarsia_research.training.uniform_batch import UniformBatch
 
 
 class UniformBackbone:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from intarsia.research.training.uniform_canvas import CleanCanvas
+from intarsia_research.training.uniform_canvas import CleanCanvas
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)

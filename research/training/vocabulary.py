@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from intarsia.research.training.batched_backbone import BatchedBackbone
+from intarsia_research.training.batched_backbone import BatchedBackbone
 
 
 class UsedVocabulary:

@@ -6,11 +6,11 @@ from rule_engine import rule_engine_launch
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
-from intarsia.research.benchmark.editor.sources import cut_lines
-from intarsia.research.benchmark.figures import Bench, percentile
-from intarsia.research.benchmark.fills import measure_fills
-from intarsia.research.benchmark.hardware.machine import describe_machine
-from intarsia.research.benchmark.start import measure_prefill, measure_start
+from intarsia_research.benchmark.editor.sources import cut_lines
+from intarsia_research.benchmark.figures import Bench, percentile
+from intarsia_research.benchmark.fills import measure_fills
+from intarsia_research.benchmark.hardware.machine import describe_machine
+from intarsia_research.benchmark.start import measure_prefill, measure_start
 
 
 @pytest.mark.parametrize(

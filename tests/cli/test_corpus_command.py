@@ -9,7 +9,7 @@ from corpus_files import functions
 from small_packages import SmallNet
 
 from intarsia.cli.errors import ExitCode
-from intarsia.research.corpus import fetch
+from intarsia_research.corpus import fetch
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from command_line import run
 from git_clone import Clone
 
 from intarsia.cli.errors import ExitCode
-from intarsia.research.edits.edit_set import read_edit_set
+from intarsia_research.edits.edit_set import read_edit_set
 
 MIT = "Permission is hereby granted, free of charge, to any person. The software is provided as is."
 BEFORE = "".join(f"def part_{n}(box):\n    return box.cost + {n}\n" for n in range(9))

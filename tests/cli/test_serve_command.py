@@ -86,7 +86,7 @@ LOADED_BY_INITIALIZE = {
         "protocol", "protocol_extensions", "requests", "resolve_settings", "server", "session",
         "settings", "settings_in_force", "settings_requests", "status", "suggestions",
     },
-    "intarsia": {"cli", "engine", "infill", "lsp", "research", "research.errors"},
+    "intarsia": {"cli", "engine", "infill", "lsp"},
 }  # fmt: skip
 PACKAGES = {
     "attr", "attrs", "cattrs", "click", "intarsia", "lsprotocol", "msgspec", "pygls",

@@ -16,7 +16,7 @@ from intarsia.cli.errors import ExitCode
 from intarsia.cli.train_repository import is_to_be_kept
 from intarsia.lsp.engine.repository_tuning import choose_model, read_kept, tuning_path
 from intarsia.lsp.settings import Settings
-from intarsia.research.evaluation.compare import Comparison, compare
+from intarsia_research.evaluation.compare import Comparison, compare
 
 LEARNING = ("--rate", "1e-2", "--holes-per-file", "8")
 

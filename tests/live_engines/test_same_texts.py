@@ -16,10 +16,10 @@ from vllm_server import SERVER_PYTHON as VLLM_PYTHON
 from vllm_server import vllm_server
 
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
-from intarsia.research.peers.same_texts.compare import compare
-from intarsia.research.peers.same_texts.holes import line_holes
-from intarsia.research.peers.same_texts.kept import KeptHoles
-from intarsia.research.peers.same_texts.writers import (
+from intarsia_research.peers.same_texts.compare import compare
+from intarsia_research.peers.same_texts.holes import line_holes
+from intarsia_research.peers.same_texts.kept import KeptHoles
+from intarsia_research.peers.same_texts.writers import (
     RemoteEngine,
     Writer,
     WrittenHole,

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from code_server import CodeServer, code_server
-from conftest import PATIENT
 from extension_log import ExtensionLog
 from installation import packaged_extension
 from memory_files import SCHEME, write_memory_files
@@ -20,6 +19,7 @@ from sources import SUM
 from test_vscode_context import LEDGER, OTHERS, USE
 from windows import Windows
 
+from conftest import PATIENT
 from intarsia.engine.ipc.address import Address
 
 FILES = {"/project/sum.py": SUM.replace("║", ""), "/project/.env.sh": "KEY=\n"}

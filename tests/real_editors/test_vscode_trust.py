@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from code_server import CodeServer, code_server
-from conftest import PATIENT
 from installation import packaged_extension
 from playwright.sync_api import Browser, expect
 from sources import SUM
 from windows import Windows
 
+from conftest import PATIENT
 from intarsia.engine.ipc.address import Address
 
 

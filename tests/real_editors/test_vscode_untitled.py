@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from code_server import CodeServer, code_server
-from conftest import PATIENT
 from extension_log import ExtensionLog
 from installation import packaged_extension
 from kept_contexts import KEPT_AFTER_S, num_kept, private_cache
@@ -17,6 +16,8 @@ from temporary_address import temporary_address
 from test_vscode_context import OTHERS
 from vscode_window import VSCodeWindow
 from windows import Windows
+
+from conftest import PATIENT
 
 SETTINGS: dict[str, object] = {
     "editor.autoClosingBrackets": "never",

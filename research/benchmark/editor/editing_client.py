@@ -4,9 +4,9 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-from intarsia.research.benchmark.editor.foreign_files import Cut
-from intarsia.research.evaluation.server_process import ServerProcess
-from intarsia.research.evaluation.systems.language_server import position_of
+from intarsia_research.benchmark.editor.foreign_files import Cut
+from intarsia_research.evaluation.server_process import ServerProcess
+from intarsia_research.evaluation.systems.language_server import position_of
 
 _AUTOMATIC = 2  # LSP's InlineCompletionTriggerKind
 _ENDS_BLOCK = ("return", "raise", "pass", "break", "continue")

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from itertools import islice
 
 from intarsia.infill.syntax.lines import with_plain_newlines
-from intarsia.research.evaluation.sets.builtin import builtin_cases
-from intarsia.research.evaluation.sets.take_turns import take_turns
+from intarsia_research.evaluation.sets.builtin import builtin_cases
+from intarsia_research.evaluation.sets.take_turns import take_turns
 
 MAX_LINES = 40
 """Of a stretch."""

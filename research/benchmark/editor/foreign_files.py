@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
-from intarsia.research.errors import BenchmarkFault
+from intarsia_research.errors import BenchmarkFault
 
 PACKAGES = ("rich", "fsspec")
 """Both are installed with us. The first has type annotations, the second has nearly none."""

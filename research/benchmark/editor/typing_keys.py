@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from intarsia.research.benchmark.editor.sources import CutLine, cut_lines
+from intarsia_research.benchmark.editor.sources import CutLine, cut_lines
 
 KEYS_PER_SECOND = 5.0
 

@@ -6,7 +6,7 @@ import msgspec
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from intarsia.research.benchmark.figures import Figure
+from intarsia_research.benchmark.figures import Figure
 
 
 def as_table(figures: Sequence[Figure], machine: str) -> Table:

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from intarsia.research.benchmark.figures import Figure
-from intarsia.research.errors import BenchmarkFault
+from intarsia_research.benchmark.figures import Figure
+from intarsia_research.errors import BenchmarkFault
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

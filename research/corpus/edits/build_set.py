@@ -8,10 +8,10 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
-from intarsia.research.corpus.edits.clone import Clone
-from intarsia.research.corpus.edits.find_cases import find_cases
-from intarsia.research.edits.edit_case import EditCase
-from intarsia.research.errors import CorpusFault
+from intarsia_research.corpus.edits.clone import Clone
+from intarsia_research.corpus.edits.find_cases import find_cases
+from intarsia_research.edits.edit_case import EditCase
+from intarsia_research.errors import CorpusFault
 
 T = TypeVar("T")
 

@@ -5,12 +5,12 @@ from pathlib import PurePosixPath
 import msgspec
 
 from intarsia.infill.languages import language_for_path
-from intarsia.research.corpus.edits.clone import Clone
-from intarsia.research.corpus.edits.log_changes import FileChange
-from intarsia.research.corpus.filters import reason_in_text
-from intarsia.research.corpus.licence import permitted
-from intarsia.research.edits.edit_case import CONTROL, EditCase, EditKind, lines_of, with_hunks
 from intarsia.workspace.files.generated import is_generated_text
+from intarsia_research.corpus.edits.clone import Clone
+from intarsia_research.corpus.edits.log_changes import FileChange
+from intarsia_research.corpus.filters import reason_in_text
+from intarsia_research.corpus.licence import permitted
+from intarsia_research.edits.edit_case import CONTROL, EditCase, EditKind, lines_of, with_hunks
 
 MAX_LINES = 300
 """The most lines of a file that a case has, around its hunks."""

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from intarsia.research.edits.edit_case import CommitHunk
+from intarsia_research.edits.edit_case import CommitHunk
 
 MAX_TOKENS = 400
 NAME = re.compile(r"[A-Za-z_]\w*")

@@ -8,8 +8,8 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from intarsia.research.corpus.licence import licence_of_text
-from intarsia.research.errors import CorpusFault
+from intarsia_research.corpus.licence import licence_of_text
+from intarsia_research.errors import CorpusFault
 
 _LICENCE_NAME = re.compile(r"(?:un)?licen[cs]e(?:[.-].*)?|copying(?:[.-].*)?", re.IGNORECASE)
 _REMOTE = re.compile(r"[/:]([\w.-]+)/([\w.-]+?)(?:\.git)?/?$")

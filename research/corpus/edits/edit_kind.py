@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from intarsia.research.corpus.edits.changed_tokens import TokenChanges
-from intarsia.research.edits.edit_case import CommitHunk, EditKind
-from intarsia.research.edits.imports import are_imports
+from intarsia_research.corpus.edits.changed_tokens import TokenChanges
+from intarsia_research.edits.edit_case import CommitHunk, EditKind
+from intarsia_research.edits.imports import are_imports
 
 MIN_TYPE_SHARE = 0.6
 

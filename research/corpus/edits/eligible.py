@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from intarsia.research.corpus.edits.changed_tokens import TokenChanges
-from intarsia.research.corpus.edits.follow import following
-from intarsia.research.corpus.edits.log_changes import FileChange
-from intarsia.research.corpus.filters import reason_in_path
-from intarsia.research.edits.edit_case import CommitHunk
-from intarsia.research.edits.imports import is_import
 from intarsia.workspace.files.generated import is_generated_name
+from intarsia_research.corpus.edits.changed_tokens import TokenChanges
+from intarsia_research.corpus.edits.follow import following
+from intarsia_research.corpus.edits.log_changes import FileChange
+from intarsia_research.corpus.filters import reason_in_path
+from intarsia_research.edits.edit_case import CommitHunk
+from intarsia_research.edits.imports import is_import
 
 MAX_FILES = 12  # of a commit: more is a rewrite
 MAX_HUNKS = 8

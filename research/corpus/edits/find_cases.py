@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from intarsia.infill.languages import LANGUAGES
-from intarsia.research.corpus.edits.case_of_change import case_of_change
-from intarsia.research.corpus.edits.changed_tokens import changed_tokens
-from intarsia.research.corpus.edits.clone import Clone
-from intarsia.research.corpus.edits.edit_kind import edit_kind
-from intarsia.research.corpus.edits.eligible import (
+from intarsia_research.corpus.edits.case_of_change import case_of_change
+from intarsia_research.corpus.edits.changed_tokens import changed_tokens
+from intarsia_research.corpus.edits.clone import Clone
+from intarsia_research.corpus.edits.edit_kind import edit_kind
+from intarsia_research.corpus.edits.eligible import (
     hunks_that_follow,
     is_eligible,
     may_be_control,
 )
-from intarsia.research.corpus.edits.held_out import require_not_held_out
-from intarsia.research.corpus.edits.log_changes import FileChange, file_changes, log_words
-from intarsia.research.edits.edit_case import CONTROL, EditCase, EditKind
-from intarsia.research.errors import CorpusFault
+from intarsia_research.corpus.edits.held_out import require_not_held_out
+from intarsia_research.corpus.edits.log_changes import FileChange, file_changes, log_words
+from intarsia_research.edits.edit_case import CONTROL, EditCase, EditKind
+from intarsia_research.errors import CorpusFault
 
 MAX_CASES_A_PATH = 12
 LANGUAGE_IDS = (

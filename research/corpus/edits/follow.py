@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from intarsia.research.corpus.edits.changed_tokens import TokenChanges
+from intarsia_research.corpus.edits.changed_tokens import TokenChanges
 
 FEWEST_NAME_CHARS = 3
 

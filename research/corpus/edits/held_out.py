@@ -3,7 +3,7 @@
 from functools import cache
 from importlib import resources
 
-from intarsia.research.errors import CorpusFault
+from intarsia_research.errors import CorpusFault
 
 
 def require_not_held_out(repo: str) -> None:
@@ -18,6 +18,6 @@ def require_not_held_out(repo: str) -> None:
 @cache
 def held_out_repositories() -> frozenset[str]:
     """Return the ``owner/name`` of each, in lower case."""
-    table = resources.files("intarsia.research.corpus.edits").joinpath("held_out.txt")
+    table = resources.files("intarsia_research.corpus.edits").joinpath("held_out.txt")
     lines = (line.partition("#")[0].strip() for line in table.read_text("utf-8").splitlines())
     return frozenset(line.lower() for line in lines if line)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from intarsia.research.edits.edit_case import CommitHunk
+from intarsia_research.edits.edit_case import CommitHunk
 
 _COMMIT_MARK = "\x01"
 _HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")

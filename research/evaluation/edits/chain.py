@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from intarsia.research.evaluation.edits.edit_record import EditRow, JudgedPlace
-from intarsia.research.evaluation.edits.finder import Level
+from intarsia_research.evaluation.edits.edit_record import EditRow, JudgedPlace
+from intarsia_research.evaluation.edits.finder import Level
 
 
 def offers_in_turn(row: EditRow, level: Level) -> Iterator[JudgedPlace]:

@@ -3,8 +3,8 @@
 import random
 from collections.abc import Collection, Sequence
 
-from intarsia.research.edits.edit_case import EditCase
-from intarsia.research.errors import EvaluationFault
+from intarsia_research.edits.edit_case import EditCase
+from intarsia_research.errors import EvaluationFault
 
 
 def choose_cases(

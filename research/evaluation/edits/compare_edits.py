@@ -8,12 +8,12 @@ from functools import partial
 
 import msgspec
 
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.edits.edit_figures import is_ranked_first
-from intarsia.research.evaluation.edits.edit_record import EditRow
-from intarsia.research.evaluation.edits.finder import LEVELS, Level
-from intarsia.research.evaluation.intervals import Resampling
-from intarsia.research.evaluation.paired import (
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.edits.edit_figures import is_ranked_first
+from intarsia_research.evaluation.edits.edit_record import EditRow
+from intarsia_research.evaluation.edits.finder import LEVELS, Level
+from intarsia_research.evaluation.intervals import Resampling
+from intarsia_research.evaluation.paired import (
     PairedMean,
     PairedShare,
     paired_mean,

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from intarsia.research.evaluation.edits.chain import num_reached
-from intarsia.research.evaluation.edits.edit_record import EditRow, JudgedPlace
-from intarsia.research.evaluation.edits.finder import LEVELS, Level
-from intarsia.research.evaluation.edits.keys import keys_needed, keys_saved
-from intarsia.research.evaluation.edits.place_shape import place_shape
-from intarsia.research.evaluation.intervals import Estimate, Resampling
+from intarsia_research.evaluation.edits.chain import num_reached
+from intarsia_research.evaluation.edits.edit_record import EditRow, JudgedPlace
+from intarsia_research.evaluation.edits.finder import LEVELS, Level
+from intarsia_research.evaluation.edits.keys import keys_needed, keys_saved
+from intarsia_research.evaluation.edits.place_shape import place_shape
+from intarsia_research.evaluation.intervals import Estimate, Resampling
 
 IN_OUR_CORPUS = frozenset(
     {"expressjs/express", "psf/requests", "gin-gonic/gin", "spf13/cobra", "colinhacks/zod"}

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from intarsia.research.edits.edit_case import CommitHunk, EditKind
-from intarsia.research.evaluation.edits.finder import Level, includes
-from intarsia.research.evaluation.record import SystemInfo
-from intarsia.research.evaluation.saved_run import read_saved, write_saved
+from intarsia_research.edits.edit_case import CommitHunk, EditKind
+from intarsia_research.evaluation.edits.finder import Level, includes
+from intarsia_research.evaluation.record import SystemInfo
+from intarsia_research.evaluation.saved_run import read_saved, write_saved
 
 EDIT_RUN_VERSION = 1
 

@@ -25,18 +25,18 @@ from intarsia.infill.next_edit.plan import (
 )
 from intarsia.infill.next_edit.settled_edit import settled_edit
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.research.edits.edit_case import lines_of
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.edits.finder import (
+from intarsia_research.edits.edit_case import lines_of
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.edits.finder import (
     Direction,
     Found,
     FoundPlace,
     Level,
     Question,
 )
-from intarsia.research.evaluation.edits.still_open import Replacement
-from intarsia.research.evaluation.record import SystemInfo
-from intarsia.research.evaluation.systems.client import described_engine
+from intarsia_research.evaluation.edits.still_open import Replacement
+from intarsia_research.evaluation.record import SystemInfo
+from intarsia_research.evaluation.systems.client import described_engine
 
 LIMIT_S = 120.0
 """Time after which a question is abandoned."""

@@ -5,8 +5,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
-from intarsia.research.evaluation.edits.still_open import Replacement
-from intarsia.research.evaluation.record import SystemInfo
+from intarsia_research.evaluation.edits.still_open import Replacement
+from intarsia_research.evaluation.record import SystemInfo
 
 Level: TypeAlias = Literal["sure", "balanced", "bold"]
 LEVELS: tuple[Level, ...] = ("sure", "balanced", "bold")

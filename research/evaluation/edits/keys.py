@@ -2,9 +2,9 @@
 
 from rapidfuzz.distance import Indel
 
-from intarsia.research.evaluation.edits.chain import offers_in_turn
-from intarsia.research.evaluation.edits.edit_record import EditRow
-from intarsia.research.evaluation.edits.finder import Level
+from intarsia_research.evaluation.edits.chain import offers_in_turn
+from intarsia_research.evaluation.edits.edit_record import EditRow
+from intarsia_research.evaluation.edits.finder import Level
 
 KEYS_TO_ACCEPT = 2
 """One key jumps to the place and shows the change, the same key accepts it."""

@@ -2,9 +2,9 @@
 
 from typing import Literal, TypeAlias, get_args
 
-from intarsia.research.edits.edit_case import CommitHunk
-from intarsia.research.edits.imports import are_imports
-from intarsia.research.evaluation.edits.edit_record import EditRow
+from intarsia_research.edits.edit_case import CommitHunk
+from intarsia_research.edits.imports import are_imports
+from intarsia_research.evaluation.edits.edit_record import EditRow
 
 PlaceShape: TypeAlias = Literal["one line", "several lines", "insertion", "removal", "import"]
 SHAPES: tuple[PlaceShape, ...] = get_args(PlaceShape)

@@ -3,9 +3,9 @@
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from intarsia.research.evaluation.edits.compare_edits import EditComparison
-from intarsia.research.evaluation.paired_cells import difference_table, mean_cells, share_cells
-from intarsia.research.evaluation.report_comparison import shortened
+from intarsia_research.evaluation.edits.compare_edits import EditComparison
+from intarsia_research.evaluation.paired_cells import difference_table, mean_cells, share_cells
+from intarsia_research.evaluation.report_comparison import shortened
 
 MAX_SHOWN = 60
 

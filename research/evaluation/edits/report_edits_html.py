@@ -3,11 +3,11 @@
 The page is self-contained. All text of cases and answers is escaped.
 """
 
-from intarsia.research.evaluation.edits.edit_figures import EditFigures
-from intarsia.research.evaluation.edits.edit_record import EditRun, JudgedPlace
-from intarsia.research.evaluation.edits.report_edits_table import EXPLANATION
-from intarsia.research.evaluation.edits.shown_edits import edit_galleries
-from intarsia.research.evaluation.page_templates import page_template
+from intarsia_research.evaluation.edits.edit_figures import EditFigures
+from intarsia_research.evaluation.edits.edit_record import EditRun, JudgedPlace
+from intarsia_research.evaluation.edits.report_edits_table import EXPLANATION
+from intarsia_research.evaluation.edits.shown_edits import edit_galleries
+from intarsia_research.evaluation.page_templates import page_template
 
 _TEMPLATE = "edits.html.jinja"
 

@@ -4,18 +4,18 @@ from collections.abc import Iterator, Mapping
 
 from rich.table import Table
 
-from intarsia.research.evaluation.edits.edit_figures import (
+from intarsia_research.evaluation.edits.edit_figures import (
     EditFigures,
     LevelFigures,
     PartFigures,
 )
-from intarsia.research.evaluation.figure_text import (
+from intarsia_research.evaluation.figure_text import (
     number,
     number_between,
     percent,
     percent_with_interval,
 )
-from intarsia.research.evaluation.table_cells import share_cell, titled_table
+from intarsia_research.evaluation.table_cells import share_cell, titled_table
 
 EXPLANATION = (
     "Shares are of edits with a further place in the window; an offer is the first one of a case. "

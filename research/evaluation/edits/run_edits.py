@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from intarsia.research.edits.edit_case import EditCase, lines_of
-from intarsia.research.evaluation.edits.edit_record import EditRow, JudgedPlace, Step
-from intarsia.research.evaluation.edits.finder import (
+from intarsia_research.edits.edit_case import EditCase, lines_of
+from intarsia_research.evaluation.edits.edit_record import EditRow, JudgedPlace, Step
+from intarsia_research.evaluation.edits.finder import (
     Direction,
     Finder,
     Found,
@@ -17,7 +17,7 @@ from intarsia.research.evaluation.edits.finder import (
     Level,
     Question,
 )
-from intarsia.research.evaluation.edits.still_open import (
+from intarsia_research.evaluation.edits.still_open import (
     OpenHunk,
     exact_hunks,
     hunks_of_line,

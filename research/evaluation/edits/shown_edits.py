@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from intarsia.research.evaluation.edits.edit_record import EditRow, JudgedPlace
-from intarsia.research.evaluation.edits.finder import LEVELS
+from intarsia_research.evaluation.edits.edit_record import EditRow, JudgedPlace
+from intarsia_research.evaluation.edits.finder import LEVELS
 
 MAX_CASES = 40
 

@@ -13,17 +13,17 @@ from difflib import SequenceMatcher
 from typing import Protocol
 
 from intarsia.infill.next_edit.settled_edit import Hunk, hunks_between, settled_edit
-from intarsia.research.edits.edit_case import lines_of
-from intarsia.research.evaluation.edits.finder import (
+from intarsia_research.edits.edit_case import lines_of
+from intarsia_research.evaluation.edits.finder import (
     Finder,
     FinderSystem,
     Found,
     FoundPlace,
     Question,
 )
-from intarsia.research.evaluation.edits.still_open import Replacement
-from intarsia.research.evaluation.edits.sweep_prompt import Block, block_around, sweep_prompt
-from intarsia.research.evaluation.record import SystemInfo
+from intarsia_research.evaluation.edits.still_open import Replacement
+from intarsia_research.evaluation.edits.sweep_prompt import Block, block_around, sweep_prompt
+from intarsia_research.evaluation.record import SystemInfo
 
 _MIN_DROP = 1.0  # nats, which our engine asks of a line too
 

@@ -15,12 +15,12 @@ from pathlib import Path
 import msgspec
 
 from intarsia.infill.languages import language_for_id
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.case import Case, CaseKind
-from intarsia.research.evaluation.sets.cut_case import cut_case
-from intarsia.research.evaluation.sets.request_kind import hole_kinds, language_ids
-from intarsia.research.evaluation.sets.take_turns import take_turns
-from intarsia.research.holes.cut_holes import CutHole, CutHoleKind
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.case import Case, CaseKind
+from intarsia_research.evaluation.sets.cut_case import cut_case
+from intarsia_research.evaluation.sets.request_kind import hole_kinds, language_ids
+from intarsia_research.evaluation.sets.take_turns import take_turns
+from intarsia_research.holes.cut_holes import CutHole, CutHoleKind
 
 SET_NAME = "builtin"
 FOLDER = Path(__file__).with_name("builtin_files")

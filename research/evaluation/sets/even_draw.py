@@ -8,8 +8,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import cycle
 
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.sets.project_holes import ProjectHole
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.sets.project_holes import ProjectHole
 
 MAX_HOLES_A_FILE = 4
 

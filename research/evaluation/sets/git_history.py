@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from intarsia.infill.languages import PLAIN_TEXT, language_for_path
-from intarsia.research.errors import EvaluationFault
+from intarsia_research.errors import EvaluationFault
 
 MAX_FILE_BYTES = 400_000
 _IGNORE_FILES = (".gitignore", ".intarsiaignore")

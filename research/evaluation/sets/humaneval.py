@@ -12,8 +12,8 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.case import Case, CaseKind
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.case import Case, CaseKind
 
 
 def read_humaneval(file: Path, *, limit: int | None, seed: int) -> list[Case]:

@@ -1,7 +1,7 @@
 """Draw the holes of the built-in set and store them in its manifest.
 
 They are stored so that a newer parser cannot move them. Run it with
-``python -m intarsia.research.evaluation.sets.make_builtin [--seed N]``. The README of
+``python -m intarsia_research.evaluation.sets.make_builtin [--seed N]``. The README of
 ``builtin_files`` has the rules for choosing files.
 """
 
@@ -17,9 +17,9 @@ from typing import Any, TypeAlias
 
 from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.syntax.parse import parse_afresh
-from intarsia.research.evaluation.sets.builtin import FOLDER
-from intarsia.research.holes.code_map import CODE, COMMENT, STRING, map_code
-from intarsia.research.holes.cut_holes import (
+from intarsia_research.evaluation.sets.builtin import FOLDER
+from intarsia_research.holes.code_map import CODE, COMMENT, STRING, map_code
+from intarsia_research.holes.cut_holes import (
     CUT_HOLE_KINDS,
     CutHole,
     CutHoleKind,

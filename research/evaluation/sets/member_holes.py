@@ -13,22 +13,22 @@ import tree_sitter
 from intarsia.infill.languages import Language, language_for_id
 from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.parse import parse_afresh
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.sets.project_holes import (
+from intarsia.workspace.context.candidate import surroundings_of
+from intarsia.workspace.context.options import ChunkOptions
+from intarsia.workspace.context.place import Place
+from intarsia.workspace.context.receiver import receiver_members, type_of
+from intarsia.workspace.index.project_index import ProjectIndex
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.sets.project_holes import (
     PackageFile,
     ProjectHole,
     file_holes,
     holes_in_rounds,
     texts_of,
 )
-from intarsia.research.holes.code_map import offsets_of_bytes
-from intarsia.research.holes.imported_uses import Package
-from intarsia.research.holes.package_index import indexed_package
-from intarsia.workspace.context.candidate import surroundings_of
-from intarsia.workspace.context.options import ChunkOptions
-from intarsia.workspace.context.place import Place
-from intarsia.workspace.context.receiver import receiver_members, type_of
-from intarsia.workspace.index.project_index import ProjectIndex
+from intarsia_research.holes.code_map import offsets_of_bytes
+from intarsia_research.holes.imported_uses import Package
+from intarsia_research.holes.package_index import indexed_package
 
 SET_NAME = "members"
 

@@ -12,18 +12,18 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.case import Case, CaseKind
-from intarsia.research.evaluation.sets import member_holes, project_holes
-from intarsia.research.evaluation.sets.even_draw import PackageDraw, draw_evenly
-from intarsia.research.evaluation.sets.project_holes import ProjectHole
-from intarsia.research.evaluation.sets.project_packages import (
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.case import Case, CaseKind
+from intarsia_research.evaluation.sets import member_holes, project_holes
+from intarsia_research.evaluation.sets.even_draw import PackageDraw, draw_evenly
+from intarsia_research.evaluation.sets.project_holes import ProjectHole
+from intarsia_research.evaluation.sets.project_packages import (
     PackageSource,
     ProjectPackage,
     package_folder,
     read_table,
 )
-from intarsia.research.evaluation.sets.request_kind import language_ids
+from intarsia_research.evaluation.sets.request_kind import language_ids
 
 KIND: CaseKind = "rest_of_line"
 

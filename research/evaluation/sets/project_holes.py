@@ -12,16 +12,16 @@ from pathlib import Path, PurePosixPath
 
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.parse import parse_afresh
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.sets.cut_case import cut_case
-from intarsia.research.evaluation.sets.source_files import (
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.sets.cut_case import cut_case
+from intarsia_research.evaluation.sets.source_files import (
     CodeFile,
     find_source_files,
     read_source_file,
 )
-from intarsia.research.holes.code_map import STRING, map_code
-from intarsia.research.holes.cut_holes import CutHole, cut_holes
-from intarsia.research.holes.imported_uses import Package
+from intarsia_research.holes.code_map import STRING, map_code
+from intarsia_research.holes.cut_holes import CutHole, cut_holes
+from intarsia_research.holes.imported_uses import Package
 
 SET_NAME = "project"
 

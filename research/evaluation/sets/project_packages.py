@@ -14,11 +14,11 @@ from pathlib import Path, PurePosixPath
 
 import msgspec
 
-from intarsia.research.corpus.fetch import NotThere, ReadPage, fetch_archive, read_page
-from intarsia.research.corpus.members import BadArchive, Member, read_members
-from intarsia.research.corpus.release import ArchiveLink
-from intarsia.research.errors import CorpusFault, EvaluationFault
-from intarsia.research.holes.copies import is_copy, lines_of
+from intarsia_research.corpus.fetch import NotThere, ReadPage, fetch_archive, read_page
+from intarsia_research.corpus.members import BadArchive, Member, read_members
+from intarsia_research.corpus.release import ArchiveLink
+from intarsia_research.errors import CorpusFault, EvaluationFault
+from intarsia_research.holes.copies import is_copy, lines_of
 
 TABLE = Path(__file__).with_name("project_packages.toml")
 

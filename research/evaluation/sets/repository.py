@@ -9,18 +9,18 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.case import Case, CaseKind
-from intarsia.research.evaluation.sets.cut_case import cut_case
-from intarsia.research.evaluation.sets.request_kind import hole_kinds, language_ids
-from intarsia.research.evaluation.sets.source_files import (
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.case import Case, CaseKind
+from intarsia_research.evaluation.sets.cut_case import cut_case
+from intarsia_research.evaluation.sets.request_kind import hole_kinds, language_ids
+from intarsia_research.evaluation.sets.source_files import (
     CodeFile,
     find_source_files,
     read_source_file,
 )
-from intarsia.research.evaluation.sets.take_turns import take_turns
-from intarsia.research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
-from intarsia.research.holes.node_table import hole_nodes
+from intarsia_research.evaluation.sets.take_turns import take_turns
+from intarsia_research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
+from intarsia_research.holes.node_table import hole_nodes
 
 SET_NAME = "repository"
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from intarsia.infill.languages import Language, language_for_path
-from intarsia.research.corpus.source_files import FOLDERS_OF_OTHERS, walk_source_files
-from intarsia.research.errors import EvaluationFault
+from intarsia_research.corpus.source_files import FOLDERS_OF_OTHERS, walk_source_files
+from intarsia_research.errors import EvaluationFault
 
 MAX_FILE_BYTES = 200_000
 MAX_LINE_CHARS = 1_000

@@ -12,8 +12,8 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan, plan_at_cursor, plan_span_at_cursor
 from intarsia.infill.languages import language_for
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.case import Case
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.case import Case
 
 PATIENT_MS = 60_000
 """The server's longest deadline, so that a busy machine does not cut a fill short."""

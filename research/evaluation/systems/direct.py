@@ -20,19 +20,19 @@ from intarsia.infill.filling.fill_one import FillResult, run_plan
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.suggestion import NoSuggestion, Suggestion
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.answer import Answer
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.record import SystemInfo
-from intarsia.research.evaluation.systems.client import (
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.answer import Answer
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.record import SystemInfo
+from intarsia_research.evaluation.systems.client import (
     SLACK_S,
     described,
     described_engine,
     patient,
     plan_case,
 )
-from intarsia.research.evaluation.systems.failures import Failures, failed
-from intarsia.research.evaluation.systems.project_context import WithContext
+from intarsia_research.evaluation.systems.failures import Failures, failed
+from intarsia_research.evaluation.systems.project_context import WithContext
 
 _GONE_FOR_GOOD = ("model", "out_of_memory")
 

@@ -1,7 +1,7 @@
 """Tell the failure of one hole from a fault that fails every hole."""
 
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.answer import Answer
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.answer import Answer
 
 MAX_IN_A_ROW = 5
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 import h11
 import msgspec
 
-from intarsia.research.evaluation.systems.baseline_program import NoAnswer
+from intarsia_research.evaluation.systems.baseline_program import NoAnswer
 
 _READ_BYTES = 64 * 1024
 _EVENT = b"data: "

@@ -17,11 +17,11 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.errors import EngineError
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.syntax.lines import line_start, splits_line_end, with_plain_newlines
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.answer import Answer
-from intarsia.research.evaluation.case import Case
-from intarsia.research.evaluation.record import SystemInfo
-from intarsia.research.evaluation.server_process import (
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.answer import Answer
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.record import SystemInfo
+from intarsia_research.evaluation.server_process import (
     SERVE,
     STATUS,
     Message,
@@ -29,14 +29,14 @@ from intarsia.research.evaluation.server_process import (
     ServerProcess,
     serving,
 )
-from intarsia.research.evaluation.systems.client import (
+from intarsia_research.evaluation.systems.client import (
     SLACK_S,
     described,
     described_engine,
     patient,
     server_options,
 )
-from intarsia.research.evaluation.systems.failures import Failures, failed
+from intarsia_research.evaluation.systems.failures import Failures, failed
 
 _INVOKED, _AUTOMATIC = 1, 2  # LSP's InlineCompletionTriggerKind
 

@@ -17,10 +17,10 @@ from typing import IO
 
 import msgspec
 
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.systems.baseline import Baseline
-from intarsia.research.evaluation.systems.baseline_program import NoAnswer, Program, Prompt, Written
-from intarsia.research.evaluation.systems.infill_stream import streamed_infill
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.systems.baseline import Baseline
+from intarsia_research.evaluation.systems.baseline_program import NoAnswer, Program, Prompt, Written
+from intarsia_research.evaluation.systems.infill_stream import streamed_infill
 
 PROGRAM_VARIABLE = "INTARSIA_LLAMA_SERVER"
 

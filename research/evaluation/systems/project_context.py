@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from intarsia.engine.ipc.messages import ProjectContext
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.infill.filling.project import to_project_context
-from intarsia.research.evaluation.case import Case
-from intarsia.research.holes.cut_project import CutProjects
 from intarsia.workspace.context.options import ChunkOptions
+from intarsia_research.evaluation.case import Case
+from intarsia_research.holes.cut_project import CutProjects
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,10 +14,10 @@ from typing import IO
 
 import msgspec
 
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.systems.baseline import Baseline
-from intarsia.research.evaluation.systems.baseline_program import Program, Prompt, Written
-from intarsia.research.evaluation.systems.transformers_protocol import (
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.systems.baseline import Baseline
+from intarsia_research.evaluation.systems.baseline_program import Program, Prompt, Written
+from intarsia_research.evaluation.systems.transformers_protocol import (
     LoadFailed,
     ModelLoaded,
     Reply,
@@ -51,7 +51,7 @@ async def _started(gguf: Path) -> AsyncIterator[Program]:
                 sys.executable,
                 "-P",
                 "-m",
-                "intarsia.research.evaluation.systems.transformers_process",
+                "intarsia_research.evaluation.systems.transformers_process",
             ),
             str(gguf),
             stdin=asyncio.subprocess.PIPE,

@@ -1,6 +1,6 @@
 """Transformers' greedy generation as a process: it reads prompts and writes texts.
 
-Run with ``python -m intarsia.research.evaluation.systems.transformers_process MODEL.gguf``. The
+Run with ``python -m intarsia_research.evaluation.systems.transformers_process MODEL.gguf``. The
 messages are in ``transformers_protocol``; the weights are those of our engine.
 """
 
@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from intarsia.research.evaluation.systems.baseline_program import Prompt, Written
-from intarsia.research.evaluation.systems.held_context import HeldContext
-from intarsia.research.evaluation.systems.transformers_protocol import (
+from intarsia_research.evaluation.systems.baseline_program import Prompt, Written
+from intarsia_research.evaluation.systems.held_context import HeldContext
+from intarsia_research.evaluation.systems.transformers_protocol import (
     LoadFailed,
     ModelLoaded,
     Reply,

@@ -4,7 +4,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from intarsia.research.evaluation.systems.baseline_program import Written
+from intarsia_research.evaluation.systems.baseline_program import Written
 
 
 class ModelLoaded(msgspec.Struct, frozen=True, kw_only=True, tag="loaded"):

@@ -1,4 +1,4 @@
-"""Compare texts of our engine and of servers: ``python -m intarsia.research.peers.same_texts``.
+"""Compare texts of our engine and of servers: ``python -m intarsia_research.peers.same_texts``.
 
 The servers are remotes of ``intarsia remote``, and serve the model that `intarsia export` wrote.
 """
@@ -14,17 +14,17 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.remote.settings.remotes import find_remote
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.peers.same_texts.compare import (
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.peers.same_texts.compare import (
     NEAR_TIE_NATS,
     Choice,
     Difference,
     Pair,
     compare,
 )
-from intarsia.research.peers.same_texts.holes import line_holes
-from intarsia.research.peers.same_texts.kept import KeptHoles
-from intarsia.research.peers.same_texts.writers import (
+from intarsia_research.peers.same_texts.holes import line_holes
+from intarsia_research.peers.same_texts.kept import KeptHoles
+from intarsia_research.peers.same_texts.writers import (
     OwnEngine,
     Writer,
     load_own_engine,
@@ -114,7 +114,7 @@ class _Progress:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="python -m intarsia.research.peers.same_texts", description=__doc__
+        prog="python -m intarsia_research.peers.same_texts", description=__doc__
     )
     parser.add_argument("remotes", nargs="+", metavar="REMOTE", help="a name of `intarsia remote`")
     parser.add_argument("--model", default=DEFAULT_MODEL, help="what our engine runs")

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from intarsia.engine.families.protocol import common_prefix_length
-from intarsia.research.peers.same_texts.holes import Hole
-from intarsia.research.peers.same_texts.writers import Writer, WrittenHole
+from intarsia_research.peers.same_texts.holes import Hole
+from intarsia_research.peers.same_texts.writers import Writer, WrittenHole
 
 NEAR_TIE_NATS = 0.05
 

@@ -9,8 +9,8 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimToken
 from intarsia.engine.fill_control import FillControl
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.research.evaluation.sets.humaneval import read_humaneval
-from intarsia.research.evaluation.systems.client import plan_case
+from intarsia_research.evaluation.sets.humaneval import read_humaneval
+from intarsia_research.evaluation.systems.client import plan_case
 
 MAX_CONTEXT_TOKENS = 700
 """Of prefix and suffix together: fits into the smallest slot of the servers that are compared."""

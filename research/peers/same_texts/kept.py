@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.peers.same_texts.holes import Hole
-from intarsia.research.peers.same_texts.writers import Writer, WrittenHole
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.peers.same_texts.holes import Hole
+from intarsia_research.peers.same_texts.writers import Writer, WrittenHole
 
 
 class _Line(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
-from intarsia.research.training.holes.packed_holes import HoleIds
+from intarsia_research.training.holes.packed_holes import HoleIds
 
 _COPY_WEIGHT = 0.3  # of a token that the lines to correct have too: most of the answer is copied
 

@@ -18,8 +18,8 @@ from intarsia.engine.families.masked_causal.next_edit.prompt import (
 )
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.ipc.messages import EditExample
-from intarsia.research.edits.edit_case import CommitHunk, EditCase, lines_of
-from intarsia.research.training.holes.packed_holes import HoleIds
+from intarsia_research.edits.edit_case import CommitHunk, EditCase, lines_of
+from intarsia_research.training.holes.packed_holes import HoleIds
 
 _MAX_PLACES = 3  # of one commit: one with many of the same kind counts no more than that
 _MAX_PROMPT = 320  # tokens

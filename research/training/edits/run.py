@@ -7,22 +7,22 @@ from pathlib import Path
 import torch
 
 from intarsia.engine.cache.digest import sha256_of
-from intarsia.research.edits.edit_set import read_edit_set
-from intarsia.research.training.budget import Budget
-from intarsia.research.training.curves import draw_curves
-from intarsia.research.training.edits.draw import EditDraw, draw_edits
-from intarsia.research.training.edits.task import EditTask
-from intarsia.research.training.holes.packed_holes import PackedHoles, pack, read_packed
-from intarsia.research.training.load_backbone import TrainingBackbone, load_backbone
-from intarsia.research.training.progress import ReportProgress
-from intarsia.research.training.run_folder import RunFolder
-from intarsia.research.training.train_loop import (
+from intarsia_research.edits.edit_set import read_edit_set
+from intarsia_research.training.budget import Budget
+from intarsia_research.training.curves import draw_curves
+from intarsia_research.training.edits.draw import EditDraw, draw_edits
+from intarsia_research.training.edits.task import EditTask
+from intarsia_research.training.holes.packed_holes import PackedHoles, pack, read_packed
+from intarsia_research.training.load_backbone import TrainingBackbone, load_backbone
+from intarsia_research.training.progress import ReportProgress
+from intarsia_research.training.run_folder import RunFolder
+from intarsia_research.training.train_loop import (
     LoopOptions,
     TrainingPlan,
     TrainingProgress,
     train,
 )
-from intarsia.research.training.vocabulary import UsedVocabulary
+from intarsia_research.training.vocabulary import UsedVocabulary
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,13 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
-from intarsia.research.training.adapter_file import load_tensors, save_tensors
-from intarsia.research.training.batched_backbone import BatchedBackbone
-from intarsia.research.training.edits.batch import lay_out_edits
-from intarsia.research.training.holes.packed_holes import HoleIds
-from intarsia.research.training.low_rank_pairs import LowRankPairs
-from intarsia.research.training.task import PassLoss
-from intarsia.research.training.vocabulary import UsedVocabulary
+from intarsia_research.training.adapter_file import load_tensors, save_tensors
+from intarsia_research.training.batched_backbone import BatchedBackbone
+from intarsia_research.training.edits.batch import lay_out_edits
+from intarsia_research.training.holes.packed_holes import HoleIds
+from intarsia_research.training.low_rank_pairs import LowRankPairs
+from intarsia_research.training.task import PassLoss
+from intarsia_research.training.vocabulary import UsedVocabulary
 
 
 class EditTask:

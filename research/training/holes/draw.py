@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from intarsia.research.corpus.corpus_file import CorpusFile, read_corpus
-from intarsia.research.corpus.holes import TrainingHole, draw_holes
-from intarsia.research.training.holes.project_holes import draw_holes_in_projects
+from intarsia_research.corpus.corpus_file import CorpusFile, read_corpus
+from intarsia_research.corpus.holes import TrainingHole, draw_holes
+from intarsia_research.training.holes.project_holes import draw_holes_in_projects
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -19,11 +19,11 @@ from intarsia.infill.filling.plan import FillPlan, plan_fill
 from intarsia.infill.holes.hole import hole_for_range
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.lines import line_at
-from intarsia.research.corpus.corpus_file import CorpusFile
-from intarsia.research.corpus.holes import Cut, TrainingHole, draw_cuts, draw_holes, training_hole
-from intarsia.research.holes.cut_holes import cut_holes
-from intarsia.research.holes.cut_project import CutProjects
 from intarsia.workspace.context.options import ChunkOptions
+from intarsia_research.corpus.corpus_file import CorpusFile
+from intarsia_research.corpus.holes import Cut, TrainingHole, draw_cuts, draw_holes, training_hole
+from intarsia_research.holes.cut_holes import cut_holes
+from intarsia_research.holes.cut_project import CutProjects
 
 SHARE_OF_NAMES = 0.65
 """The share of holes with chunks that begin with a name of another file."""

@@ -7,7 +7,7 @@ import pytest
 from command_line import run
 from judged_rows import exact, row, run_of
 
-from intarsia.research.evaluation.record import Row, write_run
+from intarsia_research.evaluation.record import Row, write_run
 
 
 @pytest.fixture

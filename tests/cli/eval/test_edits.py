@@ -11,10 +11,10 @@ from edit_runs import ScriptedFinder, edit_case, hunk
 from scripted_next_edits import rule
 
 from intarsia.cli.errors import ExitCode
-from intarsia.research.edits.edit_set import write_edit_set
-from intarsia.research.errors import EvaluationFault
-from intarsia.research.evaluation.edits.edit_record import read_edit_run
-from intarsia.research.evaluation.edits.finder import Found, Question
+from intarsia_research.edits.edit_set import write_edit_set
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.edits.edit_record import read_edit_run
+from intarsia_research.evaluation.edits.finder import Found, Question
 
 HUNKS = (hunk(8, 1, "new 8"), hunk(11, 1, "new 11"))
 

@@ -7,7 +7,7 @@ from command_line import run
 from judged_rows import row, run_of
 
 from intarsia.cli.errors import ExitCode
-from intarsia.research.evaluation.record import write_run
+from intarsia_research.evaluation.record import write_run
 
 
 def check(*words: str | Path, said: str, code: ExitCode = ExitCode.BAD_INPUT) -> None:

@@ -1,11 +1,12 @@
 """Next edits in VS Code: marked, shown, accepted in a chain, dismissed, applied at once."""
 
-from conftest import PATIENT
 from playwright.sync_api import expect
 from rule_server import rule_server_command
 from scripted_next_edits import rule
 from vscode_window import VSCodeWindow
 from windows import Windows
+
+from conftest import PATIENT
 
 SOURCE = """\
 def area║(a, b):

@@ -4,12 +4,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from conftest import PATIENT
 from playwright.sync_api import expect
 from rule_server import rule_server_command
 from scripted_next_edits import rule
 from vscode_window import VSCodeWindow
 from windows import Windows
+
+from conftest import PATIENT
 
 SOURCE = """\
 export function area║(a: number, b: number): number {

@@ -11,9 +11,9 @@ import torch
 from tiny_diffusion_gemma import save_tiny_checkpoint
 
 from intarsia.engine.families.diffusion_gemma.load import LoadedGemma, load_gemma
-from intarsia.research.training.holes.packed_holes import HoleIds, PackedHoles, pack
-from intarsia.research.training.uniform_canvas import UniformMix
-from intarsia.research.training.uniform_task import UniformTask
+from intarsia_research.training.holes.packed_holes import HoleIds, PackedHoles, pack
+from intarsia_research.training.uniform_canvas import UniformMix
+from intarsia_research.training.uniform_task import UniformTask
 
 CPU = torch.device("cpu")
 MIX = UniformMix(max_free=4)

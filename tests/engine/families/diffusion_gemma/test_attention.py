@@ -9,7 +9,7 @@ from tiny_diffusion_gemma import SLIDING_WINDOW, VOCAB_SIZE, tiny_model
 from intarsia.engine.diffusion.canvas import random_canvas
 from intarsia.engine.families.diffusion_gemma.backbone.attention import fold_heads, folded_attention
 from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
-from intarsia.research.model_cost.cuda_graph_passes import FixedShapePasses
+from intarsia_research.model_cost.cuda_graph_passes import FixedShapePasses
 
 # transformers' own import of a torch module warns.
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.script_method:DeprecationWarning")

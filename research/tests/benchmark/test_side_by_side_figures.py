@@ -1,0 +1,97 @@
+"""What is told of answers to the same holes, on numbers that can be worked out by hand."""
+
+from dataclasses import replace
+
+import pytest
+
+from intarsia_research.benchmark.side_by_side_figures import (
+    HoleAnswers,
+    Measured,
+    figures_of,
+    pairs_of,
+)
+from intarsia_research.evaluation.answer import Answer
+from intarsia_research.evaluation.systems.failures import failed
+
+
+def answer(text: str, ms: float, *, num_forwards: int = 4) -> Answer:
+    return Answer(
+        text=text,
+        reason=None,
+        ms=ms,
+        engine_ms=ms,
+        read_ms=ms / 4,
+        num_forwards=num_forwards,
+        num_tokens=8,
+    )
+
+
+def hole(group: str, ours: Answer, theirs: Answer, warm_ms: tuple[float, ...]) -> HoleAnswers:
+    warm = {
+        "intarsia": [replace(ours, ms=ms) for ms in warm_ms],
+        "llama.cpp": [replace(theirs, ms=2 * ms) for ms in warm_ms],
+    }
+    return HoleAnswers(group=group, cold={"intarsia": ours, "llama.cpp": theirs}, warm=warm)
+
+
+HOLES = [
+    hole("a.py", answer("x = 1", 400), answer("x = 1 ", 100), (30, 10, 20)),
+    hole("b.py", answer("x = 1", 400), answer("x = 2", 100), (100, 200, 300)),
+]
+MEASURED = Measured(
+    names=("intarsia", "llama.cpp"),
+    holes=HOLES,
+    resident_bytes={"intarsia": 2_000_000_000, "llama.cpp": 500_000_000},
+    joules_per_fill=None,
+    others_share=0.01,
+)
+
+
+def test_a_pair_has_the_median_times_of_a_hole():
+    pairs = pairs_of(HOLES, "intarsia", "llama.cpp", "warm")
+    assert [(it.group, it.ms, it.other_ms) for it in pairs] == [
+        ("a.py", 20, 40),
+        ("b.py", 200, 400),
+    ]
+    assert [it.is_same_text for it in pairs] == [True, False]
+
+
+def test_a_hole_that_one_has_not_answered_is_no_pair():
+    silent = failed("refused", 7)
+    broken = hole("c.py", answer("x", 400), silent, (10,))
+    assert pairs_of([broken], "intarsia", "llama.cpp", "cold") == []
+
+
+def test_each_has_times_work_and_memory_and_pairs_have_ratios():
+    found = {it.name: it for it in figures_of(MEASURED)}
+    values = {name: it.value for name, it in found.items()}
+    assert len(values) == len(figures_of(MEASURED))
+    assert values["side_intarsia_warm_p50_ms"] == 30
+    assert values["side_intarsia_warm_p99_ms"] == 300
+    assert values["side_llama_cpp_cold_p95_ms"] == 100
+    assert values["side_intarsia_cold_read_share"] == 25
+    assert values["side_intarsia_passes"] == 4
+    assert values["side_intarsia_tokens_per_pass"] == 2
+    assert values["side_intarsia_pass_ms"] == pytest.approx(75)  # 400 ms less a quarter, 4 passes
+    assert values["side_intarsia_token_ms"] == pytest.approx(37.5)
+    assert values["side_llama_cpp_resident_gb"] == 0.5
+    assert values["side_llama_cpp_same_share"] == 50
+    assert values["ratio_llama_cpp_warm_all"] == pytest.approx(0.5)
+    assert values["ratio_llama_cpp_cold_all"] == pytest.approx(4.0)
+    assert values["ratio_llama_cpp_cold_same_text"] == pytest.approx(4.0)
+    assert values["side_others_share"] == 1
+
+
+def test_a_machine_that_does_not_tell_its_energy_is_said_to():
+    found = {it.name: it for it in figures_of(MEASURED)}
+    assert found["side_intarsia_joules"].value is None
+    assert "no readable counter" in found["side_intarsia_joules"].method
+    told = replace(MEASURED, joules_per_fill={"intarsia": 9.0, "llama.cpp": 5.0})
+    assert {it.name: it.value for it in figures_of(told)}["side_intarsia_joules"] == 9
+
+
+def test_nobody_who_never_answered_has_a_time():
+    silent = failed("refused", 7)
+    holes = [HoleAnswers(group="a", cold={"intarsia": silent}, warm={"intarsia": [silent]})]
+    names = [it.name for it in figures_of(replace(MEASURED, names=("intarsia",), holes=holes))]
+    assert names == ["side_intarsia_resident_gb", "side_intarsia_joules", "side_others_share"]

@@ -1,0 +1,115 @@
+"""What is typed is the file's own text, and every key is asked after; the figures are no test."""
+
+import random
+from pathlib import Path
+
+import pytest
+from infill_server import write_program
+from plotted_lines import plotted_lines
+from rule_engine import rule_engine_launch
+
+from intarsia.engine.ipc.address import Address
+from intarsia.engine.ipc.client import EngineClient
+from intarsia.infill.filling.options import FillOptions
+from intarsia_research.benchmark.editor.sources import cut_lines
+from intarsia_research.benchmark.editor.typing_keys import keys_of, typed_lines, typing_places
+from intarsia_research.benchmark.figures import Bench
+from intarsia_research.benchmark.typing import has_text, measure_typing, settled_text
+from intarsia_research.benchmark.typing_baseline import measure_typing_baseline
+from intarsia_research.benchmark.typing_figures import KeyFates, figures_of
+from intarsia_research.evaluation.systems.llama_cpp import llama_cpp
+
+
+@pytest.mark.parametrize("number", range(6))
+def test_the_keys_write_the_lines_with_every_slip_taken_back(number: int):
+    line = cut_lines(6)[number]
+    keys = list(keys_of(line, random.Random(number)))
+    typed = ""
+    for key in keys:
+        typed = typed + key.text if key.text else typed[:-1]
+    assert typed.rstrip() == typed_lines(line).rstrip()
+    assert "\n" in typed
+    assert keys == list(keys_of(line, random.Random(number)))
+
+
+def test_some_keys_are_slips():
+    keys = [key for line in cut_lines(6) for key in keys_of(line, random.Random(1))]
+    assert any(not key.text for key in keys)
+
+
+@pytest.mark.parametrize(("step_seconds", "are_answered"), [(0.0, True), (5.0, False)])
+async def test_a_key_is_answered_or_overtaken(
+    address: Address, step_seconds: float, are_answered: bool
+):
+    launch = rule_engine_launch(text="value", step_seconds=step_seconds)
+    async with EngineClient(name="test", launch=launch, address=address) as client:
+        await client.preload()
+        bench = Bench(client=client, address=address, options=FillOptions(), repeats=1)
+        figures = {it.name: it.value for it in await measure_typing(bench, pace=2)}
+    assert (figures["typing_answered_share"] > 0) is are_answered
+    assert figures["typing_prompt_share"] <= figures["typing_answered_share"]
+
+
+async def test_a_draft_is_something_to_see_before_the_whole_answer(address: Address):
+    """Ten steps of 60 ms are more than a pause between two keys; the first ones settle words."""
+    launch = rule_engine_launch(text="value = one + two * three - four", step_seconds=0.06)
+    async with EngineClient(name="test", launch=launch, address=address) as client:
+        await client.preload()
+        bench = Bench(client=client, address=address, options=FillOptions(), repeats=1)
+        figures = {it.name: it.value for it in await measure_typing(bench, pace=1)}
+    assert (figures["typing_shown_share"] or 0) > (figures["typing_text_share"] or 0)
+    assert (figures["typing_shown_p50_ms"] or 0) > 0
+
+
+async def test_the_same_keys_are_typed_to_a_baseline(address: Address, tmp_path: Path):
+    baseline = llama_cpp(write_program(tmp_path), tmp_path / "good.gguf")
+    client = EngineClient(name="test", start=False, address=address)
+    bench = Bench(
+        client=client, address=address, options=FillOptions(), repeats=1, baselines=(baseline,)
+    )
+    places = typing_places(1, pace=4)
+    figures = {it.name: it for it in await measure_typing_baseline(bench, places)}
+    assert plotted_lines(list(figures.values())) == {"bench-typing.svg": ["llama.cpp"]}
+    await client.close()
+    assert f"{len(places[0].keys)} keys" in figures["typing_llama_cpp_prompt_share"].method
+    assert (figures["typing_llama_cpp_answered_share"].value or 0) > 50
+    assert (figures["typing_llama_cpp_text_share"].value or 0) > 50
+
+
+def test_what_has_settled_of_a_draft_ends_at_its_first_guess():
+    tokens = [("return", True), (" a", True), (" +", False), (" b", True)]
+    draft = {"tokens": [{"text": text, "settled": is_settled} for text, is_settled in tokens]}
+    assert settled_text(draft) == "return a"
+    assert settled_text({"tokens": []}) == ""
+
+
+@pytest.mark.parametrize(
+    ("result", "shows"),
+    [
+        (None, False),
+        ([], False),
+        ({"items": []}, False),
+        ({"items": [{"insertText": ""}]}, False),
+        ({"items": [{"insertText": "a"}]}, True),
+        ([{"insertText": "a"}], True),
+    ],
+)
+def test_an_answer_has_a_text_or_it_has_none(result: object, shows: bool):
+    assert has_text(result) is shows
+
+
+def test_shares_are_of_all_keys_and_times_of_those_that_saw_something():
+    fates = KeyFates(num_keys=10, answered_ms=[100, 400], text_ms=[400], shown_ms=[50, 100, 350])
+    figures = figures_of(fates, key="typing", who="", way="", num_places=1, draft="")
+    assert {it.name: it.value for it in figures} == {
+        "typing_prompt_share": 10,
+        "typing_answered_share": 20,
+        "typing_text_share": 0,
+        "typing_shown_share": 20,
+        "typing_p50_ms": 100,
+        "typing_p95_ms": 400,
+        "typing_p99_ms": 400,
+        "typing_shown_p50_ms": 100,
+        "typing_shown_p95_ms": 350,
+        "typing_shown_p99_ms": 350,
+    }

@@ -1,0 +1,96 @@
+"""The file format of edit cases: what is written is read, and damage is one clear line."""
+
+import gzip
+import json
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from intarsia_research.edits.edit_case import CommitHunk, EditCase, lines_of, with_hunks
+from intarsia_research.edits.edit_set import read_edit_set, write_edit_set
+from intarsia_research.errors import EvaluationFault
+
+BEFORE = "a = 1\nb = a\nc = a\n"
+HUNKS = (
+    CommitHunk(start=0, end=1, old_text="a = 1\n", new_text="z = 1\n"),
+    CommitHunk(start=1, end=1, old_text="", new_text="y = 2\n"),
+    CommitHunk(start=2, end=3, old_text="c = a\n", new_text=""),
+)
+CASE = EditCase(
+    id="one",
+    repo="owner/shop",
+    commit="0" * 40,
+    path="shop.py",
+    date="2025-01-02",
+    subject="change",
+    language="python",
+    licence="MIT",
+    kind="other",
+    first_line=0,
+    file_lines=3,
+    files_in_commit=1,
+    before=BEFORE,
+    hunks=HUNKS,
+)
+
+
+def damaged(**fields: object) -> bytes:
+    return json.dumps(msgspec.to_builtins(CASE) | fields).encode()
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    cases = [CASE, msgspec.structs.replace(CASE, id="two", kind="control", hunks=HUNKS[:1])]
+    for name in ("a.jsonl.gz", "b.jsonl.gz"):
+        write_edit_set(tmp_path / name, cases)
+        assert read_edit_set(tmp_path / name) == cases
+    assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
+
+
+def test_hunks_are_put_in() -> None:
+    assert with_hunks(BEFORE, HUNKS) == "z = 1\ny = 2\nb = a\n"
+    assert with_hunks(BEFORE, HUNKS[:1]) == "z = 1\nb = a\nc = a\n"
+
+
+@pytest.mark.parametrize("text", ["", "a", "a\n", "a\n\n", "\n", "a\x0cb\nc\u2028d\n"])
+def test_lines_joined_are_the_text(text: str) -> None:
+    assert "".join(lines_of(text)) == text
+    assert len(lines_of(text)) == text.count("\n") + (not text.endswith("\n") and text != "")
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (b"{", "line 2 of"),
+        (damaged(id=7), "Expected `str`"),
+        (damaged(kind="odd"), "Invalid enum value 'odd'"),
+        (damaged(before="b = a\nb = a\nc = a\n"), "does not have the old lines of hunk 0"),
+        (damaged(before=BEFORE[:-1]), "whole lines"),
+        (damaged(before=BEFORE.replace("\n", "\r\n")), "whole lines"),
+        (damaged(hunks=[]), "it has 0 hunks"),
+        (damaged(kind="control"), "it has 3 hunks"),
+        (damaged(before="a = 1\n"), "hunk 2 is outside of the text"),
+        (damaged(hunks=msgspec.to_builtins(HUNKS[::-1])), "overlaps the hunk above it"),
+        (damaged(), "two cases 'one'"),
+    ],
+)
+def test_a_damaged_row_is_one_line(tmp_path: Path, row: bytes, words: str) -> None:
+    file = tmp_path / "set.jsonl.gz"
+    with gzip.open(file, "wb") as rows:
+        rows.write(damaged() + b"\n" + row + b"\n")
+    with pytest.raises(EvaluationFault, match=words) as raised:
+        read_edit_set(file)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("data", [b"", b"text", gzip.compress(damaged())[:-30]])
+def test_a_damaged_file_is_one_line(tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "set.jsonl.gz"
+    file.write_bytes(data)
+    with pytest.raises(EvaluationFault):
+        read_edit_set(file)
+
+
+def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(EvaluationFault, match="is no set of edits"):
+        read_edit_set(tmp_path / "none")

@@ -1,0 +1,150 @@
+"""Saved runs of edits, their comparison, their tables and their page."""
+
+import io
+from pathlib import Path
+
+import msgspec
+import pytest
+from edit_runs import ScriptedFinder, edit_case, hunk, in_turn, place, rows_of
+from rich.console import Console
+
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.edits.choose_cases import choose_cases
+from intarsia_research.evaluation.edits.compare_edits import compare_edits
+from intarsia_research.evaluation.edits.edit_figures import edit_figures
+from intarsia_research.evaluation.edits.edit_record import (
+    EditRecording,
+    EditRow,
+    EditRun,
+    read_edit_run,
+    write_edit_run,
+)
+from intarsia_research.evaluation.edits.report_edits_comparison import (
+    changed_offers_table,
+    edit_comparison_table,
+)
+from intarsia_research.evaluation.edits.report_edits_html import edits_page
+from intarsia_research.evaluation.edits.report_edits_table import edit_tables
+from intarsia_research.evaluation.record import read_run
+from intarsia_research.evaluation.saved_run import run_is_of
+
+HUNKS = (hunk(1, 1, "new 1"), hunk(4, 1, "new <4>"))
+RIGHT, WRONG = place(4, 1, "new <4>"), place(4, 1, "odd")
+CASES = [
+    edit_case(*HUNKS, name="a", repo="owner/a"),
+    edit_case(*HUNKS, name="b", repo="owner/b", language="go", kind="rename"),
+    edit_case(*HUNKS, name="c", repo="owner/b"),
+    edit_case(HUNKS[0], name="d", repo="owner/a"),
+]
+
+
+async def run_of(*answers: list) -> EditRun:
+    finder = ScriptedFinder(in_turn(*answers))
+    recording = EditRecording(machine="a machine", settings={"seed": 7}, finder=finder.info)
+    recording.rows += await rows_of(CASES[: len(answers)], finder)
+    return recording.as_run()
+
+
+def shown(*tables) -> str:
+    console = Console(file=io.StringIO(), width=140)
+    for table in tables:
+        console.print(table)
+    return console.file.getvalue()
+
+
+async def test_a_saved_run_is_read_as_it_was(tmp_path: Path) -> None:
+    run = await run_of([RIGHT], [WRONG], [], [WRONG])
+    write_edit_run(run, tmp_path / "run.json")
+    assert read_edit_run(tmp_path / "run.json") == run
+    assert run_is_of(tmp_path / "run.json") == "edits"
+
+
+async def test_runs_of_holes_and_of_edits_are_told_apart(tmp_path: Path) -> None:
+    write_edit_run(await run_of([]), tmp_path / "edits.json")
+    with pytest.raises(EvaluationFault, match="is a run of edits, not of holes"):
+        read_run(tmp_path / "edits.json")
+    (tmp_path / "holes.json").write_text('{"version": 2, "rows": []}')
+    assert run_is_of(tmp_path / "holes.json") == "holes"
+    with pytest.raises(EvaluationFault, match="is a run of holes, not of edits"):
+        read_edit_run(tmp_path / "holes.json")
+    (tmp_path / "old.json").write_text('{"version": 0, "of": "edits"}')
+    with pytest.raises(EvaluationFault, match="of version 0, this intarsia reads version 1"):
+        read_edit_run(tmp_path / "old.json")
+
+
+async def test_two_runs_are_compared_case_by_case() -> None:
+    first = await run_of([WRONG], [RIGHT], [RIGHT], [WRONG])
+    second = await run_of([RIGHT], [], [RIGHT], [])
+    found = compare_edits(first.rows, second.rows)
+    assert found.pairs == 4
+    sure = found.levels[0]
+    assert sure.edits_exact and (sure.edits_exact.only_first, sure.edits_exact.only_second) == (
+        1,
+        1,
+    )
+    assert sure.edits_wrong and (sure.edits_wrong.only_first, sure.edits_wrong.only_second) == (
+        1,
+        0,
+    )
+    assert sure.false_on_controls and sure.false_on_controls.only_first == 1
+    assert found.ranked_first and (found.ranked_first.first, found.ranked_first.of) == (1.0, 3)
+    assert [(it.case, it.is_right_in_second, it.other) for it in found.changed_offers] == [
+        ("a", True, "odd\n"),
+        ("b", False, ""),
+    ]
+    words = shown(
+        edit_comparison_table(found, "one", "two"), changed_offers_table(found, "one", "two")
+    )
+    assert "4 cases in common" in words
+    assert "sure: exact" in words and "1 / 1" in words and "(nothing)" in words
+
+
+async def test_only_cases_with_the_same_edit_are_compared() -> None:
+    run = await run_of([RIGHT], [])
+    other = [msgspec.structs.replace(row, user_hunk=1) for row in run.rows]
+    with pytest.raises(EvaluationFault, match="no case in common"):
+        compare_edits(run.rows, other)
+    found = compare_edits(run.rows, [other[0], run.rows[1]])
+    assert (found.pairs, found.changed) == (1, 1)
+    found = compare_edits(run.rows, run.rows[:1])
+    assert (found.pairs, found.left_out_of_first) == (1, 1)
+
+
+async def test_tables_show_levels_costs_and_parts() -> None:
+    run = await run_of([RIGHT], [WRONG], [], [WRONG])
+    words = shown(*edit_tables(edit_figures(run.rows)))
+    assert "3 edits, 1 controls" in words
+    assert "by language" in words and "by kind of edit" in words
+    assert "1 / 1 · 100.0 %" in words  # python: exact, offers, controls with one
+
+
+async def test_the_page_shows_the_edit_the_offer_and_the_truth_escaped() -> None:
+    run = await run_of([RIGHT], [WRONG], [], [WRONG])
+    page = edits_page(run, edit_figures(run.rows))
+    assert "wrong offers after edits: 1 of 1" in page
+    assert "offers after controls: all are false: 1 of 1" in page
+    assert "edits without an offer: 1 of 1" in page
+    assert "right offers: 1 of 1" in page
+    assert "new &lt;4&gt;" in page and "<4>" not in page
+    assert "the commit changed nothing else in this file" in page
+    assert 'src="' not in page and 'href="' not in page
+
+
+def test_cases_are_chosen_by_repository_language_and_seed() -> None:
+    assert [it.id for it in choose_cases(CASES, repositories=["Owner/B"])] == ["b", "c"]
+    assert [it.id for it in choose_cases(CASES, languages=["go"])] == ["b"]
+    drawn = {tuple(it.id for it in choose_cases(CASES, limit=2, seed=n)) for n in range(20)}
+    assert len(drawn) > 2 and all(list(ids) == sorted(ids) for ids in drawn)
+    assert choose_cases(CASES, limit=2, seed=3) == choose_cases(CASES, limit=2, seed=3)
+    assert choose_cases(CASES, limit=9) == CASES
+    with pytest.raises(EvaluationFault, match="no case of owner/c in this set: it has owner/a"):
+        choose_cases(CASES, repositories=["owner/c"])
+    with pytest.raises(EvaluationFault, match="no case of these languages"):
+        choose_cases(CASES, languages=["rust"])
+
+
+async def test_rows_count_what_the_page_counts() -> None:
+    """A wrong later offer is in no gallery of its own: cases are shown once."""
+    rows: list[EditRow] = [*(await run_of([RIGHT], [WRONG], [])).rows]
+    page = edits_page(await run_of([RIGHT], [WRONG], []), edit_figures(rows))
+    assert page.count('<article class="case"') == 3

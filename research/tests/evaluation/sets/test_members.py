@@ -1,0 +1,119 @@
+"""The set of holes after a receiver of a class from another file, made from tiny packages."""
+
+from pathlib import Path
+
+import pytest
+from project_archives import Archives
+from small_packages import tar_bytes
+
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.sets.member_holes import is_member_of_another_file
+from intarsia_research.evaluation.sets.package_cases import MEMBERS
+from intarsia_research.holes.package_index import indexed_package
+
+SESSION = """class Base:
+    def close_all(self) -> None:
+        self.is_open = False
+
+
+class Session(Base):
+    timeout_s: float = 30.0
+
+    def renew(self, by_s: float) -> float:
+        return by_s
+"""
+USES = """from .session import Session
+
+
+def use(session: Session) -> None:
+    session.renew(1.0)
+    x = session.timeout_s
+    session.close_all()
+    session.missing()
+"""
+OTHERS = """import os
+
+from .session import Session
+
+
+class Local:
+    def renew(self) -> None:
+        pass
+
+
+def use(local: Local, unknown) -> None:
+    local.renew()
+    unknown.renew()
+    os.path.renew("x")
+    text = "session.renew(2)"
+"""
+PYTHON = {
+    "small-1.0/small/__init__.py": "",
+    "small-1.0/small/session.py": SESSION,
+    "small-1.0/small/uses.py": USES,
+    "small-1.0/small/others.py": OTHERS,
+    "small-1.0/tests/test_uses.py": USES.replace(".session", "small.session"),
+}
+TYPESCRIPT = {
+    "package/src/cart.ts": "export class Cart {\n  total(): number { return 1; }\n}\n",
+    "package/src/view.ts": "import { Cart } from './cart.js';\n\n"
+    "export function area(cart: Cart) {\n  const sum = cart.total();\n  return sum;\n}\n",
+}
+
+
+@pytest.fixture
+def archives(tmp_path: Path) -> Archives:
+    archives = Archives(tmp_path, MEMBERS)
+    archives.add("small", "python", tar_bytes(PYTHON))
+    archives.add("@scope/view", "typescript", tar_bytes(TYPESCRIPT), folders='["src"]')
+    return archives
+
+
+def drawn(case: Case) -> str:
+    return f"{case.prefix.rpartition(chr(10))[2].strip()}|{case.truth}"
+
+
+def test_holes_begin_after_a_receiver_whose_class_is_in_another_file(archives: Archives) -> None:
+    cases = archives.cases()
+    assert sorted(map(drawn, cases)) == [
+        "const sum = cart.|total();",
+        "session.|close_all()",
+        "session.|renew(1.0)",
+        "x = session.|timeout_s",
+    ]
+    for case in cases:
+        assert case.set == "members" and case.kind == "rest_of_line"
+        assert case.name and case.truth.startswith(case.name)
+        assert case.root is not None
+        assert case.filled(case.truth) == (case.root / case.path).read_text()
+
+
+def test_the_same_seed_gives_the_same_holes(archives: Archives) -> None:
+    ids = [case.id for case in archives.cases()]
+    assert len(set(ids)) == len(ids)
+    assert [case.id for case in archives.cases("elsewhere")] == ids
+    assert [case.id for case in archives.cases(limit=2)] == ids[:2]
+
+
+def test_languages_and_kinds_are_chosen(archives: Archives) -> None:
+    assert {case.language for case in archives.cases(languages=["ts"])} == {"typescript"}
+    with pytest.raises(EvaluationFault, match="the set `members` has no such hole"):
+        archives.cases(kinds=["block"])
+
+
+def test_a_package_without_such_a_receiver_gives_none(tmp_path: Path) -> None:
+    archives = Archives(tmp_path, MEMBERS)
+    archives.add("small", "python", tar_bytes({"small-1.0/small/session.py": SESSION}))
+    with pytest.raises(EvaluationFault, match="no such hole"):
+        archives.cases()
+
+
+def test_the_rule_reads_the_file_with_the_hole_cut_out(archives: Archives) -> None:
+    case = next(case for case in archives.cases() if case.name == "renew")
+    assert case.root is not None
+    with indexed_package(case.root) as index:
+        assert is_member_of_another_file(case, index)
+    (case.root / "small" / "session.py").write_text("class Session:\n    pass\n")
+    with indexed_package(case.root) as index:
+        assert not is_member_of_another_file(case, index)

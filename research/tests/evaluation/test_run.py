@@ -1,0 +1,198 @@
+"""A run: who is asked when, what a row holds, and what is left of a run that ends early."""
+
+import asyncio
+
+import psutil
+import pytest
+from engine_watch import engine_once
+from rule_server import rule_server_command
+from sample_cases import case
+from scripted_system import ScriptedSystem
+
+from intarsia.engine.ipc.address import Address
+from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.answer import Answer
+from intarsia_research.evaluation.case import Case
+from intarsia_research.evaluation.judge import Judgement
+from intarsia_research.evaluation.record import Row, SystemInfo
+from intarsia_research.evaluation.run import FIRST_CASE, RunProgress, run
+from intarsia_research.evaluation.systems.direct import Direct
+from intarsia_research.evaluation.systems.language_server import LanguageServer
+
+CASES = [case(f"x{number} = ", "1", name=f"case {number}") for number in range(4)]
+
+
+def judge(case: Case, answer: Answer) -> Judgement:
+    return Judgement(
+        is_exact=answer.text == case.truth,
+        similarity=1.0,
+        is_empty=not answer.text,
+        parses=None,
+        duplicates_suffix=False,
+        length_error=0,
+        passed=None,
+    )
+
+
+def trio(diary: list[str]) -> list[ScriptedSystem]:
+    return [ScriptedSystem(name, diary, lambda case: "1") for name in "abc"]
+
+
+async def test_the_systems_take_turns_and_the_first_goes_round() -> None:
+    diary: list[str] = []
+    rows = await run(CASES, trio(diary), judge=judge)
+    asked = [entry[0] for entry in diary if " case " in entry]
+    assert "".join(asked) == "abc" + "bca" + "cab" + "abc"
+    assert [(row.system, row.case) for row in rows[:4]] == [
+        ("a", "case 0"),
+        ("b", "case 0"),
+        ("c", "case 0"),
+        ("b", "case 1"),
+    ]
+
+
+async def test_everyone_fills_one_hole_beforehand_that_is_not_in_the_rows() -> None:
+    diary: list[str] = []
+    rows = await run(CASES[:1], trio(diary), judge=judge)
+    assert diary[:4] == ["a opened", f"a {FIRST_CASE.id}", "b opened", f"b {FIRST_CASE.id}"]
+    assert {row.case for row in rows} == {"case 0"}
+
+
+async def test_a_row_says_all_of_case_answer_and_judgement() -> None:
+    long = case("a" * 700 + "b", "1", "c" + "d" * 400, kind="line", path="x.go", language="go")
+    (row,) = await run([long], trio([])[:1], judge=judge)
+    assert row == Row(
+        case=long.id,
+        set="sample",
+        kind="line",
+        language="go",
+        group=long.group,
+        system="a",
+        before="a" * 599 + "b",
+        after="c" + "d" * 299,
+        truth="1",
+        text="1",
+        reason=None,
+        is_failure=False,
+        judgement=judge(long, Answer(text="1", reason=None, ms=1.0)),
+        ms=1.0,
+        num_read=7,
+    )
+
+
+async def test_progress_goes_from_none_to_nearly_all() -> None:
+    told: list[RunProgress] = []
+    await run(CASES, trio([]), judge=judge, on_progress=told.append)
+    assert [progress.in_words for progress in told[:4]] == [
+        "getting a ready",
+        "getting b ready",
+        "getting c ready",
+        "case 1 of 4, a",
+    ]
+    assert [round(progress.share * 12) for progress in told] == [0, 0, 0, *range(12)]
+
+
+async def test_what_was_done_before_a_fault_has_been_handed_out_and_all_are_closed() -> None:
+    def fail(case: Case) -> str:
+        if case is CASES[2]:
+            raise EvaluationFault("out of memory: take a smaller model")
+        return "1"
+
+    diary: list[str] = []
+    systems = [trio(diary)[0], ScriptedSystem("fails", diary, fail)]
+    infos: list[SystemInfo] = []
+    rows: list[Row] = []
+    with pytest.raises(EvaluationFault, match="out of memory"):
+        await run(CASES, systems, judge=judge, on_ready=infos.append, on_row=rows.append)
+    assert [info.name for info in infos] == ["a", "fails"]
+    assert [row.case for row in rows] == ["case 0"] * 2 + ["case 1"] * 2 + ["case 2"]
+    assert diary[-2:] == ["fails closed", "a closed"]
+
+
+async def test_a_cancelled_run_closes_all_and_loses_no_row() -> None:
+    diary: list[str] = []
+    rows: list[Row] = []
+    systems = trio(diary)
+    task: asyncio.Task[tuple[Row, ...]]
+
+    def take(row: Row) -> None:
+        rows.append(row)
+        if len(rows) == 5:
+            task.cancel()
+
+    async def fill(case: Case) -> Answer:
+        await asyncio.sleep(0)  # where a cancel is met
+        return Answer(text="1", reason=None, ms=1.0)
+
+    systems[0].fill = fill  # type: ignore[method-assign]
+    task = asyncio.create_task(run(CASES, systems, judge=judge, on_row=take))
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert len(rows) == 5
+    assert diary[-3:] == ["c closed", "b closed", "a closed"]
+
+
+async def test_a_run_cancelled_in_the_middle_of_a_fill_leaves_no_server(runtime: Address) -> None:
+    rules = [("x1 =", "1 2 3 4 5 6 7 8 9" * 1_000)]
+    command = rule_server_command(text="1", rules=rules, step_seconds=0.1)
+    rows: list[Row] = []
+    task: asyncio.Task[tuple[Row, ...]]
+
+    async def cancel_once_it_fills() -> None:
+        await engine_once(runtime, lambda status: status.state == "filling")
+        task.cancel()
+
+    def follow(progress: RunProgress) -> None:
+        if progress.in_words == "case 2 of 4, speculative":
+            cancelling.append(asyncio.create_task(cancel_once_it_fills()))
+
+    cancelling: list[asyncio.Task[None]] = []
+    server = LanguageServer(address=runtime, command=command)
+    work = run(CASES, [server], judge=judge, on_progress=follow, on_row=rows.append)
+    task = asyncio.create_task(work)
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert [row.text for row in rows] == ["1"]
+    left = [child for child in psutil.Process().children() if "rule_server" in _command(child)]
+    assert left == []
+
+
+def _command(process: psutil.Process) -> str:
+    return " ".join(process.cmdline())
+
+
+async def test_one_that_cannot_be_made_ready_leaves_no_other_open() -> None:
+    class Missing(ScriptedSystem):
+        def ready(self):  # type: ignore[no-untyped-def]
+            raise EvaluationFault("no model")
+
+    diary: list[str] = []
+    missing = Missing("m", diary, lambda case: "1")
+    with pytest.raises(EvaluationFault, match="no model"):
+        await run(CASES, [*trio(diary), missing], judge=judge)
+    assert diary[-3:] == ["c closed", "b closed", "a closed"]
+
+
+async def test_names_are_unique() -> None:
+    with pytest.raises(EvaluationFault, match="two systems have the name 'a'"):
+        await run(CASES, trio([])[:1] * 2, judge=judge)
+
+
+async def test_no_system_and_no_case_are_no_row() -> None:
+    assert await run(CASES, [], judge=judge) == ()
+    assert await run([], trio([]), judge=judge) == ()
+
+
+async def test_of_those_who_share_an_engine_the_first_one_has_the_context_read(
+    runtime: Address,
+) -> None:
+    served = LanguageServer(name="served", address=runtime, command=rule_server_command(text="1"))
+    straight = Direct(name="straight", address=runtime)
+    rows = await run(CASES[:2], [served, straight], judge=judge)
+    read = [(row.system, bool(row.num_read), row.read_ms) for row in rows]
+    assert read == [
+        ("served", True, 0.0),
+        ("straight", False, 0.0),
+        ("straight", True, 0.0),
+        ("served", False, 0.0),
+    ]

@@ -1,0 +1,151 @@
+"""A tuned backbone fills as it was taught, at no cost a pass."""
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from toy_causal import toy_fill, toy_filler, toy_text
+from toy_causal_fill import run_fill
+from toy_training import toy_batched, toy_holes, toy_lines, toy_tuning_task, train_toy
+
+from intarsia.engine.config import EngineConfig
+from intarsia.engine.errors import ModelError
+from intarsia.engine.families.masked_causal.backbone.tuning import tune
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import NO_PROJECT, ProjectIds
+from intarsia.engine.service.load_filler import load_filler
+from intarsia_research.training.adapter_file import load_tensors
+from intarsia_research.training.holes.packed_holes import HoleIds, PackedHoles
+
+
+@pytest.fixture(scope="module")
+def tuning(toy: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tuning")
+    holes = toy_holes(toy, folder / "holes.safetensors", num_holes=256)
+    train_toy(toy_tuning_task(toy, holes), holes, folder, tokens=12_000, peak_rate=1e-2)
+    return folder / "adapter.safetensors"
+
+
+def test_a_tuned_model_fills_the_holes_it_was_taught(toy: Path, tuning: Path) -> None:
+    model = f"{toy}+{tuning}"
+    tuned = load_filler(
+        EngineConfig(model=model, device="cpu", dtype="float32"), model, lambda stage, share: None
+    )
+    plain = toy_filler(toy)
+    num_right = num_right_plain = 0
+    for prefix, hole, suffix in toy_lines(12, seed=99):
+        request = toy_fill(prefix, suffix)
+        num_right += run_fill(tuned, request).text == hole
+        num_right_plain += run_fill(plain, request).text == hole
+    assert num_right_plain == 0
+    assert num_right >= 10
+
+
+@torch.inference_mode()
+def test_weights_with_a_tuning_say_what_the_tuning_said_while_it_was_trained(
+    toy: Path, holes: PackedHoles, tuning: Path
+) -> None:
+    backbone, task = toy_batched(toy), toy_tuning_task(toy, holes)
+    task.start_from(tuning)
+    ids = torch.arange(20, 50)[None]
+    expected = backbone.forward_tuned(ids, task.module.as_layers(torch.float32))
+    backbone.weights = tune(backbone.weights, backbone.shape, tuning)
+    torch.testing.assert_close(backbone.prefill(ids).hidden, expected, atol=1e-3, rtol=1e-3)
+
+
+def test_a_weaker_tuning_changes_the_weights_by_its_share(
+    toy: Path, holes: PackedHoles, tuning: Path, tmp_path: Path
+) -> None:
+    task = toy_tuning_task(toy, holes, strength=0.25)
+    load_tensors(task.module.named_tensors(), tuning)  # as a run without a start learns it
+    task.save(tmp_path / "weaker.safetensors", metadata={})
+    plain = toy_batched(toy).weights
+
+    def change(file: Path) -> torch.Tensor:
+        tuned = tune(plain, toy_batched(toy).shape, file)
+        return tuned.layers[1].gate_up - plain.layers[1].gate_up
+
+    whole, quarter = change(tuning), change(tmp_path / "weaker.safetensors")
+    assert whole.abs().max() > 0.01
+    torch.testing.assert_close(quarter, whole / 4, atol=1e-4, rtol=2e-2)
+
+
+def test_a_weaker_tuning_is_between_its_start_and_what_was_learnt(
+    toy: Path, holes: PackedHoles, tuning: Path, tmp_path: Path
+) -> None:
+    task = toy_tuning_task(toy, holes, strength=0.25)
+    task.start_from(tuning)
+    with torch.no_grad():
+        for tensor in task.module.parameters():
+            tensor.add_(1)
+    task.save(tmp_path / "weaker.safetensors", metadata={})
+    start, weaker = load_file(tuning), load_file(tmp_path / "weaker.safetensors")
+    assert start.keys() == weaker.keys()
+    for name, tensor in start.items():
+        expected = tensor.float() + 0.25
+        torch.testing.assert_close(weaker[name].float(), expected, atol=1e-3, rtol=1e-2)
+
+
+@pytest.mark.parametrize("steps_per_save", [1, 100])
+def test_a_run_that_is_done_is_written_at_another_strength(
+    toy: Path, holes: PackedHoles, tmp_path: Path, steps_per_save: int
+) -> None:
+    def changes(strength: float) -> torch.Tensor:
+        task = toy_tuning_task(toy, holes, strength=strength)
+        figures = train_toy(task, holes, tmp_path, tokens=200, steps_per_save=steps_per_save)
+        assert figures["loss"] > 0
+        return load_file(tmp_path / "adapter.safetensors")["B.qkv0"].float()
+
+    whole, half = changes(1.0), changes(0.5)
+    assert whole.abs().max() > 0
+    torch.testing.assert_close(half, whole / 2, atol=1e-5, rtol=1e-2)
+
+
+def test_given_text_is_shown_and_not_asked_for(toy: Path, holes: PackedHoles) -> None:
+    task, fim = toy_tuning_task(toy, holes), toy_text(toy).mark_ids()
+    hole = HoleIds(prefix=[20, 21], given=[30, 31], middle=[40, 41], suffix=[50], group=0)
+    ids, is_asked = task._lay_out([hole])
+    shown = [fim.before_prefix, 20, 21, fim.before_suffix, 50, fim.before_middle, 30, 31]
+    assert ids[0].tolist() == [*shown, 40, 41, fim.end]
+    assert ids[0, 1:][is_asked[0]].tolist() == [40, 41, fim.end]
+
+
+def test_a_tuning_of_another_backbone_is_refused(toy: Path, tuning: Path, tmp_path: Path) -> None:
+    from safetensors.torch import save_file
+
+    other = tmp_path / "other.safetensors"
+    save_file({"A.qkv0": torch.zeros(2, 3)}, other)
+    model = f"{toy}+{other}"
+    with pytest.raises(ModelError, match="of another backbone"):
+        load_filler(EngineConfig(model=model, device="cpu"), model, lambda stage, share: None)
+
+
+def test_a_tuning_that_is_not_there_is_told(toy: Path) -> None:
+    model = f"{toy}+/nowhere/tuning.safetensors"
+    with pytest.raises(ModelError, match=r"tuning\.safetensors"):
+        load_filler(EngineConfig(model=model, device="cpu"), model, lambda stage, share: None)
+
+
+def test_holes_with_code_of_other_files_are_figures_of_their_own(
+    toy: Path, holes: PackedHoles
+) -> None:
+    task = toy_tuning_task(toy, holes)
+    alone = [holes[index] for index in range(6)]
+    project = ProjectIds(before_mark=[*alone[0].prefix, *alone[1].prefix], in_prefix=[1])
+    reading = [replace(holes[index], project=project) for index in range(6, 10)]
+    unread = [replace(hole, project=NO_PROJECT) for hole in reading]
+
+    def figures(*batches: list[HoleIds]) -> dict[str, float]:
+        with torch.no_grad():
+            return task.evaluate(batches, random.Random(0))
+
+    mixed = figures([*alone[:2], *reading[:2]], [*alone[2:4], *reading[2:]], alone[4:])
+    assert mixed["alone_loss"] == pytest.approx(figures(alone)["loss"], abs=1e-4)
+    assert mixed["project_unread_loss"] == pytest.approx(figures(unread)["loss"], abs=1e-4)
+    assert mixed["project_loss"] == pytest.approx(figures(reading)["project_loss"], abs=1e-4)
+    assert abs(mixed["project_loss"] - mixed["project_unread_loss"]) > 1e-4
+    parts = sorted([mixed["alone_loss"], mixed["project_loss"]])
+    assert parts[0] <= mixed["loss"] <= parts[1]
+    assert not [name for name in figures(alone) if "project" in name]
