@@ -11,8 +11,8 @@ LLAMA_CPP_READY := $(LLAMA_CPP)/.ready
 RELEASE := build/release
 RELEASE_READY := $(RELEASE)/.ready
 
-.PHONY: demo test setup lint types pull llama-cpp extension-check foreign-clients lock audit sbom bench eval \
-  soak clean
+.PHONY: demo test setup lint figures types pull llama-cpp extension-check foreign-clients lock audit \
+  sbom bench eval soak clean
 
 demo: setup
 	$(BIN)/intarsia demo
@@ -63,6 +63,11 @@ $(LLAMA_CPP_READY): tests/support/servers/requirements.txt
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	@$(BIN)/python tests/checks/budget.py
+
+# Lines and files of each part, and what is in the wheel.
+figures: setup
+	@$(BIN)/python tests/checks/budget.py --wheel
 
 # The type checker sees the folders under their one import name through links.
 types: setup
