@@ -63,6 +63,7 @@ $(LLAMA_CPP_READY): tests/support/servers/requirements.txt
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python tests/checks/documents.py
 	@$(BIN)/python tests/checks/budget.py
 
 # Lines and files of each part, and what is in the wheel.
