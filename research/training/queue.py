@@ -58,7 +58,7 @@ def row(entry: Entry, folder: Path) -> str:
     lines = [json.loads(line) for line in text.splitlines()]
     held_out = [line["held_out"] for line in lines if "held_out" in line]
     if not held_out:
-        return f"| {entry.name} | not begun | | |"
+        return f"| {entry.name} | not begun | | | |"
     losses = " | ".join(f"{figures['loss']:.3f}" for figures in (held_out[0], held_out[-1]))
     last = lines[-1]
     return f"| {entry.name} | {last['seconds'] / 3600:.1f} | {last['tokens']:,} | {losses} |"
@@ -83,9 +83,10 @@ def run(entry: Entry, folder: Path) -> bool:
             start_new_session=True,
             cwd=_CHECKOUT,
         )
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, interrupt)
+        before = {n: signal.signal(n, interrupt) for n in (signal.SIGINT, signal.SIGTERM)}
         status = child.wait()
+        for number, handler in before.items():
+            signal.signal(number, handler)
     if status and not interrupted:
         raise click.ClickException(f"{entry.name} ended with {status}: see {output.name}")
     if not interrupted:
