@@ -1,5 +1,5 @@
-"""Measure what a model costs at full size: time of passes and fills, and memory.
+"""Measure what a model costs: time of passes, and memory.
 
-Programs: ``python -m intarsia_research.model_cost`` (DiffusionGemma's shape, random weights),
-``….fill_cost`` (single-line holes) and ``….pass_cost`` (one pass of a causal backbone).
+Programs: ``python -m intarsia_research.model_cost.pass_cost`` (one pass of a causal backbone) and
+``….gemma_cost`` (DiffusionGemma's shape with random weights, for a GPU).
 """

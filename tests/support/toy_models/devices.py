@@ -1,7 +1,4 @@
-"""Where a test of numbers runs: on the CPU, and on an NVIDIA GPU if there is one.
-
-research/model_cost/README.md says how to run these tests on a lent GPU.
-"""
+"""Where a test of numbers runs: on the CPU, and on an NVIDIA GPU if there is one."""
 
 import pytest
 import torch
