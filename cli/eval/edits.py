@@ -12,16 +12,14 @@ from click.core import ParameterSource
 from intarsia.cli.eval.edit_reports import report_edits, save_edits, write_edits_page
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices, termination_as_interrupt
-from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia_research.benchmark.hardware.machine import describe_machine
 from intarsia_research.edits.edit_case import EditCase
 from intarsia_research.edits.edit_set import read_edit_set
 from intarsia_research.evaluation.edits.choose_cases import choose_cases
 from intarsia_research.evaluation.edits.edit_record import EditRecording, EditRow
 from intarsia_research.evaluation.edits.engine_finder import EngineFinderSystem
-from intarsia_research.evaluation.edits.finder import Direction, FinderSystem
+from intarsia_research.evaluation.edits.finder import Direction
 from intarsia_research.evaluation.edits.run_edits import AskingWay, UserEdit, run_edits
-from intarsia_research.evaluation.edits.sweep_finder import SweepFinderSystem
 from intarsia_research.evaluation.sets.request_kind import language_ids
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -43,7 +41,6 @@ class EditRequest:
     limit: int | None
     seed: int
     model: str | None
-    peer: str | None
 
     @property
     def way(self) -> AskingWay:
@@ -61,7 +58,6 @@ class EditRequest:
             "limit": self.limit,
             "seed": self.seed,
             "model": self.model,
-            "peer": self.peer,
         }
         return {name: value for name, value in settings.items() if value not in (None, [])}
 
@@ -111,7 +107,7 @@ def evaluate_edits(
         seed=request.seed,
     )
     recording = EditRecording(machine=describe_machine(), settings=request.as_settings())
-    system = _system(request)
+    system = EngineFinderSystem(model=request.model, max_places=request.max_places)
     try:
         with termination_as_interrupt(), LoadBar(notices()) as bar:
             asyncio.run(_ask(cases, system, request.way, recording, bar))
@@ -126,18 +122,9 @@ def evaluate_edits(
     return sum(row.first.is_failure for row in run.rows)
 
 
-def _system(request: EditRequest) -> FinderSystem:
-    if request.peer is None:
-        return EngineFinderSystem(model=request.model, max_places=request.max_places)
-    from intarsia_research.peers.plain_writer import load_plain_writer  # imports torch
-
-    places = EngineFinderSystem(model=request.model, max_places=0)
-    return SweepFinderSystem(places, lambda: load_plain_writer(request.model or DEFAULT_MODEL))
-
-
 async def _ask(
     cases: Sequence[EditCase],
-    system: FinderSystem,
+    system: EngineFinderSystem,
     way: AskingWay,
     recording: EditRecording,
     bar: LoadBar,
@@ -205,11 +192,5 @@ _OPTIONS = (
         show_default=True,
         help="With --edits: correct at most N places after each edit.",
     ),
-    click.option(
-        "--peer",
-        type=click.Choice(["sweep"]),
-        help="With --edits: a peer instead. Our engine finds the place, and the plain backbone "
-        "corrects it with the prompt of Sweep's next-edit models.",
-    ),
 )
-OWN = frozenset({"edits", "edit_repositories", "user_edit", "direction", "max_places", "peer"})
+OWN = frozenset({"edits", "edit_repositories", "user_edit", "direction", "max_places"})

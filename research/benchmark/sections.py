@@ -14,7 +14,6 @@ from intarsia_research.benchmark.index import measure_index
 from intarsia_research.benchmark.next_edit_wait import measure_next_edit_wait
 from intarsia_research.benchmark.next_edits import measure_next_edits
 from intarsia_research.benchmark.passes import measure_passes
-from intarsia_research.benchmark.remote import measure_remote
 from intarsia_research.benchmark.requests import measure_requests
 from intarsia_research.benchmark.side_by_side import measure_side_by_side
 from intarsia_research.benchmark.start import measure_prefill, measure_server, measure_start
@@ -65,6 +64,5 @@ SECTIONS: tuple[Section, ...] = (
     Section(name="index", words="indexing a project", measure=measure_index),
     Section(name="editing", words="working on several files", measure=measure_editing),
     Section(name="users", words="several users at once", measure=measure_users),
-    Section(name="remote", words="filling through a remote engine", measure=measure_remote),
 )
 """The first section leaves a warm engine for the others."""

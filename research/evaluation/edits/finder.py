@@ -1,7 +1,6 @@
 """The interface of what finds next edits: a question about a text, and the places it answers."""
 
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -86,9 +85,3 @@ class Finder(Protocol):
     async def find(self, question: Question) -> Found:
         """Answer a question. Raise EvaluationFault if no other could be answered either."""
         ...
-
-
-class FinderSystem(Protocol):
-    """A finder that can be made ready, and is closed at the end of the block."""
-
-    def ready(self) -> AbstractAsyncContextManager[Finder]: ...
