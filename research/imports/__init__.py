@@ -1,1 +1,0 @@
-"""Measures how often the import that inserted code needs is found and written correctly."""

@@ -1,1 +1,0 @@
-"""Measures repairs: good code is broken by one token, and repaired."""
