@@ -36,7 +36,6 @@ from intarsia.engine.families.diffusion_gemma.canvas.read_request import (
 )
 from intarsia.engine.families.diffusion_gemma.canvas.settings import DenoisingSettings
 from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
-from intarsia.engine.families.diffusion_gemma.next_edit.find import NextEditFinder
 from intarsia.engine.families.protocol import fill_timing
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import Filler, ModelInfo
@@ -93,7 +92,6 @@ class DiffusionGemmaFiller:
             max_context_tokens=max_context_tokens,
         )
         self._reader = RequestReader(text, limits)
-        self._next_edits = NextEditFinder(backbone, text, settings, max_tokens=max_context_tokens)
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole. ``decoding`` is ignored: this family denoises in one way only."""
@@ -154,11 +152,8 @@ class DiffusionGemmaFiller:
         self._backbone.prefill(self._reader.read(request).context, control)
 
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
-        """Return the lines that no longer fit after an edit, refilled.
-
-        Raises Cancelled between two passes.
-        """
-        return self._next_edits.find(request, control)
+        """Raise ValueError: this family finds no next edits."""
+        raise ValueError("this model finds no next edits: use one of the masked-causal family")
 
     def score_texts(self, request: ScoreTexts, control: FillControl) -> TextScores:
         """Raise ValueError: this family scores single tokens of a canvas, not whole texts."""

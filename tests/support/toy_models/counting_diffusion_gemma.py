@@ -21,7 +21,7 @@ def counting(start: int, length: int) -> list[int]:
 def train_counting_model() -> Any:
     """Return the trained model; the caller's random state is kept."""
     model = tiny_model(canvas_length=16, vocab_size=VOCAB_SIZE)
-    make_trainable(model)
+    _make_trainable(model)
     optimizer = torch.optim.Adam([p for p in model.parameters() if p.requires_grad], lr=8e-3)
     generator = torch.Generator().manual_seed(0)
     for step in range(_NUM_STEPS):
@@ -40,7 +40,7 @@ def train_counting_model() -> Any:
     return model.eval()
 
 
-def make_trainable(model: Any) -> None:
+def _make_trainable(model: Any) -> None:
     """Shrink the wide weights of the tiny model: they are made to differ, not to learn."""
     with torch.no_grad():
         for parameter in model.parameters():

@@ -8,7 +8,6 @@ authors of this file did not run the released 26B weights.
 import copy
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -21,22 +20,7 @@ from intarsia.engine.families.protocol import Prefilled, common_prefix_length
 from intarsia.engine.families.reading_speed import ReadingSpeed, Stopwatch
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 
-CHUNK = 1024  # context tokens per pass; there is a checkpoint before each
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class EncodedContext:
-    """A context with its keys and values in every layer."""
-
-    ids: Sequence[int]
-    cache: DynamicCache
-
-    def beginning(self, num_tokens: int) -> "EncodedContext":
-        """Return the first tokens, to go on from. Nothing is copied: keys are never written to."""
-        cache = copy.copy(self.cache)
-        cache.layers = [copy.copy(layer) for layer in self.cache.layers]
-        cache.crop(num_tokens - len(self.ids))
-        return EncodedContext(ids=self.ids[:num_tokens], cache=cache)
+_CHUNK = 1024  # context tokens per pass; there is a checkpoint before each
 
 
 class DiffusionGemmaBackbone:
@@ -86,19 +70,14 @@ class DiffusionGemmaBackbone:
     @contextmanager
     def suspended(self) -> Iterator[None]:
         """Let other fills hold contexts of their own, without reuse; then restore this one."""
-        own = self.exchange(None)
-        yield
-        self.exchange(own)
-
-    @torch.inference_mode()
-    def exchange(self, context: EncodedContext | None) -> EncodedContext:
-        """Hold another context (None: none) in the place of the present one; return that."""
-        before = EncodedContext(ids=self._context, cache=self._encoder_cache)
+        context, cache = self._context, self._encoder_cache
         self.forget()
-        if context is not None and context.ids:
-            self._context, self._encoder_cache = list(context.ids), context.cache
-            self._passes.hold(self._trim_to_window(), len(self._context))
-        return before
+        yield
+        self.forget()
+        if context:
+            self._context, self._encoder_cache = context, cache
+            with torch.inference_mode():
+                self._passes.hold(self._trim_to_window(), len(context))
 
     def num_missing(self, context: Sequence[int]) -> int:
         """Return how many tokens of a context a prefill would compute. Changes nothing."""
@@ -118,10 +97,10 @@ class DiffusionGemmaBackbone:
             self._encoder_cache.crop(num_shared - len(self._context))
         self._context = list(context[:num_shared])
         watch = Stopwatch(self.device)
-        for start in range(num_shared, len(context), CHUNK):
+        for start in range(num_shared, len(context), _CHUNK):
             control.checkpoint()
             with watch.lap():
-                self._encode(context[start : start + CHUNK])
+                self._encode(context[start : start + _CHUNK])
         self.reading_speed.add(len(context) - num_shared, watch.seconds)
         self._passes.hold(self._trim_to_window(), len(self._context))
         return Prefilled(num_reused=num_shared, num_computed=len(context) - num_shared)

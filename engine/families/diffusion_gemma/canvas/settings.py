@@ -29,7 +29,7 @@ class DenoisingSettings:
         A draft skips the part of the schedule above its noise: with 0.5, the first half.
         """
         policy = self._whole_policy(request, vocab_size)
-        return begun_at(policy, request.noise) if request.draft else policy
+        return _begun_at(policy, request.noise) if request.draft else policy
 
     def _whole_policy(self, request: Fill, vocab_size: int) -> DenoisingPolicy:
         policy = uniform_state_policy(
@@ -51,7 +51,7 @@ class DenoisingSettings:
         return replace(policy, temperature=ConstantTemperature(temperature=request.temperature))
 
 
-def begun_at(policy: DenoisingPolicy, noise: float) -> DenoisingPolicy:
+def _begun_at(policy: DenoisingPolicy, noise: float) -> DenoisingPolicy:
     """Return the policy of a canvas that is noise in this share: the end of the schedule."""
     num_steps = math.ceil(noise * policy.max_steps)
     schedule = FromStep(schedule=policy.temperature, num_skipped=policy.max_steps - num_steps)

@@ -4,10 +4,8 @@ There are no fill-in-the-middle tokens. A suffix too long for the canvas is put 
 introduced in plain words, so that its keys and values stay valid while the prefix grows.
 """
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 from tokenizers import Tokenizer
 
@@ -36,22 +34,6 @@ class SpecialIds:
         return min(self.end)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TokenizedText:
-    """A text and its ids. Token ``i`` begins at character ``starts[i]``."""
-
-    text: str
-    ids: Sequence[int]
-    starts: Sequence[int]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def token_at(self, char: int) -> int:
-        """Return the index of the token that holds a character."""
-        return bisect_right(self.starts, char) - 1
-
-
 class GemmaTokenizer:
     """Encodes the text around a hole and decodes the tokens in it."""
 
@@ -77,12 +59,6 @@ class GemmaTokenizer:
         """Return the ids of plain text."""
         ids: list[int] = self._tokenizer.encode(text, add_special_tokens=False).ids
         return ids
-
-    def tokenize(self, text: str) -> TokenizedText:
-        """Return the ids of plain text, and where each begins: where the one before it ends."""
-        encoding = self._tokenizer.encode(text, add_special_tokens=False)
-        ends = accumulate((end for _, end in encoding.offsets), max, initial=0)
-        return TokenizedText(text=text, ids=encoding.ids, starts=list(ends)[: len(encoding.ids)])
 
     def context(self, prefix: str, far_suffix: str, project: ProjectText = NO_FILES) -> list[int]:
         """Return the ids for the encoder; ``far_suffix`` is empty if the canvas shows all of it.

@@ -108,7 +108,7 @@ def test_a_broken_prefill_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch)
 def test_cancel_is_honoured_between_two_chunks_and_keeps_what_was_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(model_module, "CHUNK", 4)
+    monkeypatch.setattr(model_module, "_CHUNK", 4)
     model = tiny_model()
     backbone = DiffusionGemmaBackbone(model)
     context = list(range(3, 33))

@@ -22,9 +22,11 @@ from intarsia.engine.ipc.messages import (
     ContextChunk,
     Fill,
     Filled,
+    FindNextEdits,
     Prefetch,
     ProjectContext,
     Step,
+    TextPart,
 )
 
 # transformers' own import of a torch module warns.
@@ -370,3 +372,9 @@ def test_a_suspended_fill_returns_what_it_returns_alone(filler: DiffusionGemmaFi
     assert len(others) > 2
     assert {it.text for it in others} == {expected_other.text}
     assert (found.text, found.num_forwards) == (expected.text, expected.num_forwards)
+
+
+def test_next_edits_are_refused_with_the_reason(filler: DiffusionGemmaFiller) -> None:
+    request = FindNextEdits(id=1, parts=(TextPart(before="a\n", after="b\n", may_change=True),))
+    with pytest.raises(ValueError, match="this model finds no next edits: use one of the masked"):
+        filler.find_next_edits(request, NO_CONTROL)

@@ -32,18 +32,6 @@ def test_a_sign_cut_over_several_tokens_belongs_to_the_last(text: GemmaTokenizer
     assert text.pieces(ids, after=[]) == [""] * (len(ids) - 1) + ["😀"]
 
 
-@pytest.mark.parametrize("line", ["def add(first):\n    return 1\n", "x = 'ä€😀'\n", "", "\n\n"])
-def test_tokens_begin_where_the_ones_before_end(text: GemmaTokenizer, line: str) -> None:
-    tokens = text.tokenize(line)
-    assert tokens.ids == text.encode(line)
-    pieces = text.pieces(tokens.ids, after=[])
-    for i, piece in enumerate(pieces):
-        if piece.isascii() and piece:
-            assert tokens.starts[i] == len("".join(pieces[:i]))
-            assert tokens.token_at(tokens.starts[i]) == i
-    assert list(tokens.starts) == sorted(tokens.starts)
-
-
 def test_special_tokens_in_a_file_are_plain_text(text: GemmaTokenizer) -> None:
     assert not {PAD, EOS, BOS, 3} & set(text.encode("a<eos><pad><turn|>"))
 

@@ -1,1 +1,0 @@
-"""Finds lines that an edit has made unlikely, and refills them, by denoising canvases."""
