@@ -1,6 +1,6 @@
 """The table of LSP methods and the functions that answer them, and two ways to serve a client.
 
-Most handlers are imported later than this module (``requests/import_later.py``).
+Most handlers are imported later than this module (``requests/lifecycle.py``).
 """
 
 import sys
@@ -22,8 +22,7 @@ from intarsia.lsp.protocol_extensions import (
     NEXT_EDIT_KIND,
     RENAMING,
 )
-from intarsia.lsp.requests.import_later import awaited, called
-from intarsia.lsp.requests.lifecycle import initialize, initialized, shutdown
+from intarsia.lsp.requests.lifecycle import awaited, called, initialize, initialized, shutdown
 from intarsia.lsp.server import IntarsiaServer
 
 if TYPE_CHECKING:

@@ -18,16 +18,13 @@ from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.engine.user_messages import EngineNotifier
 from intarsia.lsp.protocol_extensions import NEXT_EDITS, Extensions
 from intarsia.lsp.settings import Settings
-from intarsia.lsp.settings_in_force import SettingsInForce
-from intarsia.lsp.settings_requests import SettingsRequests
-from intarsia.lsp.status.ahead_count import AheadCount
+from intarsia.lsp.settings_in_force import SettingsInForce, SettingsRequests
 from intarsia.lsp.status.draft_notifications import Drafts
 from intarsia.lsp.status.reporter import StatusReporter
+from intarsia.lsp.status.status import AheadCount
 from intarsia.lsp.suggestions.ahead_chain import AheadChain
-from intarsia.lsp.suggestions.debounce import Debounce
-from intarsia.lsp.suggestions.latest_request import LatestRequest
-from intarsia.lsp.suggestions.load import Load
-from intarsia.lsp.suggestions.power import Power
+from intarsia.lsp.suggestions.latest_request import Debounce, LatestRequest
+from intarsia.lsp.suggestions.machine import Load, Power
 from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 from intarsia.lsp.suggestions.suggestion_cache import SuggestionCache
 
@@ -89,8 +86,10 @@ class Session:
     @cached_property
     def next_edits(self) -> "NextEdits":
         """What edits have left to change in each document."""
-        from intarsia.lsp.next_edits.next_edits import NextEdits  # not for `initialize`
-        from intarsia.lsp.next_edits.surroundings import Surroundings
+        from intarsia.lsp.next_edits.next_edits import (
+            NextEdits,  # not for `initialize`
+            Surroundings,
+        )
 
         surroundings = Surroundings(
             level_of=self.next_edit_level,
@@ -113,7 +112,7 @@ class Session:
     def manners(self) -> "Manners":
         """What the user wants no suggestion for now, and what becomes of those shown."""
         from intarsia.lsp.manners.manners import Manners  # not for `initialize`
-        from intarsia.lsp.manners.strain import Strain
+        from intarsia.lsp.suggestions.machine import Strain
 
         return Manners(
             documents=self.documents,

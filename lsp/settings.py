@@ -1,7 +1,7 @@
 """The server's settings: each with its default, type, range and description, in this one place.
 
-Clients send options: camelCase keys, all optional (resolve_settings.py). docs/settings.md, Neovim's
-help and VS Code's manifest repeat what is written here: see settings_table.py.
+Clients send options: camelCase keys, all optional (settings_in_force.py). docs/settings.md,
+Neovim's help and VS Code's manifest repeat what is written here: see settings_table.py.
 """
 
 from collections.abc import Mapping

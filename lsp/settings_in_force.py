@@ -1,22 +1,24 @@
 """The settings that count in the window, in each opened folder, and for each language.
 
 Initial options, those of the window and those of folders come at different times; the later ones
-override the earlier. The model is the window's: one engine serves all folders.
+override the earlier. A bad option is reported, and keeps the value that is in force without it.
+The model is the window's: one engine serves all folders.
 """
 
+import asyncio
+import itertools
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import Folder, settings_folder_of
 from intarsia.lsp.engine.repository_tuning import choose_model
-from intarsia.lsp.language_settings import LanguageSettings
-from intarsia.lsp.resolve_settings import resolve_folder_settings, resolve_settings
-from intarsia.lsp.settings import Settings
+from intarsia.lsp.settings import FOLDER_OPTIONS, LANGUAGE_OPTIONS, OPTIONS, Settings
 
 logger = logging.getLogger(__name__)
 
@@ -133,3 +135,153 @@ def _as_options(options: object) -> Mapping[str, object]:
         logger.warning("ignored the options: they must be an object, not %r", options)
         return {}
     return options
+
+
+class LanguageSettings:
+    """Settings by folder and language identifier."""
+
+    def __init__(self) -> None:
+        self._of: Mapping[str | None, Mapping[str, Settings]] = {}
+
+    def resolve(self, window: Settings, folders: Mapping[str, Settings]) -> tuple[str, ...]:
+        """Take the settings of the window, and of folders by URI; return what is wrong in them."""
+        found = {
+            uri: resolve_language_settings(settings)
+            for uri, settings in ((None, window), *folders.items())
+        }
+        self._of = {uri: of_languages for uri, (of_languages, _) in found.items()}
+        return tuple(dict.fromkeys(line for _, problems in found.values() for line in problems))
+
+    def of(self, folder: str | None, language_id: str) -> Settings | None:
+        """Return a language's settings in a folder; None if it has none of its own there."""
+        return self._of.get(folder, {}).get(language_id)
+
+    def all(self) -> Iterator[Settings]:
+        """Yield the settings of each language that has its own."""
+        for of_languages in self._of.values():
+            yield from of_languages.values()
+
+
+_OLD_DECODINGS = {"verified": "speculative", "left_to_right": "autoregressive"}
+
+
+def resolve_settings(options: Mapping[str, object]) -> tuple[Settings, tuple[str, ...]]:
+    """Return the settings, and one line for each option that is unusable or has a new name.
+
+    An option that is None keeps its default.
+    """
+    problems: list[str] = []
+    fields = _usable(_with_current_names(options, problems), problems, kept="its default")
+    return Settings(**fields), tuple(problems)
+
+
+def resolve_folder_settings(
+    window: Settings, options: Mapping[str, object]
+) -> tuple[Settings, tuple[str, ...]]:
+    """Return a folder's settings, and one line for each option that is unusable.
+
+    The window's settings hold in the folder where its options say nothing, and always for what is
+    not among ``FOLDER_OPTIONS``: no folder chooses the model.
+    """
+    problems: list[str] = []
+    own = {key: value for key, value in options.items() if key in FOLDER_OPTIONS}
+    fields = _usable(own, problems, kept="the window's value")
+    return msgspec.structs.replace(window, **fields), tuple(problems)
+
+
+def resolve_language_settings(settings: Settings) -> tuple[Mapping[str, Settings], tuple[str, ...]]:
+    """Return the settings in each language that has its own, and one line for each bad value."""
+    found: dict[str, Settings] = {}
+    problems: list[str] = []
+    for language, options in settings.languages.items():
+        mine: list[str] = []
+        known = {key: value for key, value in options.items() if key in LANGUAGE_OPTIONS}
+        mine += [f"option {key!r} is not per language" for key in options.keys() - known.keys()]
+        fields = _usable(known, mine, kept="the value of all languages")
+        found[language] = msgspec.structs.replace(settings, **fields)
+        problems += [f"languages, {language!r}: {line}" for line in sorted(mine)]
+    return found, tuple(problems)
+
+
+def _usable(options: Mapping[str, object], problems: list[str], *, kept: str) -> dict[str, Any]:
+    """Return the values that are given and valid, by field."""
+    fields: dict[str, Any] = {}
+    for key, value in options.items():
+        if key not in OPTIONS:
+            problems.append(f"unknown option {key!r}; known are: {', '.join(OPTIONS)}")
+        elif value is not None:
+            option = OPTIONS[key]
+            try:
+                fields[option.name] = msgspec.convert(value, option.type)
+            except msgspec.ValidationError as error:
+                problems.append(f"option {key!r} keeps {kept}: {error}")
+    return fields
+
+
+def _with_current_names(options: Mapping[str, object], problems: list[str]) -> Mapping[str, object]:
+    """Read ``settle`` and its values, the names before 0.1.0, as ``decoding`` until 0.2.0."""
+    old = options.get("settle")
+    if "settle" not in options:
+        return options
+    current = {key: value for key, value in options.items() if key != "settle"}
+    if old is None:
+        return current
+    decoding = _OLD_DECODINGS.get(old, old) if isinstance(old, str) else old
+    if current.get("decoding") is not None:
+        decoding = current["decoding"]
+    problems.append(f"option 'settle' ends with 0.2.0: write 'decoding': {decoding!r} instead")
+    return {**current, "decoding": decoding}
+
+
+LONGEST_WAIT_S = 2.0
+"""Settings come within milliseconds, or from a client that does not answer."""
+
+
+class SettingsRequests:
+    """The open requests. Each ``begin`` is followed by one ``end`` with the number that it gave."""
+
+    def __init__(self, on_given_up: Callable[[], None] = lambda: None) -> None:
+        """``on_given_up`` is called when an answer is not waited for any longer."""
+        self._on_given_up = on_given_up
+        self._numbers = itertools.count()
+        self._open: dict[int, asyncio.TimerHandle] = {}
+        self._settled = asyncio.Event()
+        self._settled.set()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether an answer is missing that is still waited for."""
+        return bool(self._open)
+
+    def is_waited_for(self, number: int) -> bool:
+        """Whether this request's answer is missing and still waited for."""
+        return number in self._open
+
+    def begin(self) -> int:
+        """Note that settings are about to be requested; wait for them for ``LONGEST_WAIT_S``."""
+        number, loop = next(self._numbers), asyncio.get_running_loop()
+        self._open[number] = loop.call_later(LONGEST_WAIT_S, self._give_up, number)
+        self._settled.clear()
+        return number
+
+    def end(self, number: int) -> None:
+        """Note that the answer is in force, or that there will be none. A late one is in force."""
+        timer = self._open.pop(number, None)
+        if timer is not None:
+            timer.cancel()
+        if not self._open:
+            self._settled.set()
+
+    def end_all(self) -> None:
+        """Wait for no answer any longer."""
+        for number in list(self._open):
+            self.end(number)
+
+    async def settled(self) -> None:
+        """Return once each answer is in force, or came too late."""
+        await self._settled.wait()
+
+    def _give_up(self, number: int) -> None:
+        logger.warning("the client does not send its settings: those before it count")
+        self.end(number)
+        self._on_given_up()

@@ -21,8 +21,12 @@ from intarsia.engine.ipc.address import resolve_address
 from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.client import EngineClient, EngineError
 from intarsia.engine.ipc.messages import Status
-from intarsia.lsp.statistics.file import read_counts, statistics_file
-from intarsia.lsp.statistics.last_settings import last_settings_file, read_last_settings
+from intarsia.lsp.statistics.file import (
+    last_settings_file,
+    read_counts,
+    read_last_settings,
+    statistics_file,
+)
 
 _VARIABLES = (
     "INTARSIA_RUNTIME_DIR",

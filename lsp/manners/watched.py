@@ -1,14 +1,198 @@
-"""What is known of one document: the suggestion on show, the last change, what was dismissed."""
+"""What is known of one document: the suggestion on show, the last change, what was dismissed.
 
-from dataclasses import dataclass, field
+After three dismissals a line is silent until it has become another one, or the document is closed.
+After a change that is no typing (a deletion, undo, a paste, a formatter's edits) the changed lines
+are silent until the next typed character. An accepted text is looked for half a minute later: what
+is taken back before then was not wanted there.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia.infill.typing.change import TextChange, TextRange
-from intarsia.infill.typing.follow import Followed
-from intarsia.lsp.manners.dismissals import Dismissals
-from intarsia.lsp.manners.kept_texts import KeptTexts
-from intarsia.lsp.manners.last_change import LastChange
+from intarsia.infill.syntax.difference import replaced_range
+from intarsia.infill.syntax.lines import line_at, line_end, line_start
+from intarsia.infill.text_change import (
+    ChangeKind,
+    Followed,
+    RecentTexts,
+    TextChange,
+    TextRange,
+    kind_of,
+)
+
+_SILENT: Mapping[ChangeKind, str] = {
+    "deleted": "text was just deleted here",
+    "undone": "a change was just undone or redone here",
+    "pasted": "text was just pasted here",
+    "several": "several places were just changed at once, as a formatter does",
+}
+
+
+class LastChange:
+    """The last change of one document, as far as it says what the user does."""
+
+    def __init__(self) -> None:
+        self._texts = RecentTexts()
+        self._kind: ChangeKind = "typed"
+        self._place = TextRange(start=0, end=0)
+        self._is_fresh = False
+
+    def note(self, change: TextChange, old: str, new: str, *, is_suggestion: bool) -> None:
+        """Take a change. ``is_suggestion``: it accepts our own, so it is no paste."""
+        is_restored = self._texts.is_restored(old, change, new)
+        if change.is_empty:
+            return
+        kind = "typed" if is_suggestion else kind_of(change, old, is_restored=is_restored)
+        self._place = self._place.after(change)
+        if kind != "blank":
+            self._kind = kind
+            self._place = TextRange(start=change.start, end=change.new_end)
+            self._is_fresh = kind == "typed"
+
+    def take_typed(self) -> bool:
+        """Return whether anything was typed since this was asked last."""
+        is_fresh, self._is_fresh = self._is_fresh, False
+        return is_fresh
+
+    def silence(self, text: str, offset: int) -> NoSuggestion | None:
+        """Return why nothing is suggested at an offset, None where something may be."""
+        reason = _SILENT.get(self._kind)
+        if reason is None:
+            return None
+        start, end = line_start(text, self._place.start), line_end(text, self._place.end)
+        if not start <= offset <= end:
+            return None
+        return NoSuggestion(reason=f"{reason}: the next typed character ends it", kind=self._kind)
+
+
+MOST_DISMISSED = 3
+MAX_LINES = 100
+"""Those dismissed first are forgotten first."""
+
+SMALL_CHANGE = 8
+"""A line that differs by at most this many characters, or by less than half, is the same line."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Line:
+    start: int
+    text: str  # when a suggestion was dismissed last
+    num_dismissed: int
+
+
+class Dismissals:
+    """The lines of one document where suggestions were dismissed."""
+
+    def __init__(self) -> None:
+        self._lines: list[_Line] = []  # dismissed last: last
+
+    def note(self, text: str, offset: int) -> None:
+        """Take a dismissal at an offset."""
+        known = self._at(text, offset)
+        line = _Line(
+            start=line_start(text, offset),
+            text=line_at(text, offset),
+            num_dismissed=1 if known is None else known.num_dismissed + 1,
+        )
+        others = [it for it in self._lines if it.start != line.start]
+        self._lines = [*others[-MAX_LINES + 1 :], line]
+
+    def move(self, change: TextChange, new: str) -> None:
+        """Follow a change of the document."""
+        if self._lines:
+            self._lines = [
+                replace(line, start=line_start(new, _moved(line.start, change)))
+                for line in self._lines
+            ]
+
+    def silence(self, text: str, offset: int) -> NoSuggestion | None:
+        """Return why nothing is suggested at an offset, None where something may be."""
+        line = self._at(text, offset)
+        if line is None or line.num_dismissed < MOST_DISMISSED:
+            return None
+        reason = f"suggestions in this line were dismissed {line.num_dismissed} times"
+        return NoSuggestion(reason=reason, kind="dismissed")
+
+    def _at(self, text: str, offset: int) -> _Line | None:
+        start = line_start(text, offset)
+        found = next((line for line in self._lines if line.start == start), None)
+        return found if found and _is_same(found.text, line_at(text, offset)) else None
+
+
+def _moved(start: int, change: TextChange) -> int:
+    return TextRange(start=start, end=start).after(change).start
+
+
+def _is_same(old: str, new: str) -> bool:
+    start, old_end, new_end = replaced_range(old, new)
+    num_changed = max(old_end, new_end) - start
+    return num_changed <= max(SMALL_CHANGE, max(len(old.strip()), len(new.strip())) // 2)
+
+
+KEPT_AFTER_S = 30.0
+MAX_ACCEPTED = 200
+"""Texts of one document that are followed at once."""
+
+
+@dataclass(kw_only=True, slots=True, eq=False)
+class _Accepted:
+    place: TextRange
+    text: str
+    timer: asyncio.TimerHandle
+
+
+class KeptTexts:
+    """The accepted texts of one document. ``on_end`` gets whether one was kept."""
+
+    def __init__(self, on_end: Callable[[bool], None], after_s: float = KEPT_AFTER_S) -> None:
+        self._on_end = on_end
+        self._after_s = after_s
+        self._accepted: list[_Accepted] = []
+        self._document = ""
+
+    def add(self, place: TextRange, document: str) -> None:
+        """Follow the accepted text at a place; it may be longer than what was accepted before."""
+        self._document = document
+        for known in [it for it in self._accepted if it.place.start == place.start]:
+            self._drop(known)
+        timer = asyncio.get_running_loop().call_later(self._after_s, self._end_first)
+        text = document[place.start : place.end]
+        self._accepted.append(_Accepted(place=place, text=text, timer=timer))
+        if len(self._accepted) > MAX_ACCEPTED:
+            self._end_first()
+
+    def move(self, change: TextChange, document: str) -> bool:
+        """Follow a change; return whether it takes all of an accepted text away."""
+        self._document = document
+        for accepted in self._accepted:
+            accepted.place = accepted.place.after(change)
+        gone = [it for it in self._accepted if it.place.start == it.place.end]
+        for accepted in gone:
+            self._drop(accepted)
+            self._on_end(False)
+        return bool(gone)
+
+    def close(self) -> None:
+        """Decide now, because the document is closed."""
+        while self._accepted:
+            self._end_first()
+
+    def _end_first(self) -> None:
+        accepted = self._accepted[0]
+        self._drop(accepted)
+        found = self._document[accepted.place.start : accepted.place.end]
+        self._on_end(_without_blanks(accepted.text) in _without_blanks(found))
+
+    def _drop(self, accepted: _Accepted) -> None:
+        accepted.timer.cancel()
+        self._accepted.remove(accepted)
+
+
+def _without_blanks(text: str) -> str:
+    return "".join(text.split())
 
 
 class OnSuggestion(Protocol):

@@ -6,35 +6,47 @@ for one. After an accepted offer the look goes on, with the same edit as its exa
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 from intarsia.infill.next_edit.find import NextEditResult, find_offers
 from intarsia.infill.next_edit.line_range import LineRange
-from intarsia.infill.next_edit.plan import (
-    EditedText,
-    line_offsets,
-    plan_next_edits,
-    plan_reading,
-)
+from intarsia.infill.next_edit.plan import EditedText, line_offsets, plan_next_edits, plan_reading
 from intarsia.infill.next_edit.renaming import Rename, is_same_rename, rename_between
+from intarsia.infill.next_edit.show_rule import Level
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.long_texts import parse_if_long, read_text
 from intarsia.lsp.documents.windows import Windows
 from intarsia.lsp.engine.connection import EngineConnection
 from intarsia.lsp.fill_options import language_of
-from intarsia.lsp.next_edits.held_changes import HeldChanges
 from intarsia.lsp.next_edits.idle_engine import IdleEngine, QuietUntil, quiet
 from intarsia.lsp.next_edits.open_offers import OpenOffer
 from intarsia.lsp.next_edits.settled_text import SettledEdit, SettledText
-from intarsia.lsp.next_edits.surroundings import Surroundings
-from intarsia.lsp.next_edits.watched import Watched, lines_at
-from intarsia.lsp.status.next_edit_count import NextEditCount
+from intarsia.lsp.next_edits.watched import HeldChanges, Watched, lines_at
+from intarsia.lsp.status.status import NextEditCount
 
 if TYPE_CHECKING:
     from intarsia.infill.canvas.window import Window
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Surroundings:
+    """``level_of`` is None for a document that gets no offers."""
+
+    level_of: Callable[[Document], Level | None]
+    model: Callable[[], str | None]
+    windows: Sequence[Windows]  # that fills have shown
+    is_filling_ahead: Callable[[], bool]
+    offers_changed: Callable[[Document, Sequence[OpenOffer]], None]
+    count: Callable[[NextEditCount], None]
+
+    def windows_of(self, uri: str) -> "Sequence[Window]":
+        """Return what fills have shown of a document."""
+        return [window for windows in self.windows for window in windows.of(uri)]
+
 
 PAUSE_S = 0.4
 """After the last key: then its text is at rest."""

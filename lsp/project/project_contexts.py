@@ -16,15 +16,28 @@ from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.folders import disk_path
 from intarsia.lsp.documents.may_suggest import ineligibility
 from intarsia.lsp.engine.connection import EngineConnection
-from intarsia.lsp.project.document_context import DocumentContext
 from intarsia.lsp.project.index_connection import IndexConnection
 from intarsia.lsp.project.recent_edits import RecentEdits, Region
 from intarsia.lsp.settings import Settings
+from intarsia.workspace.context.chunk import Chunk
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import Fill, ProjectContext
     from intarsia.infill.filling.plan import FillPlan
     from intarsia.workspace.context.place import Place, RecentEdit
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DocumentContext:
+    """The chunks for one document, in the order in which the model reads them.
+
+    ``repository`` is the name of the opened folder, ``path`` is the file's, relative to it.
+    """
+
+    repository: str
+    path: str
+    chunks: Sequence[Chunk]
+
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from intarsia.infill.canvas.window import CHARS_PER_TOKEN
 from intarsia.infill.filling.plan import FillPlan
-from intarsia.lsp.project.document_context import DocumentContext
+from intarsia.lsp.project.project_contexts import DocumentContext
 from intarsia.workspace.context.chunk import Chunk
 
 NOTE = "   "

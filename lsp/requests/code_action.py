@@ -95,8 +95,7 @@ async def _repairs(
 
     The light bulb gets what is known. Else it has the repair looked for in idle time.
     """
-    from intarsia.lsp.edits.compute_repair import compute_repair
-    from intarsia.lsp.edits.repair_action import repair_action
+    from intarsia.lsp.edits.repair import compute_repair, repair_action
     from intarsia.lsp.repairs.repairs import REST_S
 
     session = ls.session

@@ -10,10 +10,9 @@ from lsprotocol import types
 
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
-from intarsia.lsp.requests.automatic import note_answer, silent_outcome
 from intarsia.lsp.requests.ghost_imports import import_text_edits, shown_imports
 from intarsia.lsp.requests.look_ahead import look_ahead
-from intarsia.lsp.requests.suggest import SuggestOptions, suggest
+from intarsia.lsp.requests.suggest import SuggestOptions, note_answer, silent_outcome, suggest
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.ghost_text import GhostText

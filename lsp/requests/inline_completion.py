@@ -1,19 +1,21 @@
-"""``textDocument/inlineCompletion``: ghost text at the cursor.
+"""``textDocument/inlineCompletion``: ghost text at the cursor, and ``intarsia/dismissed``.
 
-An automatic request gets one item, one that the user invoked gets several.
+An automatic request gets one item, one that the user invoked gets several. Items have the model's
+confidence for clients that requested it.
 """
 
 import time
+from collections.abc import Sequence
 
+import msgspec
 from lsprotocol import types
 
+from intarsia.infill.confidence import ConfidentToken, sure_start
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
-from intarsia.lsp.requests.automatic import note_answer, silent_outcome
-from intarsia.lsp.requests.confidence_items import ConfidentList, confident_list
 from intarsia.lsp.requests.ghost_imports import imports_command
 from intarsia.lsp.requests.look_ahead import look_ahead
-from intarsia.lsp.requests.suggest import SuggestOptions, suggest
+from intarsia.lsp.requests.suggest import SuggestOptions, note_answer, silent_outcome, suggest
 from intarsia.lsp.server import IntarsiaServer
 from intarsia.lsp.session import Session
 from intarsia.lsp.suggestions.ghost_text import GhostText
@@ -22,7 +24,7 @@ from intarsia.lsp.suggestions.request_outcome import RequestOutcome
 
 async def inline_completion(
     ls: IntarsiaServer, params: types.InlineCompletionParams
-) -> types.InlineCompletionList | ConfidentList | None:
+) -> "types.InlineCompletionList | ConfidentList | None":
     """Answer with items, or with null and a reason in the log and in the status."""
     asked_at = time.monotonic()
     session, context = ls.session, params.context
@@ -50,7 +52,7 @@ async def inline_completion(
     if session.extensions.confidence:
         return confident_list(snapshot, outcome.ghosts, session.settings.sure_confidence)
     can_apply = any(ghost.imports for ghost in outcome.ghosts) and _can_apply_edits(ls)
-    items = [_item(snapshot, ghost, can_apply=can_apply) for ghost in outcome.ghosts]
+    items = [_plain_item(snapshot, ghost, can_apply=can_apply) for ghost in outcome.ghosts]
     return types.InlineCompletionList(items)
 
 
@@ -71,9 +73,58 @@ def _options(session: Session, snapshot: Snapshot, *, is_invoked: bool) -> Sugge
     )
 
 
-def _item(snapshot: Snapshot, ghost: GhostText, *, can_apply: bool) -> types.InlineCompletionItem:
+def _plain_item(
+    snapshot: Snapshot, ghost: GhostText, *, can_apply: bool
+) -> types.InlineCompletionItem:
     return types.InlineCompletionItem(
         insert_text=snapshot.selected_text + ghost.text,
         range=snapshot.range_at_cursor(),
         command=imports_command(snapshot, ghost, can_apply=can_apply),
     )
+
+
+class Confidence(msgspec.Struct, frozen=True, kw_only=True):
+    """The item's text as ``tokens``, and ``sure``, its start up to the first unsure token."""
+
+    tokens: tuple[ConfidentToken, ...]
+    sure: str
+
+
+class ConfidentItem(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """LSP's InlineCompletionItem with the property ``intarsia``, where confidences are known."""
+
+    insert_text: str
+    range: types.Range
+    intarsia: Confidence | msgspec.UnsetType = msgspec.UNSET
+    command: types.Command | msgspec.UnsetType = msgspec.UNSET
+
+
+class ConfidentList(msgspec.Struct, frozen=True):
+    """LSP's InlineCompletionList of such items."""
+
+    items: tuple[ConfidentItem, ...]
+
+
+def confident_list(
+    snapshot: Snapshot, ghosts: Sequence[GhostText], threshold: float
+) -> ConfidentList:
+    """Return the ghost texts as items; a token below the threshold is unsure."""
+    return ConfidentList(tuple(_item(snapshot, ghost, threshold) for ghost in ghosts))
+
+
+def _item(snapshot: Snapshot, ghost: GhostText, threshold: float) -> ConfidentItem:
+    """Return one item. A word that is selected in the client's menu is the user's own, so sure."""
+    selected = snapshot.selected_text
+    item = ConfidentItem(
+        insert_text=selected + ghost.text,
+        range=snapshot.range_at_cursor(),
+        command=imports_command(snapshot, ghost, can_apply=True) or msgspec.UNSET,
+    )
+    if any(token.confidence is None for token in ghost.tokens):
+        return item
+    selected_tokens = (ConfidentToken(selected, 1.0),) if selected else ()
+    confidence = Confidence(
+        tokens=(*selected_tokens, *ghost.tokens),
+        sure=selected + sure_start(ghost.tokens, threshold),
+    )
+    return msgspec.structs.replace(item, intarsia=confidence)

@@ -1,18 +1,40 @@
 """``initialize``, ``initialized`` and ``shutdown``.
 
-``initialize`` loads no grammar and starts no engine, so that the editor does not wait.
+An editor waits for ``initialize``: it loads no grammar and starts no engine, and most handlers are
+imported right after ``initialized``.
 """
 
 import asyncio
 import gc
-import importlib
+from collections.abc import Awaitable, Callable
+from importlib import import_module
+from typing import Any
 
 from lsprotocol import types
 
 from intarsia.lsp.documents.folders import opened_folders
 from intarsia.lsp.protocol_extensions import requested_extensions
-from intarsia.lsp.requests.import_later import awaited
 from intarsia.lsp.server import IntarsiaServer
+
+
+def called(module: str, name: str) -> Callable[[IntarsiaServer, Any], Any]:
+    """Return a function that calls ``name`` of this module in ``lsp/requests/``."""
+
+    def handler(ls: IntarsiaServer, params: Any) -> Any:
+        return getattr(import_module(f"intarsia.lsp.requests.{module}"), name)(ls, params)
+
+    return handler
+
+
+def awaited(module: str, name: str) -> Callable[[IntarsiaServer, Any], Awaitable[Any]]:
+    """Return the same for a coroutine function."""
+    call = called(module, name)
+
+    async def handler(ls: IntarsiaServer, params: Any) -> Any:
+        return await call(ls, params)
+
+    return handler
+
 
 WARM_UP = (
     "intarsia.lsp.requests.inline_completion",
@@ -54,7 +76,7 @@ async def initialized(ls: IntarsiaServer, _params: types.InitializedParams) -> N
     ls.session.preload()
     await watch_files(ls)
     for module in WARM_UP:
-        await asyncio.to_thread(importlib.import_module, module)
+        await asyncio.to_thread(import_module, module)
     # Loaded modules stay: a full collection over LSP's types would cost a keystroke 20 ms.
     gc.freeze()
 

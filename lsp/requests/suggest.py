@@ -1,6 +1,6 @@
 """Suggests text for a snapshot: from the cache, else from the engine.
 
-Shared by inline completion and completion.
+Shared by inline completion and completion. Our own errors are logged, and disturb no request.
 """
 
 import asyncio
@@ -174,3 +174,29 @@ async def _fill(
     may_show = draft_filter(session, snapshot, shows_all=shows_all)
     with session.drafts.of(snapshot, may_show) as on_step:
         return await session.engine.fill(request, on_step)
+
+
+def silent_outcome(session: Session, snapshot: Snapshot) -> RequestOutcome | None:
+    """Return the outcome of an automatic request that is to get nothing, else None.
+
+    The running request of the document ends then: it was made for another text or cursor.
+    """
+    if session.refusal(snapshot.document):
+        return None  # nothing of such a document is looked at
+    try:
+        silence = session.manners.silence(snapshot)
+    except Exception:
+        logger.exception("the manners fail")
+        return None
+    if silence is None:
+        return None
+    session.latest.end(snapshot.document.uri)
+    return RequestOutcome(reason=silence.reason, kind=silence.kind)
+
+
+def note_answer(session: Session, snapshot: Snapshot, outcome: RequestOutcome) -> None:
+    """Take what a request is answered with: the client shows it."""
+    try:
+        session.manners.answered(snapshot, outcome.ghosts)
+    except Exception:
+        logger.exception("the manners fail")

@@ -14,7 +14,7 @@ from pygls.exceptions import JsonRpcException
 from intarsia.lsp.documents.folders import Folder, disk_path
 from intarsia.lsp.requests.configuration import add_folders
 from intarsia.lsp.server import IntarsiaServer
-from intarsia.lsp.settings_requests import LONGEST_WAIT_S
+from intarsia.lsp.settings_in_force import LONGEST_WAIT_S
 
 logger = logging.getLogger(__name__)
 

@@ -1,18 +1,22 @@
-"""The file of the counts, in the user's data folder: read by anyone, added to under a lock.
+"""The files of the counts and of the last settings, in the user's data folder.
 
-Several servers add at once. A damaged file is started again. It appears whole or not at all.
-Another format would have another name, so that two versions may run side by side.
+Counts are read by anyone, and added to under a lock: several servers add at once. Another format
+would have another name, so that two versions may run side by side. Of settings that are texts and
+lists only the number is kept: they may name what is private.
 """
 
 import logging
+import os
+import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from intarsia.engine.ipc.data_folder import data_folder
+from intarsia.lsp.settings import CHOICES, OPTIONS, Settings
 from intarsia.lsp.statistics.counts import Counts
-from intarsia.lsp.statistics.whole_file import write_whole
 
 MAX_BYTES = 100_000
 """Far more than the counts of all languages take."""
@@ -57,3 +61,60 @@ def add_counts(path: Path, counts: Counts) -> None:
         kept = read_counts(path)
         kept = msgspec.structs.replace(kept, counts=kept.counts.plus(counts))
         write_whole(path, msgspec.json.format(msgspec.json.encode(kept)))
+
+
+MAX_SETTINGS_BYTES = 20_000
+
+
+def last_settings_file() -> Path:
+    """Return where they are."""
+    return data_folder() / "last-settings.json"
+
+
+def plain_settings(settings: Settings) -> dict[str, str | bool | int | float]:
+    """Return the settings that differ from their defaults, without texts of the user's."""
+    defaults = Settings()
+    return {
+        key: _plain(key, getattr(settings, option.name))
+        for key, option in OPTIONS.items()
+        if getattr(settings, option.name) != getattr(defaults, option.name)
+    }
+
+
+def write_last_settings(path: Path, settings: Settings) -> None:
+    """Replace the file. Raises OSError where that is not possible."""
+    write_whole(path, msgspec.json.encode(plain_settings(settings)))
+
+
+def read_last_settings(path: Path) -> dict[str, str | bool | int | float] | None:
+    """Return what was kept; None where nothing was, or where it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            kept = msgspec.json.decode(
+                file.read(MAX_SETTINGS_BYTES), type=dict[str, str | bool | int | float]
+            )
+    except (OSError, ValueError, RecursionError):
+        return None
+    return {key: value for key, value in kept.items() if key in OPTIONS}
+
+
+def _plain(key: str, value: object) -> str | bool | int | float:
+    if isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, str):
+        return value if value in CHOICES.get(key, ()) else "(a text)"
+    return f"({len(value)} entries)" if isinstance(value, tuple | dict) else "(none)"
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Replace the file, which only the user may read. Raises OSError, and leaves the old one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    number, unfinished = tempfile.mkstemp(prefix=".unfinished-", dir=path.parent)  # mode 0600
+    try:
+        with os.fdopen(number, "wb") as file:
+            file.write(content)
+        Path(unfinished).replace(path)
+    except BaseException:
+        with suppress(OSError):
+            Path(unfinished).unlink()
+        raise

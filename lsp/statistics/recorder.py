@@ -6,8 +6,12 @@ from collections.abc import Callable
 
 from intarsia.lsp.settings import Settings
 from intarsia.lsp.statistics.counts import Count, Counts, counts_of, not_shown
-from intarsia.lsp.statistics.file import add_counts, statistics_file
-from intarsia.lsp.statistics.last_settings import last_settings_file, write_last_settings
+from intarsia.lsp.statistics.file import (
+    add_counts,
+    last_settings_file,
+    statistics_file,
+    write_last_settings,
+)
 
 WRITE_AFTER_S = 60.0
 

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 from intarsia.engine.ipc.throttle import Throttle
 from intarsia.lsp.protocol_extensions import STATUS
-from intarsia.lsp.status.ahead_count import AheadCount
-from intarsia.lsp.status.next_edit_count import NextEditCount
-from intarsia.lsp.status.status import Facts, LastRequest, Status, status_of
+from intarsia.lsp.status.status import (
+    AheadCount,
+    Facts,
+    LastRequest,
+    NextEditCount,
+    Status,
+    status_of,
+)
 
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import LoadProgress

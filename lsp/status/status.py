@@ -8,11 +8,55 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import msgspec
 
-from intarsia.lsp.status.ahead_count import NO_COUNT, AheadCount
-from intarsia.lsp.status.next_edit_count import NO_NEXT_EDITS, NextEditCount
-
 if TYPE_CHECKING:
     from intarsia.engine.ipc.messages import LoadProgress
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AheadCount:
+    """The sum so far, or what one fill or one hit adds to it."""
+
+    num_asked: int = 0
+    num_hits: int = 0  # fills that answered a request
+    spent_s: float = 0.0  # time of all fills
+    used_s: float = 0.0  # time of the hits
+
+    def plus(self, other: "AheadCount") -> "AheadCount":
+        """Return the sum."""
+        return AheadCount(
+            num_asked=self.num_asked + other.num_asked,
+            num_hits=self.num_hits + other.num_hits,
+            spent_s=self.spent_s + other.spent_s,
+            used_s=self.used_s + other.used_s,
+        )
+
+
+NO_COUNT = AheadCount()
+"""What no fill has brought."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NextEditCount:
+    """The sum so far, or what one event adds to it."""
+
+    num_settled: int = 0  # edits that were looked at
+    num_offered: int = 0
+    num_accepted: int = 0
+    num_dismissed: int = 0
+
+    def plus(self, other: "NextEditCount") -> "NextEditCount":
+        """Return the sum."""
+        return NextEditCount(
+            num_settled=self.num_settled + other.num_settled,
+            num_offered=self.num_offered + other.num_offered,
+            num_accepted=self.num_accepted + other.num_accepted,
+            num_dismissed=self.num_dismissed + other.num_dismissed,
+        )
+
+
+NO_NEXT_EDITS = NextEditCount()
+"""The count of no edit."""
+
 
 State: TypeAlias = Literal["off", "starting", "loading", "ready", "working", "failed"]
 

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.status.ahead_count import AheadCount
+from intarsia.lsp.status.status import AheadCount
 
 PAUSE_S = 0.3
 """After this time without a key or a request, longer than between two keys, a chain begins."""

@@ -73,18 +73,16 @@ LOADED_BY_INITIALIZE = {
         "content_changes", "documents", "folders", "notebooks", "positions", "snapshot", "windows",
     },
     "intarsia.lsp.engine": {"connection", "repository_tuning", "user_messages"},
-    "intarsia.lsp.requests": {"import_later", "lifecycle"},
-    "intarsia.lsp.status": {
-        "ahead_count", "draft_notifications", "next_edit_count", "reporter", "status",
-    },
+    "intarsia.lsp.requests": {"lifecycle"},
+    "intarsia.lsp.status": {"draft_notifications", "reporter", "status"},
     "intarsia.lsp.suggestions": {
-        "ahead_chain", "debounce", "ghost_text", "latest_request", "load", "power",
-        "request_outcome", "suggestion_cache",
+        "ahead_chain", "ghost_text", "latest_request", "machine", "request_outcome",
+        "suggestion_cache",
     },
     "intarsia.lsp": {
-        "bounded_input", "client_log", "documents", "engine", "features", "language_settings",
-        "protocol", "protocol_extensions", "requests", "resolve_settings", "server", "session",
-        "settings", "settings_in_force", "settings_requests", "status", "suggestions",
+        "bounded_input", "client_log", "documents", "engine", "features", "protocol",
+        "protocol_extensions", "requests", "server", "session", "settings", "settings_in_force",
+        "status", "suggestions",
     },
     "intarsia": {"cli", "engine", "infill", "lsp"},
 }  # fmt: skip

@@ -9,7 +9,7 @@ from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 from scripted_engine import ScriptedEngine
 
-from intarsia.lsp import settings_requests
+from intarsia.lsp import settings_in_force
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.folders import Folder
 from intarsia.lsp.documents.snapshot import Snapshot, take_snapshot
@@ -210,14 +210,14 @@ async def test_a_request_waits_for_settings_that_are_on_their_way() -> None:
 async def test_a_client_that_sends_no_settings_is_not_waited_for_again(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(settings_requests, "LONGEST_WAIT_S", 0.01)
+    monkeypatch.setattr(settings_in_force, "LONGEST_WAIT_S", 0.01)
     server = build_server()
     session = server.session
     session.engine = ScriptedEngine(lambda _: "1")  # type: ignore[assignment]
     session.settings_requests.begin()
     assert await inline_completion(server, invoked(session, f"{ONE}/a.py"))
     assert "the client does not send its settings" in caplog.text
-    monkeypatch.setattr(settings_requests, "LONGEST_WAIT_S", 60)
+    monkeypatch.setattr(settings_in_force, "LONGEST_WAIT_S", 60)
     async with asyncio.timeout(5):
         assert await inline_completion(server, invoked(session, f"{TWO}/a.py"))
 

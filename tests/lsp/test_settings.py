@@ -3,8 +3,8 @@
 import pytest
 
 from intarsia.engine.ipc.messages import Decoding
-from intarsia.lsp.resolve_settings import resolve_settings
 from intarsia.lsp.settings import Settings
+from intarsia.lsp.settings_in_force import resolve_settings
 
 
 def test_no_options_give_the_defaults() -> None:

@@ -13,7 +13,7 @@ from intarsia.cli.errors import ExitCode
 from intarsia.cli.report.engine_log import end_of_log
 from intarsia.cli.report.own_messages import only_own_text
 from intarsia.lsp.settings import Settings
-from intarsia.lsp.statistics.last_settings import last_settings_file, write_last_settings
+from intarsia.lsp.statistics.file import last_settings_file, write_last_settings
 
 PLANTED = ("acmecorp", "zephyrine", "xqledger", "hunter2secret")
 AT = "2026-11-24 13:00:00,123"

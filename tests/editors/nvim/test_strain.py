@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 from headless_nvim import GHOST_TEXT, Neovim
 
-from intarsia.lsp.manners.strain import SLOWNESS
+from intarsia.lsp.suggestions.machine import SLOWNESS
 
 RULES = {"text": "1", "rules": [("a +", "2")], "on_battery": True, "load_per_core": 9.0}
 PAUSE_MS = 200

@@ -7,12 +7,12 @@ from harness.target import Target
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.lsp.resolve_settings import (
+from intarsia.lsp.settings import FOLDER_OPTIONS, OPTIONS, Settings
+from intarsia.lsp.settings_in_force import (
     resolve_folder_settings,
     resolve_language_settings,
     resolve_settings,
 )
-from intarsia.lsp.settings import FOLDER_OPTIONS, OPTIONS, Settings
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.just("python"),
@@ -46,7 +46,7 @@ TARGET = Target(
     about="settings of a client (Hypothesis)",
     check=check,
     seeds=[bytes(range(200)), b"\x01" * 64, bytes(range(255, 0, -2))],
-    watched=["intarsia.lsp.resolve_settings", "intarsia.lsp.language_settings"],
+    watched=["intarsia.lsp.settings_in_force", "intarsia.lsp.settings_in_force"],
     weight=1,
     max_bytes=512,
 )

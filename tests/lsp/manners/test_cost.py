@@ -6,9 +6,8 @@ import time
 from lsprotocol import types
 
 from intarsia.lsp.documents.documents import Documents
-from intarsia.lsp.manners.document_change import change_between
-from intarsia.lsp.manners.kept_texts import KeptTexts
-from intarsia.lsp.manners.watched import Watched
+from intarsia.lsp.manners.manners import change_between
+from intarsia.lsp.manners.watched import KeptTexts, Watched
 
 LINE = "value = compute(first, second)\n"
 

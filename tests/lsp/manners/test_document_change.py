@@ -3,9 +3,9 @@
 import pytest
 from lsprotocol import types
 
-from intarsia.infill.typing.change import TextChange
+from intarsia.infill.text_change import TextChange
 from intarsia.lsp.documents.documents import Document, Documents
-from intarsia.lsp.manners.document_change import change_between
+from intarsia.lsp.manners.manners import change_between
 
 TABLE = "a = old\nb = old\n\nc = old\n"
 

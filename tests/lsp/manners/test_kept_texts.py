@@ -3,8 +3,8 @@
 import asyncio
 
 from intarsia.infill.syntax.difference import replaced_range
-from intarsia.infill.typing.change import TextChange, TextRange
-from intarsia.lsp.manners.kept_texts import MAX_ACCEPTED, KeptTexts
+from intarsia.infill.text_change import TextChange, TextRange
+from intarsia.lsp.manners.watched import MAX_ACCEPTED, KeptTexts
 
 
 class Kept:

@@ -17,11 +17,10 @@ from intarsia.infill.next_edit.show_rule import Level
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia.lsp.documents.documents import Document, Documents
 from intarsia.lsp.documents.windows import Windows
-from intarsia.lsp.next_edits import held_changes, idle_engine, next_edits
-from intarsia.lsp.next_edits.next_edits import NextEdits
+from intarsia.lsp.next_edits import idle_engine, next_edits, watched
+from intarsia.lsp.next_edits.next_edits import NextEdits, Surroundings
 from intarsia.lsp.next_edits.open_offers import OpenOffer
-from intarsia.lsp.next_edits.surroundings import Surroundings
-from intarsia.lsp.status.next_edit_count import NO_NEXT_EDITS, NextEditCount
+from intarsia.lsp.status.status import NO_NEXT_EDITS, NextEditCount
 
 URI = "file:///a.py"
 BEFORE = "old(1)\nold(2)\nold(3)\nold(4)\n"
@@ -385,7 +384,7 @@ async def test_what_is_typed_during_a_rename_that_failed_is_a_change_of_the_user
 async def test_a_client_that_never_says_how_a_rename_ended_is_not_waited_for(
     window: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(held_changes, "LONGEST_HOLD_S", PAUSE_S)
+    monkeypatch.setattr(watched, "LONGEST_HOLD_S", PAUSE_S)
     window.looks.hold()
     window.write(EDITED)
     assert window.engine.asked == []

@@ -15,7 +15,7 @@ from intarsia.engine.ipc.address import Address
 from intarsia.infill.confidence import ConfidentToken
 from intarsia.lsp.documents.documents import Document
 from intarsia.lsp.documents.snapshot import Snapshot
-from intarsia.lsp.requests.confidence_items import confident_list
+from intarsia.lsp.requests.inline_completion import confident_list
 from intarsia.lsp.suggestions.ghost_text import GhostText
 
 FAST = {"debounceMs": 0, "deadlineMs": 60_000}

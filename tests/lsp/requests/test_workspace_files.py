@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from lsprotocol import types
 
-from intarsia.lsp import settings_requests
+from intarsia.lsp import settings_in_force
 from intarsia.lsp.documents.folders import Folder, folder_at
 from intarsia.lsp.features import build_server
 from intarsia.lsp.requests import workspace_files
@@ -118,7 +118,7 @@ async def test_a_folder_that_is_closed_before_its_settings_come_stays_closed(
 async def test_a_client_that_never_sends_settings_gets_an_index_by_the_initial_options(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(settings_requests, "LONGEST_WAIT_S", 0.05)
+    monkeypatch.setattr(settings_in_force, "LONGEST_WAIT_S", 0.05)
     server, folder = build_server(), Folder(uri="file:///work/one")
     client = SlowClient(server, monkeypatch, opens_index=False)
     server.session.start_with({"exclude": ["*.first"]}, [folder])
@@ -136,7 +136,7 @@ async def test_a_client_that_never_sends_settings_gets_an_index_by_the_initial_o
 async def test_settings_that_come_late_load_the_model_that_they_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(settings_requests, "LONGEST_WAIT_S", 0.05)
+    monkeypatch.setattr(settings_in_force, "LONGEST_WAIT_S", 0.05)
     server, loaded = build_server(), list[str | None]()
     session = server.session
     monkeypatch.setattr(session, "preload", lambda: loaded.append(session.settings.model))
@@ -150,7 +150,7 @@ async def test_settings_that_come_late_load_the_model_that_they_name(
 async def test_an_added_folder_without_settings_is_indexed_after_a_while(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(settings_requests, "LONGEST_WAIT_S", 0.05)
+    monkeypatch.setattr(settings_in_force, "LONGEST_WAIT_S", 0.05)
     server = build_server()
     client = SlowClient(server, monkeypatch)
     change_folders(server, added=(Folder(uri="file:///work/one"),))
@@ -161,11 +161,11 @@ async def test_an_added_folder_without_settings_is_indexed_after_a_while(
 async def test_an_answer_that_is_missing_does_not_delay_the_next_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(settings_requests, "LONGEST_WAIT_S", 0.05)
-    requests = settings_requests.SettingsRequests()
+    monkeypatch.setattr(settings_in_force, "LONGEST_WAIT_S", 0.05)
+    requests = settings_in_force.SettingsRequests()
     missing = requests.begin()
     await requests.settled()
-    monkeypatch.setattr(settings_requests, "LONGEST_WAIT_S", 60)
+    monkeypatch.setattr(settings_in_force, "LONGEST_WAIT_S", 60)
     number = requests.begin()
     requests.end(missing)  # it comes late
     assert requests.is_open

@@ -16,9 +16,11 @@ from intarsia.lsp.statistics.counts import (
     counts_of,
     not_shown,
 )
-from intarsia.lsp.statistics.file import MAX_BYTES, add_counts, read_counts
-from intarsia.lsp.statistics.last_settings import (
+from intarsia.lsp.statistics.file import (
+    MAX_BYTES,
+    add_counts,
     plain_settings,
+    read_counts,
     read_last_settings,
     write_last_settings,
 )

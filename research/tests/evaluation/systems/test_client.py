@@ -5,8 +5,8 @@ from sample_cases import case
 from intarsia.infill.filling.options import FillOptions
 from intarsia.infill.filling.plan import FillPlan
 from intarsia.lsp.fill_options import options_of
-from intarsia.lsp.resolve_settings import resolve_settings
 from intarsia.lsp.settings import Settings
+from intarsia.lsp.settings_in_force import resolve_settings
 from intarsia_research.evaluation.systems.client import patient, plan_case, server_options
 
 
