@@ -104,12 +104,12 @@ $(RELEASE_READY):
 	@touch $@
 
 bench: setup
-	$(BIN)/intarsia bench
+	$(BIN)/python -m intarsia_research bench
 
 # All three sets through the language server, each way of decoding: hours on a CPU. An interrupted
 # run keeps what is done.
 eval: setup
-	$(BIN)/intarsia eval --set builtin --set single-line --set random-span-light \
+	$(BIN)/python -m intarsia_research eval --set builtin --set single-line --set random-span-light \
 	  --decoding autoregressive --decoding speculative --decoding entropy \
 	  --save build/eval/run.json --html build/eval/page.html
 

@@ -8,15 +8,15 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import click
 
-from intarsia.cli.errors import MEANINGS, ExitCode, as_fault
+from intarsia.cli.errors import MEANINGS, CliError, ExitCode, as_fault
 from intarsia.cli.switches import debug_option
 
 
@@ -44,10 +44,7 @@ COMMANDS: dict[str, CommandRow] = {
     "forget": CommandRow("intarsia.cli.forget", "Delete the contexts that are kept on disk."),
     "doctor": CommandRow("intarsia.cli.doctor.command", "Check this installation."),
     "report": CommandRow("intarsia.cli.report.command", "Write a report of a fault."),
-    "bench": CommandRow("intarsia.cli.bench", "Measure speed and memory on this machine."),
-    "eval": CommandRow("intarsia.cli.eval.command", "Measure fills of holes with known text."),
-    "corpus": CommandRow("intarsia.cli.corpus", "Build a training corpus."),
-    "train": CommandRow("intarsia.cli.train", "Train weights on a corpus or on your code."),
+    "train": CommandRow("intarsia.cli.train_repository", "Adapt the model to your own code."),
     "export": CommandRow("intarsia.cli.exchange.export", "Write a tuning or model for others."),
     "import": CommandRow("intarsia.cli.exchange.import_tuning", "Read a tuning of others (PEFT)."),
 }
@@ -58,13 +55,23 @@ FORMER_NAMES = {"door": "api"}
 
 
 class CommandTable(click.Group):
-    """The group of all commands. Each is imported when it is needed."""
+    """The group of all commands. Each is imported when it is needed.
+
+    A table of other commands overrides ``rows``, ``program`` and ``fault_of``.
+    """
+
+    rows: ClassVar[Mapping[str, CommandRow]] = COMMANDS
+    program = "intarsia"
+
+    def fault_of(self, error: Exception) -> CliError:
+        """Return the one line and the exit code for any exception of a command."""
+        return as_fault(error)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(self.rows)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        row = COMMANDS.get(FORMER_NAMES.get(cmd_name, cmd_name))
+        row = self.rows.get(FORMER_NAMES.get(cmd_name, cmd_name))
         if row is None:
             return None
         command: click.Command = import_module(row.module).command
@@ -72,7 +79,7 @@ class CommandTable(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, row.summary) for name, row in COMMANDS.items()])
+            formatter.write_dl([(name, row.summary) for name, row in self.rows.items()])
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Exit codes"):
@@ -83,13 +90,15 @@ class CommandTable(click.Group):
     ) -> NoReturn:
         arguments = sys.argv[1:] if args is None else list(args)
         try:
-            code = super().main(arguments, prog_name or "intarsia", standalone_mode=False, **extra)
+            code = super().main(
+                arguments, prog_name or self.program, standalone_mode=False, **extra
+            )
             if not sys.stdout.closed:  # `serve` closes it along with its client
                 sys.stdout.flush()
         except BrokenPipeError:
             code = _leave_pipe()
         except Exception as error:  # noqa: BLE001 the command line's one guard: one line, no traceback
-            code = _report(error, arguments)
+            code = _report(error, self.fault_of(error), arguments)
         sys.exit(code or ExitCode.OK)
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
@@ -108,11 +117,10 @@ def cli() -> None:
     """Fill holes in code with a block-diffusion language model on your own machine."""
 
 
-def _report(error: Exception, arguments: Sequence[str]) -> ExitCode:
+def _report(error: Exception, fault: CliError, arguments: Sequence[str]) -> ExitCode:
     """Print what went wrong. The arguments are searched unparsed: parsing them may have failed."""
     from intarsia.cli.terminal import displayable  # not for commands that end well
 
-    fault = as_fault(error)
     if "--debug" in arguments:
         traceback.print_exception(error)
     click.echo(f"intarsia: {displayable(str(fault))}", err=True)

@@ -9,7 +9,6 @@ import click
 
 from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.ipc.errors import EngineError, FillFailed
-from intarsia_research.errors import BenchmarkFault, CorpusFault, EvaluationFault
 
 
 class ExitCode(IntEnum):
@@ -68,26 +67,23 @@ def as_fault(error: Exception) -> CliError:
         case click.UsageError():
             return _usage_fault(error)
         case FillFailed():
-            return _fault(str(error), _FAILURE_CODES.get(error.code, ExitCode.ENGINE))
+            return one_line(str(error), _FAILURE_CODES.get(error.code, ExitCode.ENGINE))
         case EngineError():
-            return _fault(str(error), ExitCode.ENGINE)
+            return one_line(str(error), ExitCode.ENGINE)
         case RemoteError():
-            return _fault(str(error), _FAILURE_CODES[error.code])
+            return one_line(str(error), _FAILURE_CODES[error.code])
         case ModelError():
-            return _fault(str(error), ExitCode.MODEL)
-        case EvaluationFault(__cause__=EngineError() as cause):
-            return _fault(str(error), as_fault(cause).code)
-        case EvaluationFault() | CorpusFault() | BenchmarkFault():
-            return _fault(str(error), ExitCode.BAD_INPUT)
+            return one_line(str(error), ExitCode.MODEL)
         case OSError():
-            return _fault(f"{error}; correct that and try again", ExitCode.INTERNAL)
-    return _fault(
+            return one_line(f"{error}; correct that and try again", ExitCode.INTERNAL)
+    return one_line(
         f"unexpected {type(error).__name__}: {error}; run with --debug and report the traceback",
         ExitCode.INTERNAL,
     )
 
 
-def _fault(message: str, code: ExitCode) -> CliError:
+def one_line(message: str, code: ExitCode) -> CliError:
+    """Return the fault with its message on one line."""
     return CliError(" ".join(message.split()), code)
 
 

@@ -26,6 +26,7 @@ from intarsia.cli.terminal import notices, output
 from intarsia.engine.ipc.ownership import make_own_folder
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.model_store.model_name import without_tuning
+from intarsia.engine.service.native_libraries import spin_briefly
 from intarsia_research.training.repository_options import RepositoryOptions
 
 if TYPE_CHECKING:
@@ -38,8 +39,15 @@ _DIGEST_DIGITS = 12
 _DEFAULT_MINUTES = 10.0
 
 
-@click.command("repo", short_help="Your own code; `--repo PATH` is short for it.")
-@click.argument("root", metavar="PATH", type=click.Path(path_type=Path))
+@click.command("train")
+@click.option(
+    "--repo",
+    "root",
+    metavar="PATH",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="The folder with your code.",
+)
 @click.option("--show", is_flag=True, help="Print the kept tuning as JSON, without training.")
 @click.option("--remove", is_flag=True, help="Delete the kept tuning, without training.")
 @click.option(
@@ -105,7 +113,7 @@ _DEFAULT_MINUTES = 10.0
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random choices.")
 @debug_option
-def repo(root: Path, show: bool, remove: bool, **options: Any) -> ExitCode:
+def command(root: Path, show: bool, remove: bool, **options: Any) -> ExitCode:
     """Adapt to your own code: a small tuning for the repository at PATH.
 
     It learns from most files, is measured on the others, and is kept in your data folder if it is
@@ -114,6 +122,7 @@ def repo(root: Path, show: bool, remove: bool, **options: Any) -> ExitCode:
     """
     if show and remove:
         raise click.UsageError("give --show or --remove, not both")
+    spin_briefly()
     if show:
         return _show(root)
     if remove:

@@ -1,4 +1,4 @@
-"""``intarsia bench``: measure speed and memory on this machine, as a user meets them.
+"""``bench``: measure speed and memory on this machine, as a user meets them.
 
 It starts its own engine, so that a running engine is neither disturbed nor measured.
 """
@@ -10,13 +10,6 @@ from typing import Any
 
 import click
 
-from intarsia.cli.baselines import (
-    BaselineName,
-    against_option,
-    baseline_named,
-    each_once,
-    llama_server_option,
-)
 from intarsia.cli.errors import CliError
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import fill_options
@@ -29,6 +22,13 @@ from intarsia_research.benchmark.report.figure_table import as_table
 from intarsia_research.benchmark.report.pictures import draw_pictures, require_drawing
 from intarsia_research.benchmark.run import run_sections
 from intarsia_research.benchmark.sections import SECTIONS
+from intarsia_research.commands.baselines import (
+    BaselineName,
+    against_option,
+    baseline_named,
+    each_once,
+    llama_server_option,
+)
 
 
 @click.command("bench")

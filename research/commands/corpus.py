@@ -1,4 +1,4 @@
-"""``intarsia corpus``: build a training corpus from permissively licensed packages, or show one."""
+"""``corpus``: build a training corpus from permissively licensed packages, or show one."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ import click
 import msgspec
 from rich.table import Table
 
-from intarsia.cli.corpus_edits import edits
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, output
 from intarsia.cli.units import size
 from intarsia.engine.cache.folder import cache_folder
+from intarsia_research.commands.corpus_edits import edits
 from intarsia_research.corpus.manifest import Manifest, Tally, read_manifest
 from intarsia_research.corpus.package_list import (
     DEFAULT_LIST,

@@ -1,4 +1,4 @@
-"""``intarsia corpus edits``: make training data of edits from the histories of git clones."""
+"""``corpus edits``: make training data of edits from the histories of git clones."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

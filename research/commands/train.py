@@ -1,9 +1,9 @@
-"""``intarsia train``: train weights on a corpus or on the user's own code, on this machine.
+"""``train``: train weights on a corpus, on this machine.
 
-``adapter`` and ``tuning`` train on a corpus; ``edits`` and ``repo`` are in files of their own.
+``adapter`` and ``tuning`` train on a corpus; ``edits`` is in a file of its own.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, TypeVar
 
@@ -13,10 +13,9 @@ from intarsia.cli.errors import CliError, ExitCode
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices
-from intarsia.cli.train_edits import edits
-from intarsia.cli.train_repository import repo
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.service.native_libraries import spin_briefly
+from intarsia_research.commands.train_edits import edits
 
 TrainedPart: TypeAlias = Literal["adapter", "tuning"]
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -39,7 +38,7 @@ _OPTIONS = (
         "--corpus",
         type=click.Path(path_type=Path, exists=True, file_okay=False),
         required=True,
-        help="A folder written by `intarsia corpus build`.",
+        help="A folder written by `corpus build`.",
     ),
     click.option(
         "--out",
@@ -152,33 +151,15 @@ def _train(
     return ExitCode.OK
 
 
-class _TrainGroup(click.Group):
-    """``train --repo PATH`` is a short way to write ``train repo PATH``."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, _written_out(args))
-
-
-def _written_out(arguments: Sequence[str]) -> list[str]:
-    for index, argument in enumerate(arguments):
-        name, _, path = argument.partition("=")
-        if name == "--repo":
-            return ["repo", *arguments[:index], *([path] if path else []), *arguments[index + 1 :]]
-    return [*arguments]
-
-
-@click.group(
-    "train", cls=_TrainGroup, subcommand_metavar="adapter|tuning|edits|--repo PATH [OPTIONS]"
-)
+@click.group("train")
 @debug_option
 def command() -> None:
     """Train weights on this machine; nothing leaves it.
 
     \b
-    intarsia train --repo .                      your own code
-    intarsia train adapter --corpus F --out R    the gated adapter of a model
-    intarsia train tuning --corpus F --out R     a model's backbone itself
-    intarsia train edits --set F --out R         the adapter that repeats an edit
+    train adapter --corpus F --out R    the gated adapter of a model
+    train tuning --corpus F --out R     a model's backbone itself
+    train edits --set F --out R         the adapter that repeats an edit
 
     Ctrl-C ends a run cleanly; the same command continues it.
     """
@@ -188,4 +169,3 @@ def command() -> None:
 command.add_command(adapter)
 command.add_command(tuning)
 command.add_command(edits)
-command.add_command(repo)

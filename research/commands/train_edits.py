@@ -1,4 +1,4 @@
-"""``intarsia train edits``: train the edit adapter of a model on edits of commits."""
+"""``train edits``: train the edit adapter of a model on edits of commits."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ _NUMBER = click.IntRange(min=1)
     type=_FILE,
     multiple=True,
     required=True,
-    help="A file written by `intarsia corpus edits`; repeatable.",
+    help="A file written by `corpus edits`; repeatable.",
 )
 @click.option(
     "--out",

@@ -51,7 +51,7 @@ def read_corpus(folder: Path) -> Iterator[CorpusFile]:
                 yield decoder.decode(row)
     except (OSError, EOFError, msgspec.DecodeError) as error:
         raise CorpusFault(
-            f"{file} is not a corpus ({error}): make one with `intarsia corpus build`"
+            f"{file} is not a corpus ({error}): make one with `corpus build`"
         ) from error
 
 

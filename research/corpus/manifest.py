@@ -88,7 +88,7 @@ def read_manifest(folder: Path) -> Manifest:
         return msgspec.json.decode(file.read_bytes(), type=Manifest)
     except (OSError, msgspec.DecodeError) as error:
         raise CorpusFault(
-            f"{folder} is not a corpus ({error}): make one with `intarsia corpus build`"
+            f"{folder} is not a corpus ({error}): make one with `corpus build`"
         ) from error
 
 

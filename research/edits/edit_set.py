@@ -29,14 +29,14 @@ def read_edit_set(file: Path) -> list[EditCase]:
                 except (msgspec.DecodeError, UnicodeDecodeError) as error:
                     raise EvaluationFault(
                         f"line {number} of {file} is no edit case ({error}): take the file again "
-                        "from where it comes from, or make one with `intarsia corpus edits`"
+                        "from where it comes from, or make one with `corpus edits`"
                     ) from error
                 if case.id in cases:
                     raise EvaluationFault(f"{file} has two cases {case.id!r}: remove one")
                 cases[case.id] = case
     except (OSError, EOFError, zlib.error) as error:
         raise EvaluationFault(
-            f"{file} is no set of edits ({error}): give a .jsonl.gz file, such as `intarsia corpus "
+            f"{file} is no set of edits ({error}): give a .jsonl.gz file, such as `corpus "
             "edits` writes"
         ) from error
     if not cases:

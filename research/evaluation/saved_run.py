@@ -31,7 +31,7 @@ def read_saved(path: Path, type_: type[T], *, version: int, of: RunOf) -> T:
     if header.version != version:
         raise EvaluationFault(
             f"{path} is a run of version {header.version}, this intarsia reads version {version}: "
-            "run `intarsia eval --save` again"
+            "run `eval --save` again"
         )
     return _decoded(path, type_)
 
@@ -48,5 +48,5 @@ def _decoded(path: Path, type_: type[T]) -> T:
         return msgspec.json.decode(path.read_bytes(), type=type_)
     except msgspec.DecodeError as error:
         raise EvaluationFault(
-            f"{path} is no run of `intarsia eval` ({error}): give a file that --save wrote"
+            f"{path} is no run of `eval` ({error}): give a file that --save wrote"
         ) from error

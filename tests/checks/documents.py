@@ -14,11 +14,16 @@ from pathlib import Path
 import click
 
 from intarsia.cli.command_table import cli
+from intarsia_research.commands.table import cli as laboratory
 
 ROOT = Path(__file__).parents[2]
 NOT_OURS = "research/evaluation/sets/builtin_files/"  # files of other projects
 
-COMMAND = re.compile(r"^(?:\$ )?(?:\w+=\S+ )*(?:\.venv/bin/)?(intarsia|make)\s+(?P<rest>\S.*)$")
+COMMAND = re.compile(
+    r"^(?:\$ )?(?:\w+=\S+ )*(?:\.venv/bin/)?(make|intarsia|python -m intarsia_research)"
+    r"\s+(?P<rest>\S.*)$"
+)
+TABLES = {"intarsia": cli, "python -m intarsia_research": laboratory}
 LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)(?: \"[^\"]*\")?\)")
 CODE_SPAN = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 FENCED = re.compile(r"^\s*```.*?^\s*```$", re.DOTALL | re.MULTILINE)
@@ -90,7 +95,9 @@ def misuse(match: re.Match[str], *, is_whole: bool) -> str | None:
         words = shlex.split(match["rest"], comments=True)
         if words[:1] == ["…"]:  # `intarsia … --model X`: an option of several commands
             return None
-        return unknown_target(words) if match[1] == "make" else unknown_word(words, is_whole)
+        if match[1] == "make":
+            return unknown_target(words)
+        return unknown_word(TABLES[match[1]], words, is_whole)
     except (ValueError, click.ClickException) as error:
         return str(error)
 
@@ -111,9 +118,9 @@ def unknown_target(words: list[str]) -> str | None:
     return f"no such target: {unknown}" if unknown else None
 
 
-def unknown_word(words: list[str], is_whole: bool) -> str | None:
-    """Parse the words after ``intarsia`` by click's own table; files are not looked for."""
-    command, context, words = find_command(words)
+def unknown_word(table: click.Command, words: list[str], is_whole: bool) -> str | None:
+    """Parse the words after a program's name by click's own table; files are not looked for."""
+    command, context, words = find_command(table, words)
     try:
         values, rest, _ = command.make_parser(context).parse_args(words)
     except click.BadOptionUsage as error:
@@ -129,13 +136,12 @@ def unknown_word(words: list[str], is_whole: bool) -> str | None:
     return None
 
 
-def find_command(words: list[str]) -> tuple[click.Command, click.Context, list[str]]:
+def find_command(
+    command: click.Command, words: list[str]
+) -> tuple[click.Command, click.Context, list[str]]:
     """Return the command that the first words name, and the words after them."""
-    command: click.Command = cli
-    context = click.Context(cli, info_name="intarsia")
+    context = click.Context(command)
     while isinstance(command, click.Group) and words:
-        if words[0] == "--repo":  # train --repo PATH is short for train repo PATH
-            words = ["repo", *words[1:]]
         if words[0].startswith("-"):
             break
         name, found, words = command.resolve_command(context, words)

@@ -4,7 +4,6 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from intarsia.cli.eval.options import eval_options
 from intarsia.cli.options import FORMER_DECODINGS, fill_options
 
 
@@ -12,12 +11,6 @@ from intarsia.cli.options import FORMER_DECODINGS, fill_options
 @fill_options
 def fill(**options: object) -> None:
     click.echo(options["decoding"])
-
-
-@click.command(name="eval")
-@eval_options
-def evaluate(**options: object) -> None:
-    click.echo(options["decodings"])
 
 
 def run(command: click.Command, *words: str) -> Result:
@@ -40,10 +33,3 @@ def test_settle_has_its_former_values_only_and_is_not_shown():
 
 def test_decoding_goes_before_settle():
     assert run(fill, "--settle", "entropy", "--decoding", "speculative").stdout == "speculative\n"
-
-
-def test_settle_is_repeatable_where_decoding_is():
-    result = run(evaluate, "--settle", "left_to_right", "--settle", "verified")
-    assert result.stdout == "('autoregressive', 'speculative')\n"
-    assert result.stderr.endswith("write --decoding autoregressive --decoding speculative\n")
-    assert run(evaluate).stdout == "('speculative',)\n"

@@ -72,7 +72,7 @@ def test_what_is_not_to_be_kept_leaves_nothing(
 ):
     start_engine(text="alpha(box)")
     wanted = ("--model", toy, "--tokens", "1", "--holes", "4", "--no-keep")
-    result = run("train", "repo", boxes, *wanted, *LEARNING)
+    result = run("train", "--repo", boxes, *wanted, *LEARNING)
     assert result.exit_code == ExitCode.NOTHING, result.stderr
     assert result.stdout.endswith("not kept\n")
     assert not files_below(tmp_path / "data")
@@ -136,7 +136,7 @@ def test_where_nothing_is_kept_that_is_told(tmp_path: Path, asked: str):
         (("--repo", "."), "usable source files"),
         (("--repo", ".", "--model", "a+/b/c.safetensors"), "already has a tuning"),
         (("--repo", ".", "--show", "--remove"), "give --show or --remove, not both"),
-        (("--repo",), "missing argument"),
+        (("--repo",), "option '--repo' requires an argument"),
         (("adapter", "--corpus", ".", "--out", "x"), "give --minutes or --tokens"),
         (("tuning", "--corpus", ".", "--out", "x", "--window", "250"), "'250' is no window"),
         (("tuning", "--corpus", ".", "--out", "x", "--window", "0+9"), "'0+9' is no window"),

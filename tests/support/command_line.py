@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
@@ -21,10 +21,12 @@ def run(*arguments: str | Path, stdin: str | bytes | None = None) -> Result:
 
 
 def spawn(
-    *arguments: str | Path, stdout: int | IO[bytes] = subprocess.PIPE
+    *arguments: str | Path,
+    stdout: int | IO[bytes] = subprocess.PIPE,
+    program: Sequence[str] = COMMAND,
 ) -> subprocess.Popen[bytes]:
     """Start a command in a new process."""
-    command = [*COMMAND, *(str(argument) for argument in arguments)]
+    command = [*program, *(str(argument) for argument in arguments)]
     with _obeying_interrupts():
         return subprocess.Popen(command, stdout=stdout, stderr=subprocess.PIPE)
 

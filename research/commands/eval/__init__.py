@@ -1,1 +1,1 @@
-"""``intarsia eval``: fill holes with known text, and report figures."""
+"""``eval``: fill holes with known text, and report figures."""

@@ -1,18 +1,18 @@
-"""What a request of ``intarsia eval`` selects: its systems, its cases and its sandbox."""
+"""What a request of ``eval`` selects: its systems, its cases and its sandbox."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
-from intarsia.cli.baselines import BaselineName, baseline_named
 from intarsia.cli.errors import CliError
-from intarsia.cli.eval.context import NO_CONTEXT, chunk_options
-from intarsia.cli.eval.options import EvalRequest
-from intarsia.cli.eval.window import window_name
 from intarsia.cli.terminal import notices
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.canvas.canvas import Budget
 from intarsia.infill.filling.options import FillOptions
+from intarsia_research.commands.baselines import BaselineName, baseline_named
+from intarsia_research.commands.eval.context import NO_CONTEXT, chunk_options
+from intarsia_research.commands.eval.options import EvalRequest
+from intarsia_research.commands.eval.window import window_name
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.sets.builtin import builtin_cases
@@ -112,7 +112,7 @@ HUMANEVAL_FILES = {
 }
 HUMANEVAL_ADDRESS = "https://github.com/openai/human-eval-infilling/raw/master/data/"
 
-_CHECKOUT_FOLDER = Path(__file__).parents[2] / "tests" / "data" / "human-eval-infilling"
+_CHECKOUT_FOLDER = Path(__file__).parents[3] / "tests" / "data" / "human-eval-infilling"
 
 
 def read_cases(request: EvalRequest) -> list[Case]:

@@ -1,4 +1,4 @@
-"""``intarsia eval``: measure how good and how fast fills are, on holes with known text."""
+"""``eval``: measure how good and how fast fills are, on holes with known text."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,17 +8,17 @@ from typing import Any
 import click
 
 from intarsia.cli.errors import ExitCode
-from intarsia.cli.eval.choose import choose_sandbox, read_cases, systems_of
-from intarsia.cli.eval.comparison import report_comparison
-from intarsia.cli.eval.edit_reports import report_edit_comparison, report_edits
-from intarsia.cli.eval.edits import edit_options, evaluate_edits, taken_request
-from intarsia.cli.eval.options import EvalRequest, eval_options
-from intarsia.cli.eval.reports import report, save, write_page
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import former_name, former_values
 from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, termination_as_interrupt
 from intarsia_research.benchmark.hardware.machine import describe_machine
+from intarsia_research.commands.eval.choose import choose_sandbox, read_cases, systems_of
+from intarsia_research.commands.eval.comparison import report_comparison
+from intarsia_research.commands.eval.edit_reports import report_edit_comparison, report_edits
+from intarsia_research.commands.eval.edits import edit_options, evaluate_edits, taken_request
+from intarsia_research.commands.eval.options import EvalRequest, eval_options
+from intarsia_research.commands.eval.reports import report, save, write_page
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.edits.edit_record import read_edit_run
 from intarsia_research.evaluation.judge import judge

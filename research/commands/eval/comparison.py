@@ -1,4 +1,4 @@
-"""``intarsia eval --compare``: two runs, or two systems of one, compared hole by hole."""
+"""``eval --compare``: two runs, or two systems of one, compared hole by hole."""
 
 from collections.abc import Sequence
 from pathlib import Path

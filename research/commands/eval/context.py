@@ -5,9 +5,9 @@ from typing import Any
 
 import click
 
-from intarsia.cli.baselines import each_once
 from intarsia.workspace.context.chunk import ChunkKind
 from intarsia.workspace.context.options import ChunkOptions
+from intarsia_research.commands.baselines import each_once
 
 KINDS: tuple[ChunkKind, ...] = ("signatures", "members", "recent_edit", "similar", "sibling")
 """Only holes of commits (``--commits``) have recent edits."""

@@ -1,4 +1,4 @@
-"""Report a run of ``intarsia eval --edits``, or a comparison of two: tables, JSON, an HTML page."""
+"""Report a run of ``eval --edits``, or a comparison of two: tables, JSON, an HTML page."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""``intarsia eval --edits``: next edits after the edits of real commits."""
+"""``eval --edits``: next edits after the edits of real commits."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -9,10 +9,10 @@ from typing import Any, TypeVar, get_args
 import click
 from click.core import ParameterSource
 
-from intarsia.cli.eval.edit_reports import report_edits, save_edits, write_edits_page
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices, termination_as_interrupt
 from intarsia_research.benchmark.hardware.machine import describe_machine
+from intarsia_research.commands.eval.edit_reports import report_edits, save_edits, write_edits_page
 from intarsia_research.edits.edit_case import EditCase
 from intarsia_research.edits.edit_set import read_edit_set
 from intarsia_research.evaluation.edits.choose_cases import choose_cases

@@ -1,4 +1,4 @@
-"""The options of ``intarsia eval``, and the request that they make."""
+"""The options of ``eval``, and the request that they make."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,6 @@ from typing import Any, TypeVar, get_args
 import click
 from click.core import ParameterSource
 
-from intarsia.cli.baselines import (
-    BaselineName,
-    against_option,
-    each_once,
-    llama_server_option,
-)
-from intarsia.cli.eval.context import CONTEXT_OPTIONS
-from intarsia.cli.eval.window import window_name, window_option
 from intarsia.cli.options import (
     absolute_model,
     candidates_option,
@@ -24,6 +16,14 @@ from intarsia.cli.options import (
 )
 from intarsia.engine.ipc.messages import Decoding
 from intarsia.infill.canvas.canvas import Budget
+from intarsia_research.commands.baselines import (
+    BaselineName,
+    against_option,
+    each_once,
+    llama_server_option,
+)
+from intarsia_research.commands.eval.context import CONTEXT_OPTIONS
+from intarsia_research.commands.eval.window import window_name, window_option
 from intarsia_research.evaluation.case import CaseKind
 
 _F = TypeVar("_F", bound=Callable[..., Any])

@@ -1,4 +1,4 @@
-"""Report a run of ``intarsia eval``: tables on the terminal, one line of JSON, an HTML page."""
+"""Report a run of ``eval``: tables on the terminal, one line of JSON, an HTML page."""
 
 from pathlib import Path
 

@@ -57,7 +57,7 @@ def test_no_two_pictures_share_a_file():
 
 
 def test_nothing_is_drawn_with_unless_it_is_asked_for():
-    words = "import sys, intarsia.cli.bench; sys.exit('matplotlib' in sys.modules)"
+    words = "import sys, intarsia_research.commands.bench; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", words], check=False).returncode == 0
 
 

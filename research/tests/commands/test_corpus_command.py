@@ -4,8 +4,8 @@ import json
 from pathlib import Path
 
 import pytest
-from command_line import run
 from corpus_files import functions
+from laboratory import run
 from small_packages import SmallNet
 
 from intarsia.cli.errors import ExitCode
@@ -61,4 +61,4 @@ def test_what_cannot_be_used_is_one_line(folder: Path, words: tuple[str, ...], m
 def test_a_folder_without_a_corpus_is_one_line(tmp_path: Path):
     result = run("corpus", "show", tmp_path)
     assert result.exit_code == ExitCode.BAD_INPUT
-    assert "make one with `intarsia corpus build`" in result.stderr
+    assert "make one with `corpus build`" in result.stderr

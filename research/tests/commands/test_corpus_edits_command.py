@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from command_line import run
 from git_clone import Clone
+from laboratory import run
 
 from intarsia.cli.errors import ExitCode
 from intarsia_research.edits.edit_set import read_edit_set

@@ -6,7 +6,7 @@ import pytest
 from judged_rows import failure, row
 from sample_cases import case
 
-from intarsia.cli.eval.choose import choose_sandbox
+from intarsia_research.commands.eval.choose import choose_sandbox
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.run_tests import run_tests
@@ -67,7 +67,7 @@ def test_a_fault_of_a_program_s_run_ends_the_others(monkeypatch: pytest.MonkeyPa
 def test_without_a_sandbox_nothing_is_run_unless_that_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr("intarsia.cli.eval.choose.find_sandbox", lambda: OPEN)
+    monkeypatch.setattr("intarsia_research.commands.eval.choose.find_sandbox", lambda: OPEN)
     assert choose_sandbox([case_with_test("1")], is_executed=None) is None
     assert "the tests are not run" in capsys.readouterr().err
     assert choose_sandbox([case_with_test("1")], is_executed=True) is OPEN
@@ -83,7 +83,7 @@ def test_where_nothing_can_be_run_only_who_asked_for_it_is_stopped(
     def find() -> Sandbox:
         raise EvaluationFault("programs are run elsewhere only: leave it out")
 
-    monkeypatch.setattr("intarsia.cli.eval.choose.find_sandbox", find)
+    monkeypatch.setattr("intarsia_research.commands.eval.choose.find_sandbox", find)
     assert choose_sandbox([case_with_test("1")], is_executed=None) is None
     assert "the tests are not run: programs are run elsewhere" in capsys.readouterr().err
     with pytest.raises(EvaluationFault):
@@ -94,6 +94,6 @@ def test_a_sandbox_that_is_one_is_used_without_a_word(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
     closed = Sandbox(isolation=replace(OPEN.isolation, is_complete=True))
-    monkeypatch.setattr("intarsia.cli.eval.choose.find_sandbox", lambda: closed)
+    monkeypatch.setattr("intarsia_research.commands.eval.choose.find_sandbox", lambda: closed)
     assert choose_sandbox([case_with_test("1")], is_executed=None) is closed
     assert capsys.readouterr().err == ""

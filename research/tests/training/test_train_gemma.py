@@ -1,4 +1,4 @@
-"""``intarsia train tuning`` with a DiffusionGemma: from a corpus to a tuning that loads."""
+"""``train tuning`` with a DiffusionGemma: from a corpus to a tuning that loads."""
 
 from dataclasses import replace
 from pathlib import Path

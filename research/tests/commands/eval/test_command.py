@@ -1,4 +1,4 @@
-"""``intarsia eval``: from sets to figures, with an engine that fills by rules."""
+"""``eval``: from sets to figures, with an engine that fills by rules."""
 
 import asyncio
 import gzip
@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import run, spawn
+from laboratory import run, spawn
 from scripted_system import ScriptedSystem
 
 from intarsia.cli.errors import ExitCode
@@ -61,7 +61,9 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Script:
 
     def use(answer: Callable[[Case], str]) -> None:
         system = ScriptedSystem("scripted", [], answer)
-        monkeypatch.setattr("intarsia.cli.eval.command.systems_of", lambda asked: [system])
+        monkeypatch.setattr(
+            "intarsia_research.commands.eval.command.systems_of", lambda asked: [system]
+        )
 
     return use
 
@@ -156,7 +158,7 @@ def test_a_hole_without_an_answer_is_told_and_has_its_exit_code(
 def test_an_interrupted_run_keeps_what_was_done(
     script: Script, toy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    from intarsia.cli.eval import command as module
+    from intarsia_research.commands.eval import command as module
 
     num_judged = 0
 

@@ -1,11 +1,11 @@
-"""``intarsia eval --compare``: what is printed of two kept runs."""
+"""``eval --compare``: what is printed of two kept runs."""
 
 import json
 from pathlib import Path
 
 import pytest
-from command_line import run
 from judged_rows import exact, row, run_of
+from laboratory import run
 
 from intarsia_research.evaluation.record import Row, write_run
 

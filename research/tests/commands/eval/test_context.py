@@ -2,8 +2,8 @@
 
 import pytest
 
-from intarsia.cli.eval.context import CHOICES, KINDS, chunk_options
 from intarsia.workspace.context.options import ChunkOptions
+from intarsia_research.commands.eval.context import CHOICES, KINDS, chunk_options
 
 
 @pytest.mark.parametrize("choice", CHOICES)

@@ -1,4 +1,4 @@
-"""``intarsia eval --edits``: from a set to figures, with an engine that corrects by rules."""
+"""``eval --edits``: from a set to figures, with an engine that corrects by rules."""
 
 import json
 from collections.abc import AsyncIterator
@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from command_line import run
 from edit_runs import ScriptedFinder, edit_case, hunk
+from laboratory import run
 from scripted_next_edits import rule
 
 from intarsia.cli.errors import ExitCode
@@ -120,7 +120,7 @@ def test_the_rows_so_far_are_saved_if_the_run_ends_early(
                 raise EvaluationFault("the engine is gone: start it again")
             return answer
 
-    monkeypatch.setattr("intarsia.cli.eval.edits.EngineFinderSystem", EndingSystem)
+    monkeypatch.setattr("intarsia_research.commands.eval.edits.EngineFinderSystem", EndingSystem)
     saved = tmp_path / "run.json"
     result = run("eval", "--edits", edits, "--save", saved)
     assert result.exit_code == ExitCode.BAD_INPUT

@@ -1,10 +1,10 @@
-"""``intarsia eval``: whatever is asked wrongly is one line that says what to do."""
+"""``eval``: whatever is asked wrongly is one line that says what to do."""
 
 from pathlib import Path
 
 import pytest
-from command_line import run
 from judged_rows import row, run_of
+from laboratory import run
 
 from intarsia.cli.errors import ExitCode
 from intarsia_research.evaluation.record import write_run

@@ -1,0 +1,42 @@
+"""The table of the laboratory's commands, and the codes of its faults."""
+
+import subprocess
+import sys
+
+import pytest
+from laboratory import run
+
+from intarsia.cli.errors import ExitCode
+from intarsia.engine.ipc.errors import EngineUnavailable
+from intarsia_research.commands.table import LaboratoryCommands, cli
+from intarsia_research.errors import BenchmarkFault, CorpusFault, EvaluationFault
+
+
+@pytest.mark.parametrize("name", LaboratoryCommands.rows)
+def test_every_command_is_found_and_has_help(name: str):
+    result = run(name, "--help")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.startswith(f"Usage: python -m intarsia_research {name} ")
+    assert "--debug" in result.stdout
+
+
+@pytest.mark.parametrize("name", LaboratoryCommands.rows)
+def test_no_command_imports_torch_or_matplotlib_before_it_runs(name: str):
+    program = (
+        "import sys; from importlib import import_module;"
+        f"import_module({LaboratoryCommands.rows[name].module!r});"
+        "sys.exit(not {'torch', 'transformers', 'matplotlib'}.isdisjoint(sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+@pytest.mark.parametrize("kind", [EvaluationFault, CorpusFault, BenchmarkFault])
+def test_a_fault_is_one_line_that_says_what_to_correct(kind: type[Exception]):
+    fault = cli.fault_of(kind("this is\nnot there"))  # type: ignore[attr-defined]
+    assert (str(fault), fault.code) == ("this is not there", ExitCode.BAD_INPUT)
+
+
+def test_an_evaluation_that_its_engine_ended_has_the_engine_s_code():
+    fault = EvaluationFault("no engine")
+    fault.__cause__ = EngineUnavailable("no engine")
+    assert cli.fault_of(fault).code == ExitCode.ENGINE  # type: ignore[attr-defined]
