@@ -19,7 +19,7 @@ from intarsia.infill.filling.options import FillOptions
 from intarsia_research.benchmark.hardware.machine import describe_machine
 from intarsia_research.benchmark.report.figure_table import as_json as shown_as_json
 from intarsia_research.benchmark.report.figure_table import as_table
-from intarsia_research.benchmark.report.pictures import draw_pictures, require_drawing
+from intarsia_research.benchmark.report.pictures import draw_pictures
 from intarsia_research.benchmark.run import run_sections
 from intarsia_research.benchmark.sections import SECTIONS
 from intarsia_research.commands.baselines import (
@@ -54,7 +54,7 @@ from intarsia_research.commands.baselines import (
     "--pictures",
     metavar="FOLDER",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Draw the figures there as SVG (needs matplotlib: pip install 'intarsia[train]').",
+    help="Draw the figures there as SVG.",
 )
 @fill_options
 @json_option
@@ -72,8 +72,6 @@ def command(
     sections = [section for section in SECTIONS if section.name in names or not names]
     if not baselines and names and (needy := [it.name for it in sections if it.needs_baselines]):
         raise CliError(f"{needy[0]} compares us with baselines: name them with --against")
-    if pictures is not None:
-        require_drawing()
     fill = FillOptions(**options, is_fresh=True)  # no warm start
     programs = [
         baseline_named(name, model=fill.model, llama_server=llama_server) for name in baselines

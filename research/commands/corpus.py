@@ -84,7 +84,7 @@ command.add_command(edits)
 def build(out: Path, archives: Path | None, **options: Any) -> None:
     """Fetch packages, read their files and write a corpus with its manifest.
 
-    Needs the network and the extra `train`. No package is installed, run or unpacked. Fetched
+    Needs the network. No package is installed, run or unpacked. Fetched
     archives are kept: run the same command again to continue. The list that the corpus can be
     rebuilt from is written next to it.
     """

@@ -4,18 +4,11 @@ import json
 from pathlib import Path
 from typing import Any
 
-from intarsia.engine.errors import ModelError
-
 
 def draw_curves(log: Path, picture: Path) -> None:
-    """Draw the loss and the held-out figures over the minutes.
+    """Draw the loss and the held-out figures over the minutes."""
+    from matplotlib.figure import Figure
 
-    Raises ModelError if matplotlib is missing.
-    """
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ModelError("curves need matplotlib: pip install 'intarsia[train]'") from error
     rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     steps = [row for row in rows if "loss" in row]
     held_out = [row for row in rows if "held_out" in row]

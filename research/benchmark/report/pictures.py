@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from intarsia_research.benchmark.figures import Figure
-from intarsia_research.errors import BenchmarkFault
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -109,14 +108,6 @@ def points(figures: Sequence[Figure], pattern: str, scale: float = 1.0) -> list[
                 Point(x=match[1], y=scale * figure.value, low=scale * low, high=scale * high)
             )
     return found
-
-
-def require_drawing() -> None:
-    """Raise BenchmarkFault if pictures cannot be drawn, before anything is measured."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError as error:
-        raise BenchmarkFault("pictures need matplotlib: pip install 'intarsia[train]'") from error
 
 
 def draw_pictures(figures: Sequence[Figure], folder: Path) -> list[Path]:

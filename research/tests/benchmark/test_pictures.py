@@ -1,13 +1,9 @@
 """Which figures stand in which picture, and that what is drawn says so."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from command_line import run
 
-from intarsia.cli.errors import ExitCode
 from intarsia_research.benchmark.figures import Figure
 from intarsia_research.benchmark.report.pictures import PICTURES, Point, draw_pictures, points
 
@@ -54,18 +50,3 @@ def test_the_same_figures_give_the_same_file(tmp_path: Path):
 
 def test_no_two_pictures_share_a_file():
     assert len({picture.file for picture in PICTURES}) == len(PICTURES)
-
-
-def test_nothing_is_drawn_with_unless_it_is_asked_for():
-    words = "import sys, intarsia_research.commands.bench; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", words], check=False).returncode == 0
-
-
-def test_a_missing_matplotlib_is_told_before_the_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    result = run("bench", "--pictures", tmp_path / "pictures")
-    assert result.exit_code == ExitCode.BAD_INPUT
-    assert "pip install 'intarsia[train]'" in result.stderr
-    assert not (tmp_path / "pictures").exists()
