@@ -7,6 +7,7 @@ another engine. A few seconds later the running fills are awaited, and the proce
 import logging
 import os
 import socket
+import ssl
 import time
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING
 import psutil
 import uvicorn
 
+from intarsia.engine.bounded_http import BoundedConfig, server_tls
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.filler import Filler
@@ -36,6 +38,10 @@ from intarsia.engine.team.quotas import Quotas, TeamLimits
 
 if TYPE_CHECKING:
     from intarsia.engine.team.traces import FillTraces
+
+MAX_CONNECTIONS = 512
+PATIENCE_S = 10.0
+"""For a TLS handshake and a request's head together, and for a client that reads nothing."""
 
 _END_PATIENCE_S = 10.0
 """For the running fills, after the time of draining."""
@@ -79,6 +85,12 @@ class TeamOptions:
                 "certificate, or say that a proxy ends TLS"
             )
 
+    def tls(self) -> ssl.SSLContext | None:
+        """Return the server's side of TLS. Raises OSError and ValueError for its files."""
+        if self.tls_cert is None or self.tls_key is None:
+            return None
+        return server_tls(self.tls_cert, self.tls_key)
+
 
 def run_team_engine(
     config: EngineConfig, options: TeamOptions, *, load_filler: LoadFiller = load_default_filler
@@ -88,7 +100,7 @@ def run_team_engine(
     set_up_logging(foreground=True)
     engine = team_engine(config, options, load_filler=load_filler)
     try:
-        server = _DrainingServer(_uvicorn_config(engine, options), engine, options.drain_s)
+        server = _DrainingServer(http_config(engine, options), engine, options.drain_s)
     except (OSError, ValueError) as error:  # of the certificate
         raise TeamError(f"the TLS certificate or its key cannot be used: {error}") from error
     start(engine)
@@ -188,25 +200,18 @@ def _metrics_of(worker: Worker, quotas: Quotas, owners: _Owners) -> TeamMetrics:
     )
 
 
-def _uvicorn_config(engine: TeamEngine, options: TeamOptions) -> uvicorn.Config:
-    config = uvicorn.Config(
+def http_config(engine: TeamEngine, options: TeamOptions) -> BoundedConfig:
+    """Return how an engine is served. Raises OSError and ValueError for the certificate."""
+    return BoundedConfig(
         team_app(engine),
         host=options.host,
         port=options.port,
-        http="h11",
-        ws="none",
-        lifespan="off",
-        log_config=None,  # our own log is set up
-        access_log=False,
-        server_header=False,
-        date_header=False,
-        ssl_certfile=options.tls_cert,
-        ssl_keyfile=options.tls_key,
+        tls=options.tls(),
+        max_connections=MAX_CONNECTIONS,
+        patience_s=PATIENCE_S,
+        log_level="warning",
         timeout_graceful_shutdown=int(_END_PATIENCE_S),
-        limit_concurrency=1_024,
     )
-    config.load()
-    return config
 
 
 class _DrainingServer(uvicorn.Server):

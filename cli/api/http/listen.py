@@ -6,10 +6,10 @@ import ssl
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
 from intarsia.cli.api.http.key_file import KeyFile, KeyFileError
 from intarsia.cli.errors import CliError
+from intarsia.engine.bounded_http import server_tls
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,20 +81,13 @@ def _keys(path: Path | None) -> KeyFile | None:
 def _tls(certificate: Path | None, key: Path | None) -> ssl.SSLContext | None:
     if certificate is None or key is None:
         return None
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
     try:
-        context.load_cert_chain(certificate, key, password=_no_password)
+        return server_tls(certificate, key)
     except (OSError, ValueError) as error:  # SSLError is an OSError
         raise CliError(
             f"{certificate} and {key} are no certificate with its key in PEM form ({error}): "
             "name a matching pair"
         ) from error
-    return context
-
-
-def _no_password() -> NoReturn:
-    raise ValueError("the key is encrypted")  # else OpenSSL asks on the terminal
 
 
 def _bind(address: ipaddress.IPv4Address | ipaddress.IPv6Address, port: int) -> socket.socket:

@@ -7,8 +7,11 @@ from collections.abc import Iterator
 import uvicorn
 from starlette.types import ASGIApp
 
-from intarsia.cli.api.http.bounded import BoundedProtocol
 from intarsia.cli.api.http.listen import Listening
+from intarsia.cli.api.http.read import READ_TIMEOUT_S
+from intarsia.engine.bounded_http import BoundedConfig
+
+MAX_CONNECTIONS = 256
 
 KEPT_S = 30
 """An idle connection is kept this long, for a user who stops typing to think."""
@@ -38,22 +41,13 @@ class ApiServer(uvicorn.Server):
 
 async def serve(app: ASGIApp, listening: Listening, end: asyncio.Event) -> None:
     """Serve until ``end`` is set."""
-    config = uvicorn.Config(
+    config = BoundedConfig(
         app,
-        http=BoundedProtocol,
-        ws="none",
-        lifespan="off",
-        interface="asgi3",
-        loop="asyncio",
-        proxy_headers=False,  # who asks is never taken from a header
-        server_header=False,
-        date_header=False,
-        access_log=False,
-        log_config=None,
+        tls=listening.tls,
+        max_connections=MAX_CONNECTIONS,
+        patience_s=READ_TIMEOUT_S,
         log_level="critical",
         timeout_keep_alive=KEPT_S,
         timeout_graceful_shutdown=END_WITHIN_S,
     )
-    config.load()
-    config.ssl = listening.tls
     await ApiServer(config, end).serve(sockets=[listening.socket])

@@ -6,6 +6,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from rule_filler import RuleFiller
 from team_server import TeamServer, team_server
 
 from intarsia.engine.ipc.messages import PROTOCOL_VERSION, Fill, Prefetch
+from intarsia.engine.team import serve
 from intarsia.engine.team.app import MAX_BODY_BYTES
 from intarsia.engine.team.quotas import TeamLimits
 
@@ -161,6 +163,18 @@ def test_status_tells_a_user_of_the_engine_and_not_of_the_others(server: TeamSer
 def test_health_needs_no_key(server: TeamServer) -> None:
     assert server.request("GET", "/healthz").status == 200
     assert server.request("GET", "/readyz").status == 200
+
+
+def test_silent_connections_without_a_key_lock_nobody_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve, "MAX_CONNECTIONS", 20)
+    with ExitStack() as held, team_server(RuleFiller(lambda _: WORDS), tmp_path, "ann") as server:
+        for _ in range(60):
+            held.enter_context(socket.create_connection(("127.0.0.1", server.port)))
+        assert server.request("GET", "/healthz").status == 200
+        assert server.request("GET", "/readyz").status == 200
+        assert server.fill("ann")[0] == 200
 
 
 def test_an_engine_that_ends_takes_nothing_on(server: TeamServer, seen: list[Fill]) -> None:

@@ -4,7 +4,6 @@ import http.client
 import json
 import os
 import re
-import shutil
 import signal
 import ssl
 import subprocess
@@ -15,6 +14,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from certificate import make_certificate
 from click.testing import CliRunner
 from toy_causal import save_toy, toy_causal_model
 
@@ -44,16 +44,7 @@ def make_key(keys: Path, name: str) -> str:
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A self-signed certificate for 127.0.0.1, and its key."""
-    if shutil.which("openssl") is None:
-        pytest.skip("needs the program openssl")
-    folder = tmp_path_factory.mktemp("tls")
-    pair = folder / "cert.pem", folder / "key.pem"
-    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -days 2"
-    names = ["-subj", "/CN=x", "-addext", "subjectAltName=IP:127.0.0.1"]
-    files = ["-out", str(pair[0]), "-keyout", str(pair[1])]
-    subprocess.run([*make.split(), *names, *files], check=True, capture_output=True)
-    return pair
+    return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 class Process:

@@ -19,11 +19,12 @@ from intarsia.engine.ipc.messages import Preload
 from intarsia.engine.service.job import Job
 from intarsia.engine.service.model_slot import ModelSlot
 from intarsia.engine.service.worker import Worker
-from intarsia.engine.team.app import TeamEngine, team_app
+from intarsia.engine.team.app import TeamEngine
 from intarsia.engine.team.keys import TeamKeys, line_of, new_key
 from intarsia.engine.team.metrics import TeamMetrics
 from intarsia.engine.team.owners import OwnedContexts, OwnersFiller
 from intarsia.engine.team.quotas import Quotas, TeamLimits
+from intarsia.engine.team.serve import TeamOptions, http_config
 
 MODEL = "rules"
 
@@ -88,10 +89,7 @@ def team_server(
         Job(request=Preload(id=0), client="", received_at=0.0, deliver=lambda _: loaded.set())
     )
     assert loaded.wait(20)
-    config = uvicorn.Config(
-        team_app(engine), port=0, log_config=None, lifespan="off", http="h11", ws="none"
-    )
-    server = uvicorn.Server(config)
+    server = uvicorn.Server(http_config(engine, TeamOptions(keys=path, port=0)))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -1,15 +1,14 @@
 """Where the API listens: this machine without key, elsewhere only with key and TLS."""
 
 import gc
-import shutil
 import socket
 import ssl
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from api_desk import running_api
+from certificate import make_certificate
 from click.testing import CliRunner, Result
 
 from intarsia.cli.api.command import command
@@ -18,7 +17,6 @@ from intarsia.cli.errors import CliError, ExitCode
 from intarsia.engine.ipc.address import Address
 
 KEY = "0123456789abcdef"
-NAMES = "subjectAltName=IP:127.0.0.1"
 
 
 @pytest.fixture
@@ -30,16 +28,8 @@ def key_file(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
-    """A self-signed certificate for 127.0.0.1, and its key."""
-    if shutil.which("openssl") is None:
-        pytest.skip("needs the program openssl")
-    folder = tmp_path_factory.mktemp("tls")
-    pair = folder / "cert.pem", folder / "key.pem"
-    make = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -days 2"
-    names = ["-subj", "/CN=intarsia", "-addext", NAMES, "-out", pair[0], "-keyout", pair[1]]
-    subprocess.run([*make.split(), *names], check=True, capture_output=True)
-    yield pair
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    return make_certificate(tmp_path_factory.mktemp("tls"))
 
 
 def refusal(*arguments: str) -> str:
