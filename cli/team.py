@@ -1,6 +1,5 @@
 """``intarsia team``: serve one loaded model to several users over HTTP, and give them keys."""
 
-import os
 from pathlib import Path
 from typing import Any, get_args
 
@@ -104,23 +103,11 @@ def key(name: str, keys: Path) -> None:
 
     Running engines accept it at once. To take a key back, delete its line.
     """
-    from intarsia.engine.team.keys import KeyFileError, TeamKeys, line_of, new_key
+    from intarsia.engine.team.keys import KeyFileError, add_user
 
-    made = new_key()
     try:
-        line = line_of(name, made)
-        if keys.exists() and TeamKeys(keys).has(name):
-            raise CliError(f"{name} has a key already: delete the line in {keys} first")
-        _append(keys, line)
+        click.echo(add_user(keys, name))
     except KeyFileError as error:
         raise CliError(str(error)) from error
     except OSError as error:
         raise CliError(f"{keys} cannot be written: {error}", ExitCode.NOT_WRITTEN) from error
-    click.echo(made)
-
-
-def _append(path: Path, line: str) -> None:
-    """Add a line; a new file can be read by its owner alone."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    with os.fdopen(descriptor, "a", encoding="utf-8") as file:
-        file.write(line)

@@ -4,9 +4,11 @@ A key is random and long, so a plain digest of it keeps it secret. The file is r
 it changes: a key that is taken out is refused from then on.
 """
 
+import errno
 import hashlib
 import hmac
 import logging
+import os
 import re
 import secrets
 from pathlib import Path
@@ -40,6 +42,36 @@ def line_of(name: str, key: str) -> str:
     return f"{name} sha256:{_digest(key).hex()}\n"
 
 
+def add_user(path: Path, name: str) -> str:
+    """Make a key for a user, add its digest to the file, and return the key.
+
+    A missing file is made, for its owner alone. The line goes to the end of the file itself, in one
+    step: so its owner and mode stay, a container that has the file sees it, and of two keys that
+    are made at once none is lost. Raises KeyFileError, and OSError where it cannot be written:
+    then what was in the file is as before.
+    """
+    key = new_key()
+    line = line_of(name, key)
+    descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    with os.fdopen(descriptor, "r+b", buffering=0) as file:
+        if not os.fstat(descriptor).st_mode & 0o222:  # root could write it all the same
+            raise PermissionError(errno.EACCES, "it is read-only", str(path))
+        text = _text_of(path)
+        users = _users_in(text, path)
+        if name in users:
+            raise KeyFileError(f"{name} has a key already: delete the line in {path} first")
+        added = line if not text or text.endswith("\n") else "\n" + line
+        if len((text + added).encode()) > _MAX_BYTES:
+            raise KeyFileError(f"{path} would have more than {_MAX_BYTES:,} bytes: make it shorter")
+        before = file.seek(0, os.SEEK_END)
+        if file.write(added.encode()) != len(added):
+            file.truncate(before)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    if TeamKeys(path).user_of(key) != name:
+        raise KeyFileError(f"{path} was changed at the same time: look whether {name} is in it")
+    return key
+
+
 class TeamKeys:
     """The users of a file of keys. Raises KeyFileError if it cannot be read at the start."""
 
@@ -47,10 +79,6 @@ class TeamKeys:
         self._path = path
         self._seen = _version_of(path)
         self._users = _read(path)
-
-    def has(self, name: str) -> bool:
-        """Whether a user has a key."""
-        return any(name == user for user, _ in self._users)
 
     def user_of(self, key: str) -> str | None:
         """Return the name of the user with this key, None if there is none.
@@ -93,12 +121,19 @@ def _version_of(path: Path) -> tuple[int, int, int] | None:
 
 
 def _read(path: Path) -> tuple[tuple[str, bytes], ...]:
+    return tuple(_users_in(_text_of(path), path).items())
+
+
+def _text_of(path: Path) -> str:
     try:  # only digests are in it: others may read them
-        text = read_own_file(path, is_private=False, max_bytes=_MAX_BYTES)
+        return read_own_file(path, is_private=False, max_bytes=_MAX_BYTES)
     except FileNotFoundError as error:
         raise KeyFileError(f"{path} cannot be read ({error.strerror}): {_ADVICE}") from error
     except OwnFileError as error:
         raise KeyFileError(str(error)) from error
+
+
+def _users_in(text: str, path: Path) -> dict[str, bytes]:
     users: dict[str, bytes] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
@@ -109,4 +144,4 @@ def _read(path: Path) -> tuple[tuple[str, bytes], ...]:
         if found[1] in users:
             raise KeyFileError(f"{path}, line {number}: {found[1]} has a key already")
         users[found[1]] = bytes.fromhex(found[2])
-    return tuple(users.items())
+    return users

@@ -1,11 +1,13 @@
 """Only a digest is kept, changes count at once, a file that others may write is refused."""
 
 import os
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from intarsia.engine.team.keys import KeyFileError, TeamKeys, line_of, new_key
+from intarsia.engine.team.keys import KeyFileError, TeamKeys, add_user, line_of, new_key
 
 
 @pytest.fixture
@@ -103,3 +105,106 @@ def test_a_file_that_others_may_write_is_refused(path: Path, mode: int) -> None:
 def test_a_bad_name_is_refused(name: str) -> None:
     with pytest.raises(KeyFileError, match="cannot name a user"):
         line_of(name, "key")
+
+
+ANN = line_of("ann", "a").rstrip("\n").encode()
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"",
+        b"\n",
+        ANN,
+        ANN + b"\n",
+        ANN + b"\n\n",
+        ANN + b"  ",
+        ANN + b"\r\n",
+        b"# team\r\n\r\n" + ANN,
+        ANN + b"\r",
+        ANN + b"\n# ben left",
+        ANN + "\u2028".encode(),
+    ],
+)
+def test_whatever_is_at_the_end_a_new_key_and_all_others_are_accepted(
+    path: Path, before: bytes
+) -> None:
+    path.write_bytes(before)
+    path.chmod(0o600)
+    others = TeamKeys(path)
+    carol, dave = add_user(path, "carol"), add_user(path, "dave")
+    assert path.read_bytes().startswith(before)
+    for keys in (TeamKeys(path), others):
+        assert (keys.user_of(carol), keys.user_of(dave)) == ("carol", "dave")
+        assert keys.user_of("a") == ("ann" if ANN in before else None)
+
+
+@pytest.mark.parametrize(
+    ("before", "message"),
+    [
+        (ANN + b"\nben\n", "line 2"),
+        (b"\xef\xbb\xbf" + ANN, "line 1"),
+        (ANN.decode().encode("utf-16"), "not UTF-8"),
+        (line_of("carol", "c").encode(), "has a key already"),
+        (b"#" * 4_000_000, "more than"),
+    ],
+)
+def test_a_file_that_cannot_be_added_to_stays_as_it_is(
+    path: Path, before: bytes, message: str
+) -> None:
+    path.write_bytes(before)
+    path.chmod(0o600)
+    with pytest.raises(KeyFileError, match=message):
+        add_user(path, "carol")
+    assert path.read_bytes() == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes and links")
+def test_the_file_keeps_its_mode_and_its_place(path: Path, tmp_path: Path) -> None:
+    write(path, ANN.decode())
+    path.chmod(0o640)
+    link = tmp_path / "link"
+    link.symlink_to(path)
+    before = path.stat()
+    assert TeamKeys(path).user_of(add_user(link, "carol")) == "carol"
+    after = path.stat()
+    assert (after.st_ino, after.st_mode) == (before.st_ino, before.st_mode)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes")
+def test_a_read_only_file_and_one_of_others_are_not_written(path: Path) -> None:
+    write(path, ANN.decode())
+    path.chmod(0o400)
+    with pytest.raises(PermissionError):
+        add_user(path, "carol")
+    path.chmod(0o666)
+    with pytest.raises(KeyFileError, match="chmod go-w"):
+        add_user(path, "carol")
+    assert path.read_bytes() == ANN
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of files")
+def test_where_the_disk_is_full_no_half_line_stays(path: Path) -> None:
+    import resource
+
+    write(path, ANN.decode())
+    former = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (len(ANN) + 10, former[1]))
+        with pytest.raises(OSError, match="No space"):
+            add_user(path, "carol")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, former)
+    assert path.read_bytes() == ANN
+    assert TeamKeys(path).user_of("a") == "ann"
+
+
+def test_of_keys_that_are_made_at_once_none_is_lost(path: Path) -> None:
+    path.write_bytes(ANN)
+    path.chmod(0o600)
+    names = [f"user{n}" for n in range(40)]
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(partial(add_user, path), names))
+    keys = TeamKeys(path)
+    assert [keys.user_of(key) for key in made] == names
+    assert keys.user_of("a") == "ann"
