@@ -8,6 +8,8 @@ from intarsia.infill.imports.binding import ImportBinding
 from intarsia.infill.imports.ecmascript_imports import place_ecmascript
 from intarsia.infill.imports.go_imports import place_go
 from intarsia.infill.imports.java_imports import place_java
+from intarsia.infill.imports.one_import import adds_one_import
+from intarsia.infill.imports.plain_names import is_plain
 from intarsia.infill.imports.python_imports import place_python
 from intarsia.infill.imports.rust_imports import place_rust
 from intarsia.infill.imports.unbound import is_bound
@@ -35,26 +37,26 @@ def import_edits(
 ) -> tuple[Replacement, ...]:
     """Return the edits that import these names for code at an offset, in order.
 
-    () where one cannot be placed, or where the text would parse worse than before.
+    () where one has no plain name or cannot be placed, where an edit would change more than one
+    import, and where the text would parse worse than before.
     """
     place = _PLACES.get(language.id)
     before = parse(text, language)
-    if place is None or before is None or not bindings:
+    if place is None or before is None or not all(is_plain(it, language.id) for it in bindings):
         return ()
-    changed = text
+    syntax = before
     for binding in bindings:
-        syntax = parse(changed, language)
-        if syntax is not None and _is_imported(syntax, binding, at):
+        if _is_imported(syntax, binding, at):
             continue
-        found = None if syntax is None else place(syntax, binding, at)
-        if found is None:
+        found = place(syntax, binding, at)
+        after = None if found is None else parse(with_replaced(syntax.text, [found]), language)
+        if found is None or after is None or not adds_one_import(syntax, after):
             return ()
-        changed = with_replaced(changed, [found])
+        syntax = after
         at += found.growth if found.end <= at else 0
-    after = parse(changed, language)
-    if after is None or num_errors(after) > num_errors(before):
+    if num_errors(syntax) > num_errors(before):
         return ()
-    return _line_edits(text, changed)
+    return _line_edits(text, syntax.text)
 
 
 def _is_imported(syntax: Syntax, binding: ImportBinding, at: int) -> bool:

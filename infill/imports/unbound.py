@@ -14,6 +14,7 @@ from intarsia.infill.imports.binding import UnboundName
 from intarsia.infill.imports.go_packages import package_name
 from intarsia.infill.imports.known_names import KNOWN
 from intarsia.infill.imports.name_rules import RULES, NameRules
+from intarsia.infill.imports.one_import import IMPORTS
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.nodes import MAX_DEPTH, nodes_at_byte
 from intarsia.infill.syntax.parse import Syntax, parse
@@ -28,16 +29,6 @@ _Chain: TypeAlias = Sequence[tree_sitter.Node]
 """A node after all that it is in, the root first."""
 
 _MAX_SIBLINGS = 200
-_IMPORTS = frozenset(
-    {
-        "extern_crate_declaration",
-        "future_import_statement",
-        "import_declaration",
-        "import_from_statement",
-        "import_statement",
-        "use_declaration",
-    }
-)
 _AS = "as_pattern"  # of Python: its first part is a value, or a pattern of its own
 _PATH_OF_LIST = "scoped_use_list.path"
 _GLOB_OF_PARENT = b"super::*"
@@ -110,7 +101,7 @@ def _uses(syntax: Syntax, first: int, last: int, rules: NameRules) -> Iterator[_
     for chain in _leaves(syntax.tree.root_node, first, last):
         if chain[-1].type not in rules.identifiers or len(chain) < 2 or chain[-1].is_missing:
             continue
-        if _is_use(chain, rules) and not any(it.type in _IMPORTS for it in chain):
+        if _is_use(chain, rules) and not any(it.type in IMPORTS for it in chain):
             yield chain
             num_uses += 1
             if num_uses == MAX_USES:

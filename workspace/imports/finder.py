@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from intarsia.infill.imports.binding import ImportBinding, ImportForm, UnboundName
+from intarsia.infill.imports.plain_names import is_plain
 from intarsia.infill.languages import Language, language_for_path
 from intarsia.workspace.imports.already_given import why_given
 from intarsia.workspace.imports.cycles import imports_back
@@ -173,6 +174,8 @@ class ImportFinder:
             local=chosen.local,
             form=self._form(unbound, chosen),
         )
+        if not is_plain(binding, self._language.id):
+            return _none(unbound, "a file imports it by a text that is no module's name")
         return NeededImport(name=unbound.name, binding=binding)
 
     def _form(self, unbound: UnboundName, chosen: Candidate) -> ImportForm:

@@ -1,6 +1,6 @@
 """Suggestions bring the imports that they need: in the menu, as a command, and in edits."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -136,6 +136,51 @@ async def test_a_menu_item_brings_the_import_as_an_additional_edit(
         (item,) = found
         assert item.detail == "intarsia; import numpy as np"
         assert apply_edits(USE, list(item.additional_text_edits or ())) == NEEDED
+
+
+HOSTILE = {
+    "h0.js": """import { readConfig } from 'cfg"; require("child_process").exec("true"); "y';""",
+    "h1.js": "const { readLine } = require('cfg\u2028evil()');",
+    "h2.js": "import { 'any text; evil()' as readText } from 'cfg';",
+    "h3.js": 'import { readBidi } from "left\u202epad";',
+    "plain.js": "import { readPlain } from 'plain';",
+}
+MINE = "function mine() {\n  \n}\n"
+
+
+@pytest.mark.parametrize("who", [neovim, vscode])
+async def test_a_string_of_a_hostile_file_becomes_no_code(
+    who: Callable[[], types.InitializeParams], tmp_path: Path, runtime: Address
+) -> None:
+    for name, text in HOSTILE.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / "mine.js").write_text(MINE)
+    uri, editor = (tmp_path / "mine.js").as_uri(), who()
+    editor.workspace_folders = [types.WorkspaceFolder(tmp_path.as_uri(), tmp_path.name)]
+    command = rule_server_command(text="use(readConfig, readLine, readText, readBidi, readPlain);")
+    seen: list[str] = []
+    async with editing(editor, runtime, command=command, options=FAST) as client:
+        open_document(client, uri, MINE, "javascript")
+
+        async def has_import() -> bool:
+            if who is vscode:
+                (ghost,) = await inline_items(client, ask_inline(uri, 1, 2))
+                if ghost.command is None:
+                    return False
+                answer = await run(client, ghost.command, apply=False)
+                seen[:] = [ghost.command.title, *(it["newText"] for it in answer["edits"])]
+                return True
+            params = types.CompletionParams(types.TextDocumentIdentifier(uri), types.Position(1, 2))
+            answer = await client.text_document_completion_async(params)
+            assert isinstance(answer, types.CompletionList)
+            edits = answer.items[0].additional_text_edits or ()
+            seen[:] = [answer.items[0].detail or "", *(it.new_text for it in edits)]
+            return bool(edits)
+
+        await until(has_import, 60)
+    plain = 'import { readPlain } from "plain"'
+    title = f"Add {plain}" if who is vscode else f"intarsia; {plain}"
+    assert seen == [title, f"{plain}\n\n"]
 
 
 async def test_an_inline_edit_brings_the_import_along(tmp_path: Path, runtime: Address) -> None:

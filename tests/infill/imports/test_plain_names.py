@@ -1,0 +1,160 @@
+"""No text of another file becomes code: an import is made of plain names, and is one import."""
+
+import pytest
+
+from intarsia.infill.imports.add_imports import import_edits
+from intarsia.infill.imports.binding import LANGUAGE_IDS, ImportBinding, ImportForm
+from intarsia.infill.imports.one_import import adds_one_import
+from intarsia.infill.imports.plain_names import MAX_CHARS, is_plain
+from intarsia.infill.languages import language_for_id
+from intarsia.infill.syntax.parse import parse_afresh
+
+ECMASCRIPT = ("javascript", "javascriptreact", "typescript", "typescriptreact")
+USUAL = {
+    "python": ["os||os", "os.path||os.path", "numpy||np", ".|nodes", "..a.b|C|D", "größe|Maß"],
+    "go": ["fmt||fmt", "github.com/go-chi/chi/v5||chi", "gopkg.in/yaml.v3||yaml", "a~b/c+d||d"],
+    "java": ["java.util|List", "org.a_b.$C|D$E", "größe|Maß"],
+    "rust": ["std::io|Read", "crate::a|B|C", "super|x", "::serde|de", "r#type::a|r#match"],
+    "typescript": [
+        "./a-b/../c.js|x",
+        "@scope/pkg|default|Main",
+        "node:fs||fs",
+        "#internal/a|$x|_y",
+        "$lib/größe|Maß",
+        "~/a+b|of",
+    ],
+}
+ENDS = ["\n", "\r", "\r\n", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"]
+HIDDEN = ["\u202e", "\u2066", "\u200b", "\u200d", "\ufeff", "\u00ad", "\x00", "\x1b[2J", "\u3164"]
+HOSTILE = [
+    *ENDS,
+    *HIDDEN,
+    *(f'"{end}evil()' for end in ENDS),
+    *"\"'`\\;, \t()[]{}<>=*&|!?%^\u00a0\u3000",
+    '"; evil(); "',
+    "'; evil(); '",
+    "`; evil(); `",
+    '\\"; evil(); "',
+    '" + evil() + "',
+    "${evil()}",
+    "#{evil()}",
+    "{{evil}}",
+    "//\nevil()",
+    "/* */",
+    "# evil",
+    "; evil()",
+    ", evil",
+    " as evil",
+    "; import evil",
+    "\\u0022",
+    'r"a"',
+    "\ud800",
+    "x" * (MAX_CHARS + 1),
+]
+FORMS: list[tuple[str, ImportForm]] = [
+    *((it, "plain") for it in LANGUAGE_IDS),
+    *((it, "require") for it in ECMASCRIPT),
+    *((it, "type") for it in ECMASCRIPT[2:]),
+    ("java", "static"),
+]
+HEADS = {"go": "package p\n\n"}
+
+
+def binding_of(text: str) -> ImportBinding:
+    module, name, local = (*text.split("|"), "", "")[:3]
+    return ImportBinding(module=module, name=name, local=local or name or module)
+
+
+def binding_with(language_id: str, part: str, text: str, form: ImportForm) -> ImportBinding:
+    name = "" if language_id == "go" else "Alpha"
+    parts = {"module": "alpha", "name": name, "local": "Alpha"}
+    return ImportBinding(**{**parts, part: parts[part] + text}, form=form)
+
+
+@pytest.mark.parametrize(
+    ("language_id", "text"), [(key, it) for key, texts in USUAL.items() for it in texts]
+)
+def test_usual_imports_are_plain(language_id: str, text: str) -> None:
+    assert is_plain(binding_of(text), language_id)
+
+
+@pytest.mark.parametrize("part", ["module", "name", "local"])
+@pytest.mark.parametrize(("language_id", "form"), FORMS)
+def test_nothing_else_is_added(language_id: str, part: str, form: ImportForm) -> None:
+    head, language = HEADS.get(language_id, ""), language_for_id(language_id)
+    plain = binding_with(language_id, part, "", form)
+    assert import_edits(head, [plain], len(head), language)
+    for text in HOSTILE:
+        hostile = binding_with(language_id, part, text, form)
+        assert import_edits(head, [hostile], len(head), language) == (), ascii(text)
+        assert import_edits(head, [plain, hostile], len(head), language) == (), ascii(text)
+
+
+@pytest.mark.parametrize("part", ["name", "local"])
+@pytest.mark.parametrize("language_id", LANGUAGE_IDS)
+def test_a_keyword_is_no_name(language_id: str, part: str) -> None:
+    parts = {"module": "alpha", "name": "Alpha", "local": "Alpha", part: "return"}
+    assert not is_plain(ImportBinding(**parts), language_id)
+
+
+@pytest.mark.parametrize(
+    ("language_id", "text"),
+    [
+        ("python", "a.import|x"),
+        ("python", "a..b|x"),
+        ("python", "a.||x"),
+        ("python", "a.b||c.d"),
+        ("python", ".a||.a"),
+        ("python", "a|*|x"),
+        ("java", "a.new|X"),
+        ("java", "a.b||b"),
+        ("rust", "a::fn|X"),
+        ("rust", "a:b|X"),
+        ("rust", "a||a"),
+        ("rust", "a|r#self|x"),
+        ("go", "./größe||x"),
+        ("go", "x||."),
+        ("typescript", "|x"),
+        ("typescript", "a|any text|x"),
+        ("typescript", "a|x|default"),
+        ("ruby", "a|x"),
+    ],
+)
+def test_what_the_language_has_no_such_name_for(language_id: str, text: str) -> None:
+    assert not is_plain(binding_of(text), language_id)
+
+
+@pytest.mark.parametrize(
+    ("language_id", "before", "after", "expected"),
+    [
+        ("python", "x = 1\n", "import a\nx = 1\n", True),
+        ("python", "from a import b\n", "from a import b, c\n", True),
+        ("python", "x = 1\n", "import a; evil()\nx = 1\n", False),
+        ("python", "x = 1\n", "import a\nimport b\nx = 1\n", False),
+        ("python", "x = 1\n", "import a\nx = 2\n", False),
+        ("python", "x = 1\n", "import a", False),
+        ("python", "def f(:\n    y\n", "import a\ndef f(:\n    y\n", True),
+        ("python", "def f(:\n    y\n", "import a; evil()\ndef f(:\n    y\n", False),
+        ("typescript", "f()\n", 'import a from "a"\nf()\n', True),
+        ("typescript", "f()\n", 'import a from "a"; evil(); "b"\nf()\n', False),
+        ("typescript", "f()\n", 'import a from "a"; "b"\nf()\n', False),
+        ("typescript", "f()\n", "import a from 'a\n'\nf()\n", False),
+        ("javascript", "f()\n", 'const a = require("a");\nf()\n', True),
+        ("javascript", "f()\n", 'const a = require("a"), b = evil();\nf()\n', False),
+        ("javascript", "f()\n", 'const a = evil("a");\nf()\n', False),
+        ("javascript", "(f)()\n", 'const a = require("a")\n(f)()\n', False),
+        ("go", "package p\n", 'package p\n\nimport "a"\n', True),
+        ("go", "package p\n", 'package p\n\nimport "a"\nfunc init() {}\n', False),
+        ("java", "class C {}\n", "import a.B;\nclass C {}\n", True),
+        ("java", "class C {}\n", "import a.B; class D {}\nclass C {}\n", False),
+        ("rust", "mod m {\n    fn f() {}\n}\n", "mod m {\n    use a::B;\n    fn f() {}\n}\n", True),
+        ("rust", "mod m {\n    fn f() {}\n}\n", "mod m {\n    use a::B; evil!();\n}\n", False),
+    ],
+)
+def test_a_second_line_of_defence_sees_one_import_and_nothing_else(
+    language_id: str, before: str, after: str, expected: bool
+) -> None:
+    language = language_for_id(language_id)
+    old, new = parse_afresh(before, language), parse_afresh(after, language)
+    assert old is not None and new is not None
+    assert adds_one_import(old, new) == expected
