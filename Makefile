@@ -111,7 +111,7 @@ bench: setup
 eval: setup
 	$(BIN)/python -m intarsia_research eval --set builtin --set single-line --set random-span-light \
 	  --decoding autoregressive --decoding speculative --decoding entropy \
-	  --save build/eval/run.json --html build/eval/page.html
+	  --save build/eval/run.json
 
 # Eight clients at work, a fault every minute: MINUTES=60. The report is in build/soak.
 soak: setup

@@ -18,7 +18,7 @@ from intarsia_research.commands.eval.comparison import report_comparison
 from intarsia_research.commands.eval.edit_reports import report_edit_comparison, report_edits
 from intarsia_research.commands.eval.edits import edit_options, evaluate_edits, taken_request
 from intarsia_research.commands.eval.options import EvalRequest, eval_options
-from intarsia_research.commands.eval.reports import report, save, write_page
+from intarsia_research.commands.eval.reports import report, save
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.edits.edit_record import read_edit_run
 from intarsia_research.evaluation.judge import judge
@@ -42,9 +42,6 @@ def _system_names(ctx: click.Context, _: click.Parameter, names: Sequence[str]) 
 @click.option(
     "--save", "to_save", metavar="RUN.json", type=_NEW_FILE, help="Write every answer to this file."
 )
-@click.option(
-    "--html", metavar="PAGE.html", type=_NEW_FILE, help="Write figures and cases as a page."
-)
 @click.option("--show", metavar="RUN.json", type=_RUN_FILE, help="Show a saved run.")
 @click.option(
     "--compare",
@@ -66,7 +63,6 @@ def _system_names(ctx: click.Context, _: click.Parameter, names: Sequence[str]) 
 @debug_option
 def command(
     to_save: Path | None,
-    html: Path | None,
     show: Path | None,
     compare: tuple[Path, Path] | None,
     systems: Sequence[str],
@@ -76,9 +72,9 @@ def command(
     """Measure fills of holes with known text, or next edits, as an editor would ask for them.
 
     The systems take turns at each hole, so that all find the machine in the same state. Only --save
-    and --html write files. Exit code 1 if a hole or an edit got no answer.
+    writes a file. Exit code 1 if a hole or an edit got no answer.
     """
-    _require_one_task(to_save, html, show, compare, systems)
+    _require_one_task(to_save, show, compare, systems)
     edit_request = taken_request(click.get_current_context(), options)
     if compare:
         if not systems and {*map(run_is_of, compare)} == {"edits"}:
@@ -86,31 +82,29 @@ def command(
         else:
             report_comparison(compare, systems, as_json=as_json)
         return ExitCode.OK
-    for path in (to_save, html):
-        if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)  # before the work, not after it
+    if to_save:
+        to_save.parent.mkdir(parents=True, exist_ok=True)  # before the work, not after it
     if show:
         if run_is_of(show) == "edits":
-            report_edits(read_edit_run(show), html=html, as_json=as_json)
+            report_edits(read_edit_run(show), as_json=as_json)
         else:
-            report(read_run(show), html=html, as_json=as_json)
+            report(read_run(show), as_json=as_json)
         return ExitCode.OK
     if edit_request:
-        failures = evaluate_edits(edit_request, to_save=to_save, html=html, as_json=as_json)
+        failures = evaluate_edits(edit_request, to_save=to_save, as_json=as_json)
         return ExitCode.NOTHING if failures else ExitCode.OK
-    finished = _evaluate(EvalRequest(**options), to_save, html)
-    report(finished, html=html, as_json=as_json)
+    finished = _evaluate(EvalRequest(**options), to_save)
+    report(finished, as_json=as_json)
     return ExitCode.NOTHING if any(row.is_failure for row in finished.rows) else ExitCode.OK
 
 
 def _require_one_task(
     to_save: Path | None,
-    html: Path | None,
     show: Path | None,
     compare: tuple[Path, Path] | None,
     systems: Sequence[str],
 ) -> None:
-    if compare and (show or to_save or html):
+    if compare and (show or to_save):
         raise click.UsageError("--compare prints only: combine it with --system and --json alone")
     if show and to_save:
         raise click.UsageError("--show reads a run that was saved: leave --save out")
@@ -120,7 +114,7 @@ def _require_one_task(
         raise click.UsageError("--compare has two sides: give --system twice at most")
 
 
-def _evaluate(request: EvalRequest, to_save: Path | None, html: Path | None) -> Run:
+def _evaluate(request: EvalRequest, to_save: Path | None) -> Run:
     """Fill, judge and test. If it is interrupted, the answers so far are saved."""
     systems = systems_of(request)
     cases = read_cases(request)
@@ -134,7 +128,6 @@ def _evaluate(request: EvalRequest, to_save: Path | None, html: Path | None) -> 
     except BaseException:
         if recording.rows:
             save(recording.as_run(), to_save)
-            write_page(recording.as_run(), html)
         raise
     save(recording.as_run(), to_save)
     return recording.as_run()

@@ -1,4 +1,4 @@
-"""Report a run of ``eval --edits``, or a comparison of two: tables, JSON, an HTML page."""
+"""Report a run of ``eval --edits``, or a comparison of two: tables or JSON."""
 
 from pathlib import Path
 
@@ -7,20 +7,18 @@ import msgspec
 
 from intarsia.cli.terminal import notices, output
 from intarsia_research.evaluation.edits.compare_edits import compare_edits
-from intarsia_research.evaluation.edits.edit_figures import EditFigures, edit_figures
+from intarsia_research.evaluation.edits.edit_figures import edit_figures
 from intarsia_research.evaluation.edits.edit_record import EditRun, read_edit_run, write_edit_run
 from intarsia_research.evaluation.edits.report_edits_comparison import (
     changed_offers_table,
     edit_comparison_table,
 )
-from intarsia_research.evaluation.edits.report_edits_html import edits_page
 from intarsia_research.evaluation.edits.report_edits_table import EXPLANATION, edit_tables
 
 
-def report_edits(run: EditRun, *, html: Path | None, as_json: bool) -> None:
-    """Print the figures of a run, and write its page if ``html`` names one."""
+def report_edits(run: EditRun, *, as_json: bool) -> None:
+    """Print the figures of a run."""
     figures = edit_figures(run.rows)
-    write_edits_page(run, html, figures)
     if as_json:
         described = {
             "machine": run.machine,
@@ -56,14 +54,6 @@ def report_edit_comparison(paths: tuple[Path, Path], *, as_json: bool) -> None:
     for label, path, run in zip(labels, paths, (first, second), strict=True):
         finder = f"{run.finder.name}, {run.finder.model}"
         console.print(f"{label}: {path}, {finder}, {run.started}, {run.machine}", style="dim")
-
-
-def write_edits_page(run: EditRun, html: Path | None, figures: EditFigures | None = None) -> None:
-    """Write the page if ``html`` names one."""
-    if html is not None:
-        page = edits_page(run, figures or edit_figures(run.rows))
-        html.write_text(page, encoding="utf-8")
-        notices().print(f"wrote the page {html}")
 
 
 def save_edits(run: EditRun, path: Path | None) -> None:

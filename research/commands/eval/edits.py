@@ -12,7 +12,7 @@ from click.core import ParameterSource
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices, termination_as_interrupt
 from intarsia_research.benchmark.hardware.machine import describe_machine
-from intarsia_research.commands.eval.edit_reports import report_edits, save_edits, write_edits_page
+from intarsia_research.commands.eval.edit_reports import report_edits, save_edits
 from intarsia_research.edits.edit_case import EditCase
 from intarsia_research.edits.edit_set import read_edit_set
 from intarsia_research.evaluation.edits.choose_cases import choose_cases
@@ -24,7 +24,7 @@ from intarsia_research.evaluation.sets.request_kind import language_ids
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
-SHARED = frozenset({"languages", "limit", "seed", "model", "to_save", "html", "as_json", "debug"})
+SHARED = frozenset({"languages", "limit", "seed", "model", "to_save", "as_json", "debug"})
 """The options of holes that edits have too, by parameter name."""
 
 
@@ -92,9 +92,7 @@ def taken_request(ctx: click.Context, options: dict[str, Any]) -> EditRequest | 
     return EditRequest(**own, **shared)
 
 
-def evaluate_edits(
-    request: EditRequest, *, to_save: Path | None, html: Path | None, as_json: bool
-) -> int:
+def evaluate_edits(request: EditRequest, *, to_save: Path | None, as_json: bool) -> int:
     """Ask, judge and report; return the number of cases without an answer.
 
     If it is interrupted, the rows so far are saved.
@@ -114,11 +112,10 @@ def evaluate_edits(
     except BaseException:
         if recording.rows:
             save_edits(recording.as_run(), to_save)
-            write_edits_page(recording.as_run(), html)
         raise
     run = recording.as_run()
     save_edits(run, to_save)
-    report_edits(run, html=html, as_json=as_json)
+    report_edits(run, as_json=as_json)
     return sum(row.first.is_failure for row in run.rows)
 
 

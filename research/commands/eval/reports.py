@@ -1,4 +1,4 @@
-"""Report a run of ``eval``: tables on the terminal, one line of JSON, an HTML page."""
+"""Report a run of ``eval``: tables on the terminal, or one line of JSON."""
 
 from pathlib import Path
 
@@ -6,16 +6,14 @@ import click
 import msgspec
 
 from intarsia.cli.terminal import notices, output
-from intarsia_research.evaluation.figures import SetFigures, figures_of
+from intarsia_research.evaluation.figures import figures_of
 from intarsia_research.evaluation.record import Run, write_run
-from intarsia_research.evaluation.report_html import page
 from intarsia_research.evaluation.report_table import EXPLANATION, set_tables
 
 
-def report(run: Run, *, html: Path | None, as_json: bool) -> None:
-    """Print the figures of a run, and write its page if ``html`` names one."""
+def report(run: Run, *, as_json: bool) -> None:
+    """Print the figures of a run."""
     figures = figures_of(run.rows)
-    write_page(run, html, figures)
     if as_json:
         described = {
             "machine": run.machine,
@@ -34,13 +32,6 @@ def report(run: Run, *, html: Path | None, as_json: bool) -> None:
     for info in run.systems:
         console.print(f"{info.name}: {info.way}, {info.model or 'no model'}", style="dim")
     console.print(f"{EXPLANATION}\n{run.machine}", style="dim")
-
-
-def write_page(run: Run, html: Path | None, figures: tuple[SetFigures, ...] | None = None) -> None:
-    """Write the page if ``html`` names one."""
-    if html is not None:
-        html.write_text(page(run, figures or figures_of(run.rows)), encoding="utf-8")
-        notices().print(f"wrote the page {html}")
 
 
 def save(run: Run, path: Path | None) -> None:

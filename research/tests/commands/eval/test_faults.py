@@ -27,7 +27,6 @@ def kept(tmp_path: Path) -> Path:
 def test_things_that_do_not_go_together_are_refused(kept: Path, tmp_path: Path):
     new = tmp_path / "new"
     check("--compare", kept, kept, "--save", new, said="--compare prints")
-    check("--compare", kept, kept, "--html", new, said="--compare prints")
     check("--compare", kept, kept, "--show", kept, said="--compare prints")
     check("--show", kept, "--save", new, said="leave --save out")
     check("--system", "speculative", said="goes with --compare")

@@ -1,4 +1,4 @@
-"""Saved runs of edits, their comparison, their tables and their page."""
+"""Saved runs of edits, their comparison and their tables."""
 
 import io
 from pathlib import Path
@@ -14,7 +14,6 @@ from intarsia_research.evaluation.edits.compare_edits import compare_edits
 from intarsia_research.evaluation.edits.edit_figures import edit_figures
 from intarsia_research.evaluation.edits.edit_record import (
     EditRecording,
-    EditRow,
     EditRun,
     read_edit_run,
     write_edit_run,
@@ -23,7 +22,6 @@ from intarsia_research.evaluation.edits.report_edits_comparison import (
     changed_offers_table,
     edit_comparison_table,
 )
-from intarsia_research.evaluation.edits.report_edits_html import edits_page
 from intarsia_research.evaluation.edits.report_edits_table import edit_tables
 from intarsia_research.evaluation.record import read_run
 from intarsia_research.evaluation.saved_run import run_is_of
@@ -118,18 +116,6 @@ async def test_tables_show_levels_costs_and_parts() -> None:
     assert "1 / 1 · 100.0 %" in words  # python: exact, offers, controls with one
 
 
-async def test_the_page_shows_the_edit_the_offer_and_the_truth_escaped() -> None:
-    run = await run_of([RIGHT], [WRONG], [], [WRONG])
-    page = edits_page(run, edit_figures(run.rows))
-    assert "wrong offers after edits: 1 of 1" in page
-    assert "offers after controls: all are false: 1 of 1" in page
-    assert "edits without an offer: 1 of 1" in page
-    assert "right offers: 1 of 1" in page
-    assert "new &lt;4&gt;" in page and "<4>" not in page
-    assert "the commit changed nothing else in this file" in page
-    assert 'src="' not in page and 'href="' not in page
-
-
 def test_cases_are_chosen_by_repository_language_and_seed() -> None:
     assert [it.id for it in choose_cases(CASES, repositories=["Owner/B"])] == ["b", "c"]
     assert [it.id for it in choose_cases(CASES, languages=["go"])] == ["b"]
@@ -141,10 +127,3 @@ def test_cases_are_chosen_by_repository_language_and_seed() -> None:
         choose_cases(CASES, repositories=["owner/c"])
     with pytest.raises(EvaluationFault, match="no case of these languages"):
         choose_cases(CASES, languages=["rust"])
-
-
-async def test_rows_count_what_the_page_counts() -> None:
-    """A wrong later offer is in no gallery of its own: cases are shown once."""
-    rows: list[EditRow] = [*(await run_of([RIGHT], [WRONG], [])).rows]
-    page = edits_page(await run_of([RIGHT], [WRONG], []), edit_figures(rows))
-    assert page.count('<article class="case"') == 3
