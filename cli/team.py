@@ -71,12 +71,6 @@ def command() -> None:
     show_default=True,
     help="Refuse new fills for this time at SIGTERM, so that a balancer notices.",
 )
-@click.option(
-    "--otel",
-    "sends_traces",
-    is_flag=True,
-    help="Send an OpenTelemetry span for each fill, without any text; see OTEL_EXPORTER_OTLP_*.",
-)
 @debug_option
 def serve(**flags: Any) -> None:
     """Serve until Ctrl-C or SIGTERM, and print the log, which has no code in it."""

@@ -11,7 +11,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -52,9 +52,6 @@ _STATUS_OF: dict[FailureCode, int] = {
     "internal": 500,
 }
 
-Trace: TypeAlias = Callable[[Fill, Mapping[str, str]], Callable[[Filled | Failed], None]]
-"""Is called with a fill and its request's headers as it begins; the result, with its answer."""
-
 _Asked = TypeVar("_Asked", Fill, Prefetch)
 
 _log = logging.getLogger(__name__)
@@ -76,7 +73,7 @@ class TeamEngine:
     """What the requests share. ``is_draining``: it ends soon, and takes nothing on.
 
     ``metrics_of_all`` returns the metrics of all engines at this address by name; None: it is the
-    only one. ``trace`` is told of every fill.
+    only one.
     """
 
     worker: Worker
@@ -87,8 +84,6 @@ class TeamEngine:
     clock: Callable[[], float] = time.monotonic
     is_draining: bool = False
     metrics_of_all: Callable[[], Awaitable[Mapping[str, bytes]]] | None = None
-    trace: Trace | None = None
-    close: Callable[[], None] = lambda: None  # after the worker's end
 
     @property
     def info(self) -> ModelInfo | None:
@@ -121,7 +116,7 @@ async def _fill(request: Request) -> Response:
     running = RunningFill(
         engine.worker,
         asked,
-        on_answer=_on_answer(engine, asked, request),
+        on_answer=engine.metrics.answered,
         on_end=lambda: engine.quotas.end(user),
     )
     if asked.watch:
@@ -134,21 +129,6 @@ async def _fill(request: Request) -> Response:
     if answer is None:
         raise ClientDisconnect
     return _json(answer, 200 if isinstance(answer, Filled) else _STATUS_OF[answer.code])
-
-
-def _on_answer(
-    engine: TeamEngine, asked: Fill, request: Request
-) -> Callable[[Filled | Failed], None]:
-    """Return what counts the answer, and ends its trace."""
-    if engine.trace is None:
-        return engine.metrics.answered
-    end = engine.trace(asked, request.headers)
-
-    def answered(answer: Filled | Failed) -> None:
-        engine.metrics.answered(answer)
-        end(answer)
-
-    return answered
 
 
 async def _events(running: RunningFill) -> AsyncIterator[bytes]:

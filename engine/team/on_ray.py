@@ -43,7 +43,6 @@ class ReplicaSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     max_in_flight: _Count = 4
     per_minute: _Count = 300
     max_waiting: _Count = 64
-    otel: bool = False
 
     def config(self) -> EngineConfig:
         """Return the engine's settings. Raises ValueError."""
@@ -65,7 +64,6 @@ class ReplicaSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         return TeamOptions(
             keys=Path(self.keys),
             is_behind_proxy=True,
-            sends_traces=self.otel,
             user_cache_tokens=self.user_cache_tokens,
             limits=limits,
         )

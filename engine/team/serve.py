@@ -5,7 +5,6 @@ another engine. A few seconds later the running fills are awaited, and the proce
 """
 
 import logging
-import os
 import socket
 import ssl
 import time
@@ -13,7 +12,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
 
 import psutil
 import uvicorn
@@ -36,18 +34,12 @@ from intarsia.engine.team.metrics import TeamMetrics
 from intarsia.engine.team.owners import OwnedContexts, OwnersFiller
 from intarsia.engine.team.quotas import Quotas, TeamLimits
 
-if TYPE_CHECKING:
-    from intarsia.engine.team.traces import FillTraces
-
 MAX_CONNECTIONS = 512
 PATIENCE_S = 10.0
 """For a TLS handshake and a request's head together, and for a client that reads nothing."""
 
 _END_PATIENCE_S = 10.0
 """For the running fills, after the time of draining."""
-
-TRACES_VARIABLES = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
-"""With one of these in the environment, an operator asks for traces too."""
 
 _log = logging.getLogger(__name__)
 
@@ -58,10 +50,7 @@ class TeamError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TeamOptions:
-    """Where and for whom to serve. ``is_behind_proxy``: a proxy ends TLS before this engine.
-
-    ``sends_traces``: to the collector that the environment names, or to one on this machine.
-    """
+    """Where and for whom to serve. ``is_behind_proxy``: a proxy ends TLS before this engine."""
 
     keys: Path
     host: str = "127.0.0.1"
@@ -71,7 +60,6 @@ class TeamOptions:
     is_behind_proxy: bool = False
     user_cache_tokens: int = 8_192
     drain_s: float = 5.0
-    sends_traces: bool = False
     limits: TeamLimits = field(default_factory=TeamLimits)
 
     def check(self) -> None:
@@ -106,7 +94,6 @@ def run_team_engine(
     start(engine)
     server.run()
     engine.worker.stop(_END_PATIENCE_S)
-    engine.close()
     if not server.started:
         raise TeamError(f"{options.host} port {options.port} cannot be listened at: see the log")
 
@@ -114,10 +101,7 @@ def run_team_engine(
 def team_engine(
     config: EngineConfig, options: TeamOptions, *, load_filler: LoadFiller = load_default_filler
 ) -> TeamEngine:
-    """Return the engine of a process, not started yet.
-
-    Raises TeamError for its file of keys, and where traces cannot be sent.
-    """
+    """Return the engine of a process, not started yet. Raises TeamError for its file of keys."""
     try:
         keys = TeamKeys(options.keys)
     except KeyFileError as error:
@@ -126,15 +110,12 @@ def team_engine(
     keep_few_kernels()
     owners = _owners_of(config, options, load_filler)
     worker = Worker(ModelSlot(config, owners.load, _log_progress))
-    traces = _traces_of(config, options)
     return TeamEngine(
         worker=worker,
         model=config.model,
         keys=keys,
         quotas=(quotas := Quotas(options.limits)),
         metrics=_metrics_of(worker, quotas, owners),
-        trace=None if traces is None else traces.begin,
-        close=(lambda: None) if traces is None else traces.close,
     )
 
 
@@ -170,20 +151,6 @@ def _owners_of(config: EngineConfig, options: TeamOptions, load_filler: LoadFill
     of_user = min(options.user_cache_tokens, config.cache_tokens)
     limits = OwnedContexts(of_user=of_user, of_all=config.cache_tokens)
     return _Owners(limits=limits, load_filler=load_filler)
-
-
-def _traces_of(config: EngineConfig, options: TeamOptions) -> "FillTraces | None":
-    """Return what sends traces, None if they are not asked for. Raises TeamError."""
-    if not options.sends_traces and not any(os.environ.get(name) for name in TRACES_VARIABLES):
-        return None
-    try:
-        from intarsia.engine.team.traces import FillTraces
-    except ImportError as error:
-        raise TeamError(
-            f"traces need OpenTelemetry ({error}): install intarsia[otel], or give neither --otel "
-            f"nor {TRACES_VARIABLES[0]}"
-        ) from error
-    return FillTraces(config.model)
 
 
 def _metrics_of(worker: Worker, quotas: Quotas, owners: _Owners) -> TeamMetrics:
