@@ -57,7 +57,6 @@ class CatalogModel:
     wheels: WheelParts | None
     adapter_file: str | None
     tuning_file: str | None
-    edit_adapter_file: str | None = None
 
     @property
     def adapter(self) -> Path | None:
@@ -68,11 +67,6 @@ class CatalogModel:
     def tuning(self) -> Path | None:
         """Return the path of the bundled tuning, None if this model has none."""
         return _bundled(self.tuning_file)
-
-    @property
-    def edit_adapter(self) -> Path | None:
-        """Return the path of the bundled edit adapter, None if this model has none."""
-        return _bundled(self.edit_adapter_file)
 
 
 def _bundled(file: str | None) -> Path | None:

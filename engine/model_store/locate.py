@@ -49,7 +49,6 @@ class ModelFolder:
     config: Mapping[str, Any]
     weights: tuple[Path, ...]
     adapter: Path | None  # that drafts; bundled with a catalog model
-    edit_adapter: Path | None  # bundled with a catalog model
     tuned_by: Path | None  # bundled with a catalog model; the weights have this tuning already
     tunings: tuple[Path, ...]  # to be added to the weights, one after the other
     is_fused: bool  # one file in our own layout, see fused_layout.py
@@ -88,16 +87,11 @@ def _with_own_tuning(folder: ModelFolder, path: str) -> ModelFolder:
 def _catalog_model(
     row: CatalogModel, tuning: Path | None, on_progress: Progress, rows_tuned_by: RowsTunedBy
 ) -> ModelFolder:
-    for bundled in (row.adapter, row.edit_adapter, tuning):
+    for bundled in (row.adapter, tuning):
         if bundled is not None:
             read_safetensors_header(bundled)
     path = _converted(row, tuning, on_progress, rows_tuned_by)
-    return replace(
-        _inspect(path, name=row.name),
-        adapter=row.adapter,
-        edit_adapter=row.edit_adapter,
-        tuned_by=tuning,
-    )
+    return replace(_inspect(path, name=row.name), adapter=row.adapter, tuned_by=tuning)
 
 
 def catalog_folder(row: CatalogModel, tuning: Path | None) -> Path:
@@ -162,7 +156,6 @@ def _inspect(path: Path, *, name: str) -> ModelFolder:
         config=config,
         weights=weights,
         adapter=None,
-        edit_adapter=None,
         tuned_by=None,
         tunings=(),
         is_fused=is_fused(weights, FUSED_FORMAT),

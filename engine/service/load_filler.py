@@ -1,6 +1,7 @@
 """Load the model of a name as a Filler of its family. Runs on the engine's worker thread."""
 
 from importlib.util import find_spec
+from pathlib import Path
 
 import torch
 
@@ -11,7 +12,6 @@ from intarsia.engine.decoding.entropy import EntropyPolicy
 from intarsia.engine.diffusion.hackable_diffusion import HackableSchedule
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device, choose_dtype
-from intarsia.engine.families.masked_causal.backbone.adapter import AdapterFiles
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
@@ -89,9 +89,9 @@ def _load_masked_causal(
     shape, tokenizer = _read_shape_and_tokenizer(folder)
     # The configured adapter belongs to the configured model, not to another that a request names.
     configured = config.adapter if model == config.model else None
-    adapters = AdapterFiles(draft=configured or folder.adapter, edit=folder.edit_adapter)
+    adapter = configured or folder.adapter
     loaded = load_backbone(
-        folder, shape, config.dtype, device, adapters=adapters, mask_id=tokenizer.mask_id
+        folder, shape, config.dtype, device, adapter=adapter, mask_id=tokenizer.mask_id
     )
     on_progress(f"preparing {folder.name} for this processor", None)
     loaded.backbone.prepare()
@@ -107,7 +107,7 @@ def _load_masked_causal(
             family="masked block diffusion on a causal backbone",
             device=str(device),
             dtype=loaded.format_name,
-            notes=(*_notes(folder, adapters), *loaded.notes),
+            notes=(*_notes(folder, adapter), *loaded.notes),
         ),
         max_context_tokens=min(config.max_context_tokens, shape.max_positions // 2),
         entropy=entropy,
@@ -125,11 +125,11 @@ def _read_shape_and_tokenizer(folder: ModelFolder) -> tuple[BackboneShape, FimTo
     return shape, tokenizer
 
 
-def _notes(folder: ModelFolder, adapters: AdapterFiles) -> tuple[str, ...]:
+def _notes(folder: ModelFolder, adapter: Path | None) -> tuple[str, ...]:
     """Return what the status says of the weights: which files changed the backbone."""
     tunings = [("tuning", tuning) for tuning in (folder.tuned_by, *folder.tunings)]
-    files = [*tunings, ("adapter", adapters.draft), ("edit adapter", adapters.edit)]
+    files = [*tunings, ("adapter", adapter)]
     notes = [f"{kind} {sha256_of(file)[:12]}" for kind, file in files if file is not None]
-    if adapters.draft is None:
+    if adapter is None:
         notes.append("no adapter for this model: one token a pass, left to right")
     return tuple(notes)

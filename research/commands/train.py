@@ -1,7 +1,4 @@
-"""``train``: train weights on a corpus, on this machine.
-
-``adapter`` and ``tuning`` train on a corpus; ``edits`` is in a file of its own.
-"""
+"""``train``: train weights on a corpus, on this machine."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +12,6 @@ from intarsia.cli.switches import debug_option
 from intarsia.cli.terminal import notices
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.service.native_libraries import spin_briefly
-from intarsia_research.commands.train_edits import edits
 
 TrainedPart: TypeAlias = Literal["adapter", "tuning"]
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -159,7 +155,6 @@ def command() -> None:
     \b
     train adapter --corpus F --out R    the gated adapter of a model
     train tuning --corpus F --out R     a model's backbone itself
-    train edits --set F --out R         the adapter that repeats an edit
 
     Ctrl-C ends a run cleanly; the same command continues it.
     """
@@ -168,4 +163,3 @@ def command() -> None:
 
 command.add_command(adapter)
 command.add_command(tuning)
-command.add_command(edits)

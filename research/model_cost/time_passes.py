@@ -12,7 +12,6 @@ import torch
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_device
-from intarsia.engine.families.masked_causal.backbone.adapter import AdapterFiles
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
@@ -56,8 +55,7 @@ def _load(model: str, dtype: Dtype) -> CausalBackbone:
     device = choose_device("cpu" if dtype == "int8" else "auto")
     shape = read_shape(folder.config)
     mask_id = read_fim_tokenizer(folder.path).mask_id
-    adapters = AdapterFiles(draft=folder.adapter, edit=folder.edit_adapter)
-    loaded = load_backbone(folder, shape, dtype, device, adapters=adapters, mask_id=mask_id)
+    loaded = load_backbone(folder, shape, dtype, device, adapter=folder.adapter, mask_id=mask_id)
     return loaded.backbone
 
 

@@ -8,7 +8,6 @@ from safetensors.torch import save_file
 from toy_causal import adapter_tensors
 
 from intarsia.engine.families.masked_causal.backbone import load as load_module
-from intarsia.engine.families.masked_causal.backbone.adapter import AdapterFiles
 from intarsia.engine.families.masked_causal.backbone.choose_format import ChosenFormat, Format
 from intarsia.engine.families.masked_causal.backbone.int8_weights import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
@@ -46,9 +45,7 @@ def backbone_of(
 ) -> CausalBackbone:
     patch.setattr(load_module, "choose_format", lambda *_, **__: ChosenFormat(matrices))
     shape = read_shape(folder.config)
-    loaded = load_backbone(
-        folder, shape, "bfloat16", CPU, adapters=AdapterFiles(draft=adapter), mask_id=3
-    )
+    loaded = load_backbone(folder, shape, "bfloat16", CPU, adapter=adapter, mask_id=3)
     assert loaded.format_name.endswith({"plain": "bfloat16"}.get(matrices, matrices))
     return loaded.backbone
 

@@ -17,7 +17,7 @@ from transformers import (
 )
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families.masked_causal.backbone.adapter import AdapterFiles, read_adapters
+from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
 from intarsia.engine.families.masked_causal.backbone.choose_format import Format
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
@@ -117,7 +117,6 @@ def toy_backbone(
     folder: Path,
     adapter: Path | None = None,
     *,
-    edit_adapter: Path | None = None,
     matrices: Format = "plain",
     dtype: torch.dtype = torch.float32,
 ) -> CausalBackbone:
@@ -126,16 +125,15 @@ def toy_backbone(
     weights = read_weights(
         [folder / "model.safetensors"], shape, is_fused=False, dtype=dtype, device=CPU
     )
-    files = AdapterFiles(draft=adapter, edit=edit_adapter)
-    adapters = read_adapters(files, shape, dtype=dtype, device=CPU)
+    gated = adapter and read_adapter(adapter, shape, dtype=dtype, device=CPU)
     mask_id = toy_text(folder).mask_id
     if matrices == "int8":
         from intarsia.engine.families.masked_causal.backbone.int8_backbone import Int8Backbone
         from intarsia.engine.families.masked_causal.backbone.int8_weights import quantize_weights
 
-        int8 = quantize_weights(weights, adapters)
+        int8 = quantize_weights(weights, gated)
         return Int8Backbone(shape, int8, mask_id=mask_id, num_threads=2)
-    return TorchBackbone(shape, torch_weights(weights, adapters, matrices), mask_id=mask_id)
+    return TorchBackbone(shape, torch_weights(weights, gated, matrices), mask_id=mask_id)
 
 
 def toy_text(folder: Path) -> FimTokenizer:

@@ -9,7 +9,6 @@ from safetensors.torch import save_file
 from toy_causal import CPU, adapter_tensors, toy_text
 from transformers import AutoModelForCausalLM
 
-from intarsia.engine.families.masked_causal.backbone.adapter import AdapterFiles
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
@@ -84,7 +83,7 @@ def our_backbone(model: str) -> CausalBackbone:
         read_shape(folder.config),
         "float32",
         CPU,
-        adapters=AdapterFiles(),
+        adapter=None,
         mask_id=toy_text(folder.path).mask_id,
     ).backbone
 

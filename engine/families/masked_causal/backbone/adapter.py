@@ -1,10 +1,8 @@
-"""Adapters: LoRA matrices that act on some rows of a pass only, and their files.
+"""The gated adapter: LoRA matrices that act on canvas rows only, and their file.
 
-The gated adapter drafts: it acts on canvas rows (gated LoRA, arXiv 2507.11851). Its serial head
-corrects a row's prediction once the token before is sampled, which the pass could not see. The edit
-adapter acts on the rows of an edit's prompt and answer (activated LoRA, arXiv 2504.12397). The
-known code before these rows does not pass through either, so its keys and values are exactly the
-backbone's.
+It drafts (gated LoRA, arXiv 2507.11851). Its serial head corrects a row's prediction once the token
+before is sampled, which the pass could not see. The known code before these rows does not pass
+through it, so its keys and values are exactly the backbone's.
 """
 
 from dataclasses import dataclass
@@ -16,7 +14,6 @@ from torch import Tensor
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.lora import read_tensors
-from intarsia.engine.families.masked_causal.backbone.adapter_kind import AdapterKind
 from intarsia.engine.families.masked_causal.backbone.lora_layers import (
     LowRankLayer,
     low_rank_layers,
@@ -49,47 +46,6 @@ class GatedAdapter:
     layers: tuple[LowRankLayer, ...]
     mask: Tensor  # (hidden,)
     head: SerialHead | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
-class Adapters:
-    """The adapters of a backbone, which act on rows that are not frozen; None: it has none."""
-
-    draft: GatedAdapter | None = None
-    edit: tuple[LowRankLayer, ...] | None = None
-
-    def layer(self, number: int) -> dict[AdapterKind, LowRankLayer]:
-        """Return the pairs of one layer, by adapter."""
-        layers: dict[AdapterKind, LowRankLayer] = {}
-        if self.draft is not None:
-            layers["draft"] = self.draft.layers[number]
-        if self.edit is not None:
-            layers["edit"] = self.edit[number]
-        return layers
-
-
-NO_ADAPTERS = Adapters()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AdapterFiles:
-    """The files of a backbone's adapters; None: it has none."""
-
-    draft: Path | None = None
-    edit: Path | None = None
-
-
-def read_adapters(
-    files: AdapterFiles, shape: BackboneShape, *, dtype: torch.dtype, device: torch.device
-) -> Adapters:
-    """Read safetensors adapters. Raises ModelError if one is damaged or does not fit."""
-    draft, edit = None, None
-    if files.draft is not None:
-        draft = read_adapter(files.draft, shape, dtype=dtype, device=device)
-    if files.edit is not None:
-        tensors = read_tensors(files.edit, dtype=dtype, device=device)
-        edit = low_rank_layers(tensors, shape, files.edit.name)
-    return Adapters(draft=draft, edit=edit)
 
 
 def read_adapter(

@@ -12,7 +12,7 @@ import torch
 
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.backbone.adapter import Adapters
+from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
 from intarsia.engine.families.masked_causal.backbone.linear import Linear, can_pack, pack
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 
@@ -36,7 +36,7 @@ class ChosenFormat(NamedTuple):
 def choose_format(
     configured: Dtype,
     shape: BackboneShape,
-    adapters: Adapters,
+    adapter: GatedAdapter | None,
     *,
     dtype: torch.dtype,
     device: torch.device,
@@ -48,7 +48,7 @@ def choose_format(
     Raises ModelError where int8 is configured and cannot run.
     """
     if configured == "int8":
-        reason = _why_not_int8(shape, adapters, device)
+        reason = _why_not_int8(shape, adapter, device)
         if reason is not None:
             raise ModelError(f"int8 cannot run here: {reason}: leave `--dtype` out")
         return ChosenFormat("int8")
@@ -58,7 +58,7 @@ def choose_format(
     note = None
     if configured == "auto" and device.type == "cpu":
         is_short = not has_room("int8")
-        reason = "memory is short" if is_short else _why_not_int8(shape, adapters, device)
+        reason = "memory is short" if is_short else _why_not_int8(shape, adapter, device)
         if reason is None:
             formats.append("int8")
         else:
@@ -92,14 +92,16 @@ def fastest(formats: list[Format], shape: BackboneShape, dtype: torch.dtype) -> 
     return formats[best]
 
 
-def _why_not_int8(shape: BackboneShape, adapters: Adapters, device: torch.device) -> str | None:
+def _why_not_int8(
+    shape: BackboneShape, adapter: GatedAdapter | None, device: torch.device
+) -> str | None:
     """Return why int8 cannot run, None where it can."""
     if device.type != "cpu":
         return f"it is for the CPU, not for {device}"
     try:
         from intarsia.engine.families.masked_causal.backbone import int8_weights
 
-        if (reason := int8_weights.why_unfit_for_int8(shape, adapters)) is not None:
+        if (reason := int8_weights.why_unfit_for_int8(shape, adapter)) is not None:
             return reason
         is_supported = int8_weights.is_int8_supported()
     except Exception as error:  # noqa: BLE001 - a compiler may fail in any way; torch does not need it

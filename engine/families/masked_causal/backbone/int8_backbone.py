@@ -40,12 +40,7 @@ class Int8Backbone(CausalBackbone):
     def __init__(
         self, shape: BackboneShape, weights: Int8Weights, *, mask_id: int, num_threads: int
     ) -> None:
-        super().__init__(
-            shape,
-            weights.embeddings,
-            mask_id=mask_id,
-            has_edit_adapter="edit" in weights.layers,
-        )
+        super().__init__(shape, weights.embeddings, mask_id=mask_id)
         self._weights = weights
         self._team = ThreadTeam(num_threads)
         self._frequencies = inverse_frequencies(shape)
@@ -56,10 +51,7 @@ class Int8Backbone(CausalBackbone):
             intermediate=shape.intermediate,
             norm_eps=np.float32(shape.norm_eps),
         )
-        self._models = {
-            kind: Model(layers=layers, shape=sizes) for kind, layers in weights.layers.items()
-        }
-        self._plain = next(iter(self._models.values()))  # for passes of frozen rows only
+        self._model = Model(layers=weights.layers, shape=sizes)
 
     @property
     def chunk_tokens(self) -> int:
@@ -89,7 +81,7 @@ class Int8Backbone(CausalBackbone):
         self._team.run(
             run_layers,
             self.shape.num_layers * PHASES_PER_LAYER + 1,
-            self._models.get(rows.adapter, self._plain),
+            self._model,
             KeysValues(keys=_bits(cache.keys), values=_bits(cache.values)),
             whole,
             wanted,
@@ -101,7 +93,7 @@ class Int8Backbone(CausalBackbone):
         return torch.from_numpy(products)
 
     def _buffers(self, rows: Rows) -> Buffers:
-        shape, layers, num_rows = self.shape, self._plain.layers, len(rows.ids)
+        shape, layers, num_rows = self.shape, self._weights.layers, len(rows.ids)
 
         def products(part: AdaptedInt8) -> Floats:
             return np.zeros((num_rows + MAX_TILE_ROWS, part.matrices.num_padded), np.float32)

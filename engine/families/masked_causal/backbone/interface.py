@@ -11,7 +11,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.decoding.tokens import ScoredToken, score_tokens
-from intarsia.engine.families.masked_causal.backbone.adapter_kind import AdapterKind
 from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
@@ -25,10 +24,9 @@ class Rows:
 
     ids: Tensor  # (rows,) long; the mask id where a canvas row is masked
     positions: Tensor  # (rows,) long
-    num_frozen: int  # the first rows are frozen; the others pass through an adapter
+    num_frozen: int  # the first rows are frozen; the others pass through the adapter
     visible: Tensor  # (rows, context + rows) bool: what each row attends to
     num_hidden: int | None = None  # how many of the last rows need hidden states; None: all
-    adapter: AdapterKind = "draft"  # that acts on the rows after the frozen ones
 
     @property
     def first_hidden(self) -> int:
@@ -40,20 +38,11 @@ class CausalBackbone(ABC):
     """A Llama-shaped model; one forward pass may hold two kinds of rows.
 
     Frozen rows are computed by the backbone as it was trained. Canvas rows pass through the gated
-    adapter too, and may attend in both directions. Instead, the rows of an edit's prompt pass
-    through the edit adapter.
+    adapter too, and may attend in both directions.
     """
 
-    def __init__(
-        self,
-        shape: BackboneShape,
-        embeddings: Embeddings,
-        *,
-        mask_id: int,
-        has_edit_adapter: bool = False,
-    ) -> None:
+    def __init__(self, shape: BackboneShape, embeddings: Embeddings, *, mask_id: int) -> None:
         self.shape = shape
-        self.has_edit_adapter = has_edit_adapter
         self.mask_id = mask_id
         self.device = embeddings.embed.device
         self._embeddings = embeddings

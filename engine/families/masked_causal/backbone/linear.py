@@ -4,8 +4,7 @@ A short pass takes as long as reading the weights takes, so matrices may be pack
 that oneDNN reads fastest (docs/design-notes/int8-passes.md). Knows neither layers nor tokens.
 """
 
-import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Protocol
@@ -15,7 +14,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.lora import LowRank
-from intarsia.engine.families.masked_causal.backbone.adapter_kind import AdapterKind
 
 _TYPICAL_ROWS = 8  # oneDNN packs a matrix for this number; others run nearly as fast
 
@@ -31,11 +29,8 @@ class Matrix(Protocol):
 class RowLinear(Protocol):
     """A matrix of a layer, which may act on some rows in another way than on frozen rows."""
 
-    def multiply(self, x: Tensor, num_frozen: int, adapter: AdapterKind) -> Tensor:
-        """Return (rows, out) of (rows, in).
-
-        An adapter acts on the rows after the first ``num_frozen``.
-        """
+    def multiply(self, x: Tensor, num_frozen: int) -> Tensor:
+        """Return (rows, out) of (rows, in); an adapter acts after the first ``num_frozen`` rows."""
         ...
 
 
@@ -88,78 +83,56 @@ class UnadaptedLinear:
 
     matrix: Matrix
 
-    def multiply(self, x: Tensor, num_frozen: int, adapter: AdapterKind) -> Tensor:
+    def multiply(self, x: Tensor, num_frozen: int) -> Tensor:
         return self.matrix.multiply(x)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LowRankMatrices:
-    """An adapter's pair next to a matrix."""
+class AdaptedLinear:
+    """A matrix and an adapter next to it. The weight stays as it is, perhaps mapped from a file."""
 
+    matrix: Matrix
     down: Matrix  # (rank, in)
     up: Matrix  # (out, rank)
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class AdaptedLinear:
-    """A matrix and adapters next to it. The weight stays as it is, perhaps mapped from a file."""
-
-    matrix: Matrix
-    pairs: Mapping[AdapterKind, LowRankMatrices]
-
-    def multiply(self, x: Tensor, num_frozen: int, adapter: AdapterKind) -> Tensor:
+    def multiply(self, x: Tensor, num_frozen: int) -> Tensor:
         y = self.matrix.multiply(x)
         if num_frozen < len(x):
-            pair = self.pairs[adapter]
-            y[num_frozen:] += pair.up.multiply(pair.down.multiply(x[num_frozen:]))
+            y[num_frozen:] += self.up.multiply(self.down.multiply(x[num_frozen:]))
         return y
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FusedLinear:
-    """A matrix with the adapters' down matrices as its last rows, for weights that are copied.
+    """A matrix with the adapter's down matrix as its last rows, for weights that are copied.
 
     A product of few numbers takes about as long as one of thousands, so one product is faster.
     """
 
-    matrix: Matrix  # (out + all ranks, in)
+    matrix: Matrix  # (out + rank, in)
     num_out: int
-    spans: Mapping[AdapterKind, slice]  # of the products: an adapter's own
-    ups: Mapping[AdapterKind, Matrix]  # (out, rank)
+    up: Matrix  # (out, rank)
 
-    def multiply(self, x: Tensor, num_frozen: int, adapter: AdapterKind) -> Tensor:
+    def multiply(self, x: Tensor, num_frozen: int) -> Tensor:
         both = self.matrix.multiply(x)
         y = both[:, : self.num_out]
         if num_frozen < len(x):
-            inner = both[num_frozen:, self.spans[adapter]]
-            y[num_frozen:] += self.ups[adapter].multiply(inner.contiguous())
+            inner = both[num_frozen:, self.num_out :]
+            y[num_frozen:] += self.up.multiply(inner.contiguous())
         return y
-
-
-def side_by_side(matrix: Matrix, changes: Mapping[AdapterKind, LowRank]) -> AdaptedLinear:
-    """Return a matrix with adapters next to it."""
-    pairs = {
-        kind: LowRankMatrices(down=Linear(change.down), up=Linear(change.up))
-        for kind, change in changes.items()
-    }
-    return AdaptedLinear(matrix, pairs)
 
 
 def fused(
     weight: Tensor,
     bias: Tensor | None,
-    changes: Mapping[AdapterKind, LowRank],
+    change: LowRank,
     *,
     matrix_of: Callable[[Tensor, Tensor | None], Matrix],
 ) -> FusedLinear:
-    """Return a copy of the weight and the adapters, in the format of ``matrix_of``."""
-    ranks = {kind: len(change.down) for kind, change in changes.items()}
-    padded = None if bias is None else torch.cat([bias, bias.new_zeros(sum(ranks.values()))])
-    ends = itertools.accumulate(ranks.values(), initial=len(weight))
-    spans = itertools.starmap(slice, itertools.pairwise(ends))
+    """Return a copy of the weight and the adapter, in the format of ``matrix_of``."""
+    padded = None if bias is None else torch.cat([bias, bias.new_zeros(len(change.down))])
     return FusedLinear(
-        matrix_of(torch.cat([weight, *(change.down for change in changes.values())]), padded),
+        matrix_of(torch.cat([weight, change.down]), padded),
         num_out=len(weight),
-        spans=dict(zip(ranks, spans, strict=True)),
-        ups={kind: matrix_of(change.up, None) for kind, change in changes.items()},
+        up=matrix_of(change.up, None),
     )

@@ -1,16 +1,13 @@
-"""Load a causal backbone and its adapters in the format that this machine runs fastest."""
+"""Load a causal backbone and its adapter in the format that this machine runs fastest."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import torch
 
 from intarsia.engine.config import Dtype
 from intarsia.engine.families.device import choose_dtype, free_bytes, require_memory
-from intarsia.engine.families.masked_causal.backbone.adapter import (
-    AdapterFiles,
-    Adapters,
-    read_adapters,
-)
+from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter, read_adapter
 from intarsia.engine.families.masked_causal.backbone.choose_format import Format, choose_format
 from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings, embeddings_of
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
@@ -41,7 +38,7 @@ def load_backbone(
     configured: Dtype,
     device: torch.device,
     *,
-    adapters: AdapterFiles,
+    adapter: Path | None,
     mask_id: int,
 ) -> LoadedBackbone:
     """Read and tune a backbone, in the configured format or the fastest one.
@@ -50,7 +47,7 @@ def load_backbone(
     something is missing, misshapen or too large for the memory.
     """
     load = _load_other_shape if is_run_by_transformers(folder.config) else _load_own_shape
-    return load(folder, shape, configured, device, adapters=adapters, mask_id=mask_id)
+    return load(folder, shape, configured, device, adapter=adapter, mask_id=mask_id)
 
 
 def _load_own_shape(
@@ -59,11 +56,15 @@ def _load_own_shape(
     configured: Dtype,
     device: torch.device,
     *,
-    adapters: AdapterFiles,
+    adapter: Path | None,
     mask_id: int,
 ) -> LoadedBackbone:
     dtype = choose_dtype(configured, device)
-    read = read_adapters(adapters, shape, dtype=dtype, device=device)
+
+    def read_in(dtype: torch.dtype) -> GatedAdapter | None:
+        return adapter and read_adapter(adapter, shape, dtype=dtype, device=device)
+
+    read = read_in(dtype)
 
     def has_room(format_: Format) -> bool:
         num_bytes = plan_memory(folder, format_, dtype, device).num_bytes
@@ -73,7 +74,7 @@ def _load_own_shape(
     plan = plan_memory(folder, chosen.format, dtype, device)
     require_memory(plan.num_bytes, device, folder.name)
     if plan.dtype != dtype:
-        read = read_adapters(adapters, shape, dtype=plan.dtype, device=device)
+        read = read_in(plan.dtype)
     weights = _read(folder, shape, plan, device)
     for tuning in folder.tunings:
         weights = tune(weights, shape, tuning)
@@ -84,7 +85,7 @@ def _load_own_shape(
     # The copy does not refer to the mapped file. Mapped a second time, only the rows that are
     # looked up come into memory; a tuning does not change the embeddings.
     source = _read(folder, shape, plan, device) if plan.is_mapped else _copy_embeddings(weights)
-    loaded = _convert(shape, weights, read, embeddings_of(source, read.draft), plan, mask_id)
+    loaded = _convert(shape, weights, read, embeddings_of(source, read), plan, mask_id)
     return replace(loaded, notes=(*notes, *loaded.notes))
 
 
@@ -94,7 +95,7 @@ def _load_other_shape(
     configured: Dtype,
     device: torch.device,
     *,
-    adapters: AdapterFiles,
+    adapter: Path | None,
     mask_id: int,
 ) -> LoadedBackbone:
     # it takes seconds to import: only where it is used
@@ -103,7 +104,7 @@ def _load_other_shape(
     )
 
     backbone, name = load_transformers_backbone(
-        folder, shape, configured, device, adapters=adapters, mask_id=mask_id
+        folder, shape, configured, device, adapter=adapter, mask_id=mask_id
     )
     return LoadedBackbone(backbone=backbone, format_name=name)
 
@@ -148,14 +149,14 @@ def _read(
 def _convert(
     shape: BackboneShape,
     weights: BackboneWeights,
-    adapters: Adapters,
+    adapter: GatedAdapter | None,
     embeddings: Embeddings,
     plan: MemoryPlan,
     mask_id: int,
 ) -> LoadedBackbone:
     """Return a backbone with its matrices copied into another format."""
     if plan.format == "packed":
-        packed = replace(torch_weights(weights, adapters, "packed"), embeddings=embeddings)
+        packed = replace(torch_weights(weights, adapter, "packed"), embeddings=embeddings)
         return LoadedBackbone(
             backbone=TorchBackbone(shape, packed, mask_id=mask_id),
             format_name=f"{_name_of(plan.dtype)}, packed",
@@ -165,7 +166,7 @@ def _convert(
     from intarsia.engine.families.masked_causal.backbone.int8_weights import quantize_weights
     from intarsia.engine.kernels.compile_cache import why_not_kept
 
-    quantized = replace(quantize_weights(weights, adapters), embeddings=embeddings)
+    quantized = replace(quantize_weights(weights, adapter), embeddings=embeddings)
     num_threads = torch.get_num_threads()
     reason = why_not_kept()
     return LoadedBackbone(

@@ -3,6 +3,7 @@
 Safetensors only, no code of the folder, no network.
 """
 
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -12,7 +13,6 @@ from safetensors import SafetensorError
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.device import choose_dtype, require_memory
-from intarsia.engine.families.masked_causal.backbone.adapter import AdapterFiles
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.transformers_backbone import (
     TransformersBackbone,
@@ -32,14 +32,14 @@ def load_transformers_backbone(
     configured: Dtype,
     device: torch.device,
     *,
-    adapters: AdapterFiles,
+    adapter: Path | None,
     mask_id: int,
 ) -> tuple[TransformersBackbone, str]:
     """Return the backbone, and the name of its number format for the user.
 
     Raises ModelError where something is missing, too large, or not for such a model.
     """
-    _require_plain(folder, configured, adapters)
+    _require_plain(folder, configured, adapter)
     dtype = choose_dtype(configured, device)
     stored = sum(path.stat().st_size for path in folder.weights)  # 16 bits a number
     require_memory(2 * stored if dtype == torch.float32 else stored, device, folder.name)
@@ -48,13 +48,13 @@ def load_transformers_backbone(
     return TransformersBackbone(shape, model, mask_id=mask_id), name
 
 
-def _require_plain(folder: ModelFolder, configured: Dtype, adapters: AdapterFiles) -> None:
+def _require_plain(folder: ModelFolder, configured: Dtype, adapter: Path | None) -> None:
     reason = None
     if configured == "int8":
         reason = "int8 is for the shapes of Llama and Qwen: leave `--dtype` out"
     elif folder.tunings:
         reason = "a tuning is for the shapes of Llama and Qwen: merge it before with other tools"
-    elif adapters.draft is not None or adapters.edit is not None:
+    elif adapter is not None:
         reason = "an adapter is for the shapes of Llama and Qwen: leave `--adapter` out"
     if reason is not None:
         raise ModelError(f"{folder.name} is computed by transformers; {reason}")

@@ -4,7 +4,6 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import torch
 
@@ -25,11 +24,6 @@ def frozen_rows(
         visible=torch.ones(num, start + num, dtype=torch.bool, device=device).tril(start),
         num_hidden=num_hidden,
     )
-
-
-def edit_rows(tokens: Sequence[int], *, start: int, device: torch.device) -> Rows:
-    """Return causal rows of known tokens that pass through the edit adapter."""
-    return replace(frozen_rows(tokens, start=start, device=device), num_frozen=0, adapter="edit")
 
 
 def outcome_rows(

@@ -6,7 +6,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.backbone.adapter_kind import AdapterKind
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rotary import (
@@ -27,7 +26,6 @@ class _Pass:
     """What all layers of one pass share."""
 
     num_frozen: int
-    adapter: AdapterKind
     cache: KvCache
     bias: Tensor  # (query heads per key-value head · rows, context + rows): -inf where masked
     cosine: Tensor  # (rows, head_dim / 2)
@@ -38,12 +36,7 @@ class TorchBackbone(CausalBackbone):
     """A backbone's weights, and a pass over them in torch."""
 
     def __init__(self, shape: BackboneShape, weights: TorchWeights, *, mask_id: int) -> None:
-        super().__init__(
-            shape,
-            weights.embeddings,
-            mask_id=mask_id,
-            has_edit_adapter=weights.has_edit_adapter,
-        )
+        super().__init__(shape, weights.embeddings, mask_id=mask_id)
         self.dtype = weights.norm.dtype
         self._weights = weights
         self._frequencies = inverse_frequencies(shape).to(self.device)
@@ -63,7 +56,6 @@ class TorchBackbone(CausalBackbone):
         cache.reserve(len(rows.ids))
         shared = _Pass(
             num_frozen=rows.num_frozen,
-            adapter=rows.adapter,
             cache=cache,
             bias=bias,
             cosine=cosine,
@@ -80,8 +72,7 @@ class TorchBackbone(CausalBackbone):
     def _attend(self, x: Tensor, i: int, layer: TorchLayer, shared: _Pass) -> Tensor:
         """Return what the attention of layer ``i`` adds to x (rows, hidden)."""
         shape, num_rows = self.shape, x.shape[0]
-        num_frozen, adapter = shared.num_frozen, shared.adapter
-        qkv = layer.qkv.multiply(self._norm(x, layer.attn_norm), num_frozen, adapter)
+        qkv = layer.qkv.multiply(self._norm(x, layer.attn_norm), shared.num_frozen)
         heads = qkv.view(num_rows, -1, shape.head_dim).transpose(0, 1)  # (heads, rows, head_dim)
         q, k, v = torch.split(heads, [shape.num_heads, shape.num_kv_heads, shape.num_kv_heads])
         if layer.q_norm is not None and layer.k_norm is not None:
@@ -92,13 +83,12 @@ class TorchBackbone(CausalBackbone):
         q = rotate(q, cosine, sine).reshape(1, shape.num_kv_heads, shape.num_groups * num_rows, -1)
         mixed = F.scaled_dot_product_attention(q, keys[None], values[None], attn_mask=shared.bias)
         mixed = mixed.view(shape.num_heads, num_rows, -1).transpose(0, 1).reshape(num_rows, -1)
-        return layer.o.multiply(mixed, num_frozen, adapter)
+        return layer.o.multiply(mixed, shared.num_frozen)
 
     def _feed_forward(self, x: Tensor, layer: TorchLayer, shared: _Pass) -> Tensor:
-        num_frozen, adapter = shared.num_frozen, shared.adapter
-        both = layer.gate_up.multiply(self._norm(x, layer.mlp_norm), num_frozen, adapter)
+        both = layer.gate_up.multiply(self._norm(x, layer.mlp_norm), shared.num_frozen)
         gate, up = both.chunk(2, dim=-1)
-        return layer.down.multiply(F.silu(gate) * up, num_frozen, adapter)
+        return layer.down.multiply(F.silu(gate) * up, shared.num_frozen)
 
     def _norm(self, x: Tensor, weight: Tensor) -> Tensor:
         return F.rms_norm(x, (x.shape[-1],), weight, self.shape.norm_eps)

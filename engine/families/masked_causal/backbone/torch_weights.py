@@ -7,17 +7,16 @@ from typing import Literal, Protocol, TypeAlias
 from torch import Tensor
 
 from intarsia.engine.families.lora import LowRank
-from intarsia.engine.families.masked_causal.backbone.adapter import Adapters
-from intarsia.engine.families.masked_causal.backbone.adapter_kind import AdapterKind
+from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
 from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings, embeddings_of
 from intarsia.engine.families.masked_causal.backbone.linear import (
+    AdaptedLinear,
     Linear,
     Matrix,
     RowLinear,
     UnadaptedLinear,
     fused,
     pack,
-    side_by_side,
 )
 from intarsia.engine.families.masked_causal.backbone.lora_layers import LowRankLayer, PartName
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
@@ -56,11 +55,10 @@ class TorchWeights:
     output: Matrix  # (vocab, hidden)
     norm: Tensor  # (hidden,)
     layers: tuple[TorchLayer, ...]
-    has_edit_adapter: bool
 
 
 def torch_weights(
-    weights: BackboneWeights, adapters: Adapters, format_: MatrixFormat
+    weights: BackboneWeights, adapter: GatedAdapter | None, format_: MatrixFormat
 ) -> TorchWeights:
     """Return the weights with their matrices in a format.
 
@@ -68,22 +66,21 @@ def torch_weights(
     small tensors are copied for that too: a view of the file would hold all of it.
     """
     return TorchWeights(
-        embeddings=embeddings_of(weights, adapters.draft),
+        embeddings=embeddings_of(weights, adapter),
         output=_MATRIX_OF[format_](weights.output),
         norm=weights.norm.clone(),
         layers=tuple(
-            _torch_layer(layer, adapters.layer(number), format_)
+            _torch_layer(layer, None if adapter is None else adapter.layers[number], format_)
             for number, layer in enumerate(weights.layers)
         ),
-        has_edit_adapter=adapters.edit is not None,
     )
 
 
 def _torch_layer(
-    layer: LayerWeights, changes: Mapping[AdapterKind, LowRankLayer], format_: MatrixFormat
+    layer: LayerWeights, change: LowRankLayer | None, format_: MatrixFormat
 ) -> TorchLayer:
-    def of(part: PartName) -> Mapping[AdapterKind, LowRank]:
-        return {kind: change.parts()[part] for kind, change in changes.items()}
+    def of(part: PartName) -> LowRank | None:
+        return None if change is None else change.parts()[part]
 
     return TorchLayer(
         attn_norm=layer.attn_norm.clone(),
@@ -100,15 +97,15 @@ def _torch_layer(
 def _linear(
     weight: Tensor,
     bias: Tensor | None,
-    changes: Mapping[AdapterKind, LowRank],
+    change: LowRank | None,
     format_: MatrixFormat,
 ) -> RowLinear:
     matrix_of = _MATRIX_OF[format_]
-    if not changes:
+    if change is None:
         return UnadaptedLinear(matrix_of(weight, _copy(bias)))
     if format_ == "plain":
-        return side_by_side(matrix_of(weight, bias), changes)
-    return fused(weight, bias, changes, matrix_of=matrix_of)
+        return AdaptedLinear(matrix_of(weight, bias), Linear(change.down), Linear(change.up))
+    return fused(weight, bias, change, matrix_of=matrix_of)
 
 
 def _copy(tensor: Tensor | None) -> Tensor | None:

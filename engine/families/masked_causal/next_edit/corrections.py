@@ -11,7 +11,6 @@ from intarsia.engine.families.masked_causal.backbone.interface import CausalBack
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.next_edit.prompt import rewrite_prompt
 from intarsia.engine.families.masked_causal.next_edit.rewrite import Rewriter
-from intarsia.engine.families.masked_causal.next_edit.window_reader import ReadWindow
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.next_edit.code_lines import lines_of, with_newline
 from intarsia.engine.families.next_edit.example import num_added_lines
@@ -38,7 +37,7 @@ class Region:
 
 
 class CorrectionWriter:
-    """Writes corrections with one backbone. With an edit adapter it sees the window, too."""
+    """Writes corrections with one backbone. It sees the example and the lines, not the window."""
 
     def __init__(self, backbone: CausalBackbone, text: FimTokenizer) -> None:
         self._backbone = backbone
@@ -46,42 +45,25 @@ class CorrectionWriter:
         self._rewriter = Rewriter(backbone, text.end_ids)
 
     def write(
-        self, region: Region, example: EditExample, window: ReadWindow, control: FillControl
+        self, region: Region, example: EditExample, control: FillControl
     ) -> Iterator[Correction]:
         """Yield the corrections of a region, each once. Raises Cancelled between two passes."""
         *prompt, last = rewrite_prompt(self._text, example, "".join(region.lines))
-        read = self._read(prompt, window, control)
+        read = self._backbone.new_cache()
+        self._rewriter.read(read, prompt, control)
         replaced = _replaced(region, example)
         draft = self._text.encode(with_newline("".join(replaced[0] if replaced else region.lines)))
-        answer = self._rewriter.write(
-            self._copy(read), [last], draft, control, is_adapted=self._is_adapted
-        )
+        answer = self._rewriter.write(self._copy(read), [last], draft, control)
         new = "".join(self._text.pieces(answer.ids, num_given=0))
-        if not self._is_adapted:
-            new = _first_lines(new, len(region.lines) + num_added_lines(example))
-        written = _change(region, new) if answer.is_whole or not self._is_adapted else None
+        written = _change(region, _first_lines(new, len(region.lines) + num_added_lines(example)))
         if written is not None:
             yield Correction(change=written, log_p=answer.log_p)
         for lines in replaced:
             by_words = _change(region, "".join(lines))
             if by_words is not None and by_words != written:
                 ids = self._text.encode(with_newline("".join(lines)))
-                log_p = self._rewriter.log_probability(
-                    self._copy(read), [last], ids, control, is_adapted=self._is_adapted
-                )
+                log_p = self._rewriter.log_probability(self._copy(read), [last], ids, control)
                 yield Correction(change=by_words, log_p=log_p)
-
-    @property
-    def _is_adapted(self) -> bool:
-        return self._backbone.has_edit_adapter
-
-    def _read(self, prompt: Sequence[int], window: ReadWindow, control: FillControl) -> KvCache:
-        """Return a cache with the prompt; with an edit adapter it follows the window."""
-        cache = self._backbone.new_cache()
-        if self._is_adapted:
-            cache.copy_prefix(window.cache, len(window.ids))
-        self._rewriter.read(cache, prompt, control, is_adapted=self._is_adapted)
-        return cache
 
     def _copy(self, cache: KvCache) -> KvCache:
         copy = self._backbone.new_cache()

@@ -41,10 +41,11 @@ from intarsia.engine.families.next_edit.region import (
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdit, NextEdits
 
-_ADAPTED = RegionSize(above=2, below=3)
 _ONE_LINE = RegionSize(above=0, below=0)
 _LINE_AND_ABOVE = RegionSize(above=1, below=0)  # as in an example that only adds lines
 _LINES_AFTER = 2  # that a gain counts too
+
+_LINES_AFTER_NEAR = 5  # that must be there too before a place near the edit is corrected
 
 NEAR_TOKENS = 160
 """Tokens below the edit that are read first: most places are there."""
@@ -136,18 +137,13 @@ class NextEditFinder:
 
     def _correct(self, round_: _Round, drops: Sequence[LineDrop]) -> list[NextEdit]:
         """Return the corrections of the first places, each place once."""
-        size = self._size(round_.example)
+        size = _LINE_AND_ABOVE if only_adds(round_.example) else _ONE_LINE
         most = round_.request.max_places
         likely = [found for found in drops if found.drop >= MIN_DROP]
         edits: list[NextEdit] = []
         for found, region in places_to_correct(likely, round_.window.lines, size, most=most):
             edits += self._correct_region(round_, found, region)
         return edits
-
-    def _size(self, example: EditExample) -> RegionSize:
-        if self._backbone.has_edit_adapter:
-            return _ADAPTED
-        return _LINE_AND_ABOVE if only_adds(example) else _ONE_LINE
 
     def _correct_region(
         self, round_: _Round, found: LineDrop, region: Sequence[WindowLine]
@@ -182,7 +178,7 @@ class NextEditFinder:
         region = Region(
             lines=[round_.text_of([line]) for line in lines], place=place.number - lines[0].number
         )
-        return self._writer.write(region, round_.example, round_.after, round_.control)
+        return self._writer.write(region, round_.example, round_.control)
 
     def _is_agreed(self, round_: _Round, lines: "_Lines") -> bool:
         return is_filled_alike(
@@ -248,8 +244,7 @@ def _is_found_near(window: EditedWindow, drops: Sequence[LineDrop]) -> bool:
     """
     if not drops or drops[0].drop < NEAR_DROP:
         return False
-    num_after = max(_ADAPTED.below, _LINES_AFTER) + _LINES_AFTER
-    return drops[0].line in window.lines[:-num_after]
+    return drops[0].line in window.lines[:-_LINES_AFTER_NEAR]
 
 
 def _require_length(window: EditedWindow, most: int) -> None:

@@ -1,8 +1,6 @@
 """The token ids of a window of code, and of the prompt that asks to repeat an edit in it.
 
-The prompt follows the window: the edit as an example, then the lines to correct in the same form.
-So it adds to what was read to find these lines, and the model sees names of the file. Training
-uses the same functions (``research/training/edits/``).
+The prompt is the edit as an example, then the lines to correct in the same form.
 """
 
 from collections.abc import Sequence

@@ -3,16 +3,16 @@
 Most of the answer repeats the old lines, so a pass verifies many of its tokens at once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
-from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
+from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
-from intarsia.engine.families.masked_causal.backbone.rows import edit_rows, frozen_rows
+from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.next_edit.drop import log_probabilities
 from intarsia.engine.fill_control import FillControl
 
@@ -27,11 +27,10 @@ class Rewritten:
 
     ids: Sequence[int]
     log_p: float
-    is_whole: bool  # it came to its end
 
 
 class Rewriter:
-    """Writes after a prompt. With an edit adapter, its rows pass through that."""
+    """Writes after a prompt with one backbone."""
 
     def __init__(self, backbone: CausalBackbone, end_ids: frozenset[int]) -> None:
         self._backbone = backbone
@@ -39,20 +38,13 @@ class Rewriter:
 
     @torch.inference_mode()
     def write(
-        self,
-        cache: KvCache,
-        prompt: Sequence[int],
-        draft: Sequence[int],
-        control: FillControl,
-        *,
-        is_adapted: bool,
+        self, cache: KvCache, prompt: Sequence[int], draft: Sequence[int], control: FillControl
     ) -> Rewritten:
         """Return what follows the prompt after a cache, which is written to.
 
         Raises Cancelled between two passes.
         """
-        rows_of = edit_rows if is_adapted else frozen_rows
-        hidden = self._read(cache, prompt, rows_of, control)
+        hidden = self.read(cache, prompt, control)
         ids: list[int] = []
         log_p, at = 0.0, 0
         proposal = list(draft[:_MAX_PROPOSED])
@@ -60,48 +52,46 @@ class Rewriter:
         while True:
             token, chosen_log_p = first
             log_p += chosen_log_p
-            if token in self._end_ids:
-                return Rewritten(ids=ids, log_p=log_p, is_whole=True)
-            if len(ids) >= len(draft) + _MAX_MORE:
-                return Rewritten(ids=ids, log_p=log_p, is_whole=False)
+            if token in self._end_ids or len(ids) >= len(draft) + _MAX_MORE:
+                return Rewritten(ids=ids, log_p=log_p)
             at, is_copied = _follow(draft, at, token)
             ids.append(token)
             size = _MAX_PROPOSED if is_copied else _AFTER_CHANGE
             proposal = list(draft[at : at + size])
             control.checkpoint()
-            accepted, first = self._verify(cache, token, proposal, rows_of)
+            accepted, first = self._verify(cache, token, proposal)
             for copied, copied_log_p in accepted:
                 log_p += copied_log_p
                 ids.append(copied)
             at += len(accepted)
 
     @torch.inference_mode()
-    def read(
-        self, cache: KvCache, prompt: Sequence[int], control: FillControl, *, is_adapted: bool
-    ) -> None:
-        """Write a prompt into a cache. Raises Cancelled between two passes."""
-        self._read(cache, prompt, edit_rows if is_adapted else frozen_rows, control)
+    def read(self, cache: KvCache, prompt: Sequence[int], control: FillControl) -> Tensor:
+        """Write a prompt into a cache; return the hidden state (1, hidden) of its last token.
+
+        Raises Cancelled between two passes.
+        """
+        hidden = torch.empty(0)
+        for start in range(0, len(prompt), SHORT_CHUNK):
+            control.checkpoint()
+            part = list(prompt[start : start + SHORT_CHUNK])
+            hidden = self._forward(cache, part)
+            cache.commit(part)
+        return hidden[-1:]
 
     @torch.inference_mode()
     def log_probability(
-        self,
-        cache: KvCache,
-        prompt: Sequence[int],
-        ids: Sequence[int],
-        control: FillControl,
-        *,
-        is_adapted: bool,
+        self, cache: KvCache, prompt: Sequence[int], ids: Sequence[int], control: FillControl
     ) -> float:
         """Return how likely ids and then an end mark follow the prompt after a cache, in nats.
 
         The cache is written to. Raises Cancelled between two passes.
         """
-        rows_of = edit_rows if is_adapted else frozen_rows
-        hidden = [self._read(cache, prompt, rows_of, control)]
+        hidden = [self.read(cache, prompt, control)]
         for start in range(0, len(ids), SHORT_CHUNK):
             control.checkpoint()
             part = list(ids[start : start + SHORT_CHUNK])
-            hidden.append(self._forward(cache, part, rows_of))
+            hidden.append(self._forward(cache, part))
             cache.commit(part)
         rows = torch.cat(hidden)
         likely = log_probabilities(self._backbone, rows[:-1], ids, control).sum()
@@ -109,25 +99,9 @@ class Rewriter:
         end = logits[list(self._end_ids)].amax() - logits.logsumexp(-1)
         return float(likely + end)
 
-    def _read(
-        self,
-        cache: KvCache,
-        prompt: Sequence[int],
-        rows_of: Callable[..., Rows],
-        control: FillControl,
-    ) -> Tensor:
-        """Read the prompt; return the hidden state (1, hidden) of its last token."""
-        hidden = torch.empty(0)
-        for start in range(0, len(prompt), SHORT_CHUNK):
-            control.checkpoint()
-            part = list(prompt[start : start + SHORT_CHUNK])
-            hidden = self._forward(cache, part, rows_of)
-            cache.commit(part)
-        return hidden[-1:]
-
-    def _forward(self, cache: KvCache, ids: Sequence[int], rows_of: Callable[..., Rows]) -> Tensor:
+    def _forward(self, cache: KvCache, ids: Sequence[int]) -> Tensor:
         cache.reserve(len(ids))
-        rows = rows_of(ids, start=len(cache), device=self._backbone.device)
+        rows = frozen_rows(ids, start=len(cache), device=self._backbone.device)
         return self._backbone.forward(rows, cache)
 
     def _choose(self, hidden: Tensor) -> tuple[int, float]:
@@ -137,15 +111,11 @@ class Rewriter:
         return token, float(logits[token] - logits.logsumexp(-1))
 
     def _verify(
-        self,
-        cache: KvCache,
-        token: int,
-        proposal: Sequence[int],
-        rows_of: Callable[..., Rows],
+        self, cache: KvCache, token: int, proposal: Sequence[int]
     ) -> tuple[list[tuple[int, float]], tuple[int, float]]:
         """Return the proposed tokens that the model would write itself, and its next token."""
         ids = [token, *proposal]
-        logits = self._backbone.logits(self._forward(cache, ids, rows_of)).float()
+        logits = self._backbone.logits(self._forward(cache, ids)).float()
         likeliest = logits.argmax(-1).tolist()
         log_p = (logits.amax(-1) - logits.logsumexp(-1)).tolist()
         num = 0

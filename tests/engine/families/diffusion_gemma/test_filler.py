@@ -375,6 +375,8 @@ def test_a_suspended_fill_returns_what_it_returns_alone(filler: DiffusionGemmaFi
 
 
 def test_next_edits_are_refused_with_the_reason(filler: DiffusionGemmaFiller) -> None:
-    request = FindNextEdits(id=1, parts=(TextPart(before="a\n", after="b\n", may_change=True),))
+    request = FindNextEdits(
+        id=1, parts=(TextPart(before="a\n", after="b\n", may_change=True),), example=None
+    )
     with pytest.raises(ValueError, match="this model finds no next edits: use one of the masked"):
         filler.find_next_edits(request, NO_CONTROL)

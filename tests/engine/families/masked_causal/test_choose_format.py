@@ -13,8 +13,6 @@ from intarsia.engine.families.lora import LowRank
 from intarsia.engine.families.masked_causal.backbone import choose_format as format_choice
 from intarsia.engine.families.masked_causal.backbone import int8_weights
 from intarsia.engine.families.masked_causal.backbone.adapter import (
-    NO_ADAPTERS,
-    Adapters,
     GatedAdapter,
     read_adapter,
 )
@@ -62,7 +60,7 @@ def choose(
     def room(of: Format) -> bool:
         return has_room or of == "int8"
 
-    chosen = choose_format(wanted, shape, NO_ADAPTERS, dtype=dtype, device=device, has_room=room)
+    chosen = choose_format(wanted, shape, None, dtype=dtype, device=device, has_room=room)
     return chosen.format
 
 
@@ -103,7 +101,7 @@ def test_nothing_is_copied_where_there_is_no_room(
     shape: BackboneShape, offered: list[list[Format]]
 ) -> None:
     found = choose_format(
-        "auto", shape, NO_ADAPTERS, dtype=torch.float32, device=CPU, has_room=lambda of: False
+        "auto", shape, None, dtype=torch.float32, device=CPU, has_room=lambda of: False
     )
     assert (found.format, offered) == ("plain", [])
     assert found.note == "int8 is not used: memory is short"
@@ -117,7 +115,7 @@ def test_why_int8_is_not_used_is_noted(
 
     monkeypatch.setattr(int8_weights, "is_int8_supported", fail)
     found = choose_format(
-        "auto", shape, NO_ADAPTERS, dtype=torch.float32, device=CPU, has_room=lambda of: True
+        "auto", shape, None, dtype=torch.float32, device=CPU, has_room=lambda of: True
     )
     assert found.format != "int8"
     assert "int8 is not used: its products cannot be compiled here" in str(found.note)
@@ -130,13 +128,16 @@ def test_an_adapter_of_several_ranks_is_left_to_torch(shape: BackboneShape, adap
     wider = LowRank(down=torch.cat([first.o.down] * 2), up=torch.cat([first.o.up] * 2, dim=1))
     uneven = replace(gate, layers=(replace(first, o=wider), *gate.layers[1:]))
     even = replace(gate, layers=tuple(replace(it, o=wider) for it in gate.layers))
+    wide = LowRank(down=torch.cat([first.o.down] * 16), up=torch.cat([first.o.up] * 16, dim=1))
+    too_wide = replace(gate, layers=tuple(replace(it, o=wide) for it in gate.layers))
 
     def why(adapter: GatedAdapter) -> str | None:
-        return int8_weights.why_unfit_for_int8(shape, Adapters(draft=adapter))
+        return int8_weights.why_unfit_for_int8(shape, adapter)
 
     assert why(gate) is None
     assert why(even) is None
     assert "differs between layers" in str(why(uneven))
+    assert "ranks are not between 1 and" in str(why(too_wide))
 
 
 @in_int8

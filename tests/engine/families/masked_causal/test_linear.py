@@ -6,8 +6,6 @@ from torch import Tensor
 
 from intarsia.engine.families.lora import LowRank
 from intarsia.engine.families.masked_causal.backbone.adapter import (
-    NO_ADAPTERS,
-    Adapters,
     GatedAdapter,
 )
 from intarsia.engine.families.masked_causal.backbone.linear import (
@@ -62,24 +60,24 @@ def test_packed_weights_do_not_hold_the_originals(matrices: MatrixFormat, adapte
     weights = _weights()
     tensors = [weights.norm, *_tensors(weights.layers[0])]
     before = [tensor.clone() for tensor in tensors]
-    as_run = torch_weights(weights, _adapters() if adapter else NO_ADAPTERS, matrices)
+    as_run = torch_weights(weights, _adapter() if adapter else None, matrices)
     assert all(map(torch.equal, tensors, before))
     x = numbers(3, 16)
-    qkv = as_run.layers[0].qkv.multiply(x, 1, "draft")
+    qkv = as_run.layers[0].qkv.multiply(x, 1)
     for tensor in tensors:
         tensor.zero_()
     layer = as_run.layers[0]
     assert as_run.norm.all() and layer.attn_norm.all() and layer.mlp_norm.all()
     for copied in (layer.q_norm, layer.k_norm):
         assert copied is not None and copied.all()
-    assert torch.equal(layer.qkv.multiply(x, 1, "draft"), qkv)  # its bias too
+    assert torch.equal(layer.qkv.multiply(x, 1), qkv)  # its bias too
 
 
 @pytest.mark.parametrize("matrices", FORMATS)
 @pytest.mark.parametrize("num_frozen", [0, 2, 5])
 def test_an_adapter_acts_on_canvas_rows_alone(matrices: MatrixFormat, num_frozen: int) -> None:
-    weights, change = _weights(), _adapters()
-    bare, gated = (torch_weights(weights, it, matrices).layers[0] for it in (NO_ADAPTERS, change))
+    weights, change = _weights(), _adapter()
+    bare, gated = (torch_weights(weights, it, matrices).layers[0] for it in (None, change))
     exact = torch_weights(weights, change, "plain").layers[0]
     for name, width in (("qkv", 16), ("o", 16), ("gate_up", 16), ("down", 32)):
         x = numbers(5, width, seed=4)
@@ -91,27 +89,27 @@ def test_an_adapter_acts_on_canvas_rows_alone(matrices: MatrixFormat, num_frozen
 
 
 def test_an_adapted_matrix_adds_the_low_rank_product() -> None:
-    weights, change = _weights(), _adapters()
-    pair, x = change.layer(0)["draft"].down, numbers(4, 32)
-    found = torch_weights(weights, change, "plain").layers[0].down.multiply(x, 1, "draft")
+    weights, change = _weights(), _adapter()
+    pair, x = change.layers[0].down, numbers(4, 32)
+    found = torch_weights(weights, change, "plain").layers[0].down.multiply(x, 1)
     expected = x @ weights.layers[0].down.T
     expected[1:] += x[1:] @ pair.down.T @ pair.up.T
     torch.testing.assert_close(found, expected)
 
 
 def _product(layer: TorchLayer, name: str, x: Tensor, num_frozen: int) -> Tensor:
-    found: Tensor = getattr(layer, name).multiply(x, num_frozen, "draft")
+    found: Tensor = getattr(layer, name).multiply(x, num_frozen)
     return found
 
 
-def _adapters() -> Adapters:
+def _adapter() -> GatedAdapter:
     def pair(into: int, out: int, seed: int) -> LowRank:
         return LowRank(down=numbers(4, into, seed=seed), up=numbers(out, 4, seed=seed + 1))
 
     layer = LowRankLayer(
         qkv=pair(16, 32, 10), o=pair(16, 16, 12), gate_up=pair(16, 64, 14), down=pair(32, 16, 16)
     )
-    return Adapters(draft=GatedAdapter(layers=(layer,), mask=torch.ones(16), head=None))
+    return GatedAdapter(layers=(layer,), mask=torch.ones(16), head=None)
 
 
 def _tensors(layer: LayerWeights) -> list[Tensor]:

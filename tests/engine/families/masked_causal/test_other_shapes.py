@@ -17,7 +17,6 @@ from transformers import AutoModelForCausalLM
 
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.backbone.adapter import AdapterFiles
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import branch_rows, frozen_rows
@@ -52,9 +51,7 @@ def loaded(folder: Path) -> CausalBackbone:
     found = locate_model(str(folder), lambda stage, share: None, rows_tuned_by=rows_tuned_by)
     shape = read_shape(found.config)
     mask_id = toy_text(folder).mask_id
-    return load_backbone(
-        found, shape, "float32", CPU, adapters=AdapterFiles(), mask_id=mask_id
-    ).backbone
+    return load_backbone(found, shape, "float32", CPU, adapter=None, mask_id=mask_id).backbone
 
 
 def reference(folder: Path) -> Any:

@@ -1,10 +1,8 @@
 """What may replace a line: the model's answer, and the edit's own replacement, each once."""
 
 import pytest
-import torch
 
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.next_edit import corrections
 from intarsia.engine.families.masked_causal.next_edit.corrections import (
     Correction,
@@ -12,7 +10,6 @@ from intarsia.engine.families.masked_causal.next_edit.corrections import (
     Region,
 )
 from intarsia.engine.families.masked_causal.next_edit.rewrite import Rewritten
-from intarsia.engine.families.masked_causal.next_edit.window_reader import ReadWindow
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.next_edit.region import LineChange
 from intarsia.engine.fill_control import NO_CONTROL
@@ -26,8 +23,8 @@ BY_WORDS = LineChange(first=1, num_lines=1, new_lines=["b = new(2)\n"])
 class Writer:
     """Answers with a text, in the place of a rewriter, and says that all others are unlikely."""
 
-    def __init__(self, text: FimTokenizer, answer: str, *, is_whole: bool = True) -> None:
-        self.answer = Rewritten(ids=text.encode(answer), log_p=-1.0, is_whole=is_whole)
+    def __init__(self, text: FimTokenizer, answer: str) -> None:
+        self.answer = Rewritten(ids=text.encode(answer), log_p=-1.0)
         self.drafts: list[str] = []
         self._text = text
 
@@ -41,14 +38,6 @@ class Writer:
         return -9.0
 
 
-def window(backbone: CausalBackbone) -> ReadWindow:
-    cache, ids = backbone.new_cache(), [5, 6, 7]
-    with torch.inference_mode():
-        hidden = backbone.forward(frozen_rows(ids, start=0, device=backbone.device), cache)
-    cache.commit(ids)
-    return ReadWindow(ids=tuple(ids), cache=cache, hidden=hidden, first=0)
-
-
 def written(
     backbone: CausalBackbone,
     text: FimTokenizer,
@@ -58,7 +47,7 @@ def written(
 ) -> tuple[list[Correction], str]:
     writer = Writer(text, answer)
     monkeypatch.setattr(corrections, "Rewriter", lambda *_: writer)
-    found = CorrectionWriter(backbone, text).write(REGION, example, window(backbone), NO_CONTROL)
+    found = CorrectionWriter(backbone, text).write(REGION, example, NO_CONTROL)
     return list(found), writer.drafts[0]
 
 
@@ -93,11 +82,9 @@ def test_an_edit_that_replaces_nothing_there_leaves_the_models_answer_alone(
     assert (found, draft) == ([], "a = 1\nb = old(2)\n")
 
 
-@pytest.mark.parametrize("kind", ["plain", "adapted"])
 def test_real_answers_come_with_their_likelihoods(
-    backbone: CausalBackbone, adapted: CausalBackbone, text: FimTokenizer, kind: str
+    backbone: CausalBackbone, text: FimTokenizer
 ) -> None:
-    of = backbone if kind == "plain" else adapted
-    found = list(CorrectionWriter(of, text).write(REGION, RENAME, window(of), NO_CONTROL))
+    found = list(CorrectionWriter(backbone, text).write(REGION, RENAME, NO_CONTROL))
     assert BY_WORDS in [it.change for it in found]
     assert all(it.log_p < 0 for it in found)

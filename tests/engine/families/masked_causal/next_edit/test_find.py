@@ -33,17 +33,12 @@ def request(**changes: object) -> FindNextEdits:
     return FindNextEdits(id=4, **{**fields, **changes})
 
 
-@pytest.fixture(params=["plain", "adapted"])
+@pytest.fixture
 def finder(
-    request: pytest.FixtureRequest,
-    backbone: CausalBackbone,
-    adapted: CausalBackbone,
-    text: FimTokenizer,
-    monkeypatch: pytest.MonkeyPatch,
+    backbone: CausalBackbone, text: FimTokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> NextEditFinder:
     monkeypatch.setattr(find, "MIN_DROP", 0.0)
-    of = backbone if request.param == "plain" else adapted
-    return NextEditFinder(of, text, lambda _: (None, 0), max_tokens=300)
+    return NextEditFinder(backbone, text, lambda _: (None, 0), max_tokens=300)
 
 
 def check(answer: NextEdits, asked: FindNextEdits, *, places: range) -> None:

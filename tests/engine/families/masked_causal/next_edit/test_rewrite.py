@@ -1,4 +1,4 @@
-"""Lines that are written again: the same text with a draft as without, and with the adapter."""
+"""Lines that are written again: the same text with a draft as without."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from cancel_when import cancelling
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.backbone.rows import edit_rows, frozen_rows
+from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.next_edit.rewrite import Rewriter, Rewritten
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
@@ -21,42 +21,34 @@ def written(
     backbone: CausalBackbone,
     text: FimTokenizer,
     draft: Sequence[int],
-    *,
-    is_adapted: bool,
     control: FillControl = NO_CONTROL,
 ) -> Rewritten:
     cache = backbone.new_cache()
     prompt = text.encode("original:\na = 1\nupdated:\n")
     rewriter = Rewriter(backbone, frozenset(range(256, 300)))
-    return rewriter.write(cache, prompt, draft, control, is_adapted=is_adapted)
+    return rewriter.write(cache, prompt, draft, control)
 
 
 @torch.inference_mode()
-def one_by_one(
-    backbone: CausalBackbone, text: FimTokenizer, num: int, *, is_adapted: bool
-) -> tuple[list[int], float]:
+def one_by_one(backbone: CausalBackbone, text: FimTokenizer, num: int) -> tuple[list[int], float]:
     """Return greedy tokens, each from a pass over all before it, and their log-probability."""
-    rows_of = edit_rows if is_adapted else frozen_rows
     ids, total = text.encode("original:\na = 1\nupdated:\n"), 0.0
     start = len(ids)
     for _ in range(num):
-        rows = rows_of(ids, start=0, device=backbone.device)
+        rows = frozen_rows(ids, start=0, device=backbone.device)
         logits = backbone.logits(backbone.forward(rows, backbone.new_cache()))[-1].log_softmax(-1)
         ids.append(int(logits.argmax()))
         total += float(logits.max())
     return ids[start:], total
 
 
-@pytest.mark.parametrize("is_adapted", [False, True])
-def test_any_draft_gives_the_greedy_text(
-    adapted: CausalBackbone, text: FimTokenizer, is_adapted: bool
-) -> None:
-    plain = written(adapted, text, [], is_adapted=is_adapted)
-    exact, log_p = one_by_one(adapted, text, len(plain.ids), is_adapted=is_adapted)
+def test_any_draft_gives_the_greedy_text(backbone: CausalBackbone, text: FimTokenizer) -> None:
+    plain = written(backbone, text, [])
+    exact, log_p = one_by_one(backbone, text, len(plain.ids))
     assert plain.ids == exact
     good, half = exact, [*exact[:9], 7, 7, *exact[11:]]
     for draft in (good, half, [5] * 30):
-        found = written(adapted, text, draft, is_adapted=is_adapted)
+        found = written(backbone, text, draft)
         shared = min(len(found.ids), len(exact))
         assert found.ids[:shared] == exact[:shared]
         if len(found.ids) == len(exact):
@@ -64,45 +56,29 @@ def test_any_draft_gives_the_greedy_text(
     assert log_p < 0
 
 
-def test_the_adapter_changes_the_text(adapted: CausalBackbone, text: FimTokenizer) -> None:
-    with_it = written(adapted, text, [], is_adapted=True)
-    assert with_it.ids != written(adapted, text, [], is_adapted=False).ids
-
-
-def test_without_the_adapter_the_rows_are_the_backbones_own(
-    adapted: CausalBackbone, backbone: CausalBackbone, text: FimTokenizer
-) -> None:
-    one, other = (written(it, text, [], is_adapted=False) for it in (adapted, backbone))
-    assert one == other
-
-
 def test_it_ends_between_two_passes(backbone: CausalBackbone, text: FimTokenizer) -> None:
     seen: list[bool] = []
     control = cancelling(lambda: seen.append(True) or len(seen) > 3)
     with pytest.raises(Cancelled):
-        written(backbone, text, [], is_adapted=False, control=control)
+        written(backbone, text, [], control=control)
 
 
 def test_a_text_without_an_end_is_cut_off(backbone: CausalBackbone, text: FimTokenizer) -> None:
     found = Rewriter(backbone, frozenset()).write(
-        backbone.new_cache(), text.encode("a = "), [], NO_CONTROL, is_adapted=False
+        backbone.new_cache(), text.encode("a = "), [], NO_CONTROL
     )
-    assert not found.is_whole
     assert 0 < len(found.ids) < 200
 
 
-@pytest.mark.parametrize("is_adapted", [False, True])
 def test_the_likelihood_of_a_text_is_that_of_its_tokens_one_by_one(
-    adapted: CausalBackbone, text: FimTokenizer, is_adapted: bool
+    backbone: CausalBackbone, text: FimTokenizer
 ) -> None:
     ends = frozenset(range(256, 280))
     prompt, ids = text.encode("original:\na = 1\nupdated:\n"), text.encode("a = 2\n" * 9)
-    found = Rewriter(adapted, ends).log_probability(
-        adapted.new_cache(), prompt, ids, NO_CONTROL, is_adapted=is_adapted
-    )
-    rows = (edit_rows if is_adapted else frozen_rows)([*prompt, *ids], start=0, device=CPU)
+    found = Rewriter(backbone, ends).log_probability(backbone.new_cache(), prompt, ids, NO_CONTROL)
+    rows = frozen_rows([*prompt, *ids], start=0, device=CPU)
     with torch.inference_mode():
-        hidden = adapted.forward(rows, adapted.new_cache())
-        likely = adapted.logits(hidden[len(prompt) - 1 :]).log_softmax(-1)
+        hidden = backbone.forward(rows, backbone.new_cache())
+        likely = backbone.logits(hidden[len(prompt) - 1 :]).log_softmax(-1)
     exact = sum(float(likely[i, token]) for i, token in enumerate(ids))
     assert found == pytest.approx(exact + float(likely[-1, sorted(ends)].max()), abs=1e-2)
