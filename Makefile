@@ -113,7 +113,7 @@ eval: setup
 	  --decoding autoregressive --decoding speculative --decoding entropy \
 	  --save build/eval/run.json
 
-# Eight clients at work, a fault every minute: MINUTES=60. The report is in build/soak.
+# Eight clients at work, a fault every minute: MINUTES=60. The report is build/soak.md.
 soak: setup
 	$(BIN)/python tests/support/soak --minutes $(or $(MINUTES),60)
 

@@ -1,169 +1,266 @@
 """A user at an editor, drawn with a seed: types, asks, accepts, undoes, deletes, opens, closes."""
 
 import asyncio
+import contextlib
 import itertools
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from random import Random
 from typing import Any
 
+from editor_clients import ask_inline, connected, vscode
+from faults.engine_faults import digest_of
+from faults.ground import Ground
 from lsprotocol import types
-from soak.open_text import OpenText
-from soak.soak_client import SoakClient
+from pytest_lsp import LanguageClient
+from rule_server import rule_server_command
+from soak.document import Document
+from soak.record import NO_SUGGESTION, Record
 
 WORDS = ("value", "total", "é_name", "items", "result", "naïve", "π", "count", "offset", "row")
 LINES = ("a = 1\n", "total = first + second\n", "é = '𝄞 🎼'\n", "result = call(value, row)\n")
+CHECK = "\nchecked = 1\ndigest = "
 MAX_CHARACTERS = 2_000
 """The engine sees the whole text before the cursor up to here, so its digest is of all of it."""
 MAX_OPEN, NUM_FILES = 3, 6
 KEY_S = (0.03, 0.18)
+SERVER = rule_server_command(
+    rules=[
+        ["digest =", "{digest}"],
+        *([f"{name} =", f"!{name}"] for name in ("crash", "wedge", "spin", "device")),
+    ],
+    text="value + other(row)",
+    step_seconds=0.002,
+    unsure=("other",),
+)
+"""Its engine answers with digests, and fails after these words."""
 
 
 class Typist:
-    """Works at a client until ``stop``; survives the end of its server."""
+    """Works at a server, which may be killed and is then replaced; the last document is in front.
 
-    def __init__(self, client: SoakClient, seed: int, environment: Mapping[str, str]) -> None:
-        self.client = client
-        self._random = Random(f"{seed} {client.number}")
-        self._environment = environment
+    Raises RuntimeError where a server has ended: pygls fails the requests that are open then.
+    """
+
+    def __init__(self, number: int, ground: Ground, record: Record, seed: int) -> None:
+        self.number = number
+        self.documents: list[Document] = []
+        self._ground = ground
+        self._record = record
+        self._random = Random(f"{seed} {number}")
+        self._encoding = ("utf-16", "utf-8", "utf-32")[number % 3]
         self._ids = itertools.count()
+        self._process = contextlib.AsyncExitStack()
         self._waiting: set[asyncio.Task[Any]] = set()
-        self._stopped = asyncio.Event()
-        self._actions: dict[Callable[[OpenText], Awaitable[None]], int] = {
-            self._word: 40,
-            self._line: 10,
-            self._delete: 7,
-            self._undo: 9,
-            self._paste: 4,
-            self._several_cursors: 3,
-            self._move: 8,
-            self._invoke: 5,
-            self._check: 9,
-            self._another_document: 5,
-        }
+        self.client: LanguageClient
 
-    async def run(self) -> None:
-        """Work until told to stop; then wait for the answers that are due."""
-        while not self._stopped.is_set():
-            await self.survive(self._act)
+    @property
+    def server(self) -> Any:
+        """The process of the server: asyncio's."""
+        return self.client._server
+
+    async def start(self) -> None:
+        """Start a server, and open what is open here, as an editor does after a crash."""
+        self.client = await self._process.enter_async_context(
+            connected(self._ground.address, SERVER, environment=self._ground.environment())
+        )
+        self.client.log_messages = _Log(self._record)
+        who = vscode()
+        who.capabilities.experimental = {"intarsia": {"status": True, "drafts": True}}
+        for method in ("intarsia/status", "intarsia/draft"):
+            self.client.feature(method)(lambda params: None)
+        assert who.capabilities.general is not None
+        who.capabilities.general.position_encodings = [types.PositionEncodingKind(self._encoding)]
+        project = self._ground.project
+        who.workspace_folders = [types.WorkspaceFolder(project.as_uri(), project.name)]
+        answer = await self.client.initialize_session(who)
+        assert answer.capabilities.position_encoding == self._encoding
+        for document in self.documents:
+            self.client.text_document_did_open(document.opening())
+
+    async def end(self) -> None:
+        """Shut the server down in good order."""
+        await self.client.shutdown_session()
+        await self._process.aclose()
+
+    async def work(self, stopped: asyncio.Event) -> None:
+        """Work until told to stop, then wait for the answers that are due."""
+        while not stopped.is_set():
+            try:
+                await self._act()
+            except (RuntimeError, OSError):
+                if self.server.returncode is None:
+                    raise
+            if self.server.returncode is not None:
+                await asyncio.gather(*self._waiting)
+                await self._process.aclose()
+                await self.start()
         await asyncio.gather(*self._waiting)
 
-    def stop(self) -> None:
-        """Stop after the present action."""
-        self._stopped.set()
-
-    async def survive(self, act: Callable[[], Awaitable[None]]) -> None:
-        """Act; where the server has ended, start another one, as an editor does."""
-        try:
-            await act()
-        except (RuntimeError, OSError):
-            if not self.client.has_ended:
-                raise
-        if self.client.has_ended:
-            await asyncio.gather(*self._waiting)
-            await self.client.replace(self._environment)
-
-    async def check_all(self) -> bool:
+    async def is_in_step(self) -> bool:
         """Tell whether the server has each document as it is here."""
-        verdicts = [await self.client.check(text, self._id()) for text in list(self.client.texts)]
-        return all(verdict == "same" for verdict in verdicts)
+        return all([await self._check(document) for document in list(self.documents)])
+
+    async def ask(self, document: Document, *, is_invoked: bool = False, id: str = "") -> Any:
+        """Return the first item at the cursor, None where there is none."""
+        if self.server.returncode is not None:
+            raise RuntimeError("the server has ended")
+        at, version = document.position(document.cursor), document.version
+        params = ask_inline(document.uri, at.line, at.character, is_invoked=is_invoked)
+        send = self.client.protocol.send_request_async
+        method, id = types.TEXT_DOCUMENT_INLINE_COMPLETION, id or self._id()
+        answer = await self._record.ask(self.number, send(method, params, msg_id=id))
+        if answer is None and version != document.version:
+            self._record.num_outdated += 1
+        return answer.items[0] if answer is not None and answer.items else None
+
+    async def ask_for(self, line: str) -> None:
+        """Ask in a document of its own that has this line, without an interest in the answer."""
+        uri = (self._ground.project / "fault.py").as_uri()
+        document = Document(uri, line, self._encoding)
+        with contextlib.suppress(RuntimeError, OSError):
+            self.client.text_document_did_open(document.opening())
+            await self.ask(document, is_invoked=True)
+            self._close(document)
+
+    async def _check(self, document: Document) -> bool:
+        """Compare the server's text with ours. The line that asks for its digest is taken back.
+
+        False, too, where there is no answer, as while an engine is replaced.
+        """
+        end = len(document.text)
+        self._change(document.edit((end, end, CHECK)))
+        version, expected = document.version, document.text
+        item = await self.ask(document, is_invoked=True)
+        if document.version == version:
+            self._change(document.undo())
+        if item is None:
+            return False
+        self._record.num_compared += 1
+        is_same = str(item.insert_text) == digest_of(expected)
+        if not is_same:
+            self._record.differ.append(f"client {self.number}, {document.uri}: not {expected!r}")
+        return is_same
 
     async def _act(self) -> None:
-        if not self.client.texts:
-            self.client.open(self._name(), "".join(self._random.choices(LINES, k=8)))
-        text = self.client.texts[-1]
-        if len(text.text) > MAX_CHARACTERS:
-            self.client.change(text.replace_all(text.text[: MAX_CHARACTERS // 4]))
-        actions, weights = list(self._actions), list(self._actions.values())
-        await self._random.choices(actions, weights)[0](text)
+        if not self.documents:
+            self._open()
+        document = self.documents[-1]
+        if len(document.text) > MAX_CHARACTERS:
+            self._change(document.edit((MAX_CHARACTERS // 4, len(document.text), "")))
+        actions: dict[Callable[[Document], Awaitable[Any]], int] = {
+            self._type_word: 40,
+            self._type_lines: 14,
+            self._delete: 7,
+            self._undo: 9,
+            self._edit_with_several_cursors: 3,
+            self._move: 8,
+            self._ask_and_accept: 5,
+            self._check: 9,
+            self._go_to_another: 5,
+        }
+        await self._random.choices(list(actions), list(actions.values()))[0](document)
         await self._pause()
 
-    async def _word(self, text: OpenText) -> None:
-        """Type a word; ask at some keys, as editors do, and type on or wait."""
+    async def _type_word(self, document: Document) -> None:
+        """Ask at some keys, as editors do, and type on or wait."""
         for key in self._random.choice(WORDS) + self._random.choice((" ", " = ", " + ", "")):
-            self.client.change(text.insert(key))
+            self._change(document.insert(key))
             if self._random.random() < 0.3:
-                self._ask_and_type_on(text)
+                self._ask_and_go_on(document)
             await self._pause()
-        await self._ask_and_wait(text)
+        await self._ask_and_accept(document)
 
-    def _ask_and_type_on(self, text: OpenText) -> None:
+    def _ask_and_go_on(self, document: Document) -> None:
+        """Ask, and cancel half of the requests."""
         id = self._id()
-        task = asyncio.ensure_future(self.client.ask(text, id))
+        task = asyncio.ensure_future(self.ask(document, id=id))
         self._waiting.add(task)
         task.add_done_callback(self._waiting.discard)
         if self._random.random() < 0.5:
-            asyncio.get_running_loop().call_later(
-                self._random.uniform(*KEY_S), self._cancel, id, task
-            )
+            pause_s = self._random.uniform(*KEY_S)
+            asyncio.get_running_loop().call_later(pause_s, self._cancel, id, task)
 
     def _cancel(self, id: str, task: "asyncio.Task[Any]") -> None:
-        if not task.done() and not self.client.has_ended:
-            self.client.client.cancel_request(types.CancelParams(id))
+        if not task.done() and self.server.returncode is None:
+            self.client.cancel_request(types.CancelParams(id))
 
-    async def _ask_and_wait(self, text: OpenText, *, is_invoked: bool = False) -> None:
-        version = text.version
-        item = await self.client.ask(text, self._id(), is_invoked=is_invoked)
-        if item is None or text.version != version or self._random.random() < 0.5:
+    async def _ask_and_accept(self, document: Document) -> None:
+        """Ask, and accept half of the answers, some in part, as by a key for the next word."""
+        version, is_invoked = document.version, self._random.random() < 0.1
+        item = await self.ask(document, is_invoked=is_invoked)
+        if item is None or document.version != version or self._random.random() < 0.5:
             return
         accepted = str(item.insert_text)
-        if self._random.random() < 0.3:  # only a part, as by a key for the next word
+        if self._random.random() < 0.3:
             accepted = accepted[: self._random.randint(1, len(accepted))]
-        start, end = text.offset(item.range.start), text.offset(item.range.end)
-        self.client.change(text.edit((start, end, accepted)))
+        where = item.range
+        start, end = document.offset(where.start), document.offset(where.end)
+        self._change(document.edit((start, end, accepted)))
 
-    async def _line(self, text: OpenText) -> None:
-        self.client.change(text.insert("\n"))
-        await self._ask_and_wait(text)
+    async def _type_lines(self, document: Document) -> None:
+        """Begin a line, or paste some."""
+        self._change(document.insert(self._random.choice(("\n", "".join(LINES)))))
+        await self._ask_and_accept(document)
 
-    async def _delete(self, text: OpenText) -> None:
-        start = max(0, text.cursor - self._random.randint(1, 12))
-        if start < text.cursor:
-            self.client.change(text.edit((start, text.cursor, "")))
-        self._ask_and_type_on(text)
+    async def _delete(self, document: Document) -> None:
+        start = max(0, document.cursor - self._random.randint(1, 12))
+        self._change(document.edit((start, document.cursor, "")))
+        self._ask_and_go_on(document)
 
-    async def _undo(self, text: OpenText) -> None:
-        for _ in range(self._random.randint(1, 5)):
-            self.client.change(text.undo())
+    async def _undo(self, document: Document) -> None:
+        for _ in range(min(len(document.undone), self._random.randint(1, 5))):
+            self._change(document.undo())
             await self._pause()
-        self._ask_and_type_on(text)
+        self._ask_and_go_on(document)
 
-    async def _paste(self, text: OpenText) -> None:
-        self.client.change(text.insert("".join(self._random.choices(LINES, k=4))))
-        self._ask_and_type_on(text)
+    async def _edit_with_several_cursors(self, document: Document) -> None:
+        places = sorted(self._random.choices(range(len(document.text) + 1), k=3), reverse=True)
+        self._change(document.edit(*((place, place, "x") for place in places)))
 
-    async def _several_cursors(self, text: OpenText) -> None:
-        places = sorted(self._random.choices(range(len(text.text) + 1), k=3), reverse=True)
-        self.client.change(text.edit(*((place, place, "x") for place in places)))
+    async def _move(self, document: Document) -> None:
+        document.cursor = self._random.randint(0, len(document.text))
+        await self._ask_and_accept(document)
 
-    async def _move(self, text: OpenText) -> None:
-        text.cursor = self._random.choice((len(text.text), self._random.randint(0, len(text.text))))
-        await self._ask_and_wait(text)
-
-    async def _invoke(self, text: OpenText) -> None:
-        await self._ask_and_wait(text, is_invoked=True)
-
-    async def _check(self, text: OpenText) -> None:
-        await self.client.check(text, self._id())
-
-    async def _another_document(self, text: OpenText) -> None:
-        """Open one, and close the oldest of too many; or go to the one before."""
+    async def _go_to_another(self, document: Document) -> None:
+        """Go to the one that is open longest; or open one, and close that one of too many."""
         if self._random.random() < 0.5:
-            self.client.texts.insert(0, self.client.texts.pop())
+            self.documents.append(self.documents.pop(0))
             return
-        self.client.open(self._name(), "".join(self._random.choices(LINES, k=8)))
-        if len(self.client.texts) > MAX_OPEN:
-            await self.client.check(self.client.texts[0], self._id())
-            oldest = self.client.texts.pop(0)
-            self.client.client.text_document_did_close(oldest.closed())
+        self._open()
+        if len(self.documents) > MAX_OPEN:
+            await self._check(self.documents[0])
+            self._close(self.documents.pop(0))
 
-    def _name(self) -> str:
-        """Draw a file that is not open: one that was closed is opened again."""
-        known = {text.uri.rsplit("/", 1)[-1] for text in self.client.texts}
-        names = [f"client{self.client.number}_{number}.py" for number in range(NUM_FILES)]
-        return self._random.choice([name for name in names if name not in known])
+    def _open(self) -> None:
+        """Open a drawn file that is not open: one that was closed is opened again."""
+        folder = self._ground.project
+        uris = {(folder / f"client{self.number}_{it}.py").as_uri() for it in range(NUM_FILES)}
+        uri = self._random.choice(sorted(uris - {document.uri for document in self.documents}))
+        text = "".join(self._random.choices(LINES, k=8))
+        self.documents.append(Document(uri, text, self._encoding))
+        self.client.text_document_did_open(self.documents[-1].opening())
+
+    def _close(self, document: Document) -> None:
+        identifier = types.TextDocumentIdentifier(document.uri)
+        self.client.text_document_did_close(types.DidCloseTextDocumentParams(identifier))
+
+    def _change(self, change: types.DidChangeTextDocumentParams) -> None:
+        self.client.text_document_did_change(change)
 
     def _id(self) -> str:
-        return f"soak {self.client.number} {next(self._ids)}"
+        return f"soak {self.number} {next(self._ids)}"
 
     async def _pause(self) -> None:
         await asyncio.sleep(self._random.uniform(*KEY_S))
+
+
+class _Log(list[types.LogMessageParams]):
+    """A client's log, which keeps no message, as a soak has many: it counts the reasons."""
+
+    def __init__(self, record: Record) -> None:
+        super().__init__()
+        self._record = record
+
+    def append(self, message: types.LogMessageParams) -> None:
+        if message.message.startswith(NO_SUGGESTION):
+            self._record.reasons[message.message.removeprefix(NO_SUGGESTION)] += 1
