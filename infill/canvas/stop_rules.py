@@ -21,6 +21,9 @@ MAX_CHARS_BALANCED = 100_000
 MAX_CHARS_LOOKED_AT = 4_000
 """How much of a line after the hole is read."""
 
+MAX_STOP_CHARS = 1_000
+"""A longer line ends the hole by its beginning: the engine takes 4,000 characters of stop texts."""
+
 # The second run of marks needs a word before it. Two runs side by side take quadratic time.
 _CLOSING_ONLY = re.compile(r"[\s)\]};,:'\"`]*(?:(?:end|fi|done|esac)[\s)\]};,:'\"`]*)?")
 _ENDS_STATEMENT = tuple(":;{,")
@@ -35,7 +38,7 @@ def stop_texts(text: str, hole: Hole, closing_line: str | None = None) -> tuple[
         return ("\n",)
     stops = [_closing_line(hole.header), _first_line_after(text, hole)]
     stops.append(closing_line and f"\n{closing_line}")
-    return tuple(stop for stop in stops if stop)
+    return tuple(stop[:MAX_STOP_CHARS] for stop in stops if stop)
 
 
 def max_open(text: str, hole: Hole, language: Language, syntax: Syntax | None) -> int | None:
@@ -117,8 +120,6 @@ def _first_line_after(text: str, hole: Hole) -> str | None:
     if line is None or not is_specific(line):
         return None
     line = line.rstrip().removeprefix("\ufeff")
-    if len(line) > MAX_CHARS_LOOKED_AT:
-        return "\n" + line[:MAX_CHARS_LOOKED_AT]
     return "\n" + line + ("" if line.endswith(_ENDS_STATEMENT) else "\n")
 
 

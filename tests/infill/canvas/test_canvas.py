@@ -2,7 +2,7 @@ import pytest
 from drawn_hole import drawn_hole
 
 from intarsia.infill.canvas.canvas import Budget
-from intarsia.infill.canvas.stop_rules import _CLOSING_ONLY, MAX_CHARS_LOOKED_AT, is_specific
+from intarsia.infill.canvas.stop_rules import _CLOSING_ONLY, MAX_STOP_CHARS, is_specific
 
 
 def test_a_canvas_is_the_text_around_the_hole():
@@ -92,7 +92,7 @@ def test_a_line_of_a_megabyte_takes_no_minutes(mark):
     line = mark * 1_000_000 + "x"
     assert not _CLOSING_ONLY.fullmatch(line)
     (stop,) = drawn_hole(f"def f():\n    ║\n\nx{line}\n").canvas().stop
-    assert stop == f"\nx{line}"[: 1 + MAX_CHARS_LOOKED_AT]
+    assert stop == f"\nx{line}"[:MAX_STOP_CHARS]
     assert drawn_hole(f"def f():\n    ║\n{line}\n").canvas().min_indent == 4
     assert drawn_hole(f"function f() {{\n  a();\n║║\n{line}\n").canvas().max_tokens
 
