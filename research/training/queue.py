@@ -83,6 +83,7 @@ def run(entry: Entry, folder: Path) -> bool:
             start_new_session=True,
             cwd=_CHECKOUT,
         )
+        _yield_to_other_sessions(child.pid)
         before = {n: signal.signal(n, interrupt) for n in (signal.SIGINT, signal.SIGTERM)}
         status = child.wait()
         for number, handler in before.items():
@@ -92,6 +93,16 @@ def run(entry: Entry, folder: Path) -> bool:
     if not interrupted:
         (folder / entry.name / "done").touch()
     return not interrupted
+
+
+def _yield_to_other_sessions(process: int) -> None:
+    """Give the group of a process the lowest weight, where Linux groups processes by session.
+
+    There a priority counts within a session only (sched(7), "The autogroup feature").
+    """
+    group = Path(f"/proc/{process}/autogroup")
+    if group.exists():
+        group.write_text("19")
 
 
 @click.command(help=__doc__)
