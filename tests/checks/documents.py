@@ -1,4 +1,4 @@
-"""Dead links, and files, tests and commands that a document names and that do not exist.
+"""Dead links, wrong numbers, and what a document names and does not exist: files, tests, commands.
 
 `make lint` runs it. Commands are parsed, never run. CHANGELOG.md may name files as they were.
 """
@@ -14,6 +14,7 @@ from pathlib import Path
 import click
 
 from intarsia.cli.command_table import cli
+from intarsia.infill.languages import LANGUAGES
 from intarsia_research.commands.table import cli as laboratory
 
 ROOT = Path(__file__).parents[2]
@@ -167,10 +168,16 @@ def unshown_pictures(documents: list[str]) -> Iterator[str]:
             yield f"{picture}: no document shows it"
 
 
+def wrong_numbers() -> Iterator[str]:
+    for number in re.findall(r"\((\d+) languages", text_of(ROOT / "README.md")):
+        if int(number) != len(LANGUAGES):
+            yield f"README.md: {number} languages, and infill/languages.py has {len(LANGUAGES)}"
+
+
 def main() -> int:
     documents = tracked("*.md")
     found = [f"{path}: {what}" for path in documents for what in problems(path)]
-    found += [*named_by_sources(), *unshown_pictures(documents)]
+    found += [*named_by_sources(), *unshown_pictures(documents), *wrong_numbers()]
     print(*found or [f"links and commands of {len(documents)} documents are right"], sep="\n")
     return bool(found)
 
