@@ -34,5 +34,6 @@ async def run_sections(
         )
         for num_done, section in enumerate(sections):
             on_progress(section.words, num_done / len(sections))
-            figures += await section.measure(bench)
+            for measure in section.parts:
+                figures += await measure(bench)
     return figures

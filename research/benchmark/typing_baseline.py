@@ -15,11 +15,12 @@ from intarsia.infill.languages import language_for_id
 from intarsia.infill.suggestion import NoSuggestion
 from intarsia_research.benchmark.editor.typing_keys import TypingPlace
 from intarsia_research.benchmark.figures import Bench, Figure
-from intarsia_research.benchmark.hole_lengths import BASELINE
 from intarsia_research.benchmark.systems import plain_name
 from intarsia_research.benchmark.typing_figures import KeyFates, figures_of
 from intarsia_research.evaluation.systems.baseline import prompt_of
 from intarsia_research.evaluation.systems.baseline_program import NoAnswer, Prompt, StreamingProgram
+
+BASELINE = "llama.cpp"
 
 
 async def measure_typing_baseline(bench: Bench, places: Sequence[TypingPlace]) -> Sequence[Figure]:

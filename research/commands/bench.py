@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from intarsia.cli.errors import CliError
 from intarsia.cli.live_view import LoadBar
 from intarsia.cli.options import fill_options
 from intarsia.cli.switches import debug_option, json_option
@@ -70,8 +69,6 @@ def command(
 ) -> None:
     """Measure starts, prefill, fills, typing and memory here, with or without baselines."""
     sections = [section for section in SECTIONS if section.name in names or not names]
-    if not baselines and names and (needy := [it.name for it in sections if it.needs_baselines]):
-        raise CliError(f"{needy[0]} compares us with baselines: name them with --against")
     fill = FillOptions(**options, is_fresh=True)  # no warm start
     programs = [
         baseline_named(name, model=fill.model, llama_server=llama_server) for name in baselines

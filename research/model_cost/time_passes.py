@@ -20,7 +20,7 @@ from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.model_store.locate import locate_model
-from intarsia_research.model_cost.pass_figures import PassFigures
+from intarsia_research.model_cost.pass_cost import PassFigures
 
 NUM_CONTEXT = 1024
 NUM_ROWS = (1, 8, 16, 32, 64)

@@ -1,4 +1,4 @@
-"""Cut lines and bodies out of files of the standard library, as holes for the benchmark.
+"""Cut lines out of files of the standard library, as holes for the benchmark.
 
 The choice is seeded: the same Python gives the same holes. Each file is used once, so that no
 hole finds its context in the KV cache.
@@ -7,7 +7,7 @@ hole finds its context in the KV cache.
 import random
 import sysconfig
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -41,32 +41,6 @@ def cut_lines(count: int) -> list[CutLine]:
     return list(islice(_cut_each(files, chosen), count))
 
 
-def cut_bodies(count: int, num_lines: int) -> list[CutLine]:
-    """Return ``count`` whole bodies of functions of ``num_lines`` lines, one per file."""
-    found: list[CutLine] = []
-    for file in sorted(Path(sysconfig.get_path("stdlib")).glob("[a-z]*.py")):
-        if len(found) == count:
-            break
-        text = file.read_text(encoding="utf-8", errors="replace")
-        lines = text.splitlines(keepends=True)
-        number = next((it for it in _bodies(lines, num_lines) if it > len(lines) // 3), None)
-        if len(lines) >= _FEWEST_LINES and number is not None:
-            first = _cut(file.name, text, lines, number)
-            end = first.start + len("".join(lines[number : number + num_lines]).strip())
-            found.append(replace(first, end=end))
-    return found
-
-
-def long_source(num_lines: int) -> str:
-    """Return the first ``num_lines`` lines of the first file that has as many."""
-    folder = Path(sysconfig.get_path("stdlib"))
-    for file in sorted(folder.glob("[a-z]*.py")):
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
-        if len(lines) >= num_lines:
-            return "".join(lines[:num_lines])
-    raise FileNotFoundError(f"no file of {num_lines:,} lines in {folder}: install all of Python")
-
-
 def cut_line_of_file(num_tokens: int) -> CutLine:
     """Return a line four fifths down a text of about ``num_tokens`` tokens, with a unique start.
 
@@ -96,27 +70,6 @@ def _cut_each(files: list[Path], chosen: random.Random) -> Iterator[CutLine]:
         ]
         if len(lines) >= _FEWEST_LINES and worthy:
             yield _cut(file.name, text, lines, chosen.choice(worthy))
-
-
-def _bodies(lines: list[str], num_lines: int) -> Iterator[int]:
-    """Yield the first line of each body without docstrings and blank lines."""
-    for number in range(1, len(lines) - num_lines):
-        header, body = lines[number - 1], lines[number : number + num_lines]
-        is_header = header.lstrip().startswith("def ") and header.rstrip().endswith(":")
-        after = next((it for it in lines[number + num_lines :] if it.strip()), "")
-        is_whole = _columns(after) <= _columns(header)
-        if is_header and is_whole and all(_is_inside(line, header) for line in body):
-            yield number
-
-
-def _is_inside(line: str, header: str) -> bool:
-    """Return whether a line is code in this header's body: not blank, no comment, no string."""
-    code = line.strip()
-    return bool(code) and code[0] not in "\"'#" and _columns(line) > _columns(header)
-
-
-def _columns(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 def _is_worthy(line: str) -> bool:

@@ -16,18 +16,14 @@ from intarsia_research.benchmark.figures import Figure
 class Picture:
     """One picture.
 
-    ``lines``: label of a line → pattern of its figures' names; the group of the pattern is the
-    position on the x axis, a number or a word. ``scale``: factor of the y values. ``words``:
-    labels of positions that differ from the group.
+    ``bars``: label of a system → pattern of its figures' names; the group of the pattern is the
+    position on the x axis. ``words``: labels of positions that differ from the group.
     """
 
     file: str
     title: str
-    x: str
     y: str
-    lines: Mapping[str, str]
-    scale: float = 1.0
-    is_logarithmic: bool = False
+    bars: Mapping[str, str]
     words: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -41,7 +37,6 @@ class Point:
     high: float
 
 
-_SECONDS = 1e-3
 _SYSTEMS = {"intarsia": "intarsia", "llama.cpp": "llama_cpp", "transformers": "transformers"}
 
 PICTURES = (
@@ -49,42 +44,16 @@ PICTURES = (
         Picture(
             file=f"bench-{state}.svg",
             title=f"A single line, about 1.3 k tokens of context, {words}",
-            x="",
             y="ms",
-            lines={name: f"side_{key}_{state}_(p\\d+)_ms" for name, key in _SYSTEMS.items()},
+            bars={name: f"side_{key}_{state}_(p\\d+)_ms" for name, key in _SYSTEMS.items()},
         )
         for state, words in (("warm", "cached"), ("cold", "not cached"))
     ),
     Picture(
-        file="bench-context.svg",
-        title="A single line in a longer and longer file",
-        x="thousands of tokens in the file",
-        y="seconds",
-        lines={
-            "whole, cold": r"context_(\d+)k_cold_ms",
-            "whole, warm": r"context_(\d+)k_warm_ms",
-            "cut as usual, cold": r"file_(\d+)k_cold_ms",
-            "cut as usual, warm": r"file_(\d+)k_warm_ms",
-        },
-        scale=_SECONDS,
-        is_logarithmic=True,
-    ),
-    Picture(
-        file="bench-holes.svg",
-        title="Blocks of more and more lines, the context cached",
-        x="lines in the block",
-        y="ms per token",
-        lines={
-            "intarsia": r"hole_intarsia_(\d+)_lines_token_ms",
-            "llama.cpp": r"hole_llama_cpp_(\d+)_lines_token_ms",
-        },
-    ),
-    Picture(
         file="bench-typing.svg",
         title="5 keys a second: answered within 300 ms, before the next key",
-        x="",
         y="% of the keys",
-        lines={
+        bars={
             "intarsia": r"typing_(prompt|text|shown)_share",
             "llama.cpp": r"typing_llama_cpp_(prompt|text|shown)_share",
         },
@@ -97,16 +66,14 @@ PICTURES = (
 )
 
 
-def points(figures: Sequence[Figure], pattern: str, scale: float = 1.0) -> list[Point]:
+def points(figures: Sequence[Figure], pattern: str) -> list[Point]:
     """Return the measured figures with names of this pattern as points, in order."""
     found = []
     for figure in figures:
         match = re.fullmatch(pattern, figure.name)
         if match and figure.value is not None:
             low, high = figure.bounds or (figure.value, figure.value)
-            found.append(
-                Point(x=match[1], y=scale * figure.value, low=scale * low, high=scale * high)
-            )
+            found.append(Point(x=match[1], y=figure.value, low=low, high=high))
     return found
 
 
@@ -115,45 +82,35 @@ def draw_pictures(figures: Sequence[Figure], folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     drawn = []
     for picture in PICTURES:
-        lines = {
+        bars = {
             name: found
-            for name, pattern in picture.lines.items()
-            if (found := points(figures, pattern, picture.scale))
+            for name, pattern in picture.bars.items()
+            if (found := points(figures, pattern))
         }
-        if lines:
-            _draw(picture, lines, folder / picture.file)
+        if bars:
+            _draw(picture, bars, folder / picture.file)
             drawn.append(folder / picture.file)
     return drawn
 
 
-def _draw(picture: Picture, lines: Mapping[str, Sequence[Point]], path: Path) -> None:
-    """Draw a logarithmic picture as lines, any other as groups of bars."""
+def _draw(picture: Picture, bars: Mapping[str, Sequence[Point]], path: Path) -> None:
+    """Draw groups of bars."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Drawing
 
     drawing = Drawing(figsize=(8, 4), layout="constrained")
     axes = drawing.subplots()
-    places = list(dict.fromkeys(point.x for found in lines.values() for point in found))
+    places = list(dict.fromkeys(point.x for found in bars.values() for point in found))
     labels = [picture.words.get(place, place) for place in places]
-    width = 0.8 / len(lines)
-    for number, (name, found) in enumerate(lines.items()):
+    width = 0.8 / len(bars)
+    for number, (name, found) in enumerate(bars.items()):
         ys = [point.y for point in found]
         errors = [[p.y - p.low for p in found], [p.high - p.y for p in found]]
         shown_errors = errors if any(map(any, errors)) else None
-        if picture.is_logarithmic:
-            xs = [float(point.x) for point in found]
-            axes.errorbar(xs, ys, yerr=shown_errors, marker="o", capsize=3, label=name)
-        else:
-            xs = [places.index(p.x) + (number - (len(lines) - 1) / 2) * width for p in found]
-            axes.bar(xs, ys, width, yerr=shown_errors, capsize=2, label=name)
-    if picture.is_logarithmic:
-        axes.set(xscale="log", yscale="log")
-        axes.set_xticks([float(it) for it in places], labels=labels)
-        axes.minorticks_off()
-        axes.yaxis.set_major_formatter("{x:g}")
-    else:
-        axes.set_xticks(range(len(places)), labels=labels)
-    axes.set(title=picture.title, xlabel=picture.x, ylabel=picture.y)
+        xs = [places.index(p.x) + (number - (len(bars) - 1) / 2) * width for p in found]
+        axes.bar(xs, ys, width, yerr=shown_errors, capsize=2, label=name)
+    axes.set_xticks(range(len(places)), labels=labels)
+    axes.set(title=picture.title, ylabel=picture.y)
     axes.legend(fontsize="small")
     # Text stays text, and the same figures give the same file.
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "intarsia"}):

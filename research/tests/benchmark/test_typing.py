@@ -4,8 +4,8 @@ import random
 from pathlib import Path
 
 import pytest
+from drawn_bars import drawn_bars
 from infill_server import write_program
-from plotted_lines import plotted_lines
 from rule_engine import rule_engine_launch
 
 from intarsia.engine.ipc.address import Address
@@ -69,7 +69,7 @@ async def test_the_same_keys_are_typed_to_a_baseline(address: Address, tmp_path:
     )
     places = typing_places(1, pace=4)
     figures = {it.name: it for it in await measure_typing_baseline(bench, places)}
-    assert plotted_lines(list(figures.values())) == {"bench-typing.svg": ["llama.cpp"]}
+    assert drawn_bars(list(figures.values())) == {"bench-typing.svg": ["llama.cpp"]}
     await client.close()
     assert f"{len(places[0].keys)} keys" in figures["typing_llama_cpp_prompt_share"].method
     assert (figures["typing_llama_cpp_answered_share"].value or 0) > 50

@@ -8,8 +8,8 @@ from intarsia.engine.ipc.client import EngineClient
 from intarsia.infill.filling.options import FillOptions
 from intarsia_research.benchmark.editor.sources import cut_lines
 from intarsia_research.benchmark.figures import Bench, percentile
-from intarsia_research.benchmark.fills import measure_fills
 from intarsia_research.benchmark.hardware.machine import describe_machine
+from intarsia_research.benchmark.memory import measure_memory
 from intarsia_research.benchmark.start import measure_prefill, measure_start
 
 
@@ -44,12 +44,14 @@ def test_the_machine_is_named_in_one_line():
 
 
 async def test_every_section_that_asks_the_engine_finds_figures_of_its_own(address: Address):
-    sections = (measure_start, measure_prefill, measure_fills)
+    sections = (measure_start, measure_prefill, measure_memory)
     launch = rule_engine_launch(text="return value")
     async with EngineClient(name="test", launch=launch, address=address) as client:
-        bench = Bench(client=client, address=address, options=FillOptions(), repeats=2)
+        bench = Bench(
+            client=client, address=address, options=FillOptions(), repeats=2, launch=launch
+        )
         figures = [figure for measure in sections for figure in await measure(bench)]
     names = [figure.name for figure in figures]
     assert len(set(names)) == len(names)
-    assert {"engine_start_warm_s", "fill_warm_p50_ms", "overhead_p95_ms"} <= set(names)
+    assert {"engine_start_warm_s", "memory_16k_gb"} <= set(names)
     assert all(figure.value >= 0 for figure in figures)
