@@ -30,9 +30,10 @@ class Wire:
         self._sock = sock
 
     def send(self, data: bytes) -> None:
-        """Send all of these bytes. Raises SilentServer, OSError."""
+        """Send all of these bytes. Raises OSError, and what the watch raises."""
         rest = memoryview(data)
         while rest:
+            self.watch.look()
             try:
                 rest = rest[self._sock.send(rest) :]
             except (ssl.SSLWantWriteError, BlockingIOError):
@@ -41,8 +42,9 @@ class Wire:
                 self.watch.wait(self._sock)
 
     def receive(self) -> bytes:
-        """Return the next bytes, none at the end. Raises SilentServer, OSError."""
+        """Return the next bytes, none at the end. Raises OSError, and what the watch raises."""
         while True:
+            self.watch.look()
             try:
                 data = self._sock.recv(_RECEIVE_BYTES)
             except (ssl.SSLWantReadError, BlockingIOError):

@@ -1,6 +1,10 @@
 """One HTTP/1.1 connection to a server: requests and answers in turn, by h11.
 
 An answer is read as it comes. Once it is whole, the connection may carry the next request.
+
+No HTTP client has been found that can take this place. httpx2 2.16 hands bytes that come after an
+answer to the next request, as its answer; it does not send a request again that a kept connection
+lost; and it looks names up itself, where plain HTTP has to stay on this machine.
 """
 
 from collections.abc import Iterator
@@ -12,6 +16,7 @@ from intarsia.engine.remote.http.watch import Watch
 
 _MAX_HEADER_BYTES = 64 * 1024
 _MAX_REST_BYTES = 64 * 1024
+_MAX_INFORMATIONAL = 8  # such as "100 Continue"
 
 
 class BrokenAnswer(Exception):
@@ -33,8 +38,7 @@ class HttpConnection:
     def ask(self, request: h11.Request, content: bytes) -> h11.Response:
         """Send a request and return the head of its answer.
 
-        Raises OSError, SilentServer, BrokenAnswer, and what the checkpoint raises: then the
-        connection is closed.
+        Raises OSError, BrokenAnswer, and what the watch raises: then the connection is closed.
         """
         try:
             return self._ask(request, content)
@@ -49,12 +53,13 @@ class HttpConnection:
             pieces.append(self._http.send(h11.Data(data=content)))
         pieces.append(self._http.send(h11.EndOfMessage()))
         self._wire.send(b"".join(piece for piece in pieces if piece))
-        while True:
+        for _ in range(_MAX_INFORMATIONAL + 1):
             event = self._next_event()
             if isinstance(event, h11.Response):
                 return event
             if not isinstance(event, h11.InformationalResponse):
-                raise BrokenAnswer("no response", is_cut_off=self._wire.has_ended)
+                break
+        raise BrokenAnswer("no response", is_cut_off=self._wire.has_ended)
 
     def body(self) -> Iterator[bytes]:
         """Yield the answer's body as it comes. Raises what ``ask`` raises."""

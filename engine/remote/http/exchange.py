@@ -19,7 +19,7 @@ from intarsia.engine.remote.http.connect import connect
 from intarsia.engine.remote.http.connection import BrokenAnswer, HttpConnection
 from intarsia.engine.remote.http.kept_connections import KeptConnections
 from intarsia.engine.remote.http.statuses import require_success
-from intarsia.engine.remote.http.watch import SilentServer, Watch
+from intarsia.engine.remote.http.watch import EndlessAnswer, SilentServer, Watch
 from intarsia.engine.remote.settings.remotes import Remote
 
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
@@ -93,7 +93,9 @@ def open_exchange(
         problem = f"{path} is no HTTP, or was cut off"
         raise unusable(remote, problem, is_cut_off=error.is_cut_off) from error
     except SilentServer:
-        raise _silent(remote) from None
+        raise _too_slow(remote, f"it sent nothing for {remote.timeout_s:g} s") from None
+    except EndlessAnswer:
+        raise _too_slow(remote, f"its answer did not end in {watch.total_s:g} s") from None
     except OSError as error:
         raise RemoteError(
             f"remote:{remote.name} at {remote.address.shown} ended the connection "
@@ -157,8 +159,8 @@ def _body(remote: Remote, connection: HttpConnection) -> Iterator[bytes]:
         yield data
 
 
-def _silent(remote: Remote) -> RemoteError:
+def _too_slow(remote: Remote, why: str) -> RemoteError:
     return RemoteError(
-        f"remote:{remote.name} at {remote.address.shown} is too slow: it sent nothing for "
-        f"{remote.timeout_s:g} s; use a smaller model there, or raise timeout_s"
+        f"remote:{remote.name} at {remote.address.shown} is too slow: {why}; use a smaller model "
+        "there, or raise timeout_s"
     )

@@ -20,6 +20,7 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import Cancelled, RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.remote.fill import link
 from intarsia.engine.remote.load import load_remote
 
 CERTIFICATES = ROOT / "tests" / "data" / "certificates"
@@ -287,6 +288,62 @@ def test_at_the_deadline_the_text_so_far_is_the_answer(ask: Ask, slow: Respond) 
     with serving(slow) as server:
         control = FillControl(deadline=time.monotonic() + 1)
         assert ask(server.url, control, timeout_s=60) == "val"
+
+
+ENDLESS = {
+    "informational": b"HTTP/1.1 102 Processing\r\n\r\n",
+    "head": b"HTTP/1.1 200 OK\r\nX: y\r\n",
+    "comments": b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n",
+    "body": b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\ndata: ",
+}
+REST = {"informational": ENDLESS["informational"], "head": b"X: y\r\n", "comments": b":\n"}
+
+
+def endless(kind: str) -> Respond:
+    """Send something every two milliseconds that never becomes a whole answer."""
+
+    def complete(request: dict[str, Any], connection: socket.socket) -> None:
+        connection.sendall(ENDLESS[kind])
+        while True:
+            connection.sendall(REST.get(kind, b"x"))
+            time.sleep(0.002)
+
+    return llama_cpp_answers(complete)
+
+
+@pytest.mark.parametrize("kind", ["head", "comments", "body"])
+def test_what_comes_without_end_is_left_when_the_fill_is_cancelled(ask: Ask, kind: str) -> None:
+    began = time.monotonic()
+
+    def checkpoint() -> None:
+        if time.monotonic() - began > 1:
+            raise Cancelled
+
+    with serving(endless(kind)) as server:
+        with pytest.raises(Cancelled):
+            ask(server.url, FillControl(checkpoint=checkpoint))
+        _until(lambda: server.num_closed_early == 1)
+
+
+@pytest.mark.parametrize("kind", ["head", "comments", "body"])
+def test_what_comes_without_end_is_left_at_the_deadline(ask: Ask, kind: str) -> None:
+    with serving(endless(kind)) as server:
+        assert ask(server.url, FillControl(deadline=time.monotonic() + 1)) == ""
+
+
+@pytest.mark.parametrize("kind", ["head", "comments", "body"])
+def test_what_comes_without_end_is_given_up(
+    ask: Ask, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link, "_TOTAL_FACTOR", 1)
+    with serving(endless(kind)) as server:
+        error = refusal(lambda: ask(server.url, timeout_s=1))
+    assert "its answer did not end in 1 s" in str(error)
+
+
+def test_informational_answers_without_end_are_no_answer(ask: Ask) -> None:
+    with serving(endless("informational")) as server:
+        assert "is no HTTP" in str(refusal(lambda: ask(server.url)))
 
 
 def test_after_a_fault_the_server_is_spared(settings: RemoteSettings, tokenizer: Path) -> None:
