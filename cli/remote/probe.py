@@ -36,11 +36,12 @@ class Probe:
 
 def probe(remote: Remote) -> Probe:
     """Ask what the server is, and check its tokenizer. Nothing of the user's code is sent."""
-    from intarsia.engine.remote.discovery.gemma_tokenizer import (
+    from intarsia.engine.remote.discovery.tokenizer import (
         check_gemma_tokenizer,
+        check_tokenizer,
         read_gemma_tokenizer,
+        read_tokenizer,
     )
-    from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
     from intarsia.engine.remote.fill.canvas_session import canvas_dialect_of
     from intarsia.engine.remote.filler import dialect_of
 

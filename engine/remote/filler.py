@@ -6,6 +6,8 @@ Runs on the engine's worker thread, as every Filler does. Holds no model and imp
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 
+from intarsia.engine.cache.progress import Progress
+from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError, RemoteError
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
@@ -19,27 +21,21 @@ from intarsia.engine.ipc.messages import (
     ScoreTexts,
     TextScores,
 )
-from intarsia.engine.remote.dialects.cache_salt import cache_salt_of
-from intarsia.engine.remote.dialects.generation import Dialect
+from intarsia.engine.remote.dialects.generation import Dialect, TextDialect, cache_salt_of
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
-from intarsia.engine.remote.dialects.lm_studio import LmStudio
-from intarsia.engine.remote.dialects.mlx import Mlx
-from intarsia.engine.remote.dialects.ollama import CONTEXT_TOKENS, Ollama
 from intarsia.engine.remote.dialects.sglang import Sglang
-from intarsia.engine.remote.dialects.text_generation import TextDialect
+from intarsia.engine.remote.dialects.text_servers import CONTEXT_TOKENS, LmStudio, Mlx, Ollama
 from intarsia.engine.remote.dialects.vllm import Vllm
 from intarsia.engine.remote.discovery.abilities import NOT_YET, PRIVACY, abilities_of
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
-from intarsia.engine.remote.fill.ask_again import ask_again
 from intarsia.engine.remote.fill.canvas_session import open_canvas_session
 from intarsia.engine.remote.fill.filling_session import FillingSession
-from intarsia.engine.remote.fill.link import ServerLink
+from intarsia.engine.remote.fill.link import ServerLink, ask_again
 from intarsia.engine.remote.fill.session import IdsSession
 from intarsia.engine.remote.fill.team_session import TeamSession, check_protocol
 from intarsia.engine.remote.fill.text_session import TextSession
-from intarsia.engine.remote.settings.model_name import REMOTE_PREFIX
-from intarsia.engine.remote.settings.remotes import Remote, find_remote
+from intarsia.engine.remote.settings.remotes import REMOTE_PREFIX, Remote, find_remote
 
 
 class RemoteFiller:
@@ -247,3 +243,19 @@ def _notes(server: Server) -> tuple[str, ...]:
     """Return what the status says of the server."""
     model = () if server.model is None else (f"model there: {server.model}",)
     return (*model, *(f"lost: {line}" for line in abilities_of(server.system).lost), PRIVACY)
+
+
+def load_remote(config: EngineConfig, name: str, on_progress: Progress) -> RemoteFiller:
+    """Return the filler of the user's remote ``name``. Raises ModelError.
+
+    A server that does not answer now is no error where the user wants the local model instead.
+    """
+    remote = find_remote(name)
+    on_progress(f"asking {remote.address.shown}", None)
+    filler = RemoteFiller(remote, max_context_tokens=config.max_context_tokens)
+    try:
+        filler.open()
+    except ModelError:
+        if not remote.fallback:
+            raise
+    return filler

@@ -14,7 +14,7 @@ from intarsia.engine.ipc.address import Address, resolve_address
 from intarsia.engine.ipc.build_id import build_id
 from intarsia.engine.ipc.errors import EngineUnavailable
 from intarsia.engine.ipc.launch import ALREADY_RUNNING_EXIT_CODE
-from intarsia.engine.remote.settings.model_name import remote_name
+from intarsia.engine.remote.settings.remotes import remote_name
 from intarsia.engine.service.endpoint import (
     AddressInUse,
     AlreadyRunning,
@@ -35,7 +35,7 @@ def load_default_filler(config: EngineConfig, model: str, on_progress: Progress)
     Only a real model imports torch.
     """
     if (name := remote_name(model)) is not None:
-        from intarsia.engine.remote.load import load_remote
+        from intarsia.engine.remote.filler import load_remote
 
         return load_remote(config, name, on_progress)
     from intarsia.engine.service.load_filler import load_filler

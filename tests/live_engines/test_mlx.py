@@ -27,7 +27,7 @@ from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.filler import Filler
 from intarsia.engine.ipc.messages import Fill, Filled, Step
-from intarsia.engine.remote.load import load_remote
+from intarsia.engine.remote.filler import load_remote
 
 pytestmark = [pytest.mark.model, pytest.mark.timeout(900)]
 

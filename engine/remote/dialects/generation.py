@@ -1,10 +1,14 @@
 """What every server is asked for, and what comes back, in terms of token ids."""
 
+import hmac
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 import msgspec
+
+from intarsia.engine.remote.settings.remotes import Remote
 
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 """What msgspec raises for bytes that are no JSON of the wanted shape."""
@@ -110,3 +114,83 @@ class Dialect(Streams, Tokenizes, Protocol):
     def body(self, generation: Generation) -> Mapping[str, Any]:
         """Return the request's JSON."""
         ...
+
+
+AnswerForm: TypeAlias = Literal["events", "lines", "whole"]
+"""How an answer is cut for ``parse``: server-sent events, lines, or not at all."""
+
+TextStop: TypeAlias = Literal["end", "limit"]
+"""Why a server ended its text: its end token or a stop text, or the most tokens."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextGeneration:
+    """One request: continue ``prompt``. ``temperature`` 0 is greedy."""
+
+    prompt: str
+    max_tokens: int
+    stop: Sequence[str] = ()
+    temperature: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextPiece:
+    """The next piece of an answer, a token or a few.
+
+    ``log_p`` in nats and the entropy at its place are None where the server does not say.
+    """
+
+    text: str
+    log_p: float | None = None
+    entropy: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TextChunk:
+    """One event of an answer. ``stop``: the text has ended. ``model``: the server's own name."""
+
+    pieces: tuple[TextPiece, ...] = ()
+    stop: TextStop | None = None
+    is_last: bool = False
+    reading: Reading | None = None
+    model: str | None = None
+
+
+class TextDialect(Protocol):
+    """How one kind of server is asked for text."""
+
+    path: ClassVar[str]
+    form: ClassVar[AnswerForm]
+    part_tokens: ClassVar[int | None]  # the most in one request that is not to be cancelled
+
+    def body(self, generation: TextGeneration) -> Mapping[str, Any]:
+        """Return the request's JSON."""
+        ...
+
+    def parse(self, data: bytes) -> TextChunk | None:
+        """Return an event of the answer, None for one without content.
+
+        Raises UnusableAnswer, ServerBusy.
+        """
+        ...
+
+
+def entropy_of(log_ps: Sequence[float]) -> float:
+    """Return the entropy in nats of tokens with these log-probabilities, and of the rest as one."""
+    likely = [min(log_p, 0.0) for log_p in log_ps]
+    rest = 1.0 - math.fsum(map(math.exp, likely))
+    known = -math.fsum(math.exp(log_p) * log_p for log_p in likely)
+    return known - (rest * math.log(rest) if likely and rest > 1e-6 else 0.0)
+
+
+_PURPOSE = b"intarsia cache salt 1"
+
+
+def cache_salt_of(remote: Remote) -> str:
+    """Return a salt that only holders of the user's key can tell. Raises ModelError.
+
+    Without a key the users of a server cannot be told apart: then it depends on the url alone.
+    """
+    key = remote.key() or remote.url
+    return hmac.digest(key.encode(), _PURPOSE, "sha256").hex()

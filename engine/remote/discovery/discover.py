@@ -1,20 +1,14 @@
 """Ask a server once what it is: which program, which model, and how much context it holds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from intarsia.engine.errors import RemoteError
-from intarsia.engine.remote.discovery.canvas import served_canvas
-from intarsia.engine.remote.discovery.fields import list_of, table_of, text_of, whole_of
-from intarsia.engine.remote.discovery.text_servers import (
-    is_ollama,
-    lm_studio_model,
-    names_of,
-    ollama_model,
-    require_one_model,
-)
-from intarsia.engine.remote.http.exchange import ask_json, unusable
-from intarsia.engine.remote.http.watch import Watch
+from intarsia.engine.remote.dialects.text_servers import CONTEXT_TOKENS
+from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas, probe_body
+from intarsia.engine.remote.http.exchange import ask_json, open_exchange, require_success, unusable
+from intarsia.engine.remote.http.wire import Watch
 from intarsia.engine.remote.settings.remotes import Remote
 
 System: TypeAlias = Literal[
@@ -172,3 +166,143 @@ def _llama_cpp(remote: Remote, row: dict[str, Any], watch: Watch) -> Server:
         vocab_size=whole_of(meta.get("n_vocab")),
         num_slots=whole_of(props.get("total_slots")),
     )
+
+
+_LENGTHS = (256, 128, 64, 32)
+"""The released canvas, and what it may be limited to. The longest that is served is used."""
+
+_REFUSED = 400
+
+
+def served_canvas(remote: Remote, model: str, watch: Watch) -> int | None:
+    """Return the tokens of DiffusionGemma's canvas, None for any other model.
+
+    Raises RemoteError, and what the watch's checkpoint raises.
+    """
+    if not _is_refused(remote, model, 0, watch):
+        return None
+    return next((size for size in _LENGTHS if not _is_refused(remote, model, size, watch)), None)
+
+
+def _is_refused(remote: Remote, model: str, canvas_length: int, watch: Watch) -> bool:
+    """Tell whether a canvas of this length is a bad request. Nothing of the user's is sent."""
+    path, body = VllmCanvas.path, probe_body(model, canvas_length)
+    with open_exchange(remote, path, watch, body) as answer:
+        if answer.status == _REFUSED:
+            return True
+        require_success(remote, path, answer.status, answer.headers, answer.body)
+    return False
+
+
+_CONTEXT_TOKENS_UNLOADED = 4_096  # what LM Studio will load a model with is not known
+
+
+class ModelFacts(TypedDict):
+    """What a server says of one model: fields of ``Server``."""
+
+    model: str | None
+    format: str | None
+    context_tokens: int | None
+    version: str | None
+
+
+def require_one_model(remote: Remote, rows: Sequence[dict[str, Any]]) -> None:
+    """Raise RemoteError unless the settings name a model, or there is only one."""
+    if not rows:
+        raise RemoteError(
+            f"remote:{remote.name} has no model: have that server download one first", "model"
+        )
+    if not remote.model and len(rows) > 1:
+        raise RemoteError(
+            f"remote:{remote.name} has several models ({names_of(rows)}): set `model` to a "
+            "fill-in-the-middle model",
+            "model",
+        )
+
+
+def names_of(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the names of a few models."""
+    return ", ".join(str(row.get("id"))[:80] for row in rows[:5]) or "none"
+
+
+def is_ollama(remote: Remote, watch: Watch) -> bool:
+    """Tell whether the server has Ollama's own API."""
+    return _ollama_version(remote, watch) is not None
+
+
+def ollama_model(remote: Remote, model: str, watch: Watch) -> ModelFacts:
+    """Return what Ollama says of a model. Raises RemoteError if it runs at another company.
+
+    Ollama's cloud models are listed and asked as those on the user's machine are.
+    """
+    shown = table_of(ask_json(remote, "/api/show", watch, {"model": model}))
+    if host := text_of(shown.get("remote_host")):
+        raise RemoteError(
+            f"remote:{remote.name}: {model} runs at {host}, so code would go there: set `model` to "
+            "one that runs on the server itself",
+            "model",
+        )
+    details = table_of(shown.get("details"))
+    info = table_of(shown.get("model_info"))
+    architecture = text_of(info.get("general.architecture")) or ""
+    return ModelFacts(
+        model=text_of(model),
+        format=text_of(details.get("quantization_level")),
+        context_tokens=min(
+            whole_of(info.get(f"{architecture}.context_length")) or CONTEXT_TOKENS, CONTEXT_TOKENS
+        ),
+        version=_ollama_version(remote, watch),
+    )
+
+
+def lm_studio_model(remote: Remote, model: str, watch: Watch) -> ModelFacts:
+    """Return what LM Studio says of a model. Raises RemoteError for one that writes no text."""
+    try:
+        listed = table_of(ask_json(remote, "/api/v0/models", watch))
+    except RemoteError:
+        listed = {}
+    rows = (table_of(row) for row in list_of(listed.get("data")))
+    row = next((row for row in rows if row.get("id") == model), {})
+    if row.get("type") == "embeddings":
+        raise RemoteError(
+            f"remote:{remote.name}: {model} writes no text: set `model` to a fill-in-the-middle "
+            "model",
+            "model",
+        )
+    loaded = whole_of(row.get("loaded_context_length"))
+    most = whole_of(row.get("max_context_length")) or _CONTEXT_TOKENS_UNLOADED
+    return ModelFacts(
+        model=text_of(model),
+        format=text_of(row.get("quantization")),
+        context_tokens=loaded or min(most, _CONTEXT_TOKENS_UNLOADED),
+        version=None,
+    )
+
+
+def _ollama_version(remote: Remote, watch: Watch) -> str | None:
+    try:
+        return text_of(table_of(ask_json(remote, "/api/version", watch)).get("version"))
+    except RemoteError:
+        return None
+
+
+def text_of(value: object) -> str | None:
+    """Return a short printable text of a server's answer, None for anything else."""
+    if not isinstance(value, str):
+        return None
+    return "".join(sign for sign in value if sign.isprintable())[:200] or None
+
+
+def whole_of(value: object) -> int | None:
+    """Return a number above 0, None for anything else."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None
+
+
+def table_of(value: object) -> dict[str, Any]:
+    """Return a table, an empty one for anything else."""
+    return value if isinstance(value, dict) else {}
+
+
+def list_of(value: object) -> list[Any]:
+    """Return a list, an empty one for anything else."""
+    return value if isinstance(value, list) else []

@@ -15,17 +15,16 @@ from intarsia.engine.families.protocol import fill_timing
 from intarsia.engine.families.reading_speed import ReadingSpeed
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill, Filled, Step
-from intarsia.engine.remote.dialects.cache_salt import cache_salt_of
+from intarsia.engine.remote.dialects.generation import cache_salt_of
 from intarsia.engine.remote.dialects.vllm_canvas import CanvasRequest, VllmCanvas
 from intarsia.engine.remote.discovery.discover import Server
-from intarsia.engine.remote.discovery.gemma_tokenizer import (
+from intarsia.engine.remote.discovery.tokenizer import (
     check_gemma_tokenizer,
     read_gemma_tokenizer,
 )
-from intarsia.engine.remote.fill.canvas_answer import ask_canvas
-from intarsia.engine.remote.fill.canvas_run import CanvasRun, WrittenHole
+from intarsia.engine.remote.fill.canvas_run import CanvasRun, WrittenHole, ask_canvas
+from intarsia.engine.remote.fill.contexts import HeldContexts
 from intarsia.engine.remote.fill.filling_session import require_no_rewrite
-from intarsia.engine.remote.fill.held_contexts import HeldContexts
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.settings.remotes import Remote
 

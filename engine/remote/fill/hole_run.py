@@ -4,10 +4,11 @@ The server gets the stop texts, so that most holes are one request. Where it end
 open bracket forbids it, the text is continued by another request, which rereads nothing.
 """
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.read_request import FillTask
@@ -19,12 +20,55 @@ from intarsia.engine.remote.dialects.generation import (
     Generation,
     LikelyToken,
     NewToken,
+    Reading,
     StopKind,
+    entropy_of,
 )
-from intarsia.engine.remote.fill.context_reader import ContextReader
+from intarsia.engine.remote.fill.contexts import ContextReader
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.fill.written import Written
 from intarsia.engine.remote.http.exchange import unusable
+
+
+@dataclass(kw_only=True, slots=True)
+class Written:
+    """The hole's ids, each with its probability and the entropy at its place in nats.
+
+    The entropies count the reported tokens, and the rest of the distribution as one.
+    """
+
+    ids: list[int] = field(default_factory=list)
+    confidences: list[float] = field(default_factory=list)
+    entropies: list[float] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+    first_at: float | None = None  # time.monotonic() of the first token
+    finish_reason: FinishReason = "end_of_hole"
+
+    @property
+    def num_read(self) -> int:
+        """Context tokens that the server read for this hole."""
+        return sum(reading.num_read for reading in self.readings)
+
+    @property
+    def num_reused(self) -> int:
+        """Context tokens that the server held before."""
+        return self.readings[0].num_reused if self.readings else 0
+
+    @property
+    def mean_entropy(self) -> float:
+        """Nats per token."""
+        return math.fsum(self.entropies) / len(self.entropies) if self.entropies else 0.0
+
+    def add(self, tokens: Sequence[NewToken]) -> None:
+        """Add tokens at the end."""
+        for token in tokens:
+            self.ids.append(token.id)
+            self.confidences.append(min(math.exp(min(token.log_p, 0.0)), 1.0))
+            self.entropies.append(entropy_of([other.log_p for other in token.likeliest]))
+
+    def cut(self, length: int) -> None:
+        """Keep the first tokens only."""
+        del self.ids[length:], self.confidences[length:], self.entropies[length:]
+
 
 _NUM_LIKELY_OF_WORD = 200
 """Among so few of the likeliest tokens, some usually continue a half-typed word."""

@@ -4,30 +4,30 @@ After a fault the server is not asked for a few seconds, or for as long as it sa
 several keys a second, and each would wait for the same fault.
 """
 
+import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
-from intarsia.engine.errors import RemoteError
+from intarsia.engine.errors import Cancelled, RemoteError
+from intarsia.engine.fill_control import FillControl
 from intarsia.engine.remote.dialects.generation import (
+    AnswerForm,
     Chunk,
     Dialect,
     Generation,
     ServerBusy,
     Streams,
-    UnusableAnswer,
-)
-from intarsia.engine.remote.dialects.text_generation import (
-    AnswerForm,
     TextChunk,
     TextDialect,
     TextGeneration,
+    UnusableAnswer,
 )
-from intarsia.engine.remote.fill.answer_pieces import pieces
-from intarsia.engine.remote.http.exchange import open_exchange, unusable
-from intarsia.engine.remote.http.kept_connections import KeptConnections
-from intarsia.engine.remote.http.watch import Watch
+from intarsia.engine.remote.http.connection import KeptConnections
+from intarsia.engine.remote.http.exchange import Answer, open_exchange, require_success, unusable
+from intarsia.engine.remote.http.wire import POLL_S, Watch
 from intarsia.engine.remote.settings.remotes import Remote
 
 _Piece = TypeVar("_Piece", Chunk, TextChunk)
@@ -125,3 +125,104 @@ class ServerLink:
                 "try again later",
                 "busy",
             ) from error
+
+
+def pieces(remote: Remote, path: str, answer: Answer, form: AnswerForm) -> Iterator[bytes]:
+    """Yield the data of each event, each line that is not blank, or the whole body.
+
+    Raises RemoteError for another status than success, and for an answer of another form.
+    """
+    require_success(remote, path, answer.status, answer.headers, answer.body)
+    match form:
+        case "events":
+            if not answer.headers.get("content-type", "").startswith("text/event-stream"):
+                raise unusable(remote, f"{path} is no stream of events")
+            yield from _event_data(answer.body)
+        case "lines":
+            yield from filter(None, map(bytes.strip, _lines(answer.body)))
+        case "whole":
+            yield b"".join(answer.body)
+
+
+def _event_data(body: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the data of each event: lines of the form ``data: …``, one for each event."""
+    for line in _lines(body):
+        if line.startswith(b"data:"):
+            yield line[5:].strip()
+        elif line.startswith(b"error:"):
+            yield line[6:].strip()
+
+
+def _lines(body: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield each whole line without its line end. A line may come in millions of pieces."""
+    begun: list[bytes] = []
+    for piece in body:
+        first, *others = piece.split(b"\n")
+        begun.append(first)
+        if others:
+            yield b"".join(begun)
+            yield from others[:-1]
+            begun = [others[-1]]
+
+
+WAITS_S = (0.1, 0.4)
+"""Before the second and the third try: a balancer soon notices that a server has ended."""
+
+WITHIN_S = 5.0
+"""A user has not waited longer than this when a request is sent again."""
+
+_Answer = TypeVar("_Answer")
+
+
+def ask_again(ask: Callable[[], _Answer], control: FillControl) -> _Answer:
+    """Return what ``ask`` returns, at the second or third try if the first were cut off.
+
+    Raises what the last try raises, and what the control's checkpoint raises.
+    """
+    started_at = time.monotonic()
+    for wait_s in WAITS_S:
+        try:
+            return ask()
+        except RemoteError as error:
+            is_long_ago = time.monotonic() - started_at > WITHIN_S
+            if not error.is_cut_off or is_long_ago or control.is_late:
+                raise
+        _wait(wait_s, control.checkpoint)
+    return ask()
+
+
+def _wait(seconds: float, checkpoint: Callable[[], None]) -> None:
+    end = time.monotonic() + seconds
+    while (left := end - time.monotonic()) > 0:
+        checkpoint()
+        time.sleep(min(left, POLL_S))
+
+
+T = TypeVar("T")
+
+
+def ask_at_once(
+    asks: Sequence[Callable[[Callable[[], None]], T]], checkpoint: Callable[[], None]
+) -> list[T]:
+    """Return the answers in order. Each function is called on a thread with its own checkpoint.
+
+    ``checkpoint`` is called on this thread while they wait. What it or a request raises is raised
+    here, after all other requests are closed.
+    """
+    is_over = threading.Event()
+
+    def thread_checkpoint() -> None:
+        if is_over.is_set():
+            raise Cancelled
+
+    with ThreadPoolExecutor(max(len(asks), 1), "canvas") as threads:
+        try:
+            futures = [threads.submit(ask, thread_checkpoint) for ask in asks]
+            while True:
+                done, waiting = wait(futures, timeout=POLL_S, return_when=FIRST_EXCEPTION)
+                answers = [future.result() for future in futures if future in done]
+                if not waiting:
+                    return answers
+                checkpoint()
+        finally:
+            is_over.set()

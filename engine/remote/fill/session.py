@@ -13,12 +13,10 @@ from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, Step
 from intarsia.engine.remote.dialects.generation import Dialect
 from intarsia.engine.remote.discovery.discover import Server
-from intarsia.engine.remote.fill.context_reader import ContextReader
-from intarsia.engine.remote.fill.context_room import context_room, num_before_characters
+from intarsia.engine.remote.fill.contexts import ContextReader, context_room, num_before_characters
 from intarsia.engine.remote.fill.filling_session import require_no_rewrite
-from intarsia.engine.remote.fill.hole_run import HoleRun
+from intarsia.engine.remote.fill.hole_run import HoleRun, Written
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.fill.written import Written
 
 _SLOTS_UNKNOWN = 4
 

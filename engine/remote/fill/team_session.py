@@ -22,11 +22,9 @@ from intarsia.engine.ipc.messages import (
     Timing,
 )
 from intarsia.engine.remote.discovery.discover import Server
-from intarsia.engine.remote.fill.answer_pieces import pieces
-from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.http.exchange import ask_json, open_exchange, unusable
-from intarsia.engine.remote.http.statuses import require_success
-from intarsia.engine.remote.http.watch import Watch
+from intarsia.engine.remote.fill.link import ServerLink, pieces
+from intarsia.engine.remote.http.exchange import ask_json, open_exchange, require_success, unusable
+from intarsia.engine.remote.http.wire import Watch
 
 _PATH = "/v1/fill"
 

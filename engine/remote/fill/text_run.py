@@ -6,23 +6,91 @@ does not begin with that.
 """
 
 import math
+import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import groupby
 
+from msgspec.structs import replace
+
+from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.stop_rules import find_text_end, may_end_here
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import CanvasToken, Fill, FinishReason
-from intarsia.engine.remote.dialects.generation import Reading
-from intarsia.engine.remote.dialects.text_generation import (
+from intarsia.engine.ipc.messages import (
+    CanvasToken,
+    ContextChunk,
+    Fill,
+    FinishReason,
+    ProjectContext,
+)
+from intarsia.engine.remote.dialects.generation import (
+    Reading,
     TextChunk,
     TextDialect,
     TextGeneration,
     TextPiece,
 )
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.fill.prompt_text import PromptText
+
+
+class PromptText:
+    """Writes prompts of token ids as text."""
+
+    def __init__(self, text: FimTokenizer) -> None:
+        self._text = text
+        self._marks = text.special_tokens()
+        longest_first = sorted(self._marks.values(), key=len, reverse=True)
+        self._pattern = re.compile("|".join(map(re.escape, longest_first)))
+
+    def render(self, ids: Sequence[int], word: str = "") -> str:
+        """Return the text that the model's own tokenizer reads as these ids.
+
+        Raises ValueError where text of the user, with the ``word`` that follows, has a mark.
+        """
+        begin = list(self._text.begin_ids)
+        rest = ids[len(begin) :] if list(ids[: len(begin)]) == begin else ids
+        parts: list[str] = []
+        for is_mark, run in groupby(rest, key=self._marks.__contains__):
+            if is_mark:
+                parts += [self._marks[token] for token in run]
+            else:  # a window may begin or end within a character: that is left out
+                parts.append(b"".join(map(self._text.bytes_of, run)).decode("utf-8", "ignore"))
+        prompt = "".join(parts)
+        wanted = [self._marks[token] for token in rest if token in self._marks]
+        self._require_only(wanted, prompt + word)
+        return prompt
+
+    def num_marks(self, text: str) -> int:
+        """Return how many marks a text has."""
+        return len(self._pattern.findall(text))
+
+    def first_mark(self, text: str) -> int | None:
+        """Return the offset of the first mark in a text, None without one."""
+        found = self._pattern.search(text)
+        return None if found is None else found.start()
+
+    def without_marked(self, project: ProjectContext | None) -> ProjectContext | None:
+        """Return code of other files without the chunks that have marks in them."""
+        if project is None or self.first_mark(project.repository + "\n" + project.path) is not None:
+            return None
+        return replace(project, chunks=tuple(filter(self._is_plain, project.chunks)))
+
+    def _is_plain(self, chunk: ContextChunk) -> bool:
+        return self.first_mark(chunk.path + "\n" + chunk.text) is None
+
+    def _require_only(self, wanted: Sequence[str], prompt: str) -> None:
+        found = self._pattern.findall(prompt)
+        if found == wanted:
+            return
+        pairs = zip(found, [*wanted, *[""] * len(found)], strict=False)
+        mark = next((own for own, expected in pairs if own != expected), "a mark")
+        raise ValueError(
+            f"the text around the hole has {mark} in it, which a server that takes text obeys: "
+            "use a model of this machine, or a server that takes token ids"
+        )
+
 
 _OTHER_TEMPERATURE = 0.8
 """Other answers than the likeliest are drawn at this temperature."""

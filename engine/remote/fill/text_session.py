@@ -12,14 +12,12 @@ from intarsia.engine.families.protocol import fill_timing
 from intarsia.engine.families.reading_speed import ReadingSpeed
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill, Filled, Step
-from intarsia.engine.remote.dialects.text_generation import TextDialect
+from intarsia.engine.remote.dialects.generation import TextDialect
 from intarsia.engine.remote.discovery.discover import Server
-from intarsia.engine.remote.fill.context_room import context_room, num_before_characters
+from intarsia.engine.remote.fill.contexts import HeldContexts, context_room, num_before_characters
 from intarsia.engine.remote.fill.filling_session import require_no_rewrite
-from intarsia.engine.remote.fill.held_contexts import HeldContexts
 from intarsia.engine.remote.fill.link import ServerLink
-from intarsia.engine.remote.fill.prompt_text import PromptText
-from intarsia.engine.remote.fill.text_run import TextRun, TextTask, WrittenText
+from intarsia.engine.remote.fill.text_run import PromptText, TextRun, TextTask, WrittenText
 
 _MAX_HELD = 1  # such a server is often one user's, with one slot
 

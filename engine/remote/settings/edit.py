@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.remote.settings.private_file import read_private_file
-from intarsia.engine.remote.settings.remotes import NAME, Remote, parse_remotes
+from intarsia.engine.remote.settings.remotes import NAME, Remote, parse_remotes, read_private_file
 
 Value = str | bool | float
 

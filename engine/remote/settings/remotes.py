@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 
 import platformdirs
 
+from intarsia.engine.cache.own_file import OwnFileError, read_own_file
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.model_name import shown
 from intarsia.engine.remote.settings.address import Address, parse_address
-from intarsia.engine.remote.settings.private_file import read_private_file
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """What a remote may be called."""
@@ -193,3 +193,25 @@ def _path(table: Mapping[str, Any], key: str, where: str) -> Path | None:
     if not path.is_absolute():
         raise ModelError(f"{where}: {key} must be a full path, or begin with ~/")
     return path
+
+
+_MAX_BYTES = 256 * 1024
+
+
+def read_private_file(path: Path, *, is_secret: bool) -> str:
+    """Return the text of a file that only the user may write, or read too if ``is_secret``.
+
+    Raises FileNotFoundError, and ModelError for any other file.
+    """
+    try:
+        return read_own_file(path, is_private=is_secret, max_bytes=_MAX_BYTES)
+    except OwnFileError as error:
+        raise ModelError(str(error)) from error
+
+
+REMOTE_PREFIX = "remote:"
+
+
+def remote_name(model: str) -> str | None:
+    """Return NAME of ``remote:NAME``, None for any other model."""
+    return model.removeprefix(REMOTE_PREFIX) if model.startswith(REMOTE_PREFIX) else None

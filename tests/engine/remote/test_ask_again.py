@@ -28,8 +28,8 @@ from intarsia.engine.ipc.messages import (
     Step,
     Timing,
 )
-from intarsia.engine.remote.fill.ask_again import WAITS_S
-from intarsia.engine.remote.load import load_remote
+from intarsia.engine.remote.fill.link import WAITS_S
+from intarsia.engine.remote.filler import load_remote
 
 HOLE = Fill(id=4, prefix="def f():\n", suffix="\n", stop=("\n",), max_tokens=8)
 NUM_TRIES = 1 + len(WAITS_S)

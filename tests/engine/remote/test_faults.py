@@ -21,7 +21,7 @@ from intarsia.engine.errors import Cancelled, RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.remote.fill import link
-from intarsia.engine.remote.load import load_remote
+from intarsia.engine.remote.filler import load_remote
 
 CERTIFICATES = ROOT / "tests" / "data" / "certificates"
 HOLE = Fill(id=1, prefix="def f():\n", suffix="\n", stop=("\n",), max_tokens=8)

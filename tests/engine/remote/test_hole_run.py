@@ -16,7 +16,7 @@ from intarsia.engine.errors import RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import Fill, Filled, Step
 from intarsia.engine.remote.dialects.llama_cpp import grammar_beginning
-from intarsia.engine.remote.load import load_remote
+from intarsia.engine.remote.filler import load_remote
 
 END = toy_tokenizer().token_to_id("<|endoftext|>")
 

@@ -23,8 +23,8 @@ from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient, FillFailed
 from intarsia.engine.ipc.messages import Fill, FindNextEdits, Step
 from intarsia.engine.remote.fill import link
-from intarsia.engine.remote.load import load_remote
-from intarsia.engine.remote.settings.model_name import remote_name
+from intarsia.engine.remote.filler import load_remote
+from intarsia.engine.remote.settings.remotes import remote_name
 
 REMOTE = "remote:there"
 

@@ -18,10 +18,10 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import RemoteError
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill
+from intarsia.engine.remote.filler import load_remote
+from intarsia.engine.remote.http.connection import MAX_IDLE_S, MAX_KEPT, KeptConnections
 from intarsia.engine.remote.http.exchange import ask_json, open_exchange
-from intarsia.engine.remote.http.kept_connections import MAX_IDLE_S, MAX_KEPT, KeptConnections
-from intarsia.engine.remote.http.watch import Watch
-from intarsia.engine.remote.load import load_remote
+from intarsia.engine.remote.http.wire import Watch
 from intarsia.engine.remote.settings.remotes import Remote, find_remote
 
 CERTIFICATES = ROOT / "tests" / "data" / "certificates"

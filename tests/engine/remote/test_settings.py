@@ -13,10 +13,10 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.remote.settings import remotes
 from intarsia.engine.remote.settings.address import parse_address
 from intarsia.engine.remote.settings.edit import add_remote, remove_remote
-from intarsia.engine.remote.settings.private_file import read_private_file
 from intarsia.engine.remote.settings.remotes import (
     find_remote,
     parse_remotes,
+    read_private_file,
     read_remotes,
     remotes_path,
 )

@@ -16,7 +16,7 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import Cancelled, RemoteError
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import ContextChunk, Fill, Filled, ProjectContext, Step
-from intarsia.engine.remote.load import load_remote
+from intarsia.engine.remote.filler import load_remote
 
 
 class Script:

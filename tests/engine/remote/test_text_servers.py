@@ -22,7 +22,7 @@ from intarsia.engine.errors import RemoteError
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill, Filled, Prefetch
 from intarsia.engine.remote.dialects.generation import ServerBusy, UnusableAnswer
-from intarsia.engine.remote.dialects.ollama import Ollama
+from intarsia.engine.remote.dialects.text_servers import Ollama
 from intarsia.engine.remote.filler import RemoteFiller
 
 LM_STUDIO_MODELS = (

@@ -10,13 +10,11 @@ import pytest
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.remote.dialects.generation import UnusableAnswer
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
-from intarsia.engine.remote.dialects.lm_studio import LmStudio
-from intarsia.engine.remote.dialects.mlx import Mlx
-from intarsia.engine.remote.dialects.ollama import Ollama
 from intarsia.engine.remote.dialects.sglang import Sglang
+from intarsia.engine.remote.dialects.text_servers import LmStudio, Mlx, Ollama
 from intarsia.engine.remote.dialects.vllm import Vllm
 from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas
-from intarsia.engine.remote.fill.answer_pieces import pieces
+from intarsia.engine.remote.fill.link import pieces
 from intarsia.engine.remote.http.exchange import Answer
 from intarsia.engine.remote.settings.remotes import parse_remotes
 

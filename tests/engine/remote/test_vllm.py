@@ -17,7 +17,6 @@ from intarsia.engine.families.masked_causal.tokens.fim_marks import KNOWN_MARKS
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill, Prefetch
-from intarsia.engine.remote.dialects.cache_salt import cache_salt_of
 from intarsia.engine.remote.dialects.generation import (
     Generation,
     LikelyToken,
@@ -25,6 +24,7 @@ from intarsia.engine.remote.dialects.generation import (
     Reading,
     ServerBusy,
     UnusableAnswer,
+    cache_salt_of,
 )
 from intarsia.engine.remote.dialects.vllm import Vllm
 from intarsia.engine.remote.filler import RemoteFiller

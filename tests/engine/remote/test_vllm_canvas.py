@@ -32,8 +32,8 @@ from intarsia.engine.ipc.messages import (
 )
 from intarsia.engine.remote.dialects.generation import LikelyToken, NewToken, UnusableAnswer
 from intarsia.engine.remote.dialects.vllm_canvas import CanvasRequest, VllmCanvas, probe_body
-from intarsia.engine.remote.fill.at_once import ask_at_once
-from intarsia.engine.remote.fill.canvas_answer import CanvasAnswer
+from intarsia.engine.remote.fill.canvas_run import CanvasAnswer
+from intarsia.engine.remote.fill.link import ask_at_once
 from intarsia.engine.remote.filler import RemoteFiller
 
 PREFIX, SUFFIX = CODE.split("first + second")

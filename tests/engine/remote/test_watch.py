@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from intarsia.engine.remote.http.watch import SilentServer, Watch
+from intarsia.engine.remote.http.wire import SilentServer, Watch
 
 MOST_OF_SELECT = 1_024
 

@@ -4,12 +4,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from intarsia.engine.remote.dialects.generation import ServerBusy, UnusableAnswer
+from intarsia.engine.remote.dialects.generation import AnswerForm, ServerBusy, UnusableAnswer
 from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
-from intarsia.engine.remote.dialects.lm_studio import LmStudio
-from intarsia.engine.remote.dialects.ollama import Ollama
 from intarsia.engine.remote.dialects.sglang import Sglang
-from intarsia.engine.remote.dialects.text_generation import AnswerForm
+from intarsia.engine.remote.dialects.text_servers import LmStudio, Ollama
 from intarsia.engine.remote.dialects.vllm import Vllm
 from intarsia.engine.remote.dialects.vllm_canvas import VllmCanvas
 from intarsia.engine.remote.settings.remotes import Remote, parse_remotes

@@ -7,7 +7,7 @@ from harness.remote_dialects import EVENTS, READERS, REMOTE, read
 from harness.target import Target
 
 from intarsia.engine.errors import RemoteError
-from intarsia.engine.remote.fill.answer_pieces import pieces
+from intarsia.engine.remote.fill.link import pieces
 from intarsia.engine.remote.http.exchange import Answer
 
 HEADERS = {"content-type": "text/event-stream"}

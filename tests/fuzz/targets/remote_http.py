@@ -9,11 +9,10 @@ from harness.remote_dialects import EVENTS, READERS, REMOTE, read
 from harness.target import Target
 
 from intarsia.engine.errors import RemoteError
-from intarsia.engine.remote.fill.answer_pieces import pieces
-from intarsia.engine.remote.http.connect import Wire
+from intarsia.engine.remote.fill.link import pieces
 from intarsia.engine.remote.http.connection import HttpConnection
 from intarsia.engine.remote.http.exchange import ask_json, open_exchange
-from intarsia.engine.remote.http.watch import Watch
+from intarsia.engine.remote.http.wire import Watch, Wire
 
 KINDS = tuple(READERS)
 STATUSES = (b"200 OK", b"202 Accepted", b"301 Moved", b"401 No", b"404 No", b"429 Busy", b"500 No")

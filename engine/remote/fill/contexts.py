@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 
+from intarsia.engine.families.protocol import common_prefix_length
 from intarsia.engine.families.reading_speed import ReadingSpeed
 from intarsia.engine.remote.dialects.generation import Dialect, Generation, Reading
-from intarsia.engine.remote.fill.held_contexts import HeldContexts
+from intarsia.engine.remote.discovery.discover import Server
 from intarsia.engine.remote.fill.link import ServerLink
 
 PART_S = 0.25
@@ -79,3 +80,51 @@ class ContextReader:
         if speed is None:
             return _FIRST_PART_TOKENS
         return max(MIN_PART_TOKENS, min(int(speed * PART_S), MAX_PART_TOKENS))
+
+
+class HeldContexts:
+    """The ids that were sent last and that the server wrote after these."""
+
+    def __init__(self, *, max_held: int) -> None:
+        self._held: list[list[int]] = []  # least recently used first
+        self._max_held = max_held
+
+    def num_held(self, ids: Sequence[int]) -> int:
+        """Return how many leading ids the server need not read again."""
+        return max((common_prefix_length(held, ids) for held in self._held), default=0)
+
+    def note(self, ids: Sequence[int]) -> None:
+        """Note that a slot holds these ids now, in the place of those that they continue."""
+        num_shared = self.num_held(ids)
+        others = [held for held in self._held if common_prefix_length(held, ids) < num_shared]
+        if 2 * num_shared < len(ids):  # a new context: it takes the slot that was idle longest
+            others = self._held
+        self._held = [*others, list(ids)][-self._max_held :]
+
+    def forget(self) -> None:
+        """Forget all: the server has given its slots to other users."""
+        self._held = []
+
+
+_SLOT_SHARE = 3 / 8
+"""Of a slot, for prefix and suffix; half as much each for other files and for text after them."""
+
+
+def context_room(server: Server, max_context_tokens: int) -> int:
+    """Return the most tokens of prefix and suffix, at least 1."""
+    if server.context_tokens is None:
+        return max_context_tokens
+    return min(max_context_tokens, max(int(server.context_tokens * _SLOT_SHARE), 1))
+
+
+def num_before_characters(raw: bytes) -> int:
+    """Return how many leading bytes are the end of a character that began before them."""
+    return next(start for start in range(len(raw) + 1) if _is_utf8(raw[start:]))
+
+
+def _is_utf8(raw: bytes) -> bool:
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
