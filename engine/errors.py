@@ -41,4 +41,4 @@ class Cancelled(Exception):
 
 
 class DeadlinePassed(Exception):
-    """The fill's deadline passed while its context was read: there is no text yet."""
+    """The fill's deadline passed before its next forward pass."""

@@ -32,6 +32,12 @@ class FillControl:
         """Whether the deadline has passed."""
         return self.deadline is not None and time.monotonic() >= self.deadline
 
+    def checkpoint_in_time(self) -> None:
+        """Call the checkpoint. Raises what it raises, and DeadlinePassed after the deadline."""
+        self.checkpoint()
+        if self.is_late:
+            raise DeadlinePassed
+
     def until_deadline(self) -> "FillControl":
         """Return a control with which reading a context ends at the deadline, by DeadlinePassed.
 
@@ -39,13 +45,7 @@ class FillControl:
         """
         if self.deadline is None or self.is_late:
             return self
-
-        def checkpoint() -> None:
-            self.checkpoint()
-            if self.is_late:
-                raise DeadlinePassed
-
-        return replace(self, checkpoint=checkpoint)
+        return replace(self, checkpoint=self.checkpoint_in_time)
 
     @staticmethod
     def for_request(

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
-from intarsia.engine.remote.discovery.abilities import NOT_YET, PRIVACY, Abilities, abilities_of
+from intarsia.engine.remote.discovery.abilities import ABILITIES, NOT_YET, PRIVACY, Abilities
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.fill.link import ServerLink
 from intarsia.engine.remote.fill.team_session import check_protocol
@@ -30,8 +30,8 @@ class Probe:
 
     @property
     def abilities(self) -> Abilities | None:
-        """What this kind of server can do, None if it did not say what it is."""
-        return None if self.server is None else abilities_of(self.server.system)
+        """What this kind of server can do, None if it is not known, or cannot fill holes."""
+        return None if self.server is None else ABILITIES.get(self.server.system)
 
 
 def probe(remote: Remote) -> Probe:
@@ -52,8 +52,8 @@ def probe(remote: Remote) -> Probe:
         server = discover(remote, watch)
     except ModelError as error:
         return Probe(remote=remote, problem=str(error))
-    abilities = abilities_of(server.system)
-    if not abilities.can_fill:
+    abilities = ABILITIES.get(server.system)
+    if abilities is None:
         return Probe(remote=remote, server=server, problem=NOT_YET)
     try:
         if server.system == "intarsia":

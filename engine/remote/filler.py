@@ -5,6 +5,7 @@ Runs on the engine's worker thread, as every Filler does. Holds no model and imp
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import TypedDict
 
 from intarsia.engine.cache.progress import Progress
 from intarsia.engine.config import EngineConfig
@@ -26,15 +27,14 @@ from intarsia.engine.remote.dialects.llama_cpp import LlamaCpp
 from intarsia.engine.remote.dialects.sglang import Sglang
 from intarsia.engine.remote.dialects.text_servers import CONTEXT_TOKENS, LmStudio, Mlx, Ollama
 from intarsia.engine.remote.dialects.vllm import Vllm
-from intarsia.engine.remote.discovery.abilities import NOT_YET, PRIVACY, abilities_of
+from intarsia.engine.remote.discovery.abilities import ABILITIES, NOT_YET, PRIVACY
 from intarsia.engine.remote.discovery.discover import Server, discover
 from intarsia.engine.remote.discovery.tokenizer import check_tokenizer, read_tokenizer
 from intarsia.engine.remote.fill.canvas_session import open_canvas_session
-from intarsia.engine.remote.fill.filling_session import FillingSession
 from intarsia.engine.remote.fill.link import ServerLink, ask_again
-from intarsia.engine.remote.fill.session import IdsSession
+from intarsia.engine.remote.fill.session import IdsSession, TextSession
 from intarsia.engine.remote.fill.team_session import TeamSession, check_protocol
-from intarsia.engine.remote.fill.text_session import TextSession
+from intarsia.engine.remote.fill.written import FillingSession
 from intarsia.engine.remote.settings.remotes import REMOTE_PREFIX, Remote, find_remote
 
 
@@ -158,6 +158,11 @@ class RemoteFiller:
         self._link.kept.close()
 
 
+class _Options(TypedDict):
+    max_context_tokens: int
+    shown: str
+
+
 def open_session(
     remote: Remote,
     link: ServerLink,
@@ -167,42 +172,21 @@ def open_session(
 ) -> FillingSession:
     """Ask a server what it is, and check its tokenizer. Raises RemoteError, ModelError."""
     server = discover(remote, link.watch(checkpoint))
-    if not abilities_of(server.system).can_fill:
-        raise RemoteError(
-            f"remote:{remote.name} is {_named(server)}: {NOT_YET}",
-            "model",
-        )
+    if server.system not in ABILITIES:
+        named = "no system that intarsia knows" if server.system == "unknown" else server.system
+        raise RemoteError(f"remote:{remote.name} is {named}: {NOT_YET}", "model")
     if server.system == "intarsia":
         check_protocol(link, checkpoint)
         return TeamSession(link, server, shown=shown_name(remote))
+    options: _Options = {"max_context_tokens": max_context_tokens, "shown": shown_name(remote)}
     if server.canvas_tokens is not None:
-        return open_canvas_session(
-            link,
-            server,
-            checkpoint,
-            max_context_tokens=max_context_tokens,
-            shown=shown_name(remote),
-        )
+        return open_canvas_session(link, server, checkpoint, **options)
     text = read_tokenizer(remote)
     if (text_dialect := text_dialect_of(remote, server, text)) is not None:
-        return TextSession(
-            link,
-            text_dialect,
-            server,
-            text,
-            max_context_tokens=max_context_tokens,
-            shown=shown_name(remote),
-        )
+        return TextSession(link, text_dialect, server, text, **options)
     dialect = dialect_of(remote, server, text)
     check_tokenizer(remote, server, text, dialect, link.watch(checkpoint))
-    return IdsSession(
-        link,
-        dialect,
-        server,
-        text,
-        max_context_tokens=max_context_tokens,
-        shown=shown_name(remote),
-    )
+    return IdsSession(link, dialect, server, text, **options)
 
 
 def dialect_of(remote: Remote, server: Server, text: FimTokenizer) -> Dialect:
@@ -235,14 +219,11 @@ def shown_name(remote: Remote) -> str:
     return f"{REMOTE_PREFIX}{remote.name} at {remote.address.shown}"
 
 
-def _named(server: Server) -> str:
-    return "no system that intarsia knows" if server.system == "unknown" else server.system
-
-
 def _notes(server: Server) -> tuple[str, ...]:
     """Return what the status says of the server."""
     model = () if server.model is None else (f"model there: {server.model}",)
-    return (*model, *(f"lost: {line}" for line in abilities_of(server.system).lost), PRIVACY)
+    lost = (f"lost: {line}" for line in ABILITIES[server.system].lost)
+    return (*model, *lost, PRIVACY)
 
 
 def load_remote(config: EngineConfig, name: str, on_progress: Progress) -> RemoteFiller:

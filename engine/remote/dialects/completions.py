@@ -24,9 +24,17 @@ _LEAST_LOG_P = -100.0
 _FORBIDDEN_BIAS = -100  # the least that is accepted
 
 
-class LogProbs(msgspec.Struct):
-    """The tokens of an event. How a server writes a token as text is its own."""
+class IdToken(msgspec.Struct):
+    """A token of mlx-lm; null stands for minus infinity."""
 
+    id: int
+    logprob: float | None = None
+
+
+class LogProbs(msgspec.Struct):
+    """The tokens of an event; ``content`` is mlx-lm's. How a token is a text differs."""
+
+    content: tuple[IdToken, ...] = ()
     tokens: tuple[str, ...] = ()
     token_logprobs: tuple[float | None, ...] = ()
     top_logprobs: tuple[dict[str, float | None] | None, ...] | None = None

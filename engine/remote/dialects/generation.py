@@ -1,4 +1,4 @@
-"""What every server is asked for, and what comes back, in terms of token ids."""
+"""What servers are asked for, and what comes back: token ids, or texts where they take no ids."""
 
 import hmac
 import math
@@ -15,6 +15,14 @@ UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
 StopKind: TypeAlias = Literal["end_token", "stop_text", "limit"]
 """Why a server ended its text: the model's own end token, a stop text, or ``max_tokens``."""
+
+AnswerForm: TypeAlias = Literal["events", "lines", "whole"]
+"""How an answer is cut for ``parse``: server-sent events, lines, or not at all."""
+
+TextStop: TypeAlias = Literal["end", "limit"]
+"""Why a server ended its text: its end token or a stop text, or the most tokens."""
+
+_SALT_PURPOSE = b"intarsia cache salt 1"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,13 +124,6 @@ class Dialect(Streams, Tokenizes, Protocol):
         ...
 
 
-AnswerForm: TypeAlias = Literal["events", "lines", "whole"]
-"""How an answer is cut for ``parse``: server-sent events, lines, or not at all."""
-
-TextStop: TypeAlias = Literal["end", "limit"]
-"""Why a server ended its text: its end token or a stop text, or the most tokens."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextGeneration:
     """One request: continue ``prompt``. ``temperature`` 0 is greedy."""
@@ -184,13 +185,11 @@ def entropy_of(log_ps: Sequence[float]) -> float:
     return known - (rest * math.log(rest) if likely and rest > 1e-6 else 0.0)
 
 
-_PURPOSE = b"intarsia cache salt 1"
-
-
 def cache_salt_of(remote: Remote) -> str:
-    """Return a salt that only holders of the user's key can tell. Raises ModelError.
+    """Return what keeps a user's cached prompts on a server apart. Raises ModelError.
 
+    Only holders of the user's key can tell it.
     Without a key the users of a server cannot be told apart: then it depends on the url alone.
     """
     key = remote.key() or remote.url
-    return hmac.digest(key.encode(), _PURPOSE, "sha256").hex()
+    return hmac.digest(key.encode(), _SALT_PURPOSE, "sha256").hex()

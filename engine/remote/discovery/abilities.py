@@ -8,15 +8,11 @@ from intarsia.engine.remote.discovery.discover import System
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Abilities:
-    """What is possible and what is lost. ``can_fill``: intarsia fills holes through it.
+    """What is possible and what is lost. It ``takes_text`` only: its tokenizer is not checked."""
 
-    It ``takes_text`` only, so that its tokenizer is not checked.
-    """
-
-    can_fill: bool
+    can: tuple[str, ...]
+    lost: tuple[str, ...]
     takes_text: bool = False
-    can: tuple[str, ...] = ()
-    lost: tuple[str, ...] = ()
 
 
 PRIVACY = "the people who run the server can read the code that is sent"
@@ -28,126 +24,106 @@ NOT_YET = (
 
 _SHOWN = "text is shown while it is written, left to right"
 _ENDS = "stop texts, open brackets and indentation end a hole as with our models"
+_PROBABILITY = "probability of each token"
+_AHEAD = "reading ahead in idle time"
+_COMPARING = "comparing several answers with the code after the hole"
+_NEXT_EDITS = "next edits, and rewriting of present text"
 
 _LEFT_TO_RIGHT = (
     "drafts of the whole hole: the server writes one token a pass",
-    "comparing several answers with the code after the hole",
-    "next edits, and rewriting of present text",
+    _COMPARING,
+    _NEXT_EDITS,
 )
-
-_CAN_BY_BLOCKS = (
+_BY_BLOCKS = (
     _SHOWN,
-    "probability of each token",
+    _PROBABILITY,
     "half-typed words are continued (a regular expression holds the server to them)",
     "typing on rereads what its cache of blocks does not hold",
     _ENDS,
-    "reading ahead in idle time",
+    _AHEAD,
 )
-
-_LOST_WITH_TEXT = (
+_WITH_TEXT = (
     *_LEFT_TO_RIGHT,
     "half-typed words: nothing holds the server to them, it is asked again from after the word",
     "holes near a mark of the model, such as <|fim_middle|>: it would act",
     "the next likely answers: others are drawn at random",
-    "reading ahead in idle time",
+    _AHEAD,
 )
 
 ABILITIES: Mapping[System, Abilities] = {
     "intarsia": Abilities(
-        can_fill=True,
         can=("all that our engine can on this machine: drafts, several answers, other files",),
-        lost=(
-            "next edits",
-            "contexts on disk: after the engine's restart all is read again",
-        ),
+        lost=("next edits",),
     ),
-    "vLLM": Abilities(can_fill=True, can=_CAN_BY_BLOCKS, lost=_LEFT_TO_RIGHT),
+    "vLLM": Abilities(can=_BY_BLOCKS, lost=_LEFT_TO_RIGHT),
     "NIM": Abilities(
-        can_fill=True,
-        can=_CAN_BY_BLOCKS,
+        can=_BY_BLOCKS,
         lost=(
             *_LEFT_TO_RIGHT,
             "it was never run with intarsia: this follows NVIDIA's documentation alone",
         ),
     ),
     "SGLang": Abilities(
-        can_fill=True,
-        can=_CAN_BY_BLOCKS,
+        can=_BY_BLOCKS,
         lost=(
             *_LEFT_TO_RIGHT,
             "it was never run live with intarsia: only its own request code was",
         ),
     ),
     "MLX": Abilities(
-        can_fill=True,
         takes_text=True,
         can=(
             "text is shown eight tokens at a time",
             _ENDS,
-            "probability of each token",
+            _PROBABILITY,
             "typing on rereads what it does not hold of the last prompts",
         ),
-        lost=(*_LOST_WITH_TEXT, "cancelling within eight tokens, or while it reads"),
+        lost=(*_WITH_TEXT, "cancelling within eight tokens, or while it reads"),
     ),
     "Ollama": Abilities(
-        can_fill=True,
         takes_text=True,
-        can=(
-            _SHOWN,
-            _ENDS,
-            "probability of each token, of Ollama 0.12.11 or newer",
-        ),
+        can=(_SHOWN, _ENDS, f"{_PROBABILITY}, of Ollama 0.12.11 or newer"),
         lost=(
-            *_LOST_WITH_TEXT,
+            *_WITH_TEXT,
             "it was never run with intarsia: this follows Ollama's documentation and source",
         ),
     ),
     "LM Studio": Abilities(
-        can_fill=True,
         takes_text=True,
         can=(_SHOWN, _ENDS),
         lost=(
             "the probability of each token",
-            *_LOST_WITH_TEXT,
+            *_WITH_TEXT,
             "it was never run with intarsia: this follows LM Studio's documentation",
         ),
     ),
     "vLLM with DiffusionGemma": Abilities(
-        can_fill=True,
         can=(
             "the hole is written on one canvas between the code before and after it",
             "given text and the code after the hole are pinned",
             "the length of a hole is chosen by how well the code after it then fits",
-            "probability of each token",
+            _PROBABILITY,
             "several answers on request, from other noise",
-            "stop texts, open brackets and indentation end a hole as with our models",
-            "reading ahead in idle time",
+            _ENDS,
+            _AHEAD,
         ),
         lost=(
             "drafts: the server sends a whole canvas when it is done",
             "temperature and seed: the server has its own",
-            "comparing several answers with the code after the hole",
-            "next edits, and rewriting of present text",
+            _COMPARING,
+            _NEXT_EDITS,
         ),
     ),
     "llama.cpp": Abilities(
-        can_fill=True,
         can=(
             _SHOWN,
-            "probability of each token",
+            _PROBABILITY,
             "half-typed words are continued (a grammar holds the server to them)",
             "typing on rereads one or two tokens",
             _ENDS,
-            "reading ahead in idle time",
+            _AHEAD,
         ),
-        lost=(
-            *_LEFT_TO_RIGHT,
-            "contexts on disk: after the server's restart all is read again",
-        ),
+        lost=_LEFT_TO_RIGHT,
     ),
 }
-
-
-def abilities_of(system: System) -> Abilities:
-    """Return what a kind of server can do."""
-    return ABILITIES.get(system, Abilities(can_fill=False))
+"""No row: intarsia cannot fill holes through it."""

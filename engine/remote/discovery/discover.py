@@ -11,6 +11,12 @@ from intarsia.engine.remote.http.exchange import ask_json, open_exchange, requir
 from intarsia.engine.remote.http.wire import Watch
 from intarsia.engine.remote.settings.remotes import Remote
 
+_LENGTHS = (256, 128, 64, 32)
+"""The released canvas, and what it may be limited to. The longest that is served is used."""
+
+_REFUSED = 400
+_CONTEXT_TOKENS_UNLOADED = 4_096  # what LM Studio will load a model with is not known
+
 System: TypeAlias = Literal[
     "intarsia",
     "llama.cpp",
@@ -168,14 +174,11 @@ def _llama_cpp(remote: Remote, row: dict[str, Any], watch: Watch) -> Server:
     )
 
 
-_LENGTHS = (256, 128, 64, 32)
-"""The released canvas, and what it may be limited to. The longest that is served is used."""
-
-_REFUSED = 400
-
-
 def served_canvas(remote: Remote, model: str, watch: Watch) -> int | None:
     """Return the tokens of DiffusionGemma's canvas, None for any other model.
+
+    vLLM says neither. It ignores a canvas's length for every other model, and checks it for this
+    one: so it refuses a length of 0 for this one only, and lengths above the served one.
 
     Raises RemoteError, and what the watch's checkpoint raises.
     """
@@ -192,9 +195,6 @@ def _is_refused(remote: Remote, model: str, canvas_length: int, watch: Watch) ->
             return True
         require_success(remote, path, answer.status, answer.headers, answer.body)
     return False
-
-
-_CONTEXT_TOKENS_UNLOADED = 4_096  # what LM Studio will load a model with is not known
 
 
 class ModelFacts(TypedDict):

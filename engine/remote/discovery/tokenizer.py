@@ -26,6 +26,8 @@ from intarsia.engine.remote.http.exchange import ask_json, unusable
 from intarsia.engine.remote.http.wire import Watch
 from intarsia.engine.remote.settings.remotes import Remote
 
+_BEGIN, _PAD, _ENDS = "<bos>", "<pad>", ("<eos>", "<turn|>")
+
 _MARKS_AS_TEXT = " <|fim_middle|> <fim_middle>"
 
 SAMPLE = (
@@ -106,9 +108,6 @@ def _default_folder() -> Path:
         f"the tokenizer of {DEFAULT_MODEL} is not here: run `intarsia pull`, or set `tokenizer` of "
         "the remote to its model's tokenizer.json"
     )
-
-
-_BEGIN, _PAD, _ENDS = "<bos>", "<pad>", ("<eos>", "<turn|>")
 
 
 def read_gemma_tokenizer(remote: Remote) -> GemmaTokenizer:

@@ -13,6 +13,7 @@ from functools import partial
 from random import Random
 
 from intarsia.engine.diffusion.candidate_lengths import NUM_SCORED, candidate_lengths
+from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.diffusion_gemma.answer import HoleDraft, answer_of
 from intarsia.engine.families.diffusion_gemma.canvas.layout import HoleLayout
 from intarsia.engine.families.diffusion_gemma.canvas.read_request import HoleTask, RequestReader
@@ -22,6 +23,7 @@ from intarsia.engine.remote.dialects.generation import NewToken, Reading, Unusab
 from intarsia.engine.remote.dialects.vllm_canvas import CanvasRequest, VllmCanvas
 from intarsia.engine.remote.fill.contexts import HeldContexts
 from intarsia.engine.remote.fill.link import ServerLink, ask_at_once
+from intarsia.engine.remote.fill.written import Written
 from intarsia.engine.remote.http.exchange import unusable
 
 
@@ -93,20 +95,13 @@ _MANY_TOKENS = 128
 """A context with more tokens to read is read by one request first: the others then share it."""
 
 
-class _Late(Exception):
-    """The fill's deadline has passed."""
-
-
 @dataclass(kw_only=True, slots=True)
-class WrittenHole:
+class WrittenHole(Written):
     """The hole so far. Each request is one forward pass of the server, or more."""
 
     draft: HoleDraft = field(default_factory=HoleDraft)
     num_requests: int = 0
-    readings: list[Reading] = field(default_factory=list)
     is_late: bool = False
-    first_at: float | None = None  # time.monotonic() of the first answer: the context is read
-    model: str | None = None
 
 
 class CanvasRun:
@@ -135,15 +130,11 @@ class CanvasRun:
         Raises RemoteError, Cancelled.
         """
 
-        def checkpoint() -> None:
-            control.checkpoint()
-            if control.is_late:
-                raise _Late
-
+        checkpoint = control.checkpoint_in_time
         try:
             length = self._choose_length(task, checkpoint)
             self._write(task, self._reader.lay_out(task, length), checkpoint, on_canvas)
-        except _Late:
+        except DeadlinePassed:
             self._written.is_late = True
         return self._written
 

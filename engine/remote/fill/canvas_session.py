@@ -24,8 +24,8 @@ from intarsia.engine.remote.discovery.tokenizer import (
 )
 from intarsia.engine.remote.fill.canvas_run import CanvasRun, WrittenHole, ask_canvas
 from intarsia.engine.remote.fill.contexts import HeldContexts
-from intarsia.engine.remote.fill.filling_session import require_no_rewrite
 from intarsia.engine.remote.fill.link import ServerLink
+from intarsia.engine.remote.fill.written import require_no_rewrite
 from intarsia.engine.remote.settings.remotes import Remote
 
 _MAX_HELD = 4  # contexts that the server's cache probably still has
@@ -94,7 +94,7 @@ class CanvasSession:
             ),
             model=self._shown,
             num_prefilled=written.readings[0].num_read if written.readings else 0,
-            num_reused=written.readings[0].num_reused if written.readings else 0,
+            num_reused=written.num_reused,
             num_project=task.num_project,
         )
 

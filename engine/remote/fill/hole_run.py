@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 
+from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
@@ -20,17 +21,17 @@ from intarsia.engine.remote.dialects.generation import (
     Generation,
     LikelyToken,
     NewToken,
-    Reading,
     StopKind,
     entropy_of,
 )
 from intarsia.engine.remote.fill.contexts import ContextReader
 from intarsia.engine.remote.fill.link import ServerLink
+from intarsia.engine.remote.fill.written import Written
 from intarsia.engine.remote.http.exchange import unusable
 
 
 @dataclass(kw_only=True, slots=True)
-class Written:
+class WrittenIds(Written):
     """The hole's ids, each with its probability and the entropy at its place in nats.
 
     The entropies count the reported tokens, and the rest of the distribution as one.
@@ -39,19 +40,6 @@ class Written:
     ids: list[int] = field(default_factory=list)
     confidences: list[float] = field(default_factory=list)
     entropies: list[float] = field(default_factory=list)
-    readings: list[Reading] = field(default_factory=list)
-    first_at: float | None = None  # time.monotonic() of the first token
-    finish_reason: FinishReason = "end_of_hole"
-
-    @property
-    def num_read(self) -> int:
-        """Context tokens that the server read for this hole."""
-        return sum(reading.num_read for reading in self.readings)
-
-    @property
-    def num_reused(self) -> int:
-        """Context tokens that the server held before."""
-        return self.readings[0].num_reused if self.readings else 0
 
     @property
     def mean_entropy(self) -> float:
@@ -74,10 +62,6 @@ _NUM_LIKELY_OF_WORD = 200
 """Among so few of the likeliest tokens, some usually continue a half-typed word."""
 
 
-class _Late(Exception):
-    """The fill's deadline has passed."""
-
-
 class HoleRun:
     """One hole while it is written. ``on_tokens`` is called after each piece from the server."""
 
@@ -94,14 +78,14 @@ class HoleRun:
         self._reader = reader
         self._text = text
         self._task = task
+        self._checkpoint = task.control.checkpoint_in_time
         self._hole_text = HoleText(text, task)
-        self._written = Written()
+        self._written = WrittenIds()
         self._has_server_stops = not _may_stop_in(task)
         self._must_go_on = False  # an end token came where the hole may not end
         self._is_ended = False  # the server has ended the text, and the hole may end there
-        self.model: str | None = None  # the server's own name of its model, from its last event
 
-    def run(self, on_tokens: Callable[[Written], None]) -> Written:
+    def run(self, on_tokens: Callable[[WrittenIds], None]) -> WrittenIds:
         """Return the hole's tokens up to its end. Raises RemoteError, Cancelled."""
         written = self._written
         try:
@@ -112,17 +96,12 @@ class HoleRun:
             while reason is None:
                 self._ask(on_tokens)
                 reason = self._end_reason()
-        except _Late:
+        except DeadlinePassed:
             reason = "deadline"
         written.finish_reason = reason
         return written
 
-    def _checkpoint(self) -> None:
-        self._task.control.checkpoint()
-        if self._task.control.is_late:
-            raise _Late
-
-    def _ask(self, on_tokens: Callable[[Written], None]) -> None:
+    def _ask(self, on_tokens: Callable[[WrittenIds], None]) -> None:
         """Have the server write on, until the hole or its answer ends."""
         generation, written = self._generation(), self._written
         num_before, stop, reading = len(written.ids), None, None
@@ -159,7 +138,7 @@ class HoleRun:
             self._written.first_at = time.monotonic()
         self._written.add(chunk.tokens)
         self._require_beginning()
-        self.model = chunk.model or self.model
+        self._written.model = chunk.model or self._written.model
 
     def _require_beginning(self) -> None:
         """Raise RemoteError if the text does not begin with the half-typed bytes."""

@@ -30,6 +30,14 @@ from intarsia.engine.remote.http.exchange import Answer, open_exchange, require_
 from intarsia.engine.remote.http.wire import POLL_S, Watch
 from intarsia.engine.remote.settings.remotes import Remote
 
+WAITS_S = (0.1, 0.4)
+"""Before the second and the third try: a balancer soon notices that a server has ended."""
+
+WITHIN_S = 5.0
+"""A user has not waited longer than this when a request is sent again."""
+
+_Answer = TypeVar("_Answer")
+
 _Piece = TypeVar("_Piece", Chunk, TextChunk)
 
 PAUSE_S = 3.0
@@ -165,17 +173,12 @@ def _lines(body: Iterator[bytes]) -> Iterator[bytes]:
             begun = [others[-1]]
 
 
-WAITS_S = (0.1, 0.4)
-"""Before the second and the third try: a balancer soon notices that a server has ended."""
-
-WITHIN_S = 5.0
-"""A user has not waited longer than this when a request is sent again."""
-
-_Answer = TypeVar("_Answer")
-
-
 def ask_again(ask: Callable[[], _Answer], control: FillControl) -> _Answer:
     """Return what ``ask`` returns, at the second or third try if the first were cut off.
+
+    Several servers may share one address, and then another one answers: the user need not see that.
+    Nothing was changed by the request that was cut off. A server that refuses, is busy or is slow
+    is not asked again: that would make matters worse.
 
     Raises what the last try raises, and what the control's checkpoint raises.
     """
@@ -198,13 +201,12 @@ def _wait(seconds: float, checkpoint: Callable[[], None]) -> None:
         time.sleep(min(left, POLL_S))
 
 
-T = TypeVar("T")
-
-
 def ask_at_once(
-    asks: Sequence[Callable[[Callable[[], None]], T]], checkpoint: Callable[[], None]
-) -> list[T]:
+    asks: Sequence[Callable[[Callable[[], None]], _Answer]], checkpoint: Callable[[], None]
+) -> list[_Answer]:
     """Return the answers in order. Each function is called on a thread with its own checkpoint.
+
+    So the server runs them in the same passes, and they share the network's delay.
 
     ``checkpoint`` is called on this thread while they wait. What it or a request raises is raised
     here, after all other requests are closed.

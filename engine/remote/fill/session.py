@@ -1,28 +1,107 @@
-"""An open remote: a server that was asked what it is, with its tokenizer, and what it has read."""
+"""An open remote with a causal model: a server that was asked what it is, and what it has read.
+
+It takes token ids, or else our own prompt as text, checked for marks of the user's code.
+"""
 
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
+
+import msgspec
 
 from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.project_choice import ProjectChoice
 from intarsia.engine.families.masked_causal.read_request import FillTask, RequestReader
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.protocol import fill_timing
+from intarsia.engine.families.reading_speed import ReadingSpeed
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import CanvasToken, Fill, Filled, Step
-from intarsia.engine.remote.dialects.generation import Dialect
+from intarsia.engine.remote.dialects.generation import Dialect, TextDialect
 from intarsia.engine.remote.discovery.discover import Server
-from intarsia.engine.remote.fill.contexts import ContextReader, context_room, num_before_characters
-from intarsia.engine.remote.fill.filling_session import require_no_rewrite
-from intarsia.engine.remote.fill.hole_run import HoleRun, Written
+from intarsia.engine.remote.fill.contexts import (
+    ContextReader,
+    HeldContexts,
+    context_room,
+    num_before_characters,
+)
+from intarsia.engine.remote.fill.hole_run import HoleRun, WrittenIds
 from intarsia.engine.remote.fill.link import ServerLink
+from intarsia.engine.remote.fill.text_run import PromptText, TextRun, TextTask, WrittenText
+from intarsia.engine.remote.fill.written import Written, require_no_rewrite
+
+_SoFar = TypeVar("_SoFar", WrittenIds, WrittenText)
 
 _SLOTS_UNKNOWN = 4
+_MAX_HELD_TEXTS = 1  # a server that takes text is often one user's, with one slot
 
 
-class IdsSession:
-    """Fills holes on one server that takes token ids. ``shown`` is the model's name for users."""
+class _CausalSession:
+    """What both sessions share. ``shown`` is the model's name for users."""
+
+    def __init__(
+        self,
+        server: Server,
+        text: FimTokenizer,
+        *,
+        held: HeldContexts,
+        speed: ReadingSpeed,
+        max_context_tokens: int,
+        shown: str,
+    ) -> None:
+        self.server = server
+        self.model_name: str | None = None  # that the server gave with its last answer
+        self._text = text
+        self._held = held
+        self._speed = speed
+        self._shown = shown
+        limit = context_room(server, max_context_tokens)
+        self._reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=limit)
+        self._project = ProjectChoice(
+            self._reader,
+            num_missing=self._num_missing,
+            is_worth_reading=speed.is_worth_reading,
+        )
+
+    @property
+    def tokens_per_s(self) -> float | None:
+        """How quickly the server reads contexts, None before the first long one."""
+        return self._speed.tokens_per_s
+
+    def _num_missing(self, task: FillTask) -> int:
+        return len(task.context) - self._held.num_held(task.context)
+
+    def _filled(
+        self,
+        task: FillTask,
+        written: Written,
+        tokens: tuple[CanvasToken, ...],
+        *,
+        num_forwards: int,
+        mean_entropy: float | None,
+        started_at: float,
+    ) -> Filled:
+        """Return the answer, and note which model gave it."""
+        self.model_name = written.model or self.model_name
+        first_at = written.first_at or time.monotonic()
+        return Filled(
+            id=task.request.id,
+            text="".join(token.text for token in tokens),
+            tokens=tokens,
+            num_forwards=num_forwards,
+            ms=fill_timing(task.control.received_at, started_at, first_at),
+            mean_entropy=mean_entropy,
+            finish_reason=written.finish_reason,
+            model=self._shown,
+            num_prefilled=written.num_read,
+            num_reused=written.num_reused,
+            num_project=task.num_project,
+        )
+
+
+class IdsSession(_CausalSession):
+    """Fills holes on one server that takes token ids."""
 
     def __init__(
         self,
@@ -34,47 +113,40 @@ class IdsSession:
         max_context_tokens: int,
         shown: str,
     ) -> None:
-        self.server = server
         self._link = link
         self._dialect = dialect
-        self._text = text
-        self._shown = shown
         self._context = ContextReader(link, dialect, num_slots=server.num_slots or _SLOTS_UNKNOWN)
-        limit = context_room(server, max_context_tokens)
-        self._reader = RequestReader(text, vocab_size=text.num_tokens, max_context_tokens=limit)
-        self._project = ProjectChoice(
-            self._reader,
-            num_missing=self._num_missing,
-            is_worth_reading=self._context.speed.is_worth_reading,
+        super().__init__(
+            server,
+            text,
+            held=self._context.held,
+            speed=self._context.speed,
+            max_context_tokens=max_context_tokens,
+            shown=shown,
         )
-        self.model_name: str | None = None  # that the server gave with its last answer
-
-    @property
-    def tokens_per_s(self) -> float | None:
-        """How quickly the server reads contexts, None before the first long one."""
-        return self._context.speed.tokens_per_s
 
     def fill(self, request: Fill, control: FillControl) -> Filled:
         """Fill one hole. Raises RemoteError, Cancelled, ValueError."""
         started_at = time.monotonic()
         task = self._opened(request, control)
         hole_text = HoleText(self._text, task)
+
+        def tokens_of(written: WrittenIds) -> tuple[CanvasToken, ...]:
+            ids = written.ids
+            return hole_text.tokens(ids, written.confidences, num_committed=len(ids))
+
         run = HoleRun(self._link, self._dialect, self._context, self._text, task)
-        written = run.run(_report(request, control, hole_text))
-        self.model_name = run.model or self.model_name
-        tokens = _tokens(hole_text, written)
-        return Filled(
-            id=request.id,
-            text="".join(token.text for token in tokens),
-            tokens=tokens,
+        report = _reporting(
+            control, lambda so_far: _step(request, len(so_far.ids), tokens_of(so_far))
+        )
+        written = run.run(report)
+        return self._filled(
+            task,
+            written,
+            tokens_of(written),
             num_forwards=len(written.ids),
-            ms=fill_timing(control.received_at, started_at, written.first_at or time.monotonic()),
             mean_entropy=written.mean_entropy,
-            finish_reason=written.finish_reason,
-            model=self._shown,
-            num_prefilled=written.num_read,
-            num_reused=written.num_reused,
-            num_project=task.num_project,
+            started_at=started_at,
         )
 
     def read_ahead(self, request: Fill, control: FillControl) -> None:
@@ -122,21 +194,86 @@ class IdsSession:
             healed=task.healed[num_given:],
         )
 
-    def _num_missing(self, task: FillTask) -> int:
-        return len(task.context) - self._context.held.num_held(task.context)
+
+class TextSession(_CausalSession):
+    """Fills holes on one server that takes text."""
+
+    def __init__(
+        self,
+        link: ServerLink,
+        dialect: TextDialect,
+        server: Server,
+        text: FimTokenizer,
+        *,
+        max_context_tokens: int,
+        shown: str,
+    ) -> None:
+        self._link = link
+        self._dialect = dialect
+        self._prompt_text = PromptText(text)
+        super().__init__(
+            server,
+            text,
+            held=HeldContexts(max_held=_MAX_HELD_TEXTS),
+            speed=ReadingSpeed(),
+            max_context_tokens=max_context_tokens,
+            shown=shown,
+        )
+
+    def fill(self, request: Fill, control: FillControl) -> Filled:
+        """Fill one hole. Raises RemoteError, Cancelled, ValueError."""
+        require_no_rewrite(request)
+        started_at = time.monotonic()
+        plain_project = self._prompt_text.without_marked(request.project)
+        task = self._project.read(msgspec.structs.replace(request, project=plain_project), control)
+        run = TextRun(self._link, self._dialect, self._text_task(task))
+        self._reader.use(task)
+        self._project.note_read(task)
+        report = _reporting(
+            control, lambda so_far: _step(request, len(so_far.pieces), so_far.tokens())
+        )
+        written = run.run(report)
+        if written.first_at is not None:
+            self._speed.add(self._num_missing(task), written.first_at - started_at)
+        self._held.note(task.context)
+        return self._filled(
+            task,
+            written,
+            written.tokens(),
+            num_forwards=len(written.pieces),
+            mean_entropy=written.mean_entropy,
+            started_at=started_at,
+        )
+
+    def read_ahead(self, request: Fill, control: FillControl) -> None:
+        """Do nothing: what is read in idle time would replace what the next key needs."""
+
+    def read_nearer(self, control: FillControl) -> None:
+        """Do nothing, as for ``read_ahead``."""
+
+    def _text_task(self, task: FillTask) -> TextTask:
+        """Return the task as text. Raises ValueError for marks in the user's code."""
+        num_given = num_before_characters(task.healed)
+        ids = [*task.context, *self._text.ids_of_bytes(task.healed[:num_given])]
+        word = task.healed[num_given:].decode()
+        return TextTask(
+            request=task.request,
+            control=task.control,
+            prompt=self._prompt_text.render(ids, word),
+            word=word,
+            marks=self._prompt_text,
+        )
 
 
-def _report(request: Fill, control: FillControl, hole_text: HoleText) -> Callable[[Written], None]:
-    """Return a function that sends the hole so far to the client as a step, if it asked."""
-    on_step = control.on_step
+def _reporting(control: FillControl, step_of: Callable[[_SoFar], Step]) -> Callable[[_SoFar], None]:
+    """Return a function that sends the hole so far to the client, if it asked."""
 
-    def on_tokens(written: Written) -> None:
-        if on_step is not None:
-            tokens = _tokens(hole_text, written)
-            on_step(Step(id=request.id, step=len(written.ids), tokens=tokens))
+    def report(written: _SoFar) -> None:
+        if control.on_step is not None:
+            control.on_step(step_of(written))
 
-    return on_tokens
+    return report
 
 
-def _tokens(hole_text: HoleText, written: Written) -> tuple[CanvasToken, ...]:
-    return hole_text.tokens(written.ids, written.confidences, num_committed=len(written.ids))
+def _step(request: Fill, number: int, tokens: tuple[CanvasToken, ...]) -> Step:
+    return Step(id=request.id, step=number, tokens=tokens)

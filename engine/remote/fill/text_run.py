@@ -15,6 +15,7 @@ from itertools import groupby
 
 from msgspec.structs import replace
 
+from intarsia.engine.errors import DeadlinePassed
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.stop_rules import find_text_end, may_end_here
 from intarsia.engine.fill_control import FillControl
@@ -26,13 +27,13 @@ from intarsia.engine.ipc.messages import (
     ProjectContext,
 )
 from intarsia.engine.remote.dialects.generation import (
-    Reading,
     TextChunk,
     TextDialect,
     TextGeneration,
     TextPiece,
 )
 from intarsia.engine.remote.fill.link import ServerLink
+from intarsia.engine.remote.fill.written import Written
 
 
 class PromptText:
@@ -108,14 +109,11 @@ class TextTask:
 
 
 @dataclass(kw_only=True, slots=True)
-class WrittenText:
-    """What a server has written into a hole so far, after the half-typed word."""
+class WrittenText(Written):
+    """What a server has written after the half-typed word."""
 
     pieces: list[TextPiece] = field(default_factory=list)
-    readings: list[Reading] = field(default_factory=list)
-    first_at: float | None = None  # time.monotonic() of the first piece
     end: int | None = None  # characters up to the hole's end, once that is known
-    finish_reason: FinishReason = "end_of_hole"
 
     @property
     def text(self) -> str:
@@ -140,10 +138,6 @@ class WrittenText:
         return tuple(tokens)
 
 
-class _Late(Exception):
-    """The fill's deadline has passed."""
-
-
 class _OtherWord(Exception):
     """The server's text does not begin with the half-typed word."""
 
@@ -155,12 +149,12 @@ class TextRun:
         self._link = link
         self._dialect = dialect
         self._task = task
+        self._checkpoint = task.control.checkpoint_in_time
         self._written = WrittenText()
         self._expected = task.word  # what the server has still to write of the half-typed word
         # A stop text in the half-typed word itself would end the server's text there.
         may_stop = any(stop and stop[0] in task.word for stop in task.request.stop)
         self._has_stops = not may_stop
-        self.model: str | None = None  # the server's own name of its model, from its last event
 
     def run(self, on_pieces: Callable[[WrittenText], None]) -> WrittenText:
         """Return the hole's text. ``on_pieces`` is called after each event of the server.
@@ -171,17 +165,12 @@ class TextRun:
         while reason is None:
             try:
                 reason = self._ask(on_pieces)
-            except _Late:
+            except DeadlinePassed:
                 reason = "deadline"
             except _OtherWord:
                 self._expected = ""
         self._written.finish_reason = reason
         return self._written
-
-    def _checkpoint(self) -> None:
-        self._task.control.checkpoint()
-        if self._task.control.is_late:
-            raise _Late
 
     def _ask(self, on_pieces: Callable[[WrittenText], None]) -> FinishReason | None:
         """Have the server write on; return why the hole ends, None if it is to be asked again."""
@@ -224,7 +213,7 @@ class TextRun:
         return limit - len(self._written.pieces)
 
     def _note(self, chunk: TextChunk) -> None:
-        self.model = chunk.model or self.model
+        self._written.model = chunk.model or self._written.model
         if chunk.reading is not None and not self._written.pieces:
             self._written.readings.append(chunk.reading)
 

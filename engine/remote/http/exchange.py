@@ -21,6 +21,12 @@ from intarsia.engine.remote.http.connection import BrokenAnswer, HttpConnection,
 from intarsia.engine.remote.http.wire import EndlessAnswer, SilentServer, Watch, connect
 from intarsia.engine.remote.settings.remotes import Remote
 
+_MAX_SAID_CHARS = 200
+_MAX_ERROR_BYTES = 16 * 1024
+_MAX_RETRY_AFTER_S = 300.0
+_OF_A_PROXY = (500, 502, 504)
+"""Where the body has no reason in JSON, a proxy sends this for a server that has ended."""
+
 MAX_ANSWER_BYTES = 16 * 1024 * 1024
 """An answer above this is no answer to a fill."""
 
@@ -163,14 +169,6 @@ def _too_slow(remote: Remote, why: str) -> RemoteError:
         f"remote:{remote.name} at {remote.address.shown} is too slow: {why}; use a smaller model "
         "there, or raise timeout_s"
     )
-
-
-_MAX_SAID_CHARS = 200
-_MAX_ERROR_BYTES = 16 * 1024
-_MAX_RETRY_AFTER_S = 300.0
-
-_OF_A_PROXY = (500, 502, 504)
-"""Where the body has no reason in JSON, a proxy sends this for a server that has ended."""
 
 
 def require_success(

@@ -19,6 +19,9 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.model_store.model_name import shown
 from intarsia.engine.remote.settings.address import Address, parse_address
 
+_MAX_BYTES = 256 * 1024
+REMOTE_PREFIX = "remote:"
+
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 """What a remote may be called."""
 
@@ -195,9 +198,6 @@ def _path(table: Mapping[str, Any], key: str, where: str) -> Path | None:
     return path
 
 
-_MAX_BYTES = 256 * 1024
-
-
 def read_private_file(path: Path, *, is_secret: bool) -> str:
     """Return the text of a file that only the user may write, or read too if ``is_secret``.
 
@@ -207,9 +207,6 @@ def read_private_file(path: Path, *, is_secret: bool) -> str:
         return read_own_file(path, is_private=is_secret, max_bytes=_MAX_BYTES)
     except OwnFileError as error:
         raise ModelError(str(error)) from error
-
-
-REMOTE_PREFIX = "remote:"
 
 
 def remote_name(model: str) -> str | None:

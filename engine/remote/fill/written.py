@@ -1,10 +1,32 @@
-"""What a remote's filler needs of an open server, whichever way that is asked."""
+"""What all ways of filling a hole share: what was written so far, and how a session is asked."""
 
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from intarsia.engine.fill_control import FillControl
-from intarsia.engine.ipc.messages import Fill, Filled
+from intarsia.engine.ipc.messages import Fill, Filled, FinishReason
+from intarsia.engine.remote.dialects.generation import Reading
 from intarsia.engine.remote.discovery.discover import Server
+
+
+@dataclass(kw_only=True, slots=True)
+class Written:
+    """What a server has written into a hole so far, and what it read for that."""
+
+    readings: list[Reading] = field(default_factory=list)
+    first_at: float | None = None  # time.monotonic() of the first answer: the context is read
+    finish_reason: FinishReason = "end_of_hole"
+    model: str | None = None  # the server's own name of its model, from its last event
+
+    @property
+    def num_read(self) -> int:
+        """Context tokens that the server read for this hole."""
+        return sum(reading.num_read for reading in self.readings)
+
+    @property
+    def num_reused(self) -> int:
+        """Context tokens that the server held before."""
+        return self.readings[0].num_reused if self.readings else 0
 
 
 class FillingSession(Protocol):
