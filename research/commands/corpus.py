@@ -14,7 +14,6 @@ from intarsia.cli.switches import debug_option, json_option
 from intarsia.cli.terminal import notices, output
 from intarsia.cli.units import size
 from intarsia.engine.cache.folder import cache_folder
-from intarsia_research.commands.corpus_edits import edits
 from intarsia_research.corpus.manifest import Manifest, Tally, read_manifest
 from intarsia_research.corpus.package_list import (
     DEFAULT_LIST,
@@ -35,10 +34,7 @@ _CHARS_AROUND_HOLE = 100
 @click.group("corpus")
 @debug_option
 def command() -> None:
-    """Build training corpora: source files of packages, and edits of git histories."""
-
-
-command.add_command(edits)
+    """Build training corpora of source files of packages."""
 
 
 @command.command("build")

@@ -13,9 +13,8 @@ from intarsia.cli.live_view import LoadBar
 from intarsia.cli.terminal import notices, termination_as_interrupt
 from intarsia_research.benchmark.hardware.machine import describe_machine
 from intarsia_research.commands.eval.edit_reports import report_edits, save_edits
-from intarsia_research.edits.edit_case import EditCase
-from intarsia_research.edits.edit_set import read_edit_set
 from intarsia_research.evaluation.edits.choose_cases import choose_cases
+from intarsia_research.evaluation.edits.edit_case import EditCase, read_edit_set
 from intarsia_research.evaluation.edits.edit_record import EditRecording, EditRow
 from intarsia_research.evaluation.edits.engine_finder import EngineFinderSystem
 from intarsia_research.evaluation.edits.finder import Direction

@@ -3,8 +3,8 @@
 import random
 from collections.abc import Collection, Sequence
 
-from intarsia_research.edits.edit_case import EditCase
 from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.edits.edit_case import EditCase
 
 
 def choose_cases(

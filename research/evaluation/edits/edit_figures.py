@@ -7,11 +7,14 @@ from collections.abc import Callable, Sequence
 
 import msgspec
 
-from intarsia_research.evaluation.edits.chain import num_reached
 from intarsia_research.evaluation.edits.edit_record import EditRow, JudgedPlace
 from intarsia_research.evaluation.edits.finder import LEVELS, Level
-from intarsia_research.evaluation.edits.keys import keys_needed, keys_saved
-from intarsia_research.evaluation.edits.place_shape import place_shape
+from intarsia_research.evaluation.edits.row_worth import (
+    keys_needed,
+    keys_saved,
+    num_reached,
+    place_shape,
+)
 from intarsia_research.evaluation.intervals import Estimate, Resampling
 
 IN_OUR_CORPUS = frozenset(

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from intarsia_research.edits.edit_case import CommitHunk, EditKind
+from intarsia_research.evaluation.edits.edit_case import CommitHunk, EditKind
 from intarsia_research.evaluation.edits.finder import Level, includes
 from intarsia_research.evaluation.record import SystemInfo
 from intarsia_research.evaluation.saved_run import read_saved, write_saved

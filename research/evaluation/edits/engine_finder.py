@@ -25,8 +25,8 @@ from intarsia.infill.next_edit.plan import (
 )
 from intarsia.infill.next_edit.settled_edit import settled_edit
 from intarsia.infill.suggestion import NoSuggestion
-from intarsia_research.edits.edit_case import lines_of
 from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.edits.edit_case import lines_of
 from intarsia_research.evaluation.edits.finder import (
     Direction,
     Found,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from intarsia_research.edits.edit_case import EditCase, lines_of
+from intarsia_research.evaluation.edits.edit_case import EditCase, lines_of
 from intarsia_research.evaluation.edits.edit_record import EditRow, JudgedPlace, Step
 from intarsia_research.evaluation.edits.finder import (
     Direction,

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 
-from intarsia_research.edits.edit_case import EditCase, lines_of, with_hunks
+from intarsia_research.evaluation.edits.edit_case import EditCase, lines_of, with_hunks
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,8 +1,12 @@
 """Cases of edits, and a finder that answers them from a script."""
 
-from collections.abc import Callable, Sequence
+import gzip
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
-from intarsia_research.edits.edit_case import CommitHunk, EditCase, EditKind, lines_of
+import msgspec
+
+from intarsia_research.evaluation.edits.edit_case import CommitHunk, EditCase, EditKind, lines_of
 from intarsia_research.evaluation.edits.edit_record import EditRow
 from intarsia_research.evaluation.edits.finder import Found, FoundPlace, Level, Question
 from intarsia_research.evaluation.edits.run_edits import AskingWay, run_edits
@@ -120,3 +124,9 @@ def in_turn(*answers: Sequence[FoundPlace]) -> Callable[[Question], Sequence[Fou
 def present_line(question: Question, line: str) -> int:
     """Return the number of a line of the present text."""
     return lines_of(question.present).index(line)
+
+
+def write_edit_set(file: Path, cases: Iterable[EditCase]) -> None:
+    """Write a set of edits."""
+    with gzip.open(file, "wb") as packed:
+        packed.writelines(msgspec.json.encode(case) + b"\n" for case in cases)

@@ -6,12 +6,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from edit_runs import ScriptedFinder, edit_case, hunk
+from edit_runs import ScriptedFinder, edit_case, hunk, write_edit_set
 from laboratory import run
 from scripted_next_edits import rule
 
 from intarsia.cli.errors import ExitCode
-from intarsia_research.edits.edit_set import write_edit_set
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.edits.edit_record import read_edit_run
 from intarsia_research.evaluation.edits.finder import Found, Question

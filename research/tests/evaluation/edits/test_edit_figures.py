@@ -3,12 +3,10 @@
 import pytest
 from edit_runs import ScriptedFinder, edit_case, hunk, in_turn, place, rows_of
 
-from intarsia_research.evaluation.edits.chain import num_reached
 from intarsia_research.evaluation.edits.edit_figures import LevelFigures, PartFigures, edit_figures
 from intarsia_research.evaluation.edits.edit_record import EditRow
 from intarsia_research.evaluation.edits.finder import Found, Level
-from intarsia_research.evaluation.edits.keys import keys_of
-from intarsia_research.evaluation.edits.place_shape import place_shape
+from intarsia_research.evaluation.edits.row_worth import keys_of, num_reached, place_shape
 
 HUNKS = tuple(hunk(line, 1, f"new {line}") for line in (1, 4, 7))
 EDIT = edit_case(*HUNKS)

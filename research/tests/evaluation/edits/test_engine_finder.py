@@ -15,8 +15,8 @@ from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.client import EngineClient
 from intarsia.engine.ipc.messages import FindNextEdits, NextEdits
-from intarsia_research.edits.edit_case import EditCase
 from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.edits.edit_case import EditCase
 from intarsia_research.evaluation.edits.edit_record import EditRow
 from intarsia_research.evaluation.edits.engine_finder import EngineFinder, EngineFinderSystem
 from intarsia_research.evaluation.edits.run_edits import AskingWay, run_edits

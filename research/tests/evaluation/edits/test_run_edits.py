@@ -2,7 +2,7 @@
 
 from edit_runs import ScriptedFinder, edit_case, hunk, in_turn, place, rows_of
 
-from intarsia_research.edits.edit_case import with_hunks
+from intarsia_research.evaluation.edits.edit_case import with_hunks
 from intarsia_research.evaluation.edits.finder import Found
 from intarsia_research.evaluation.edits.run_edits import AskingWay
 

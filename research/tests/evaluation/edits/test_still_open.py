@@ -3,7 +3,7 @@
 import pytest
 from edit_runs import LINES, edit_case, hunk
 
-from intarsia_research.edits.edit_case import lines_of
+from intarsia_research.evaluation.edits.edit_case import lines_of
 from intarsia_research.evaluation.edits.still_open import (
     Replacement,
     exact_hunks,

@@ -6,10 +6,16 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from edit_runs import write_edit_set
 
-from intarsia_research.edits.edit_case import CommitHunk, EditCase, lines_of, with_hunks
-from intarsia_research.edits.edit_set import read_edit_set, write_edit_set
 from intarsia_research.errors import EvaluationFault
+from intarsia_research.evaluation.edits.edit_case import (
+    CommitHunk,
+    EditCase,
+    lines_of,
+    read_edit_set,
+    with_hunks,
+)
 
 BEFORE = "a = 1\nb = a\nc = a\n"
 HUNKS = (
@@ -41,10 +47,8 @@ def damaged(**fields: object) -> bytes:
 
 def test_what_is_written_is_read(tmp_path: Path) -> None:
     cases = [CASE, msgspec.structs.replace(CASE, id="two", kind="control", hunks=HUNKS[:1])]
-    for name in ("a.jsonl.gz", "b.jsonl.gz"):
-        write_edit_set(tmp_path / name, cases)
-        assert read_edit_set(tmp_path / name) == cases
-    assert (tmp_path / "a.jsonl.gz").read_bytes() == (tmp_path / "b.jsonl.gz").read_bytes()
+    write_edit_set(tmp_path / "set.jsonl.gz", cases)
+    assert read_edit_set(tmp_path / "set.jsonl.gz") == cases
 
 
 def test_hunks_are_put_in() -> None:

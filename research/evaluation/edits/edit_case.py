@@ -1,12 +1,19 @@
 """A file before a commit, and what the commit changed in it: an edit and the edits that follow.
 
+Sets of them are gzipped files with one JSON object a line.
+
 Lines end with LF alone, and are counted from 0.
 """
 
+import gzip
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 import msgspec
+
+from intarsia_research.errors import EvaluationFault
 
 EditKind: TypeAlias = Literal[
     "rename",  # the first edit replaces a name by another, and so does a later one
@@ -82,6 +89,36 @@ def with_hunks(text: str, hunks: Iterable[CommitHunk]) -> str:
     for hunk in reversed([*hunks]):
         lines[hunk.start : hunk.end] = [hunk.new_text]
     return "".join(lines)
+
+
+def read_edit_set(file: Path) -> list[EditCase]:
+    """Return the cases of a set, in order.
+
+    Raise EvaluationFault if it cannot be read, has a damaged row or two cases of one id, or is
+    empty.
+    """
+    decoder = msgspec.json.Decoder(EditCase)
+    cases: dict[str, EditCase] = {}
+    try:
+        with gzip.open(file, "rb") as rows:
+            for number, row in enumerate(rows, start=1):
+                try:
+                    case = decoder.decode(row)
+                except (msgspec.DecodeError, UnicodeDecodeError) as error:
+                    raise EvaluationFault(
+                        f"line {number} of {file} is no edit case ({error}): take the file again "
+                        "from where it comes from"
+                    ) from error
+                if case.id in cases:
+                    raise EvaluationFault(f"{file} has two cases {case.id!r}: remove one")
+                cases[case.id] = case
+    except (OSError, EOFError, zlib.error) as error:
+        raise EvaluationFault(
+            f"{file} is no set of edits ({error}): give a .jsonl.gz file"
+        ) from error
+    if not cases:
+        raise EvaluationFault(f"{file} has no case: give another set of edits")
+    return [*cases.values()]
 
 
 def _fault(case: EditCase) -> str | None:

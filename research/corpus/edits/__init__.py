@@ -1,1 +1,0 @@
-"""Finds edits that change several places of a file in the histories of git repositories."""
