@@ -41,7 +41,6 @@ COMMANDS: dict[str, CommandRow] = {
     "status": CommandRow("intarsia.cli.status", "Show what the engine is doing."),
     "stop": CommandRow("intarsia.cli.stop", "End the engine and free its memory."),
     "pull": CommandRow("intarsia.cli.pull", "Download and verify a model."),
-    "forget": CommandRow("intarsia.cli.forget", "Delete the contexts that are kept on disk."),
     "doctor": CommandRow("intarsia.cli.doctor.command", "Check this installation."),
     "report": CommandRow("intarsia.cli.report.command", "Write a report of a fault."),
     "train": CommandRow("intarsia.cli.train_repository", "Adapt the model to your own code."),

@@ -62,13 +62,6 @@ _DEFAULTS = {field.name: field.default for field in fields(EngineConfig)}
     help="Size of the KV cache, in context tokens.",
 )
 @click.option(
-    "--stored-bytes",
-    type=int,
-    default=_DEFAULTS["stored_bytes"],
-    show_default=True,
-    help="Contexts to keep on disk for the next start, in bytes; 0: none.",
-)
-@click.option(
     "--max-context-tokens",
     type=int,
     default=_DEFAULTS["max_context_tokens"],

@@ -82,7 +82,7 @@ def serve(**flags: Any) -> None:
     )
     settings = ("model", "device", "dtype", "cache_tokens")
     try:
-        config = EngineConfig(stored_bytes=0, **{name: flags.pop(name) for name in settings})
+        config = EngineConfig(**{name: flags.pop(name) for name in settings})
         run_team_engine(config, TeamOptions(limits=limits, **flags))
     except (TeamError, ValueError) as error:
         raise CliError(str(error)) from error

@@ -19,8 +19,7 @@ class EngineConfig:
 
     ``model`` is a name of the catalog, a folder or a hub id. ``adapter`` is a safetensors file;
     None takes the adapter bundled with the model, if there is one. ``cache_tokens`` is the number
-    of context tokens that the KV caches hold across requests, ``stored_bytes`` the bytes of
-    contexts on disk, where requests allow it.
+    of context tokens that the KV caches hold across requests.
     """
 
     model: str = "qwen2.5-coder-0.5b"
@@ -31,7 +30,6 @@ class EngineConfig:
     unmasking: Unmasking = "own"
     idle_timeout_s: float = 30 * 60
     cache_tokens: int = 16_384
-    stored_bytes: int = 256_000_000
     max_context_tokens: int = 8_192
 
     def __post_init__(self) -> None:
@@ -51,7 +49,5 @@ class EngineConfig:
             raise ValueError(f"idle timeout must be above 0 seconds, got {self.idle_timeout_s}")
         if self.cache_tokens < 0:
             raise ValueError(f"cache tokens must be 0 or more, got {self.cache_tokens}")
-        if self.stored_bytes < 0:
-            raise ValueError(f"stored bytes must be 0 or more, got {self.stored_bytes}")
         if self.max_context_tokens < 1:
             raise ValueError(f"max context tokens must be above 0, got {self.max_context_tokens}")

@@ -17,9 +17,9 @@ class FillControl:
     """What a running fill obeys.
 
     ``checkpoint`` is the preemption point. The fill calls it before every forward pass, before
-    every chunk of a prefill, between two parts of a context from disk, while it waits for a remote
-    server, and nowhere else. It may run fills of other clients before it returns, within
-    ``Filler.suspended``. It raises Cancelled if this fill is to end.
+    every chunk of a prefill, while it waits for a remote server, and nowhere else. It may run fills
+    of other clients before it returns, within ``Filler.suspended``. It raises Cancelled if this
+    fill is to end.
     """
 
     received_at: float = field(default_factory=time.monotonic)  # time.monotonic() of the request

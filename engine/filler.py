@@ -45,8 +45,8 @@ class Filler(Protocol):
     def for_another_owner(self, *, cache_tokens: int) -> "Filler":
         """Return a filler with the same weights, which shares nothing that this one has read.
 
-        Its KV caches hold up to ``cache_tokens``, none on disk. Raises ModelError where a family
-        holds its one context together with its weights.
+        Its KV caches hold up to ``cache_tokens``. Raises ModelError where a family holds its one
+        context together with its weights.
         """
         ...
 
@@ -89,6 +89,6 @@ class Filler(Protocol):
         """Return how quickly contexts are read; None before the first long one."""
         ...
 
-    def store_contexts(self, control: FillControl) -> None:
-        """Write contexts to disk where their requests allow it. Raises Cancelled."""
+    def rest(self) -> None:
+        """Let go, after a pause and at the end, of what is held open for requests to come."""
         ...

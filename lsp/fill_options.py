@@ -17,7 +17,6 @@ def options_of(settings: Settings, deadline_ms: int, *, seed: int = 0) -> FillOp
         seed=seed,
         num_candidates=settings.edit_candidates,
         is_fresh=not settings.warm_start,
-        keeps_context=settings.keep_contexts,
         deadline_ms=deadline_ms,
         model=settings.model,
         budget=Budget(

@@ -137,15 +137,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
             "it. They are looked for in idle time."
         ),
     ] = "sure"
-    keep_contexts: Annotated[
-        bool,
-        PER_FOLDER,
-        Meta(
-            description="Keep what the model has read of your files on disk, in your cache folder "
-            "and for you alone, so that it need not be read again after a restart. "
-            "`intarsia forget` deletes it."
-        ),
-    ] = True
     warm_start: Annotated[
         bool,
         Meta(

@@ -75,16 +75,12 @@ class SettingsInForce:
     def of(self, document: Document) -> Settings:
         """Return a document's settings: those of ``settings_folder_of``, else the window's.
 
-        What these have for the document's language goes before. A document that is not a file on
-        disk leaves nothing there.
+        What these have for the document's language goes before.
         """
         folder = settings_folder_of(document.file_uri, self.folders)
         uri = None if folder is None or folder.uri not in self._of_folders else folder.uri
         settings = self.window if uri is None else self._of_folders[uri]
-        settings = self._of_languages.of(uri, document.language_id) or settings
-        if document.disk_path is None:
-            return msgspec.structs.replace(settings, keep_contexts=False)
-        return settings
+        return self._of_languages.of(uri, document.language_id) or settings
 
     def of_roots(self) -> Mapping[Path, Settings]:
         """Return the settings of each opened folder on disk."""

@@ -19,7 +19,6 @@ from intarsia.cli.doctor.machine import (
 from intarsia.cli.doctor.model import (
     check_adapter,
     check_cache,
-    check_contexts,
     check_conversion,
     check_grammars,
     check_model,
@@ -36,7 +35,6 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     check_processor,
     check_memory,
     check_cache,
-    check_contexts,
     check_model,
     check_conversion,
     check_adapter,

@@ -1,4 +1,4 @@
-"""Check the cache, the default model and the grammars: contexts, weights, adapter, languages.
+"""Check the cache, the default model and the grammars: weights, adapter, languages.
 
 Each check returns what it found and, if something is missing, what to do. None changes anything.
 """
@@ -8,8 +8,7 @@ import shutil
 
 from intarsia.cli.doctor.finding import Finding
 from intarsia.cli.units import size
-from intarsia.engine.cache.folder import cache_folder, contexts_folder
-from intarsia.engine.cache.kept_files import usage_of
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.ipc.ownership import weakness_of
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL, CatalogModel, find_model
 from intarsia.infill.languages import LANGUAGES
@@ -49,16 +48,6 @@ def check_cache() -> Finding:
             advice=f"{size(needed)} are needed: free some, or set INTARSIA_CACHE_DIR",
         )
     return Finding(name="cache", found=found)
-
-
-def check_contexts() -> Finding:
-    """Tell how much of the user's files is kept on disk for the engine's next start."""
-    folder = contexts_folder()
-    usage = usage_of(folder)
-    if not usage.num_files:
-        return Finding(name="contexts", found=f"none are kept (they would be in {folder})")
-    found = f"{size(usage.num_bytes)} in {folder}"
-    return Finding(name="contexts", found=f"{found}; `intarsia forget` deletes them")
 
 
 def check_model() -> Finding:

@@ -31,7 +31,6 @@ from intarsia.lsp.statistics.file import (
 _VARIABLES = (
     "INTARSIA_RUNTIME_DIR",
     "INTARSIA_CACHE_DIR",
-    "INTARSIA_CONTEXTS_DIR",
     "INTARSIA_DATA_DIR",
     "INTARSIA_LOG_DIR",
     "INTARSIA_TRANSPORT",

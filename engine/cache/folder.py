@@ -25,15 +25,6 @@ def cache_folder() -> Path:
     return Path(override).expanduser() if override else platformdirs.user_cache_path("intarsia")
 
 
-def contexts_folder() -> Path:
-    """Return the folder of the contexts that are kept for the next start.
-
-    INTARSIA_CONTEXTS_DIR names another one, for an engine that must not find those of earlier ones.
-    """
-    override = os.environ.get("INTARSIA_CONTEXTS_DIR")
-    return Path(override).expanduser() if override else cache_folder() / "contexts"
-
-
 def require_own_folder(folder: Path) -> None:
     """Make a folder of the cache if it is missing.
 

@@ -14,7 +14,7 @@ from intarsia.engine.ipc.ownership import make_own_folder
 MAX_LOG_BYTES = 1024 * 1024
 """A longer log is renamed to ``engine.log.1`` at the next start."""
 
-_FOLDERS = ("INTARSIA_CACHE_DIR", "INTARSIA_CONTEXTS_DIR", "INTARSIA_DATA_DIR")
+_FOLDERS = ("INTARSIA_CACHE_DIR", "INTARSIA_DATA_DIR")
 
 
 class DetachedProcess:

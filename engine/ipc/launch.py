@@ -41,7 +41,6 @@ class LaunchOptions:
     quantize: str | None = None
     idle_timeout_s: float | None = None
     cache_tokens: int | None = None
-    stored_bytes: int | None = None
     max_context_tokens: int | None = None
     # -P: the engine must not import a file of the folder that it is started from.
     command: tuple[str, ...] = (sys.executable, "-P", "-m", "intarsia.engine")
@@ -57,7 +56,6 @@ class LaunchOptions:
             "--quantize": self.quantize,
             "--idle-timeout": self.idle_timeout_s,
             "--cache-tokens": self.cache_tokens,
-            "--stored-bytes": self.stored_bytes,
             "--max-context-tokens": self.max_context_tokens,
         }
         pairs = [(flag, str(value)) for flag, value in flags.items() if value is not None]

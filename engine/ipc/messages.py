@@ -140,9 +140,6 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     An ``is_ahead`` fill is for a place where the user may be next. It is counted apart, so that
     ``Status.num_fills`` are those that were waited for.
 
-    ``keeps_context`` allows the engine to write what it reads here to the user's disk, and to read
-    it from there after a restart.
-
     ``project`` is code of other files. ``project_use`` says whether the fill may wait for it.
 
     ``owner`` is the user of a team's engine: no context serves another one. A user's own engine
@@ -170,7 +167,6 @@ class Fill(_Message, tag="fill", frozen=True, kw_only=True):
     is_ahead: bool = False
     watch: bool = False  # send a Step after every denoising step
     fresh: bool = False
-    keeps_context: bool = False
     project: ProjectContext | None = None
     project_use: ProjectUse = "if_cached"
     model: str | None = None
@@ -193,7 +189,6 @@ class Prefetch(_Message, tag="prefetch", frozen=True, kw_only=True):
     prefix: str
     suffix: str
     given: str = ""
-    keeps_context: bool = False
     project: ProjectContext | None = None
     model: str | None = None
     owner: str = ""

@@ -153,7 +153,7 @@ class RemoteFiller:
         """Return how quickly the server reads; None before the first long context."""
         return None if self._session is None else self._session.tokens_per_s
 
-    def store_contexts(self, control: FillControl) -> None:
+    def rest(self) -> None:
         """Close idle connections: the server holds the contexts, and the user pauses."""
         self._link.kept.close()
 

@@ -52,9 +52,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--cache-tokens", type=int, help="context tokens to keep in the KV cache")
     parser.add_argument(
-        "--stored-bytes", type=int, help="contexts to keep on disk for the next start"
-    )
-    parser.add_argument(
         "--max-context-tokens", type=int, help="context tokens of a request at most"
     )
     return parser

@@ -15,7 +15,6 @@ from intarsia.engine.families.device import choose_device, choose_dtype
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
-from intarsia.engine.families.masked_causal.context_store.open_store import open_store
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
@@ -96,11 +95,7 @@ def _load_masked_causal(
     on_progress(f"preparing {folder.name} for this processor", None)
     loaded.backbone.prepare()
     return MaskedCausalFiller(
-        OpenContext(
-            loaded.backbone,
-            cache_tokens=config.cache_tokens,
-            store=open_store(folder, loaded.format_name, max_bytes=config.stored_bytes),
-        ),
+        OpenContext(loaded.backbone, cache_tokens=config.cache_tokens),
         tokenizer,
         ModelInfo(
             name=folder.name,

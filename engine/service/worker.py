@@ -34,14 +34,11 @@ State: TypeAlias = Literal["idle", "loading", "ready", "filling"]
 PAUSE_S = 0.3
 """After this pause since its last job, longer than between two keys, the thread uses idle time."""
 
-STORE_PAUSE_S = 3.0
-"""After this pause, contexts are written to disk: no request waits, and none is to be read."""
+REST_PAUSE_S = 3.0
+"""After this pause, the model lets go of what it holds open for requests, such as connections."""
 
 MAX_STEP_S = 60.0
 """A job that made no step for this long does not keep the engine from ending as idle."""
-
-_LAST_STORE_S = 1.5
-"""At the end, contexts are written for this long at most: about 20,000 tokens on two cores."""
 
 TIME_SLICE_S = 0.5
 """A foreground fill runs this long before it may be suspended: most have ended by then."""
@@ -162,8 +159,7 @@ class Worker:
         try:
             while (job := self._wait_for_job()) is not None:
                 self._answer_and_deliver(job)
-            stored_until = time.monotonic() + _LAST_STORE_S
-            self._store_contexts(self._idle_control(lambda: time.monotonic() >= stored_until))
+            self._rest()
         finally:
             self._on_end()
 
@@ -361,9 +357,9 @@ class Worker:
     def _wait_for_place(self) -> Prefetch | None:
         """Wait for a place to prefetch; None as soon as there is a job, which is newer than it."""
         with self._changed:
-            is_pause = not self._changed.wait_for(self._has_job_or_place, STORE_PAUSE_S)
+            is_pause = not self._changed.wait_for(self._has_job_or_place, REST_PAUSE_S)
         if is_pause:
-            self._store_contexts(self._idle_control(self._has_job_or_place))
+            self._rest()
         with self._changed:
             self._changed.wait_for(self._has_job_or_place)
             return self._take_place()
@@ -389,9 +385,9 @@ class Worker:
                 if not self._has_newer_job(place.owner):
                     self._places.setdefault(place.owner, place)  # after the background's
 
-    def _store_contexts(self, control: FillControl) -> None:
+    def _rest(self) -> None:
         if (filler := self._slot.filler) is not None:
-            self._use_pause(filler, lambda: filler.store_contexts(control))
+            self._use_pause(filler, filler.rest)
 
     def _has_newer_job(self, owner: str) -> bool:
         """Whether a foreground job waits that an owner has sent after a place to prefetch."""

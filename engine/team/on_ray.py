@@ -51,7 +51,6 @@ class ReplicaSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
             device=self.device,
             dtype=self.dtype,
             cache_tokens=self.cache_tokens,
-            stored_bytes=0,
         )
 
     def options(self) -> TeamOptions:

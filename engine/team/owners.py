@@ -86,8 +86,8 @@ class OwnersFiller:
         speeds = (filler.prefill_tokens_per_s() for filler in reversed(self._of.values()))
         return next((speed for speed in speeds if speed is not None), None)
 
-    def store_contexts(self, control: FillControl) -> None:
-        """Write nothing: the contexts of a team stay in memory."""
+    def rest(self) -> None:
+        """Do nothing: the contexts of a team stay in memory."""
 
     def for_another_owner(self, *, cache_tokens: int) -> Filler:
         """Return a filler with the same weights and contexts of its own."""

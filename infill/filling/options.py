@@ -34,7 +34,6 @@ class FillOptions:
     max_steps: int | None = None
     deadline_ms: int | None = None
     is_fresh: bool = False  # no warm start, so that every fill is measured under equal conditions
-    keeps_context: bool = False  # on disk, for the engine's next start
     is_background: bool = False  # fills at a cursor go first
     model: str | None = None
     project: ProjectContext | None = None  # code of other files, to be read before this one

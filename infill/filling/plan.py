@@ -87,7 +87,6 @@ class FillPlan:
             fresh=options.is_fresh,
             project=options.project,
             project_use=options.project_use,
-            keeps_context=options.keeps_context,
             model=options.model,
         )
 

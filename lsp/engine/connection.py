@@ -183,7 +183,6 @@ class EngineConnection:
                 prefix=fill.prefix,
                 suffix=fill.suffix,
                 given=fill.given,
-                keeps_context=fill.keeps_context,
                 project=project,
                 model=fill.model,
             )

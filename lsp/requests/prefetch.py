@@ -54,7 +54,6 @@ async def _prefetch(session: "Session", uri: str, position: types.Position) -> N
             prefix=fill.prefix,
             suffix=fill.suffix,
             given=fill.given,
-            keeps_context=fill.keeps_context,
             project=session.project_of(snapshot),
             model=fill.model,
         )

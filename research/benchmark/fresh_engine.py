@@ -14,21 +14,16 @@ from intarsia.engine.ipc.launch import LaunchOptions
 
 @asynccontextmanager
 async def fresh_engine(launch: LaunchOptions) -> AsyncIterator[tuple[EngineClient, Address]]:
-    """Yield a client, which starts the engine with its first request, and the engine's address.
-
-    All engines that are started until the end, also by language servers, keep contexts on disk in
-    one folder of their own, which is empty at first: no file is known from an earlier run.
-    """
+    """Yield a client, which starts the engine with its first request, and the engine's address."""
     with tempfile.TemporaryDirectory(prefix="intarsia-", ignore_cleanup_errors=True) as folder:
         own = Path(folder) / "run"
         address = replace(resolve_address(), directory=own, log_directory=own)
-        with folder_variable("INTARSIA_CONTEXTS_DIR", Path(folder) / "contexts"):
-            async with EngineClient(name="bench", launch=launch, address=address) as client:
-                try:
-                    yield client, address
-                finally:
-                    with suppress(NoEngine):
-                        await client.stop()
+        async with EngineClient(name="bench", launch=launch, address=address) as client:
+            try:
+                yield client, address
+            finally:
+                with suppress(NoEngine):
+                    await client.stop()
 
 
 @contextmanager

@@ -85,7 +85,7 @@ for name, schedule in {
 
 
 def main() -> None:
-    config = EngineConfig(unmasking="hackable-diffusion", stored_bytes=0)
+    config = EngineConfig(unmasking="hackable-diffusion")
     filler: Any = load_filler(config, config.model, lambda stage, share: None)
     assert isinstance(filler._writer._entropy.schedule, HackableSchedule)
     found: dict[str, dict[str, Any]] = {}

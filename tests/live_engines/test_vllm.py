@@ -99,7 +99,7 @@ def test_another_models_name_is_refused(server: VllmServer, settings: RemoteSett
 
 
 def test_lines_are_those_of_our_own_engine(filler: RemoteFiller) -> None:
-    own = load_filler(EngineConfig(stored_bytes=0), EngineConfig().model, lambda *_: None)
+    own = load_filler(EngineConfig(), EngineConfig().model, lambda *_: None)
     same = 0
     for name in HOLES:
         hole = line(*REAL_HOLES[name])

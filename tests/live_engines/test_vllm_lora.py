@@ -96,7 +96,7 @@ def line(prefix: str, suffix: str) -> Fill:
 
 def own(model: str) -> Filler:
     """Return our engine with a model."""
-    return load_filler(EngineConfig(model=model, stored_bytes=0), model, lambda *_: None)
+    return load_filler(EngineConfig(model=model), model, lambda *_: None)
 
 
 def there(server: VllmServer, settings: RemoteSettings, model: str) -> RemoteFiller:

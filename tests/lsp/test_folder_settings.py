@@ -174,24 +174,6 @@ def test_documents_of_a_virtual_folder_get_suggestions(uri: str, reason: str | N
     assert refusal is None if reason is None else refusal and reason in refusal.reason
 
 
-@pytest.mark.parametrize(
-    ("uri", "keeps"),
-    [
-        (f"{ONE}/a.py", True),
-        ("untitled:Untitled-1", False),
-        ("untitled:/work/one/new.py", False),
-        ("file://", False),  # a buffer without a name
-        (f"{VIRTUAL}/a.py", False),
-    ],
-)
-async def test_only_of_files_on_disk_is_anything_kept(uri: str, keeps: bool) -> None:
-    session = opened({}, {})
-    assert await answers(session, uri)
-    assert isinstance(session.engine, ScriptedEngine)
-    assert [it.keeps_context for it in session.engine.requests] == [keeps]
-    assert [it.project for it in session.engine.requests] == [None]
-
-
 async def test_a_request_waits_for_settings_that_are_on_their_way() -> None:
     server, engine = build_server(), ScriptedEngine(lambda _: "1")
     session = server.session
@@ -201,10 +183,10 @@ async def test_a_request_waits_for_settings_that_are_on_their_way() -> None:
     asked = asyncio.create_task(inline_completion(server, invoked(session, f"{ONE}/a.py")))
     await asyncio.sleep(0.02)
     assert not engine.requests
-    session.configure({"maxCandidates": 1}, {ONE: {"keepContexts": False}})
+    session.configure({}, {ONE: {"exclude": ["**/a.py"]}})
     session.settings_arrived(number)
-    assert await asked
-    assert [it.keeps_context for it in engine.requests] == [False]
+    assert not await asked
+    assert not engine.requests
 
 
 async def test_a_client_that_sends_no_settings_is_not_waited_for_again(

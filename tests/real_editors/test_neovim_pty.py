@@ -11,7 +11,6 @@ import psutil
 import pytest
 from engine_counts import engine_status
 from headless_nvim import ATTACHED, GHOST_TEXT
-from kept_contexts import KEPT_AFTER_S, num_kept, private_cache
 from neovim_terminal import NeovimTerminal, neovim_terminal
 from rule_server import rule_server_command
 
@@ -283,12 +282,10 @@ def test_an_edit_that_runs_is_marked_and_ctrl_c_ends_it(
     terminal.nvim.holds("x = something")
 
 
-def test_a_buffer_without_a_name_leaves_nothing_on_disk_until_it_is_saved(
-    open_terminal: OpenTerminal, runtime: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_buffer_without_a_name_gets_suggestions_before_and_after_it_is_saved(
+    open_terminal: OpenTerminal, real_engine_runtime: Address, tmp_path: Path
 ) -> None:
-    cache = private_cache(tmp_path / "cache")
-    monkeypatch.setenv("INTARSIA_CACHE_DIR", str(cache))
-    terminal = open_terminal(runtime, "", name="empty.py")
+    terminal = open_terminal(real_engine_runtime, "", name="empty.py")
     terminal.keys(":enew | set filetype=python noautoindent indentexpr=\r")
     terminal.nvim.until(ATTACHED)
     terminal.keys("i" + SUM.rstrip("\n").replace("\n", "\r"))
@@ -296,12 +293,9 @@ def test_a_buffer_without_a_name_leaves_nothing_on_disk_until_it_is_saved(
     terminal.keys(" ")  # on its own: so much text at once counts as pasted
     terminal.suggests("left + right")
     terminal.keys("\x1bl")
-    time.sleep(KEPT_AFTER_S)
-    assert num_kept(cache) == 0
     terminal.keys(f"\x1b:write {tmp_path / 'saved.py'}\r")
     terminal.nvim.until("not vim.bo.modified")
     terminal.keys("o\r\rdef sub(left, right):\r    return")
     time.sleep(SENT_AFTER_S)
     terminal.keys(" ")
     terminal.suggests("left - right")
-    terminal.until(lambda: num_kept(cache) > 0)  # so a file's are kept

@@ -9,15 +9,14 @@ import pytest
 from code_server import CodeServer, code_server
 from extension_log import ExtensionLog
 from installation import packaged_extension
-from kept_contexts import KEPT_AFTER_S, num_kept, private_cache
 from playwright.sync_api import Browser, expect
 from sources import SUM
-from temporary_address import temporary_address
 from test_vscode_context import OTHERS
 from vscode_window import VSCodeWindow
 from windows import Windows
 
 from conftest import PATIENT
+from intarsia.engine.ipc.address import Address
 
 SETTINGS: dict[str, object] = {
     "editor.autoClosingBrackets": "never",
@@ -28,23 +27,14 @@ TYPED = SUM[: SUM.index("║")]
 
 
 @pytest.fixture
-def cache(tmp_path: Path) -> Path:
-    """The cache folder of an engine of this test's own."""
-    return private_cache(tmp_path / "cache")
-
-
-@pytest.fixture
-def keeping_vscode(cache: Path, tmp_path: Path) -> Iterator[CodeServer]:
-    """A VS Code with an engine that keeps contexts there."""
-    with (
-        temporary_address() as address,
-        code_server(
-            tmp_path / "vscode",
-            {**os.environ, **address.as_environment(), "INTARSIA_CACHE_DIR": str(cache)},
-            extensions=[packaged_extension()],
-            settings={**PATIENT, **SETTINGS},
-        ) as server,
-    ):
+def plain_vscode(real_engine_runtime: Address, tmp_path: Path) -> Iterator[CodeServer]:
+    """A VS Code that closes no brackets and indents nothing by itself."""
+    with code_server(
+        tmp_path / "vscode",
+        {**os.environ, **real_engine_runtime.as_environment()},
+        extensions=[packaged_extension()],
+        settings={**PATIENT, **SETTINGS},
+    ) as server:
         yield server
 
 
@@ -59,13 +49,13 @@ def save_as(window: VSCodeWindow, file: Path) -> None:
     window.press("Enter")
 
 
-def test_a_new_document_gets_suggestions_and_leaves_nothing_on_disk_until_it_is_saved(
-    keeping_vscode: CodeServer, browser: Browser, cache: Path, tmp_path: Path
+def test_a_new_document_gets_suggestions_before_and_after_it_is_saved(
+    plain_vscode: CodeServer, browser: Browser, tmp_path: Path
 ) -> None:
-    log = ExtensionLog(server=keeping_vscode)
+    log = ExtensionLog(server=plain_vscode)
     workspaces = tmp_path / "workspaces"
     workspaces.mkdir()
-    with Windows(server=keeping_vscode, browser=browser, folder=workspaces) as windows:
+    with Windows(server=plain_vscode, browser=browser, folder=workspaces) as windows:
         window = windows.open("║", "empty.py", others=OTHERS)
         window.command("File: New Untitled Text File")
         expect(window.page.locator(".tab.active")).to_contain_text("Untitled-1")
@@ -75,8 +65,6 @@ def test_a_new_document_gets_suggestions_and_leaves_nothing_on_disk_until_it_is_
         window.type(f"{TYPED} ")
         window.expect_ghost_text("left + right")
         window.press("Tab")
-        window.page.wait_for_timeout(1000 * KEPT_AFTER_S)
-        assert num_kept(cache) == 0
         seen = window.expect_the_model_sees("def add(left, right)")
         assert str(workspaces) not in seen and "ledger" not in seen
         window.page.get_by_role("tab", name="What the Model Sees").click(button="middle")
@@ -88,9 +76,4 @@ def test_a_new_document_gets_suggestions_and_leaves_nothing_on_disk_until_it_is_
         window.press("Enter", "Enter")
         window.type('def sub(left, right):\n    """Return left minus right."""\n    return ')
         window.expect_ghost_text("left - right")
-        for _ in range(6):
-            if num_kept(cache):
-                break
-            window.page.wait_for_timeout(500 * KEPT_AFTER_S)
-        assert num_kept(cache) > 0  # so a file's are kept, and it was the setting above
     assert log.problems() == []

@@ -35,7 +35,7 @@ class RuleFiller:
     token. ``between_steps`` is called with the step's number just before the checkpoint.
     ``unsure``: words with a confidence of 0.3; all others have 1. Of a draft, the share ``noise``
     of the words is returned in capitals, beginning with word number ``seed``. ``prepare``,
-    ``prefetch`` and ``store`` are its work in idle time, ``find`` finds next edits. A text gains
+    ``prefetch`` and ``rest`` are its work in idle time, ``find`` finds next edits. A text gains
     ten nats for each of the ``likely`` ones in it; None: this model cannot score.
     """
 
@@ -51,7 +51,7 @@ class RuleFiller:
         prepare: Callable[[FillControl], None] = lambda control: None,
         prefetch: Callable[[Prefetch, FillControl], None] = lambda *_: None,
         tokens_per_s: float | None = None,
-        store: Callable[[FillControl], None] = lambda control: None,
+        rest: Callable[[], None] = lambda: None,
         find: Callable[[FindNextEdits, FillControl], NextEdits] | None = None,
         likely: Sequence[str] | None = None,
     ) -> None:
@@ -66,7 +66,7 @@ class RuleFiller:
         self._prepare = prepare
         self._prefetch = prefetch
         self._tokens_per_s = tokens_per_s
-        self._store = store
+        self._rest = rest
         self._find = find
         self._likely = likely
         self._last_prefix = ""
@@ -149,8 +149,8 @@ class RuleFiller:
     def prepare(self, control: FillControl) -> None:
         self._prepare(control)
 
-    def store_contexts(self, control: FillControl) -> None:
-        self._store(control)
+    def rest(self) -> None:
+        self._rest()
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         self._prefetch(place, control)

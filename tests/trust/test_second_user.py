@@ -11,7 +11,6 @@ import pytest
 from second_user import as_root, as_second_user, shared_folder
 from toy_gguf import ToyGguf, toy_model, write_gguf
 
-from intarsia.engine.cache.kept_files import KeptFiles, Limits
 from intarsia.engine.cache.own_file import OwnFileError, read_own_file
 from intarsia.engine.cache.seal import open_seals
 from intarsia.engine.errors import ModelError
@@ -24,8 +23,6 @@ from intarsia.lsp.engine.repository_tuning import read_kept, tuning_folder
 from intarsia.workspace.index.database import database_path, open_database
 
 pytestmark = as_root
-
-LIMITS = Limits(max_bytes=1_000_000, max_age_s=3600)
 
 
 def quiet(stage: str, fraction: float | None) -> None:
@@ -152,20 +149,7 @@ def test_a_model_that_was_planted_before_its_folder_was_ours_is_converted_again(
     assert not as_second_user(lambda: planted.rename(shared / "aside"))
 
 
-# -- contexts, tunings, settings -------------------------------------------------------------------
-
-
-def test_contexts_are_neither_read_nor_written_where_another_user_is(shared: Path) -> None:
-    kept = KeptFiles(shared / "contexts", "model", LIMITS)
-    kept.write("x", b"the user's code")
-    assert not as_second_user(lambda: kept.path("x").read_bytes())
-    assert not as_second_user(lambda: list(kept.folder.iterdir()))
-
-    as_second_user(lambda: (shared / "theirs").mkdir(mode=0o777))
-    squatted = KeptFiles(shared / "theirs" / "contexts", "model", LIMITS)
-    with pytest.raises(PermissionError):
-        squatted.write("x", b"the user's code")
-    assert squatted.names("*") == []
+# -- index, tunings, settings ----------------------------------------------------------------------
 
 
 def test_no_index_is_made_in_a_folder_of_another_user(shared: Path) -> None:

@@ -10,7 +10,6 @@ export const SERVER_OPTIONS = [
   "addImports",
   "fillAhead",
   "nextEdit",
-  "keepContexts",
   "warmStart",
   "debounceMs",
   "deadlineMs",

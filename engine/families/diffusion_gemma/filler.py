@@ -134,8 +134,8 @@ class DiffusionGemmaFiller:
     def prepare(self, control: FillControl) -> None:
         """Do nothing: here the suffix is part of the canvas, so no context becomes stale."""
 
-    def store_contexts(self, control: FillControl) -> None:
-        """Write nothing: this family's contexts stay in memory."""
+    def rest(self) -> None:
+        """Do nothing: contexts stay in memory."""
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         """Read the context of a hole before it is requested. Raises Cancelled.

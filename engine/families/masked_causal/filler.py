@@ -76,8 +76,6 @@ class MaskedCausalFiller:
             num_missing=self._num_missing,
             is_worth_reading=self._is_worth_reading,
         )
-        for ids in context.stored_contexts():
-            self._reader.remember_stored(ids)
         self._writer = HoleWriter(context, text, self._entropy)
         self._reranker = Reranker(context, text, self._writer)
         self._next_edits = NextEditFinder(
@@ -131,7 +129,7 @@ class MaskedCausalFiller:
         )
 
     def for_another_owner(self, *, cache_tokens: int) -> "MaskedCausalFiller":
-        """Return a filler with the same weights and contexts of its own, none on disk."""
+        """Return a filler with the same weights and contexts of its own."""
         return MaskedCausalFiller(
             OpenContext(self._context.backbone, cache_tokens=cache_tokens),
             self._text,
@@ -156,14 +154,8 @@ class MaskedCausalFiller:
         to_prepare = self._reader.boundary_to_prepare()
         if to_prepare is None:
             return
-        boundary, request = to_prepare
-        self._context.prefill(
-            boundary.context,
-            control,
-            chunk_tokens=SHORT_CHUNK,
-            may_be_stored=request.keeps_context,  # the open context may be another request's
-        )
-        self._reader.remember(boundary)
+        self._context.prefill(to_prepare.context, control, chunk_tokens=SHORT_CHUNK)
+        self._reader.remember(to_prepare)
 
     def prefetch(self, place: Prefetch, control: FillControl) -> None:
         """Read the context of a hole before it is requested. Raises Cancelled between chunks.
@@ -177,16 +169,14 @@ class MaskedCausalFiller:
             given=place.given,
             project=place.project if has_chunks(place.project) else None,
             is_background=True,
-            keeps_context=place.keeps_context,
         )
         task = self._project.read(request, control)
         self._open(task)
         if task.request.project != request.project:
             self._open(self._reader.read(request, control))
 
-    def store_contexts(self, control: FillControl) -> None:
-        """Write contexts to disk, for the next start. Raises Cancelled between short steps."""
-        self._context.store(control)
+    def rest(self) -> None:
+        """Do nothing: contexts stay in memory."""
 
     def find_next_edits(self, request: FindNextEdits, control: FillControl) -> NextEdits:
         """Return the lines that no longer fit after an edit, corrected.
@@ -210,8 +200,7 @@ class MaskedCausalFiller:
         return self._context.reading_speed.is_worth_reading(num_missing, num_missing_without)
 
     def _num_missing(self, task: FillTask) -> int:
-        may_be_stored = task.request.keeps_context
-        return self._context.num_missing(task.context, may_be_stored=may_be_stored)
+        return self._context.num_missing(task.context)
 
     def _open(self, task: FillTask, *, hole_ids: Sequence[int] = ()) -> Prefilled:
         """Read the context of a task; a fill in the background lets others in between."""
@@ -221,7 +210,6 @@ class MaskedCausalFiller:
             task.control.until_deadline(),
             chunk_tokens=SHORT_CHUNK if task.request.is_background else None,
             hole_ids=hole_ids,
-            may_be_stored=task.request.keeps_context,
         )
         self._project.note_read(task)
         return prefilled

@@ -15,7 +15,6 @@ from intarsia.engine.families.masked_causal.backbone.interface import CausalBack
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.context_cache import ContextCache
-from intarsia.engine.families.masked_causal.context_store.store import ContextStore
 from intarsia.engine.families.protocol import Prefilled, common_prefix_length
 from intarsia.engine.families.reading_speed import ReadingSpeed, Stopwatch
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
@@ -26,13 +25,11 @@ _HOLE_ROOM = 128  # tokens: most holes fit after their context without moving it
 class OpenContext:
     """The open context, of ``length`` tokens, and its ``cache``, which also holds hole tokens."""
 
-    def __init__(
-        self, backbone: CausalBackbone, *, cache_tokens: int, store: ContextStore | None = None
-    ) -> None:
+    def __init__(self, backbone: CausalBackbone, *, cache_tokens: int) -> None:
         self.backbone = backbone
         self.cache: KvCache = backbone.new_cache()
         self.length = 0
-        self._earlier = ContextCache(backbone.new_cache, max_tokens=cache_tokens, store=store)
+        self._earlier = ContextCache(backbone.new_cache, max_tokens=cache_tokens)
         self._num_suspensions = 0
         self.reading_speed = ReadingSpeed()
 
@@ -40,22 +37,13 @@ class OpenContext:
         """Return the number of context tokens that are held."""
         return self._earlier.num_tokens
 
-    def num_missing(self, context: Sequence[int], *, may_be_stored: bool = False) -> int:
+    def num_missing(self, context: Sequence[int]) -> int:
         """Return how many tokens of a context a prefill would compute. Changes nothing."""
-        return len(context) - self._earlier.num_held(context, may_be_stored=may_be_stored)
+        return len(context) - self._earlier.num_held(context)
 
     def find_held(self, ids: Sequence[int]) -> tuple[KvCache | None, int]:
         """Return a context with the longest beginning of these ids, and the length of that."""
         return self._earlier.find_held(ids)
-
-    @torch.inference_mode()
-    def store(self, control: FillControl) -> None:
-        """Write contexts that may be stored to disk. Raises Cancelled between short steps."""
-        self._earlier.store(self.cache, self.length, control)
-
-    def stored_contexts(self) -> list[list[int]]:
-        """Return the ids of the contexts on disk, least recently used first."""
-        return self._earlier.stored_contexts()
 
     @torch.inference_mode()
     def prefill(
@@ -65,21 +53,17 @@ class OpenContext:
         *,
         chunk_tokens: int | None = None,
         hole_ids: Sequence[int] = (),
-        may_be_stored: bool | None = None,
     ) -> Prefilled:
         """Open a context; compute the tokens that are not held, in chunks of ``chunk_tokens``.
 
         None takes the fastest size. After a suspension the chunks are short, as other fills are
-        running. ``hole_ids`` probably follow the context: those that are held stay held.
-        ``may_be_stored`` allows disk for this context (None: if the open one is allowed to). Raises
-        Cancelled between two chunks, and between two blocks that are read from disk.
+        running. ``hole_ids`` probably follow the context: those that are held stay held. Raises
+        Cancelled between two chunks.
         """
-        if may_be_stored is None:
-            may_be_stored = self.cache.may_be_stored
         whole = [*context, *hole_ids]
         # Of the last hole only the tokens that are now in the context, or follow it, are useful.
         self.cache.crop(max(self.length, common_prefix_length(self.cache.ids, whole)))
-        self.cache, num_held = self._earlier.open(whole, control, may_be_stored=may_be_stored)
+        self.cache, num_held = self._earlier.open(whole)
         self.length = len(context)
         num_reused = min(num_held, len(context))
         if num_reused == len(context) and not self._is_end_known(num_reused):

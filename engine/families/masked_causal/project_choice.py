@@ -61,14 +61,10 @@ class ProjectChoice:
 
 
 def _may_serve(earlier: Fill, request: Fill) -> bool:
-    """Tell whether the chunks of an earlier request may serve this one: those of the same file.
-
-    Chunks that may not be written to disk never serve a request with a context that may be.
-    """
+    """Tell whether the chunks of an earlier request may serve this one: those of the same file."""
     own, other = request.project, earlier.project
-    is_same_file = (
+    return (
         own is not None
         and other is not None
         and (own.repository, own.path) == (other.repository, other.path)
     )
-    return is_same_file and (earlier.keeps_context or not request.keeps_context)

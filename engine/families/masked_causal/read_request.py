@@ -3,7 +3,6 @@
 Knows no model.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +14,6 @@ from intarsia.engine.families.masked_causal.context_boundary import (
     boundary_offset,
 )
 from intarsia.engine.families.masked_causal.project_layout import lay_out_project
-from intarsia.engine.families.masked_causal.stored_boundaries import stored_boundaries
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
     NO_PROJECT,
     FimTokenizer,
@@ -105,23 +103,17 @@ class RequestReader:
         if task.new_boundary is not None:
             self._boundaries.remember(task.new_boundary)
 
-    def boundary_to_prepare(self) -> tuple[ContextBoundary, Fill] | None:
-        """Return a nearer boundary and its request if that of the last one is stale, else None.
+    def boundary_to_prepare(self) -> ContextBoundary | None:
+        """Return a nearer boundary if that of the last request is stale: far from its hole.
 
-        A stale boundary is far from the hole. The new one is returned once.
+        It is returned once.
         """
         request, self._far_request = self._far_request, None
-        boundary = None if request is None else self._new_boundary(request)
-        return None if request is None or boundary is None else (boundary, request)
+        return None if request is None else self._new_boundary(request)
 
     def remember(self, boundary: ContextBoundary) -> None:
         """Use this boundary for the requests after it."""
         self._boundaries.remember(boundary)
-
-    def remember_stored(self, context: Sequence[int]) -> None:
-        """Use the boundary of a context that an earlier engine stored, if it can be told."""
-        for boundary in stored_boundaries(self._text, context):
-            self._boundaries.remember(boundary)
 
     def _check(self, request: Fill) -> None:
         require_range("max_tokens", request.max_tokens, least=1, most=self._max_context_tokens)

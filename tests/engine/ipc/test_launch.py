@@ -15,7 +15,7 @@ from checkout import SUPPORT
 from rule_engine import rule_engine_command, rule_engine_launch
 from temporary_address import temporary_address
 
-from intarsia.engine.cache.folder import cache_folder, contexts_folder
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.config import EngineConfig
 from intarsia.engine.ipc import detached
 from intarsia.engine.ipc.address import Address
@@ -254,18 +254,6 @@ def test_the_engine_uses_the_cache_folder_that_its_client_means(
     assert address.log_path.read_text().strip() == str(cache_folder().absolute())
 
 
-def test_the_folder_of_contexts_can_be_another_one(
-    address: Address, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("INTARSIA_CACHE_DIR", "cache")
-    assert contexts_folder() == Path("cache/contexts")
-    monkeypatch.setenv("INTARSIA_CONTEXTS_DIR", "own")
-    code = "from intarsia.engine.cache.folder import contexts_folder; print(contexts_folder())"
-    detached.start_detached([sys.executable, "-c", code], address).wait()
-    assert address.log_path.read_text().strip() == str(tmp_path / "own")
-
-
 def test_a_cache_folder_in_no_home_is_refused(address: Address, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("INTARSIA_CACHE_DIR", "~no-such-user/cache")
     with pytest.raises(EngineUnavailable, match=r"INTARSIA_CACHE_DIR .*: set it to a full path"):
@@ -280,7 +268,6 @@ def test_launch_options_are_the_engines_flags():
         dtype="float32",
         idle_timeout_s=1.5,
         cache_tokens=10,
-        stored_bytes=30,
         max_context_tokens=20,
         quantize="fp8",
         command=(),
@@ -292,7 +279,6 @@ def test_launch_options_are_the_engines_flags():
         dtype="float32",
         idle_timeout_s=1.5,
         cache_tokens=10,
-        stored_bytes=30,
         max_context_tokens=20,
         quantize="fp8",
     )

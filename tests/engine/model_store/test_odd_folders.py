@@ -32,7 +32,7 @@ def folder(whole: Path, tmp_path: Path) -> Path:
 
 
 def refusal(folder: Path) -> str:
-    config = EngineConfig(model=str(folder), device="cpu", dtype="float32", stored_bytes=0)
+    config = EngineConfig(model=str(folder), device="cpu", dtype="float32")
     with pytest.raises(ModelError) as failure:
         load_filler(config, str(folder), quiet)
     message = str(failure.value)
@@ -91,7 +91,7 @@ def test_a_list_of_weights_with_odd_names_is_refused(folder: Path, shards: objec
 
 def test_settings_of_a_tokenizer_nested_too_deeply_are_left_out(folder: Path) -> None:
     (folder / "tokenizer_config.json").write_text(DEEP)
-    config = EngineConfig(model=str(folder), device="cpu", dtype="float32", stored_bytes=0)
+    config = EngineConfig(model=str(folder), device="cpu", dtype="float32")
     assert load_filler(config, str(folder), quiet).info.name == "toy"
 
 
@@ -129,6 +129,6 @@ def test_why_int8_is_not_used_is_in_the_status(
 
     monkeypatch.setattr(int8_weights, "is_int8_supported", lambda: False)
     monkeypatch.setattr(choose_format, "fastest", lambda formats, *_: formats[0])
-    config = EngineConfig(model=str(folder), device="cpu", stored_bytes=0)
+    config = EngineConfig(model=str(folder), device="cpu")
     notes = load_filler(config, str(folder), quiet).info.notes
     assert any(note.startswith("int8 is not used: ") for note in notes), notes

@@ -267,7 +267,7 @@ def test_fills_share_a_connection_until_a_pause(settings: RemoteSettings, tmp_pa
         for _ in range(3):
             assert filler.fill(hole, NO_CONTROL).text == "return val"
         assert server.num_connections == num_before
-        filler.store_contexts(NO_CONTROL)
+        filler.rest()
         assert filler.fill(hole, NO_CONTROL).text == "return val"
         assert server.num_connections == num_before + 1
-        filler.store_contexts(NO_CONTROL)
+        filler.rest()

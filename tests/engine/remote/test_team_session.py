@@ -65,12 +65,11 @@ def test_a_fill_goes_there_as_it_is(
         project=project,
         project_use="always",
         model="remote:there",
-        keeps_context=True,
     )
     filled = run_fill(remote_to(server, settings), asked)
     assert (filled.id, filled.text) == (5, WORDS)
     assert filled.model == f"remote:there at 127.0.0.1:{server.port}"
-    assert seen == [replace(asked, owner="ann", model=None, keeps_context=False)]
+    assert seen == [replace(asked, owner="ann", model=None)]
 
 
 def test_the_text_is_that_of_the_same_model_here(tmp_path: Path, settings: RemoteSettings) -> None:

@@ -22,7 +22,6 @@ from intarsia.engine.ipc.messages import MAX_FRAME_BYTES, Fill, FindNextEdits, P
 from intarsia.engine.service import worker
 from intarsia.engine.service.job import Job
 from intarsia.engine.service.model_slot import ModelSlot
-from intarsia.engine.service.service import WORKER_PATIENCE_S
 from intarsia.engine.service.worker import Worker
 
 
@@ -247,15 +246,15 @@ def test_a_cancel_between_waking_and_taking_ends_nothing():
     assert one.stop(10)
 
 
-async def test_contexts_are_stored_after_a_pause_once(
+async def test_the_model_rests_after_a_pause_once(
     address: Address, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(worker, "STORE_PAUSE_S", 0.2)
+    monkeypatch.setattr(worker, "REST_PAUSE_S", 0.2)
     done: list[str] = []
     filler = RuleFiller(
         lambda _: "1",
         prefetch=lambda *_: done.append("prefetch"),
-        store=lambda _: done.append("store"),
+        rest=lambda: done.append("rest"),
     )
     async with (
         in_process_engine(address, always(filler)),
@@ -265,52 +264,7 @@ async def test_contexts_are_stored_after_a_pause_once(
         client.prefetch(places(1))
         await until(lambda: len(done) == 2)
         await asyncio.sleep(0.5)
-        assert done == ["prefetch", "store"]
+        assert done == ["prefetch", "rest"]
         client.prefetch(places(2))
         await until(lambda: len(done) == 4)
-    assert done == ["prefetch", "store"] * 2 + ["store"], "the last one when the engine ended"
-
-
-@pytest.mark.parametrize("asks", ["a fill", "a place"])
-async def test_what_the_user_asks_for_ends_the_storing(
-    asks: str, address: Address, monkeypatch: pytest.MonkeyPatch
-):
-    monkeypatch.setattr(worker, "STORE_PAUSE_S", 0.05)
-    begun, read = threading.Event(), threading.Event()
-
-    def store(control: FillControl) -> None:
-        begun.set()
-        work_until_cancelled(control)
-
-    filler = RuleFiller(lambda _: "1", store=store, prefetch=lambda *_: read.set())
-    async with (
-        in_process_engine(address, always(filler)),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
-        await client.fill(hole())
-        await until(begun.is_set)
-        async with asyncio.timeout(5):
-            if asks == "a fill":
-                assert (await client.fill(hole())).text == "1"
-            else:
-                client.prefetch(places(1))
-                await until(read.is_set)
-
-
-async def test_an_engine_that_ends_stores_for_no_longer_than_it_is_waited_for(address: Address):
-    seconds: list[float] = []
-
-    def store(control: FillControl) -> None:
-        started_at = time.monotonic()
-        with suppress(Cancelled):
-            work_until_cancelled(control)
-        seconds.append(time.monotonic() - started_at)
-
-    async with (
-        in_process_engine(address, always(RuleFiller(lambda _: "1", store=store))),
-        EngineClient(name="test", start=False, address=address) as client,
-    ):
-        await client.fill(hole())
-        assert not seconds
-    assert len(seconds) == 1
-    assert 1.0 < seconds[0] < WORKER_PATIENCE_S
+    assert done == ["prefetch", "rest"] * 2 + ["rest"], "the last one when the engine ended"

@@ -81,9 +81,9 @@ def test_without_a_key_of_this_engine_nothing_is_answered(
 def test_the_key_decides_the_owner_and_the_client_chooses_no_model(
     server: TeamServer, seen: list[Fill]
 ) -> None:
-    server.fill("ben", owner="ann", keeps_context=True, model="rules")
+    server.fill("ben", owner="ann", model="rules")
     (request,) = seen
-    assert (request.owner, request.keeps_context, request.model) == ("ben", False, None)
+    assert (request.owner, request.model) == ("ben", None)
 
 
 def test_another_model_is_refused_and_not_loaded(server: TeamServer, seen: list[Fill]) -> None:
@@ -286,11 +286,11 @@ def test_a_place_is_read_ahead_for_the_user_of_the_key(tmp_path: Path) -> None:
 
     filler = RuleFiller(lambda _: WORDS, prefetch=prefetch)
     with team_server(filler, tmp_path, "ann") as server:
-        body = json.dumps({"prefix": "x = ", "suffix": "", "owner": "ben", "keeps_context": True})
+        body = json.dumps({"prefix": "x = ", "suffix": "", "owner": "ben"})
         answer = server.request("POST", "/v1/read-ahead", body, **server.bearer("ann"))
         assert answer.status == 202
         assert read.wait(20)
-    assert [(place.owner, place.keeps_context) for place in places] == [("ann", False)]
+    assert [place.owner for place in places] == ["ann"]
 
 
 def test_a_key_that_is_taken_back_is_refused_at_once(server: TeamServer, tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_idle_time_and_status_before_and_after_the_first_user(model: Filler) -> 
     assert filler.prefill_tokens_per_s() is None
     run_fill(filler, hole("ann"))
     filler.prepare(NO_CONTROL)
-    filler.store_contexts(NO_CONTROL)
+    filler.rest()
     assert filler.num_users == 1
     asked = FindNextEdits(id=1, parts=(), example=EditExample(before="a\n", after="b\n"))
     with pytest.raises(ValueError, match="finds no next edits"):

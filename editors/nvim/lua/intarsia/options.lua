@@ -22,7 +22,6 @@ local M = {}
 ---@field addImports? boolean
 ---@field fillAhead? "always"|"onPower"|"off"
 ---@field nextEdit? "off"|"sure"|"balanced"|"bold"
----@field keepContexts? boolean
 ---@field warmStart? boolean
 ---@field debounceMs? integer
 ---@field deadlineMs? integer

@@ -15,8 +15,7 @@ test("the extension sends the server each setting of the manifest", () => {
 
 test("settings of programs, files and the disk are restricted in an untrusted workspace", () => {
   const { restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
-  const names = ["serverCommand", "exclude", "excludeSecrets"];
-  for (const name of [...names, "keepContexts", "projectContext"]) {
+  for (const name of ["serverCommand", "exclude", "excludeSecrets", "projectContext"]) {
     assert.ok(restrictedConfigurations.includes(`intarsia.${name}`), name);
   }
 });

@@ -5,7 +5,6 @@ next pass overwrites the rest.
 """
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
@@ -26,7 +25,6 @@ class KvCache:
     ) -> None:
         self.ids: list[int] = []  # the tokens held, in order
         self._last_hidden: dict[int, Tensor] = {}  # by length of the context
-        self.may_be_stored = False  # on disk: the request that it was opened for allows it
         heads = (shape.num_layers, shape.num_kv_heads)
         self._key_lanes = key_lanes
         self.keys = torch.empty((*heads, 0, shape.head_dim, key_lanes), dtype=dtype, device=device)
@@ -92,38 +90,6 @@ class KvCache:
         self._copy_tokens(other.keys, other.values, length)
         self.ids = other.ids[:length]
 
-    def rows(self, start: int, end: int) -> tuple[Tensor, Tensor]:
-        """Return keys and values (layers, kv heads, tokens, head_dim) of some of the tokens.
-
-        They are new tensors in main memory.
-        """
-        lanes = self._key_lanes
-        first = start // lanes
-        panels = _copied(self.keys[:, :, first : -(-end // lanes)].transpose(3, 4)).flatten(2, 3)
-        keys = panels[:, :, start - first * lanes : end - first * lanes]
-        return keys.contiguous(), _copied(self.values[:, :, start:end])
-
-    def append(self, ids: list[int], keys: Tensor, values: Tensor) -> None:
-        """Add tokens, with keys and values as ``rows`` returns them.
-
-        The tokens held so far must fill whole panels of ``key_lanes``. Raises RuntimeError for
-        another shape.
-        """
-        lanes, start, num_tokens = self._key_lanes, len(self), len(ids)
-        num_panels = -(-num_tokens // lanes)
-        self.reserve(num_tokens)
-        room = self.values[:, :, start : start + num_tokens]
-        for rows in (keys, values):
-            if start % lanes or rows.shape != room.shape or rows.dtype != room.dtype:
-                raise RuntimeError("keys and values of another layout, shape or number format")
-        # Rows of the last panel that no token has yet are overwritten by the next pass.
-        padded = F.pad(keys.to(self.device), (0, 0, 0, num_panels * lanes - num_tokens))
-        panels = padded.view(*padded.shape[:2], num_panels, lanes, -1).transpose(3, 4)
-        first = start // lanes
-        self.keys[:, :, first : first + num_panels].copy_(panels)
-        room.copy_(values)
-        self.ids.extend(ids)
-
     def _copy_tokens(self, keys: Tensor, values: Tensor, length: int) -> None:
         num_panels = -(-length // self._key_lanes)
         self.keys[:, :, :num_panels] = keys[:, :, :num_panels]
@@ -132,13 +98,3 @@ class KvCache:
 
 def _with_room(tensor: Tensor, length: int) -> Tensor:
     return tensor.new_empty((*tensor.shape[:2], length, *tensor.shape[3:]))
-
-
-def _copied(tensor: Tensor) -> Tensor:
-    """Return a contiguous copy in main memory, made by this thread alone.
-
-    It takes a tenth of a millisecond. Where other programs keep the cores busy, torch's threads
-    would wait for each other, a hundred times as long.
-    """
-    bits = {2: torch.int16, 4: torch.int32, 8: torch.int64}[tensor.dtype.itemsize]
-    return torch.from_numpy(tensor.cpu().view(bits).numpy().copy(order="C")).view(tensor.dtype)

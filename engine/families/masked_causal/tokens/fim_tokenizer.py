@@ -176,27 +176,6 @@ class FimTokenizer:
         middle = [self.mark_id(marks.before_middle)] if marks.is_middle_marked else []
         return [*self._begin, *project.before_mark, *parts[0], *parts[1], *middle]
 
-    def split_context(self, context: Sequence[int]) -> tuple[list[int], list[int], int] | None:
-        """Return the ids of prefix and suffix of a context, and its length up to the middle.
-
-        None if it does not have the marks in their order, the first one at its start. Without a
-        mark of the middle, the context is taken to end where the middle begins.
-        """
-        marks, start = self._marks, len(self._begin)
-        names = [marks.before_prefix, marks.before_suffix]
-        if marks.is_suffix_first:
-            names.reverse()
-        if marks.is_middle_marked:
-            names.append(marks.before_middle)
-        order = [self.mark_id(name) for name in names]
-        ends = [i for i, token in enumerate(context) if token in order]
-        if [context[i] for i in ends] != order or ends[0] != start:
-            return None
-        middle = ends[2] if marks.is_middle_marked else len(context)
-        first, second = context[start + 1 : ends[1]], context[ends[1] + 1 : middle]
-        prefix, suffix = (second, first) if marks.is_suffix_first else (first, second)
-        return list(prefix), list(suffix), middle + marks.is_middle_marked
-
     def without_suffix(self, context: Sequence[int]) -> list[int]:
         """Return a context, and the ids after it, as a plain text that ends at the hole."""
         marks = self._marks

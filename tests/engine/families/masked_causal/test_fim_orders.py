@@ -107,7 +107,6 @@ def test_the_prompt_is_the_familys_own(folders: dict[str, Path], name: str) -> N
     assert text.context(prefix, suffix) == ids
     assert text.mark_ids().end == _id(make, end)
     assert _id(make, end) in text.end_ids
-    assert text.split_context(ids) == (prefix, suffix, len(ids))
     marks = text.mark_ids()
     plain = text.without_suffix([*ids, *text.encode(" z")])
     assert marks.before_suffix not in plain

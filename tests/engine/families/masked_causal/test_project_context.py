@@ -179,18 +179,6 @@ def test_chunks_of_another_repository_never_serve(filler: MaskedCausalFiller) ->
     assert run_fill(filler, fill()).num_project == 0
 
 
-@pytest.mark.parametrize(
-    ("was_kept", "is_kept", "serves"),
-    [(False, False, True), (True, True, True), (True, False, True), (False, True, False)],
-)
-def test_chunks_that_may_not_be_kept_never_serve_a_context_that_is_kept(
-    filler: MaskedCausalFiller, was_kept: bool, is_kept: bool, serves: bool
-) -> None:
-    filler.prefetch(placed(keeps_context=was_kept), NO_CONTROL)
-    newer = project("class New: pass\n" * 4)
-    assert (run_fill(filler, fill(project=newer, keeps_context=is_kept)).num_project > 0) == serves
-
-
 def test_chunks_take_no_room_from_prefix_and_suffix(filler: MaskedCausalFiller) -> None:
     long = "é漢\n" * 200
     own = run_fill(filler, toy_fill(prefix=long, suffix=long))

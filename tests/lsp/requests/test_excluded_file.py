@@ -1,4 +1,4 @@
-"""What the server sends the engine about keeping contexts: the setting, and nothing of others."""
+"""Of an excluded file the engine gets nothing, whatever the user does in it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -49,21 +49,13 @@ async def sent(settings: Mapping[str, object], uri: str = "file:///a.py") -> Rec
 
 
 @pytest.mark.parametrize(
-    ("options", "keeps"),
-    [({}, True), ({"keepContexts": True}, True), ({"keepContexts": False}, False)],
-)
-async def test_each_message_with_code_carries_the_setting(
-    options: Mapping[str, object], keeps: bool
-) -> None:
-    engine = await sent(options)
-    assert engine.requests and engine.places
-    found = {message.keeps_context for message in [*engine.requests, *engine.places]}
-    assert found == {keeps}
-
-
-@pytest.mark.parametrize(
     "uri", ["file:///.env", "file:///home/me/id_rsa", "file:///a/private.py", "git:/a.py"]
 )
-async def test_of_an_excluded_file_nothing_is_sent_and_so_nothing_kept(uri: str) -> None:
+async def test_of_an_excluded_file_nothing_is_sent(uri: str) -> None:
     engine = await sent({"exclude": ["**/private.py"]}, uri)
     assert (engine.requests, engine.places) == ([], [])
+
+
+async def test_of_another_file_code_is_sent() -> None:
+    engine = await sent({})
+    assert engine.requests and engine.places
