@@ -17,6 +17,8 @@ from intarsia.lsp.protocol import IntarsiaProtocol, RunCommand
 from intarsia.lsp.session import Session
 
 if TYPE_CHECKING:
+    from pygls.io_ import AsyncReader
+
     from intarsia.engine.ipc.launch import LaunchOptions
 
 VERSION = "0.1.0"
@@ -46,14 +48,10 @@ class IntarsiaServer(LanguageServer):
         self.own_commands: Mapping[str, RunCommand] = {}  # by name
 
     def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
-        """Serve one client until ``exit`` or the end of the input.
-
-        A client that has gone without ``shutdown`` has its session closed, too. Without this, tasks
-        would be cancelled at any point, as in the start of a process.
-        """
+        """Serve one client until ``exit`` or the end of the input."""
         self.protocol.set_writer(StdoutWriter(stdout or sys.stdout.buffer))
         try:
-            asyncio.run(self._serve_io(stdin or sys.stdin.buffer))
+            asyncio.run(self.serve(StdinAsyncReader(stdin or sys.stdin.buffer, self.thread_pool)))
         except BrokenPipeError:
             logger.error("the client has gone")
         except (KeyboardInterrupt, SystemExit):
@@ -61,12 +59,17 @@ class IntarsiaServer(LanguageServer):
         finally:
             self.shutdown()  # type: ignore[no-untyped-call]
 
-    async def _serve_io(self, stdin: BinaryIO) -> None:
+    async def serve(self, reader: "AsyncReader") -> None:
+        """Answer the messages of one client. Raises SystemExit at ``exit``.
+
+        A client that has gone without ``shutdown`` has its session closed, too. Without this, tasks
+        would be cancelled at any point, as in the start of a process.
+        """
         self._stop_event = Event()
         try:
             await run_async(
                 self._stop_event,
-                StdinAsyncReader(stdin, self.thread_pool),
+                reader,
                 self.protocol,
                 logger,
                 self.report_server_error,

@@ -13,7 +13,7 @@ from editor_clients import (
 )
 from engine_watch import engine_once
 from extended_client import asking_for, record
-from rule_server import rule_server_command
+from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 from intarsia.lsp.protocol_extensions import (
@@ -69,12 +69,10 @@ async def test_a_server_says_which_of_it_the_client_gets(runtime: Address) -> No
 async def test_a_client_that_did_not_ask_is_sent_nothing_of_it(
     runtime: Address, experimental: object
 ) -> None:
-    command = rule_server_command(
-        text="a + b", rules=[("no =", "")], step_seconds=0.06, load_seconds=0.2
-    )
+    server = rule_server(text="a + b", rules=[("no =", "")], step_seconds=0.06, load_seconds=0.2)
     who = vscode()
     who.capabilities.experimental = experimental
-    async with connected(runtime, command) as client:
+    async with connected(runtime, server) as client:
         messages = record(client)
         await client.initialize_session(who)
         uri = open_document(client, "a.py", "y = ")

@@ -20,7 +20,7 @@ HEAVY = ("libtorch", "libc10", "torch/", "transformers", "numpy")
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 async def test_a_server_that_has_served_has_mapped_no_torch(runtime: Address) -> None:
     command = rule_server_command(text="x")
-    async with editing(vscode(), runtime, command=command, options={"debounceMs": 0}) as client:
+    async with editing(vscode(), runtime, server=command, options={"debounceMs": 0}) as client:
         for name, language in (("a.py", "python"), ("a.ts", "typescript"), ("a.c", "c")):
             uri = open_document(client, name, "y = ", language)
             assert await inline_items(client, ask_inline(uri, 0, 4, is_invoked=True))

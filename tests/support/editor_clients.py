@@ -9,12 +9,17 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeAlias
 
+from in_process_server import served_here
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from rule_server import RuleServer
 
 from intarsia.engine.ipc.address import Address
+
+Server: TypeAlias = Sequence[str] | RuleServer
+"""The command of a process, or a server for the test's own process."""
 
 SERVER = (sys.executable, "-m", "intarsia.lsp")
 EMPTY: Mapping[str, str] = MappingProxyType({})
@@ -46,14 +51,26 @@ def neovim() -> types.InitializeParams:
 
 @asynccontextmanager
 async def connected(
-    address: Address, command: Sequence[str] = SERVER, *, environment: Mapping[str, str] = EMPTY
+    address: Address, server: Server = SERVER, *, environment: Mapping[str, str] = EMPTY
 ) -> AsyncIterator[LanguageClient]:
-    """Run a server, not initialized yet; it is killed at the end if it still runs."""
+    """Run a server, not initialized yet; it is ended with the block if it still runs."""
+    async with (
+        served_here(address, server, environment)
+        if isinstance(server, RuleServer)
+        else _child(address, server, environment)
+    ) as client:
+        client.feature(types.CLIENT_REGISTER_CAPABILITY)(lambda params: None)
+        yield client
+
+
+@asynccontextmanager
+async def _child(
+    address: Address, command: Sequence[str], environment: Mapping[str, str]
+) -> AsyncIterator[LanguageClient]:
     environment = {**os.environ, **address.as_environment(), **environment}
     config = ClientServerConfig(server_command=list(command), server_env=environment)
     client = await config.start()
     assert isinstance(client, LanguageClient)
-    client.feature(types.CLIENT_REGISTER_CAPABILITY)(lambda params: None)
     try:
         yield client
     finally:
@@ -74,12 +91,12 @@ async def editing(
     who: types.InitializeParams,
     address: Address,
     *,
-    command: Sequence[str] = SERVER,
+    server: Server = SERVER,
     options: Mapping[str, Any] | None = None,
     configuration: object = None,
 ) -> AsyncIterator[LanguageClient]:
     """Run a server for this editor, initialized; shut it down in order at the end."""
-    async with connected(address, command) as client:
+    async with connected(address, server) as client:
         if configuration is not None:
             client.set_configuration(configuration, section="intarsia")
         who.initialization_options = options

@@ -21,9 +21,16 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.arguments import parse_arguments
+from intarsia.engine.service.model_slot import LoadFiller
 from intarsia.engine.service.process import run_engine
 
-__all__ = ["RuleFiller", "rule_engine_command", "rule_engine_launch"]
+__all__ = [
+    "RuleFiller",
+    "check_model",
+    "read_arguments",
+    "rule_engine_command",
+    "rule_engine_launch",
+]
 
 
 def rule_engine_command(
@@ -75,12 +82,12 @@ def rule_engine_launch(
     )
 
 
-def main() -> int:
-    """Run such an engine; return its exit code."""
-    own, others = _own_arguments().parse_known_args()
+def read_arguments(arguments: Sequence[str]) -> tuple[EngineConfig, LoadFiller]:
+    """Return the config and the model of an engine with these flags."""
+    own, others = _own_arguments().parse_known_args(arguments)
 
     def load(config: EngineConfig, model: str, on_progress: Progress) -> RuleFiller:
-        _check_model(config, model, on_progress)
+        check_model(config, model, on_progress)
         _pretend_to_load(model, own.load_seconds, on_progress)
         rules = _rules(own.text, json.loads(own.rules))
         return RuleFiller(
@@ -93,9 +100,13 @@ def main() -> int:
             likely=None if own.likely is None else json.loads(own.likely),
         )
 
-    return run_engine(
-        parse_arguments(others), foreground=False, load_filler=load, check_model=_check_model
-    )
+    return parse_arguments(others), load
+
+
+def main() -> int:
+    """Run such an engine; return its exit code."""
+    config, load = read_arguments(sys.argv[1:])
+    return run_engine(config, foreground=False, load_filler=load, check_model=check_model)
 
 
 def _own_arguments() -> argparse.ArgumentParser:
@@ -122,7 +133,8 @@ def _rules(text: str, rules: Sequence[tuple[str, str]]) -> Callable[[Fill], str]
     return write
 
 
-def _check_model(config: EngineConfig, model: str, on_progress: Progress) -> None:
+def check_model(config: EngineConfig, model: str, on_progress: Progress) -> None:
+    """Raise ModelError for a model that is missing by its name."""
     if Path(model).name.startswith("missing"):
         raise ModelError(f"no model {model!r}: run `intarsia pull`, or name a folder")
 

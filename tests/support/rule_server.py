@@ -4,15 +4,32 @@
 ``load_per_core`` are what psutil tells of the computer instead of the truth.
 """
 
+import contextlib
 import json
 import os
 import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from types import SimpleNamespace
+from unittest.mock import patch
 
 import psutil
 from rule_engine import rule_engine_launch
 
+from intarsia.engine.ipc.launch import LaunchOptions
 from intarsia.lsp.features import serve_stdio
+
+
+@dataclass(frozen=True)
+class RuleServer:
+    """A server for the test's own process, with the options of ``rule_server_command``."""
+
+    options: Mapping[str, object]
+
+
+def rule_server(**options: object) -> RuleServer:
+    """Return a server that runs in the test's process, as its engine does."""
+    return RuleServer(options)
 
 
 def rule_server_command(**options: object) -> tuple[str, ...]:
@@ -20,22 +37,25 @@ def rule_server_command(**options: object) -> tuple[str, ...]:
     return (sys.executable, __file__, json.dumps(options))
 
 
-def _pretend(*, on_battery: bool, load_per_core: float | None) -> None:
-    if on_battery:
-        psutil.sensors_battery = lambda: SimpleNamespace(power_plugged=False)
-    if load_per_core is not None:
-        load = load_per_core * (os.cpu_count() or 1)
-        psutil.getloadavg = lambda: (load, load, load)
+@contextlib.contextmanager
+def launching(
+    *, on_battery: bool = False, load_per_core: float | None = None, **engine: object
+) -> Iterator[LaunchOptions]:
+    """Pretend a state of the computer; yield how to start the engine."""
+    with contextlib.ExitStack() as pretended:
+        if on_battery:
+            battery = SimpleNamespace(power_plugged=False)
+            pretended.enter_context(patch.object(psutil, "sensors_battery", lambda: battery))
+        if load_per_core is not None:
+            load = load_per_core * (os.cpu_count() or 1)
+            pretended.enter_context(patch.object(psutil, "getloadavg", lambda: (load,) * 3))
+        yield rule_engine_launch(**engine)  # type: ignore[arg-type]
 
 
 def main() -> int:
     """Serve; return the exit code."""
-    options = json.loads(sys.argv[1])
-    _pretend(
-        on_battery=options.pop("on_battery", False),
-        load_per_core=options.pop("load_per_core", None),
-    )
-    return serve_stdio(rule_engine_launch(**options))
+    with launching(**json.loads(sys.argv[1])) as launch:
+        return serve_stdio(launch)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ async def test_an_engine_killed_in_mid_request_gives_no_suggestion_and_comes_bac
     runtime: Address,
 ) -> None:
     command = rule_server_command(rules=[("hang =", "x" * 9)], text="1", step_seconds=1)
-    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+    async with editing(vscode(), runtime, server=command, options=FAST) as client:
         uri = open_document(client, "a.py", "hang = ")
         answer = asyncio.create_task(inline_items(client, ask_inline(uri, 0, 7)))
         status = await engine_once(runtime, lambda status: status.state == "filling")
@@ -53,7 +53,7 @@ async def test_an_engine_killed_in_mid_request_gives_no_suggestion_and_comes_bac
 
 async def test_an_engine_that_does_not_start_is_told_once(runtime: Address) -> None:
     command = (sys.executable, "-c", SERVE_BROKEN)
-    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+    async with editing(vscode(), runtime, server=command, options=FAST) as client:
         uri = open_document(client, "a.py", "y = ")
         for _ in range(3):
             assert await inline_items(client, ask_inline(uri, 0, 4)) == []
@@ -71,7 +71,7 @@ async def test_a_model_that_cannot_be_loaded_is_told_once(
 ) -> None:
     command = rule_server_command(text="1")
     options = {**FAST, "model": model}
-    async with editing(vscode(), runtime, command=command, options=options) as client:
+    async with editing(vscode(), runtime, server=command, options=options) as client:
         uri = open_document(client, "a.py", "y = ")
         for _ in range(2):
             assert await inline_items(client, ask_inline(uri, 0, 4)) == []
@@ -83,7 +83,7 @@ async def test_a_model_that_cannot_be_loaded_is_told_once(
 
 async def test_loading_is_shown_as_progress(runtime: Address) -> None:
     command = rule_server_command(text="1", load_seconds=0.5)
-    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+    async with editing(vscode(), runtime, server=command, options=FAST) as client:
         uri = open_document(client, "a.py", "y = ")
         assert await inline_items(client, ask_inline(uri, 0, 4))
         (reports,) = client.progress_reports.values()
@@ -102,7 +102,7 @@ async def test_a_client_that_shows_no_progress_is_sent_none(runtime: Address) ->
     assert who.capabilities.window is not None
     who.capabilities.window.work_done_progress = False
     command = rule_server_command(text="1", load_seconds=0.2)
-    async with editing(who, runtime, command=command, options=FAST) as client:
+    async with editing(who, runtime, server=command, options=FAST) as client:
         uri = open_document(client, "a.py", "y = ")
         assert await inline_items(client, ask_inline(uri, 0, 4))
         assert client.progress_reports == {}

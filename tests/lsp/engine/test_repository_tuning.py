@@ -7,7 +7,7 @@ import pytest
 from editor_clients import ask_inline, editing, inline_items, log_of, neovim, open_document
 from engine_watch import engine_once, status_of
 from kept_tunings import keep_some
-from rule_server import rule_server_command
+from rule_server import rule_server, rule_server_command
 
 from intarsia.engine.ipc.address import Address
 from intarsia.lsp.engine.repository_tuning import (
@@ -112,16 +112,16 @@ async def test_requests_carry_the_tuning_of_the_opened_folder_and_no_others(
     path = keep_some(root, weights)
     who = neovim()
     who.root_uri = root.as_uri()
-    command = rule_server_command(text="1 + 1")
+    server = rule_server_command(text="1 + 1")
     options = {"repositoryTuning": True, "debounceMs": 0}
-    async with editing(who, runtime, command=command, options=options) as client:
+    async with editing(who, runtime, server=server, options=options) as client:
         uri = open_document(client, "a.py", "y = ")
         await inline_items(client, ask_inline(uri, 0, 4))
         status = await status_of(runtime)
         assert status is not None
         assert status.model == f"base+{path}"
         assert log_of(client).count(f"the tuning of {root} is in use") == 1
-    async with editing(neovim(), runtime, command=command):
+    async with editing(neovim(), runtime, server=server):
         await engine_once(runtime, lambda status: status.model == "base")
 
 
@@ -134,8 +134,8 @@ async def test_a_folder_that_cannot_be_is_survived(
     who = neovim()
     who.root_uri = loop.as_uri() if root_uri == "LOOP" else root_uri
     options = {"repositoryTuning": True, "debounceMs": 0}
-    command = rule_server_command(text="1 + 1")
-    async with editing(who, runtime, command=command, options=options) as client:
+    server = rule_server(text="1 + 1")
+    async with editing(who, runtime, server=server, options=options) as client:
         uri = open_document(client, "a.py", "y = ")
         assert await inline_items(client, ask_inline(uri, 0, 4))
         assert "cannot be read" in log_of(client)

@@ -11,7 +11,7 @@ from editor_clients import ask_inline, editing, inline_items, insert, vscode
 from engine_watch import until
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
+from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import ProjectContext
@@ -52,8 +52,8 @@ async def opened(
     (folder / "use.py").write_text(USE)
     who = vscode()
     who.workspace_folders = [types.WorkspaceFolder(folder.as_uri(), folder.name)]
-    command = rule_server_command(text="withdraw(1)")
-    async with editing(who, runtime, command=command, options={**OPTIONS, **options}) as client:
+    server = rule_server(text="withdraw(1)")
+    async with editing(who, runtime, server=server, options={**OPTIONS, **options}) as client:
         uri = (folder / "use.py").as_uri()
         item = types.TextDocumentItem(uri, "python", 1, USE)
         client.text_document_did_open(types.DidOpenTextDocumentParams(item))

@@ -39,7 +39,7 @@ async def answered(answer: "asyncio.Future[object]") -> object:
 
 async def test_a_cancel_reaches_the_engine_and_is_answered(runtime: Address) -> None:
     command = rule_server_command(**HANGING)
-    async with editing(vscode(), runtime, command=command, options=PATIENT) as client:
+    async with editing(vscode(), runtime, server=command, options=PATIENT) as client:
         uri = open_document(client, "a.py", "y = ")
         answer = send_inline(client, ask_inline(uri, 0, 4), "first")
         await engine_once(runtime, lambda status: status.state == "filling")
@@ -53,7 +53,7 @@ async def test_a_cancel_reaches_the_engine_and_is_answered(runtime: Address) -> 
 async def test_a_cancel_ends_the_wait_for_a_pause(runtime: Address) -> None:
     options = {"debounceMs": 10_000}
     command = rule_server_command(text="x")
-    async with editing(vscode(), runtime, command=command, options=options) as client:
+    async with editing(vscode(), runtime, server=command, options=options) as client:
         uri = open_document(client, "a.py", "y = ")
         send_inline(client, ask_inline(uri, 0, 3), "lone")
         answer = send_inline(client, ask_inline(uri, 0, 4), "quick")
@@ -66,7 +66,7 @@ async def test_a_cancel_ends_the_wait_for_a_pause(runtime: Address) -> None:
 
 async def test_a_newer_request_ends_the_older_which_is_answered_with_null(runtime: Address) -> None:
     command = rule_server_command(**HANGING)
-    async with editing(vscode(), runtime, command=command, options=PATIENT) as client:
+    async with editing(vscode(), runtime, server=command, options=PATIENT) as client:
         uri = open_document(client, "a.py", "y = ")
         older = send_inline(client, ask_inline(uri, 0, 4), "older")
         await engine_once(runtime, lambda status: status.state == "filling")
@@ -80,7 +80,7 @@ async def test_a_newer_request_ends_the_older_which_is_answered_with_null(runtim
 async def test_only_the_last_of_a_burst_of_keys_is_filled(runtime: Address) -> None:
     options = {"debounceMs": 300}
     command = rule_server_command(text="x", step_seconds=0.3)
-    async with editing(vscode(), runtime, command=command, options=options) as client:
+    async with editing(vscode(), runtime, server=command, options=options) as client:
         await engine_once(runtime, lambda status: status.state == "ready")
         uri = open_document(client, "a.py", "")
         answers = []
@@ -95,7 +95,7 @@ async def test_only_the_last_of_a_burst_of_keys_is_filled(runtime: Address) -> N
 
 async def test_requests_of_other_documents_go_on(runtime: Address) -> None:
     command = rule_server_command(rules=[("one =", "1"), ("two =", "2")], step_seconds=0.1)
-    async with editing(vscode(), runtime, command=command, options=PATIENT) as client:
+    async with editing(vscode(), runtime, server=command, options=PATIENT) as client:
         one = open_document(client, "one.py", "one = ")
         two = open_document(client, "two.py", "two = ")
         both = await asyncio.gather(
@@ -106,7 +106,7 @@ async def test_requests_of_other_documents_go_on(runtime: Address) -> None:
 
 async def test_a_stale_answer_is_never_sent(runtime: Address) -> None:
     command = rule_server_command(text="x", step_seconds=0.3, num_steps=2)
-    async with editing(vscode(), runtime, command=command, options=PATIENT) as client:
+    async with editing(vscode(), runtime, server=command, options=PATIENT) as client:
         uri = open_document(client, "a.py", "y = ")
         answer = send_inline(client, ask_inline(uri, 0, 4), "first")
         await engine_once(runtime, lambda status: status.state == "filling")
@@ -118,7 +118,7 @@ async def test_a_stale_answer_is_never_sent(runtime: Address) -> None:
 
 async def test_a_closed_document_ends_its_request(runtime: Address) -> None:
     command = rule_server_command(**HANGING)
-    async with editing(vscode(), runtime, command=command, options=PATIENT) as client:
+    async with editing(vscode(), runtime, server=command, options=PATIENT) as client:
         uri = open_document(client, "a.py", "y = ")
         answer = send_inline(client, ask_inline(uri, 0, 4), "first")
         await engine_once(runtime, lambda status: status.state == "filling")
@@ -130,7 +130,7 @@ async def test_a_closed_document_ends_its_request(runtime: Address) -> None:
 
 async def test_shutdown_answers_what_still_runs(runtime: Address) -> None:
     command = rule_server_command(**HANGING)
-    async with editing(vscode(), runtime, command=command, options=PATIENT) as client:
+    async with editing(vscode(), runtime, server=command, options=PATIENT) as client:
         uri = open_document(client, "a.py", "y = ")
         answer = send_inline(client, ask_inline(uri, 0, 4), "first")
         await engine_once(runtime, lambda status: status.state == "filling")
@@ -144,7 +144,7 @@ async def test_shutdown_answers_what_still_runs(runtime: Address) -> None:
 async def test_a_deadline_gives_what_there_is(runtime: Address) -> None:
     options = {"debounceMs": 0, "deadlineMs": 300}
     command = rule_server_command(text="a + b + c", step_seconds=0.2, num_steps=1_000)
-    async with editing(vscode(), runtime, command=command, options=options) as client:
+    async with editing(vscode(), runtime, server=command, options=options) as client:
         uri = open_document(client, "a.py", "y = ")
         await asyncio.wait_for(inline_items(client, ask_inline(uri, 0, 4)), 10)
         await engine_once(runtime, lambda status: status.state == "ready")
@@ -152,7 +152,7 @@ async def test_a_deadline_gives_what_there_is(runtime: Address) -> None:
 
 async def test_a_cancel_that_crosses_its_answer_is_no_warning(runtime: Address) -> None:
     command = rule_server_command(text="x")
-    async with editing(vscode(), runtime, command=command, options=PATIENT) as client:
+    async with editing(vscode(), runtime, server=command, options=PATIENT) as client:
         uri = open_document(client, "a.py", "y = ")
         await answered(send_inline(client, ask_inline(uri, 0, 4), "answered"))
         client.cancel_request(types.CancelParams("answered"))

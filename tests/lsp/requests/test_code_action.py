@@ -17,14 +17,14 @@ from editor_clients import (
 )
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
-from rule_server import rule_server_command
+from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 
 INVALID_PARAMS = -32602
 TEXT = "def one():\n    ...\n\n\ndef two():\n    ...\n"
 FILLED = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
-COMMAND = rule_server_command(
+COMMAND = rule_server(
     rules=[("one():\n   ", "return 1"), ("two():\n   ", "return 2")], text="x = 1"
 )
 KIND = "refactor.rewrite.intarsia"
@@ -85,7 +85,7 @@ async def test_the_server_says_what_it_offers(runtime: Address) -> None:
 async def test_actions_are_offered_where_they_apply(
     runtime: Address, where: types.Range, is_automatic: bool, offered: list[str]
 ) -> None:
-    async with editing(vscode(), runtime, command=COMMAND, options={"preload": False}) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
         uri = open_document(client, "a.py", TEXT)
         assert kinds(await code_actions(client, uri, where, is_automatic=is_automatic)) == offered
 
@@ -104,7 +104,7 @@ async def test_actions_are_offered_where_they_apply(
 async def test_a_client_gets_only_the_kinds_that_it_asks_for(
     runtime: Address, only: list[str], offered: list[str]
 ) -> None:
-    async with editing(vscode(), runtime, command=COMMAND, options={"preload": False}) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
         uri = open_document(client, "a.py", TEXT)
         assert kinds(await code_actions(client, uri, lines(0, 6), only=only)) == offered
 
@@ -116,7 +116,7 @@ async def test_a_client_gets_only_the_kinds_that_it_asks_for(
 async def test_a_refused_document_gets_none_and_the_log_says_why(
     runtime: Address, place: str, reason: str
 ) -> None:
-    async with editing(vscode(), runtime, command=COMMAND, options={"preload": False}) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
         uri = open_document(client, place, TEXT)
         assert await code_actions(client, uri, lines(0, 3)) == []
         assert reason in log_of(client)
@@ -126,7 +126,7 @@ async def test_holes_in_a_fence_of_a_disabled_language_are_not_filled(runtime: A
     text = f"```python\n{TEXT}```\n\n```go\nfunc f() {{\n\t// TODO: x\n}}\n```\n"
     for disabled in ([], ["python"], ["go"], ["go", "python"]):
         options = {"preload": False, "disabledLanguages": disabled}
-        async with editing(vscode(), runtime, command=COMMAND, options=options) as client:
+        async with editing(vscode(), runtime, server=COMMAND, options=options) as client:
             uri = open_document(client, "a.md", text, "markdown")
             actions = await code_actions(client, uri, lines(0, 99), only=[f"{KIND}.fillAll"])
             num_holes = 2 * ("python" not in disabled) + ("go" not in disabled)
@@ -139,7 +139,7 @@ async def test_a_selection_in_a_fence_of_a_disabled_language_is_not_filled(
     runtime: Address,
 ) -> None:
     options = {"preload": False, "disabledLanguages": ["python"]}
-    async with editing(vscode(), runtime, command=COMMAND, options=options) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options=options) as client:
         uri = open_document(client, "a.md", f"```python\n{TEXT}```\n", "markdown")
         (action,) = await code_actions(client, uri, lines(2, 3), only=[f"{KIND}.fill"])
         assert isinstance(action, types.CodeAction)
@@ -149,7 +149,7 @@ async def test_a_selection_in_a_fence_of_a_disabled_language_is_not_filled(
 
 
 async def test_a_document_that_is_not_open_gets_none(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=COMMAND, options={"preload": False}) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
         assert await code_actions(client, "file:///none.py", lines(0, 3)) == []
 
 
@@ -161,7 +161,7 @@ async def test_the_models_work_is_tagged_where_the_client_knows_the_tag(runtime:
     )
     for client_is, tags in ((who, [types.CodeActionTag.LlmGenerated]), (vscode(), None)):
         options = {"preload": False}
-        async with editing(client_is, runtime, command=COMMAND, options=options) as client:
+        async with editing(client_is, runtime, server=COMMAND, options=options) as client:
             uri = open_document(client, "a.py", TEXT)
             for action in await code_actions(client, uri, lines(0, 3)):
                 assert isinstance(action, types.CodeAction)
@@ -172,7 +172,7 @@ async def test_the_models_work_is_tagged_where_the_client_knows_the_tag(runtime:
 async def test_a_chosen_action_is_worked_out_and_touches_nothing_but_the_holes(
     runtime: Address, who: Callable[[], types.InitializeParams]
 ) -> None:
-    async with editing(who(), runtime, command=COMMAND) as client:
+    async with editing(who(), runtime, server=COMMAND) as client:
         uri = open_document(client, "a.py", TEXT)
         (action,) = await code_actions(client, uri, cursor(3, 0))
         assert isinstance(action, types.CodeAction)
@@ -183,7 +183,7 @@ async def test_a_chosen_action_is_worked_out_and_touches_nothing_but_the_holes(
 
 
 async def test_this_hole_alone_is_filled_from_the_cursor_in_it(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=COMMAND) as client:
+    async with editing(vscode(), runtime, server=COMMAND) as client:
         uri = open_document(client, "a.py", TEXT)
         this, _ = await code_actions(client, uri, cursor(5, 4))
         assert isinstance(this, types.CodeAction)
@@ -197,7 +197,7 @@ async def test_an_edit_has_version_and_annotation_where_the_client_can(
     runtime: Address, is_previewed: bool
 ) -> None:
     options = {"previewEdits": is_previewed}
-    async with editing(vscode(), runtime, command=COMMAND, options=options) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options=options) as client:
         uri = open_document(client, "a.py", TEXT)
         (action,) = await code_actions(client, uri, cursor(3, 0))
         assert isinstance(action, types.CodeAction)
@@ -215,7 +215,7 @@ async def test_an_edit_has_version_and_annotation_where_the_client_can(
 
 
 async def test_a_client_without_versioned_edits_gets_plain_ones(runtime: Address) -> None:
-    async with editing(neovim(), runtime, command=COMMAND) as client:
+    async with editing(neovim(), runtime, server=COMMAND) as client:
         uri = open_document(client, "a.py", TEXT)
         (action,) = await code_actions(client, uri, cursor(3, 0))
         assert isinstance(action, types.CodeAction)
@@ -226,7 +226,7 @@ async def test_a_client_without_versioned_edits_gets_plain_ones(runtime: Address
 
 async def test_a_client_that_cannot_resolve_gets_the_command(runtime: Address) -> None:
     options = {"preload": False}
-    async with editing(without_resolve(), runtime, command=COMMAND, options=options) as client:
+    async with editing(without_resolve(), runtime, server=COMMAND, options=options) as client:
         uri = open_document(client, "a.py", TEXT)
         (action,) = await code_actions(client, uri, cursor(3, 0))
         # What the client's library makes of it: it takes any object with a command for a Command.
@@ -240,7 +240,7 @@ async def test_a_client_that_cannot_resolve_gets_the_command(runtime: Address) -
 
 
 async def test_a_client_without_code_action_literals_gets_commands(runtime: Address) -> None:
-    async with editing(minimal(), runtime, command=COMMAND, options={"preload": False}) as client:
+    async with editing(minimal(), runtime, server=COMMAND, options={"preload": False}) as client:
         uri = open_document(client, "a.py", TEXT)
         actions = await code_actions(client, uri, lines(0, 3))
         assert [type(action) for action in actions] == [types.Command] * 3
@@ -249,7 +249,7 @@ async def test_a_client_without_code_action_literals_gets_commands(runtime: Addr
 async def test_an_action_of_an_older_text_is_refused_and_the_user_is_told(
     runtime: Address,
 ) -> None:
-    async with editing(vscode(), runtime, command=COMMAND) as client:
+    async with editing(vscode(), runtime, server=COMMAND) as client:
         uri = open_document(client, "a.py", TEXT)
         (action,) = await code_actions(client, uri, cursor(3, 0))
         assert isinstance(action, types.CodeAction)
@@ -262,7 +262,7 @@ async def test_an_action_of_an_older_text_is_refused_and_the_user_is_told(
 
 
 async def test_an_action_of_somebody_else_is_refused(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=COMMAND, options={"preload": False}) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
         for data in (None, {"kind": "fill"}, [1], {"id": 7}):
             with pytest.raises(JsonRpcException) as raised:
                 await client.code_action_resolve_async(types.CodeAction("theirs", data=data))

@@ -3,7 +3,7 @@
 import pytest
 from editor_clients import ask_inline, editing, inline_items, log_of, neovim, open_document
 from lsprotocol import types
-from rule_server import rule_server_command
+from rule_server import rule_server, rule_server_command
 
 from intarsia.engine.ipc.address import Address
 
@@ -19,8 +19,8 @@ def ask(uri: str, line: int, character: int) -> types.CompletionParams:
 
 
 async def test_the_menu_gets_one_preselected_item_and_is_asked_again(runtime: Address) -> None:
-    command = rule_server_command(text="ue + 1")
-    async with editing(neovim(), runtime, command=command, options=FAST) as client:
+    server = rule_server_command(text="ue + 1")
+    async with editing(neovim(), runtime, server=server, options=FAST) as client:
         uri = open_document(client, "a.py", "y = val\n")
         answer = await client.text_document_completion_async(ask(uri, 0, 7))
         assert isinstance(answer, types.CompletionList)
@@ -37,8 +37,8 @@ async def test_the_menu_gets_one_preselected_item_and_is_asked_again(runtime: Ad
 
 
 async def test_several_lines_are_shown_as_their_first(runtime: Address) -> None:
-    command = rule_server_command(text="    x = 1\n    return x\n")
-    async with editing(neovim(), runtime, command=command, options=FAST) as client:
+    server = rule_server(text="    x = 1\n    return x\n")
+    async with editing(neovim(), runtime, server=server, options=FAST) as client:
         uri = open_document(client, "a.py", "def f():\n\n")
         answer = await client.text_document_completion_async(ask(uri, 1, 0))
         assert isinstance(answer, types.CompletionList)
@@ -59,8 +59,8 @@ async def test_several_lines_are_shown_as_their_first(runtime: Address) -> None:
 async def test_the_menu_is_told_what_kind_of_thing_it_is(
     runtime: Address, fill: str, kind: types.CompletionItemKind
 ) -> None:
-    command = rule_server_command(text=fill)
-    async with editing(neovim(), runtime, command=command, options=FAST) as client:
+    server = rule_server(text=fill)
+    async with editing(neovim(), runtime, server=server, options=FAST) as client:
         uri = open_document(client, "a.py", "y = val\n")
         answer = await client.text_document_completion_async(ask(uri, 0, 7))
         assert isinstance(answer, types.CompletionList)
@@ -68,8 +68,8 @@ async def test_the_menu_is_told_what_kind_of_thing_it_is(
 
 
 async def test_no_suggestion_is_an_empty_list_that_is_asked_for_again(runtime: Address) -> None:
-    command = rule_server_command(text="")
-    async with editing(neovim(), runtime, command=command, options=FAST) as client:
+    server = rule_server(text="")
+    async with editing(neovim(), runtime, server=server, options=FAST) as client:
         uri = open_document(client, "a.py", "y = ")
         answer = await client.text_document_completion_async(ask(uri, 0, 4))
         assert isinstance(answer, types.CompletionList)
@@ -78,8 +78,8 @@ async def test_no_suggestion_is_an_empty_list_that_is_asked_for_again(runtime: A
 
 
 async def test_menu_and_ghost_text_show_the_same(runtime: Address) -> None:
-    command = rule_server_command(text="{alternative} + 1")
-    async with editing(neovim(), runtime, command=command, options=FAST) as client:
+    server = rule_server(text="{alternative} + 1")
+    async with editing(neovim(), runtime, server=server, options=FAST) as client:
         uri = open_document(client, "a.py", "y = ")
         (ghost,) = await inline_items(client, ask_inline(uri, 0, 4))
         answer = await client.text_document_completion_async(ask(uri, 0, 4))

@@ -9,7 +9,7 @@ from editor_clients import ask_inline, connected, inline_items, insert, open_doc
 from extended_client import Message, asking_for, last_items, record
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
+from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 from intarsia.infill.confidence import ConfidentToken
@@ -26,7 +26,7 @@ async def asking(
     runtime: Address, options: dict[str, Any] | None = None, **rules: object
 ) -> AsyncIterator[tuple[LanguageClient, list[Message]]]:
     """Run a server for a client that asked for confidence."""
-    async with connected(runtime, rule_server_command(**rules)) as client:
+    async with connected(runtime, rule_server(**rules)) as client:
         messages = record(client)
         who = asking_for(vscode(), confidence=True)
         who.initialization_options = {**FAST, **(options or {})}

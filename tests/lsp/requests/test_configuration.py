@@ -15,7 +15,7 @@ from editor_clients import (
 from engine_watch import engine_once, until
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
+from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 
@@ -44,7 +44,7 @@ async def test_the_client_is_asked_for_its_settings(runtime: Address) -> None:
     async with editing(
         vscode(),
         runtime,
-        command=rule_server_command(**COMMAND),
+        server=rule_server(**COMMAND),
         options={**FAST, "maxCandidates": 1},
         configuration={"maxCandidates": 2},
     ) as client:
@@ -61,8 +61,8 @@ async def test_settings_that_are_sent_apply_where_the_client_cannot_be_asked(
     who = neovim()
     assert who.capabilities.workspace is not None
     who.capabilities.workspace.configuration = False
-    command = rule_server_command(**COMMAND)
-    async with editing(who, runtime, command=command, options={"maxCandidates": 1}) as client:
+    server = rule_server(**COMMAND)
+    async with editing(who, runtime, server=server, options={"maxCandidates": 1}) as client:
         uri = open_document(client, "a.py", "y = ")
         assert await num_invoked(client, uri) == 1
         client.workspace_did_change_configuration(changed({"intarsia": {"maxCandidates": 2}}))
@@ -74,8 +74,8 @@ async def test_settings_that_are_sent_apply_where_the_client_cannot_be_asked(
 
 
 async def test_switched_off_means_no_suggestion_and_no_engine(runtime: Address) -> None:
-    command = rule_server_command(**COMMAND)
-    async with editing(vscode(), runtime, command=command, options={"enabled": False}) as client:
+    server = rule_server(**COMMAND)
+    async with editing(vscode(), runtime, server=server, options={"enabled": False}) as client:
         uri = open_document(client, "a.py", "y = ")
         assert await num_invoked(client, uri) == 0
         assert "switched off" in log_of(client)
@@ -84,8 +84,8 @@ async def test_switched_off_means_no_suggestion_and_no_engine(runtime: Address) 
 
 async def test_each_bad_option_is_logged_once_and_the_rest_applies(runtime: Address) -> None:
     options = {"debounceMs": "soon", "colour": "red", "maxCandidates": 2}
-    command = rule_server_command(**COMMAND)
-    async with editing(vscode(), runtime, command=command, options=options) as client:
+    server = rule_server(**COMMAND)
+    async with editing(vscode(), runtime, server=server, options=options) as client:
         uri = open_document(client, "a.py", "y = ")
         assert await num_invoked(client, uri) == 2
         assert log_of(client).count("option 'debounceMs' keeps its default") == 1
@@ -95,8 +95,8 @@ async def test_each_bad_option_is_logged_once_and_the_rest_applies(runtime: Addr
 async def test_options_that_are_no_object_are_logged(runtime: Address) -> None:
     who = vscode()
     options = ["maxCandidates", 2]
-    command = rule_server_command(**COMMAND)
-    async with editing(who, runtime, command=command, options=options) as client:  # type: ignore[arg-type]
+    server = rule_server(**COMMAND)
+    async with editing(who, runtime, server=server, options=options) as client:  # type: ignore[arg-type]
         uri = open_document(client, "a.py", "y = ")
         assert await num_invoked(client, uri) == 3
         assert "ignored the options: they must be an object" in log_of(client)
@@ -106,7 +106,7 @@ async def test_another_model_is_loaded_at_once(runtime: Address) -> None:
     who = neovim()
     assert who.capabilities.workspace is not None
     who.capabilities.workspace.configuration = False
-    async with editing(who, runtime, command=rule_server_command(**COMMAND)) as client:
+    async with editing(who, runtime, server=rule_server(**COMMAND)) as client:
         await engine_once(runtime, lambda status: status.state == "ready")
         client.workspace_did_change_configuration(changed({"model": "other"}))
         await engine_once(runtime, lambda status: status.model == "other")
@@ -116,7 +116,7 @@ async def test_each_folder_has_its_own_settings(runtime: Address, tmp_path: Path
     one, two, three = (folder(tmp_path / name) for name in ("one", "two", "three"))
     who = vscode()
     who.workspace_folders = [one, two]
-    async with connected(runtime, rule_server_command(**COMMAND)) as client:
+    async with connected(runtime, rule_server(**COMMAND)) as client:
         client.set_configuration({"debounceMs": 0}, section="intarsia")
         off = {"debounceMs": 0, "disabledLanguages": ["python"]}
         for scope in (one, three):
@@ -144,7 +144,7 @@ async def test_a_client_that_answers_for_the_window_alone_is_taken_at_its_word(
 ) -> None:
     who = vscode()
     who.workspace_folders = [folder(tmp_path)]
-    async with connected(runtime, rule_server_command(**COMMAND)) as client:
+    async with connected(runtime, rule_server(**COMMAND)) as client:
         client.get_configuration = lambda *, section=None, scope_uri=None: (  # type: ignore[method-assign]
             None if scope_uri else {"debounceMs": 0, "maxCandidates": 2}
         )
@@ -156,7 +156,7 @@ async def test_a_client_that_answers_for_the_window_alone_is_taken_at_its_word(
 
 async def test_the_empty_table_of_lua_is_no_bad_setting(runtime: Address) -> None:
     async with editing(
-        vscode(), runtime, command=rule_server_command(**COMMAND), configuration=[]
+        vscode(), runtime, server=rule_server(**COMMAND), configuration=[]
     ) as client:
         uri = open_document(client, "a.py", "y = ")
         assert await num_invoked(client, uri) == 3

@@ -21,7 +21,7 @@ from engine_watch import engine_once, until
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
+from rule_server import rule_server, rule_server_command
 
 from intarsia.engine.ipc.address import Address
 
@@ -29,9 +29,9 @@ INVALID_PARAMS, REQUEST_CANCELLED = -32602, -32800
 TEXT = "def one():\n    ...\n\n\ndef two():\n    ...\n"
 FILLED = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
 RULES = [("one():\n   ", "return 1"), ("two():\n   ", "return 2")]
-COMMAND = rule_server_command(rules=RULES, text="x = 1")
-HANGING = rule_server_command(text="x", step_seconds=0.02, num_steps=10_000)
-SLOW = rule_server_command(rules=RULES, text="x = 1", step_seconds=0.3, num_steps=2)
+COMMAND = rule_server(rules=RULES, text="x = 1")
+HANGING = rule_server(text="x", step_seconds=0.02, num_steps=10_000)
+SLOW = rule_server(rules=RULES, text="x = 1", step_seconds=0.3, num_steps=2)
 PATIENT = {"invokedDeadlineMs": 60_000}
 
 
@@ -52,7 +52,7 @@ async def answered(answer: "asyncio.Future[Any]") -> Any:
 async def test_all_holes_are_filled_in_one_edit(
     runtime: Address, who: Callable[[], types.InitializeParams]
 ) -> None:
-    async with editing(who(), runtime, command=COMMAND) as client:
+    async with editing(who(), runtime, server=COMMAND) as client:
         applied = Applied(client)
         uri = open_document(client, "a.py", TEXT)
         answer = await run_edit(client, "fillAll", uri, None)
@@ -69,7 +69,7 @@ async def test_all_holes_are_filled_in_one_edit(
 
 
 async def test_an_answer_of_the_editor_that_cannot_be_read_ends_the_edit(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=COMMAND) as client:
+    async with editing(vscode(), runtime, server=COMMAND) as client:
         client.feature(types.WORKSPACE_APPLY_EDIT)(lambda params: None)
         uri = open_document(client, "a.py", TEXT)
         answer = await answered(asyncio.ensure_future(run_edit(client, "fillAll", uri, None)))
@@ -78,7 +78,7 @@ async def test_an_answer_of_the_editor_that_cannot_be_read_ends_the_edit(runtime
 
 
 async def test_only_the_holes_of_the_range_are_filled(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=COMMAND) as client:
+    async with editing(vscode(), runtime, server=COMMAND) as client:
         applied = Applied(client)
         uri = open_document(client, "a.py", TEXT)
         answer = await run_edit(client, "fillAll", uri, lines(3, 6))
@@ -88,8 +88,8 @@ async def test_only_the_holes_of_the_range_are_filled(runtime: Address) -> None:
 
 async def test_the_users_marks_are_holes(runtime: Address) -> None:
     options = {"holeMarks": ["@@"]}
-    command = rule_server_command(rules=[("y = f", "1, 2")], text="")
-    async with editing(vscode(), runtime, command=command, options=options) as client:
+    server = rule_server(rules=[("y = f", "1, 2")], text="")
+    async with editing(vscode(), runtime, server=server, options=options) as client:
         applied = Applied(client)
         uri = open_document(client, "a.py", "y = f(@@)\n")
         await run_edit(client, "fillAll", uri, None)
@@ -98,8 +98,8 @@ async def test_the_users_marks_are_holes(runtime: Address) -> None:
 
 async def test_a_selection_is_filled(runtime: Address) -> None:
     text = "def f():\n    a = 1\n    b = 2\n    return a\n"
-    command = rule_server_command(rules=[("def f():\n", "    c = 3\n")])
-    async with editing(vscode(), runtime, command=command) as client:
+    server = rule_server(rules=[("def f():\n", "    c = 3\n")])
+    async with editing(vscode(), runtime, server=server) as client:
         applied = Applied(client)
         uri = open_document(client, "a.py", text)
         answer = await run_edit(client, "fill", uri, lines(1, 3))
@@ -110,7 +110,7 @@ async def test_a_selection_is_filled(runtime: Address) -> None:
 async def test_a_selection_is_rewritten_by_the_noise_that_is_asked_for(runtime: Address) -> None:
     text = "def f():\n    one, two = 3, 4\n"
     where = types.Range(types.Position(1, 4), types.Position(1, 19))
-    async with editing(vscode(), runtime, command=COMMAND) as client:
+    async with editing(vscode(), runtime, server=COMMAND) as client:
         uri = open_document(client, "a.py", text)
         for others, expected in (
             ({}, "ONE, TWO = 3, 4"),
@@ -123,7 +123,7 @@ async def test_a_selection_is_rewritten_by_the_noise_that_is_asked_for(runtime: 
 
 
 async def test_a_rewrite_that_changes_nothing_is_no_edit(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=COMMAND) as client:
+    async with editing(vscode(), runtime, server=COMMAND) as client:
         applied = Applied(client)
         uri = open_document(client, "a.py", "ONE = 1\n")
         answer = await run_edit(client, "rewrite", uri, lines(0, 1), noise=1)
@@ -136,7 +136,7 @@ async def test_a_rewrite_that_changes_nothing_is_no_edit(runtime: Address) -> No
 async def test_an_edit_that_is_only_returned_has_its_version_and_is_not_told_about(
     runtime: Address,
 ) -> None:
-    async with editing(neovim(), runtime, command=COMMAND) as client:
+    async with editing(neovim(), runtime, server=COMMAND) as client:
         applied = Applied(client)
         uri = open_document(client, "a.py", TEXT)
         answer = await run_edit(client, "fillAll", uri, None, apply=False)
@@ -149,8 +149,8 @@ async def test_an_edit_that_is_only_returned_has_its_version_and_is_not_told_abo
 
 
 async def test_what_could_not_be_filled_is_told(runtime: Address) -> None:
-    command = rule_server_command(rules=RULES[:1], text="")
-    async with editing(vscode(), runtime, command=command) as client:
+    server = rule_server(rules=RULES[:1], text="")
+    async with editing(vscode(), runtime, server=server) as client:
         applied = Applied(client)
         uri = open_document(client, "a.py", TEXT)
         answer = await run_edit(client, "fillAll", uri, None)
@@ -171,7 +171,7 @@ async def test_what_could_not_be_filled_is_told(runtime: Address) -> None:
 async def test_an_edit_that_cannot_be_made_says_why(
     runtime: Address, place: str, text: str, version: int, reason: str
 ) -> None:
-    async with editing(vscode(), runtime, command=COMMAND, options={"preload": False}) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
         uri = open_document(client, place, text)
         answer = await run_edit(client, "fillAll", uri, None, version=version)
         assert (answer["applied"], answer["edit"], answer["filled"]) == (False, None, 0)
@@ -181,13 +181,13 @@ async def test_an_edit_that_cannot_be_made_says_why(
 
 
 async def test_a_document_that_is_not_open_is_no_place_for_an_edit(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=COMMAND, options={"preload": False}) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
         answer = await run_edit(client, "fillAll", "file:///none.py", None, version=None)
         assert answer["reason"] == "the document is not open"
 
 
 async def test_no_version_is_the_version_that_there_is(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=COMMAND) as client:
+    async with editing(vscode(), runtime, server=COMMAND) as client:
         applied = Applied(client)
         uri = open_document(client, "a.py", "")
         change_document(client, uri, TEXT, 5)
@@ -196,7 +196,7 @@ async def test_no_version_is_the_version_that_there_is(runtime: Address) -> None
 
 
 async def test_an_edit_that_the_editor_refuses_is_reported(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=COMMAND) as client:
+    async with editing(vscode(), runtime, server=COMMAND) as client:
         Applied(client, applied=False, failure_reason="the buffer is read-only")
         uri = open_document(client, "a.py", TEXT)
         answer = await run_edit(client, "fillAll", uri, None)
@@ -210,7 +210,7 @@ async def test_an_editor_that_applies_no_edits_is_told_so(runtime: Address) -> N
     who = vscode()
     assert who.capabilities.workspace is not None
     who.capabilities.workspace.apply_edit = None
-    async with editing(who, runtime, command=COMMAND) as client:
+    async with editing(who, runtime, server=COMMAND) as client:
         uri = open_document(client, "a.py", TEXT)
         answer = await run_edit(client, "fillAll", uri, None)
         assert answer["applied"] is False
@@ -218,7 +218,7 @@ async def test_an_editor_that_applies_no_edits_is_told_so(runtime: Address) -> N
 
 
 async def test_an_edit_is_dropped_when_the_document_moves_on_meanwhile(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=SLOW, options=PATIENT) as client:
+    async with editing(vscode(), runtime, server=SLOW, options=PATIENT) as client:
         applied = Applied(client)
         uri = open_document(client, "a.py", TEXT)
         answer = send_command(client, edit_params("fillAll", uri, None), "edit")
@@ -232,7 +232,7 @@ async def test_an_edit_is_dropped_when_the_document_moves_on_meanwhile(runtime: 
 
 
 async def test_a_cancel_reaches_the_engine_and_is_answered(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=HANGING, options=PATIENT) as client:
+    async with editing(vscode(), runtime, server=HANGING, options=PATIENT) as client:
         uri = open_document(client, "a.py", TEXT)
         answer = send_command(client, edit_params("fillAll", uri, None), "edit")
         await engine_once(runtime, lambda status: status.state == "filling")
@@ -244,7 +244,7 @@ async def test_a_cancel_reaches_the_engine_and_is_answered(runtime: Address) -> 
 
 
 async def test_a_cancel_at_the_progress_ends_the_edit_too(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=HANGING, options=PATIENT) as client:
+    async with editing(vscode(), runtime, server=HANGING, options=PATIENT) as client:
         uri = open_document(client, "a.py", TEXT)
         params = edit_params("fillAll", uri, None)
         params.work_done_token = "token"
@@ -260,7 +260,7 @@ async def test_a_cancel_at_the_progress_ends_the_edit_too(runtime: Address) -> N
 
 
 async def test_progress_is_reported_on_the_requests_own_token(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=COMMAND) as client:
+    async with editing(vscode(), runtime, server=COMMAND) as client:
         Applied(client)
         uri = open_document(client, "a.py", TEXT)
         params = edit_params("fillAll", uri, None)
@@ -281,7 +281,7 @@ async def test_progress_is_reported_on_the_requests_own_token(runtime: Address) 
 async def test_progress_is_shown_without_a_token_too_where_the_client_takes_it(
     runtime: Address,
 ) -> None:
-    async with editing(vscode(), runtime, command=HANGING, options=PATIENT) as client:
+    async with editing(vscode(), runtime, server=HANGING, options=PATIENT) as client:
         uri = open_document(client, "a.py", TEXT)
         answer = send_command(client, edit_params("fillAll", uri, None), "edit")
 
@@ -316,7 +316,7 @@ async def test_progress_is_shown_without_a_token_too_where_the_client_takes_it(
 async def test_bad_arguments_are_answered_with_what_is_wrong(
     runtime: Address, arguments: Any, says: str
 ) -> None:
-    async with editing(vscode(), runtime, command=COMMAND, options={"preload": False}) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
         with pytest.raises(JsonRpcException) as raised:
             await client.workspace_execute_command_async(
                 types.ExecuteCommandParams(EDIT_COMMAND, arguments)
@@ -326,7 +326,7 @@ async def test_bad_arguments_are_answered_with_what_is_wrong(
 
 
 async def test_another_command_is_not_known(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=COMMAND, options={"preload": False}) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options={"preload": False}) as client:
         with pytest.raises(JsonRpcException) as raised:
             await client.workspace_execute_command_async(types.ExecuteCommandParams("rm -rf /"))
         assert raised.value.code == INVALID_PARAMS
@@ -334,8 +334,8 @@ async def test_another_command_is_not_known(runtime: Address) -> None:
 
 
 async def test_an_engine_that_dies_is_the_reason_and_the_server_goes_on(runtime: Address) -> None:
-    command = rule_server_command(rules=[*RULES[:1]], text="!crash")
-    async with editing(vscode(), runtime, command=command) as client:
+    server = rule_server_command(rules=[*RULES[:1]], text="!crash")
+    async with editing(vscode(), runtime, server=server) as client:
         applied = Applied(client)
         uri = open_document(client, "a.py", TEXT)
         answer = await run_edit(client, "fillAll", uri, None)

@@ -20,7 +20,7 @@ from engine_watch import until
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
+from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 
@@ -46,8 +46,8 @@ async def opened(
     (folder / "other.py").write_text(OTHER)
     (folder / "use.py").write_text(text)
     who.workspace_folders = [types.WorkspaceFolder(folder.as_uri(), folder.name)]
-    command = rule_server_command(text=fill)
-    async with editing(who, runtime, command=command, options={**FAST, **options}) as client:
+    server = rule_server(text=fill)
+    async with editing(who, runtime, server=server, options={**FAST, **options}) as client:
         uri = (folder / "use.py").as_uri()
         open_document(client, uri, text)
         yield client, uri
@@ -157,9 +157,9 @@ async def test_a_string_of_a_hostile_file_becomes_no_code(
     (tmp_path / "mine.js").write_text(MINE)
     uri, editor = (tmp_path / "mine.js").as_uri(), who()
     editor.workspace_folders = [types.WorkspaceFolder(tmp_path.as_uri(), tmp_path.name)]
-    command = rule_server_command(text="use(readConfig, readLine, readText, readBidi, readPlain);")
+    server = rule_server(text="use(readConfig, readLine, readText, readBidi, readPlain);")
     seen: list[str] = []
-    async with editing(editor, runtime, command=command, options=FAST) as client:
+    async with editing(editor, runtime, server=server, options=FAST) as client:
         open_document(client, uri, MINE, "javascript")
 
         async def has_import() -> bool:
@@ -228,7 +228,7 @@ async def test_a_client_that_applies_no_edits_gets_the_suggestion_alone(
 
 @pytest.mark.parametrize("argument", [{}, {"textDocument": {"uri": "a"}}, 7])
 async def test_bad_arguments_are_refused(runtime: Address, argument: object) -> None:
-    async with editing(vscode(), runtime, command=rule_server_command(text="x")) as client:
+    async with editing(vscode(), runtime, server=rule_server(text="x")) as client:
         with pytest.raises(JsonRpcException, match=r"intarsia\.addImports"):
             await client.workspace_execute_command_async(
                 types.ExecuteCommandParams("intarsia.addImports", [argument])

@@ -16,7 +16,7 @@ from editor_clients import (
 )
 from engine_watch import engine_once
 from lsprotocol import types
-from rule_server import rule_server_command
+from rule_server import rule_server, rule_server_command
 
 from intarsia.engine.ipc.address import Address
 
@@ -32,8 +32,8 @@ def at(line: int, character: int) -> types.Range:
 async def test_an_automatic_request_gets_one_item_at_the_cursor(
     runtime: Address, who: object
 ) -> None:
-    command = rule_server_command(text="x + {alternative}")
-    async with editing(who(), runtime, command=command, options=FAST) as client:
+    server = rule_server_command(text="x + {alternative}")
+    async with editing(who(), runtime, server=server, options=FAST) as client:
         uri = open_document(client, "a.py", "def f(x):\n    return \n")
         (item,) = await inline_items(client, ask_inline(uri, 1, 11))
         assert (item.insert_text, item.range) == ("x + 0", at(1, 11))
@@ -42,15 +42,15 @@ async def test_an_automatic_request_gets_one_item_at_the_cursor(
 async def test_an_invoked_request_gets_distinct_candidates_the_greedy_one_first(
     runtime: Address,
 ) -> None:
-    command = rule_server_command(text="x + {alternative}")
-    async with editing(vscode(), runtime, command=command) as client:
+    server = rule_server(text="x + {alternative}")
+    async with editing(vscode(), runtime, server=server) as client:
         uri = open_document(client, "a.py", "def f(x):\n    return \n")
         items = await inline_items(client, ask_inline(uri, 1, 11, is_invoked=True))
         assert [item.insert_text for item in items] == ["x + 0", "x + 1", "x + 2"]
 
 
 async def test_candidates_that_read_the_same_are_one(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=rule_server_command(text="x")) as client:
+    async with editing(vscode(), runtime, server=rule_server(text="x")) as client:
         uri = open_document(client, "a.py", "y = ")
         items = await inline_items(client, ask_inline(uri, 0, 4, is_invoked=True))
         assert [item.insert_text for item in items] == ["x"]
@@ -59,8 +59,8 @@ async def test_candidates_that_read_the_same_are_one(runtime: Address) -> None:
 async def test_where_the_greedy_fill_does_not_hold_the_next_likeliest_is_looked_at(
     runtime: Address,
 ) -> None:
-    command = rule_server_command(text="b{alternative} = 1")
-    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+    server = rule_server(text="b{alternative} = 1")
+    async with editing(vscode(), runtime, server=server, options=FAST) as client:
         uri = open_document(client, "a.py", "a = 1\n\nb0 = 1\nprint(b0)\n")
         (item,) = await inline_items(client, ask_inline(uri, 1, 0))
         assert item.insert_text == "b1 = 1"
@@ -68,9 +68,7 @@ async def test_where_the_greedy_fill_does_not_hold_the_next_likeliest_is_looked_
 
 
 async def test_two_fills_that_do_not_hold_are_no_suggestion(runtime: Address) -> None:
-    async with editing(
-        vscode(), runtime, command=rule_server_command(text="b = 1"), options=FAST
-    ) as client:
+    async with editing(vscode(), runtime, server=rule_server(text="b = 1"), options=FAST) as client:
         uri = open_document(client, "a.py", "a = 1\n\nb = 1\nprint(b)\n")
         assert await inline_items(client, ask_inline(uri, 1, 0)) == []
         assert "no suggestion: nothing was left of the fill" in log_of(client)
@@ -78,8 +76,8 @@ async def test_two_fills_that_do_not_hold_are_no_suggestion(runtime: Address) ->
 
 
 async def test_cycling_asks_the_engine_once_and_keeps_what_was_shown(runtime: Address) -> None:
-    command = rule_server_command(text="x + {alternative}")
-    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+    server = rule_server(text="x + {alternative}")
+    async with editing(vscode(), runtime, server=server, options=FAST) as client:
         uri = open_document(client, "a.py", "y = ")
         (shown,) = await inline_items(client, ask_inline(uri, 0, 4))
         cycled = await inline_items(client, ask_inline(uri, 0, 4, is_invoked=True))
@@ -96,15 +94,15 @@ async def test_astral_characters_left_of_the_cursor_are_counted_as_agreed(
     assert who.capabilities.general is not None
     who.capabilities.general.position_encodings = [encoding]
     line = "s = '😀é' + \n"
-    async with editing(who, runtime, command=rule_server_command(text="t"), options=FAST) as client:
+    async with editing(who, runtime, server=rule_server_command(text="t"), options=FAST) as client:
         uri = open_document(client, "a.py", line)
         (item,) = await inline_items(client, ask_inline(uri, 0, character))
         assert (item.insert_text, item.range) == ("t", at(0, character))
 
 
 async def test_a_file_with_crlf_gets_crlf(runtime: Address) -> None:
-    command = rule_server_command(text="    x = 1\n    return x\n")
-    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+    server = rule_server(text="    x = 1\n    return x\n")
+    async with editing(vscode(), runtime, server=server, options=FAST) as client:
         uri = open_document(client, "a.py", "def f():\r\n\r\n\r\nf()\r\n")
         (item,) = await inline_items(client, ask_inline(uri, 1, 0))
         assert item.insert_text == "    x = 1\r\n    return x"
@@ -112,18 +110,16 @@ async def test_a_file_with_crlf_gets_crlf(runtime: Address) -> None:
 
 
 async def test_a_position_beyond_the_line_is_its_end(runtime: Address) -> None:
-    async with editing(
-        vscode(), runtime, command=rule_server_command(text="1"), options=FAST
-    ) as client:
+    async with editing(vscode(), runtime, server=rule_server(text="1"), options=FAST) as client:
         uri = open_document(client, "a.py", "y = \nz = 2\n")
         (item,) = await inline_items(client, ask_inline(uri, 0, 999))
         assert item.range == at(0, 4)
 
 
 async def test_the_item_extends_the_word_selected_in_the_menu(runtime: Address) -> None:
-    command = rule_server_command(text=".join(a)")
+    server = rule_server(text=".join(a)")
     options = {"overMenu": True, **FAST}
-    async with editing(vscode(), runtime, command=command, options=options) as client:
+    async with editing(vscode(), runtime, server=server, options=options) as client:
         uri = open_document(client, "a.py", "x = os.pa\n")
         word = types.Range(types.Position(0, 7), types.Position(0, 9))
         selected = types.SelectedCompletionInfo(range=word, text="path")
@@ -132,8 +128,8 @@ async def test_the_item_extends_the_word_selected_in_the_menu(runtime: Address) 
 
 
 async def test_two_documents_are_kept_apart(runtime: Address) -> None:
-    command = rule_server_command(rules=[("one =", "1"), ("two =", "2")])
-    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+    server = rule_server(rules=[("one =", "1"), ("two =", "2")])
+    async with editing(vscode(), runtime, server=server, options=FAST) as client:
         one = open_document(client, "one.py", "one = ")
         two = open_document(client, "two.py", "two = ")
         for uri, text in ((one, "1"), (two, "2"), (one, "1")):
@@ -142,8 +138,8 @@ async def test_two_documents_are_kept_apart(runtime: Address) -> None:
 
 
 async def test_edits_reach_the_model_as_the_client_made_them(runtime: Address) -> None:
-    command = rule_server_command(rules=[("# \u2028\nwanted =", "1")], text="wrong")
-    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+    server = rule_server(rules=[("# \u2028\nwanted =", "1")], text="wrong")
+    async with editing(vscode(), runtime, server=server, options=FAST) as client:
         uri = open_document(client, "a.py", "\x0c# \u2028\n")
         insert(client, uri, types.Position(1, 0), "wanted ", 2)
         insert(client, uri, types.Position(1, 7), "= ", 3)
@@ -152,8 +148,8 @@ async def test_edits_reach_the_model_as_the_client_made_them(runtime: Address) -
 
 
 async def test_a_new_file_that_is_not_saved_yet_gets_one(runtime: Address) -> None:
-    command = rule_server_command(text="1")
-    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+    server = rule_server(text="1")
+    async with editing(vscode(), runtime, server=server, options=FAST) as client:
         uri = open_document(client, "untitled:Untitled-1", "y = ")
         (item,) = await inline_items(client, ask_inline(uri, 0, 4))
         assert item.insert_text == "1"
@@ -172,8 +168,8 @@ async def test_documents_that_get_none_say_why_in_the_log(
     runtime: Address, place: str, language: str, reason: str
 ) -> None:
     options = {"disabledLanguages": ["markdown"], "exclude": ["*.sql"], **FAST}
-    command = rule_server_command(text="x")
-    async with editing(vscode(), runtime, command=command, options=options) as client:
+    server = rule_server(text="x")
+    async with editing(vscode(), runtime, server=server, options=options) as client:
         uri = open_document(client, place, "y = ", language)
         assert await inline_items(client, ask_inline(uri, 0, 4)) == []
         assert reason in log_of(client)
@@ -185,8 +181,8 @@ async def test_code_in_a_fence_of_a_disabled_language_gets_none(
     runtime: Address, marker: str, name: str
 ) -> None:
     options = {"disabledLanguages": ["python"], **FAST}
-    command = rule_server_command(text="1")
-    async with editing(vscode(), runtime, command=command, options=options) as client:
+    server = rule_server(text="1")
+    async with editing(vscode(), runtime, server=server, options=options) as client:
         lead = marker.rstrip("`~")
         blocks = [f"{marker}{it}\n{lead}y = \n{marker}\n\n" for it in (name, "go")]
         text = "".join(blocks) + "It is \n"
@@ -199,16 +195,14 @@ async def test_code_in_a_fence_of_a_disabled_language_gets_none(
 
 async def test_a_disabled_language_without_a_row_disables_no_plain_fence(runtime: Address) -> None:
     options = {"disabledLanguages": ["cobol"], **FAST}
-    command = rule_server_command(text="1")
-    async with editing(vscode(), runtime, command=command, options=options) as client:
+    server = rule_server(text="1")
+    async with editing(vscode(), runtime, server=server, options=options) as client:
         uri = open_document(client, "a.md", "```\ny = \n```\n", "markdown")
         assert await inline_items(client, ask_inline(uri, 1, 4))
 
 
 async def test_a_line_of_a_megabyte_gets_a_reason(runtime: Address) -> None:
-    async with editing(
-        vscode(), runtime, command=rule_server_command(text="1"), options=FAST
-    ) as client:
+    async with editing(vscode(), runtime, server=rule_server(text="1"), options=FAST) as client:
         uri = open_document(client, "a.js", "x" * 1_000_000, "javascript")
         assert await inline_items(client, ask_inline(uri, 0, 1_000_000)) == []
         assert "line" in log_of(client)
@@ -216,7 +210,7 @@ async def test_a_line_of_a_megabyte_gets_a_reason(runtime: Address) -> None:
 
 async def test_a_file_of_five_megabytes_is_answered(runtime: Address) -> None:
     async with editing(
-        vscode(), runtime, command=rule_server_command(text="1"), options=FAST
+        vscode(), runtime, server=rule_server_command(text="1"), options=FAST
     ) as client:
         text = "value = 'ß'\n" * 400_000
         uri = open_document(client, "a.py", text + "y = ")
@@ -225,35 +219,29 @@ async def test_a_file_of_five_megabytes_is_answered(runtime: Address) -> None:
 
 
 async def test_a_binary_text_gets_a_reason(runtime: Address) -> None:
-    async with editing(
-        vscode(), runtime, command=rule_server_command(text="1"), options=FAST
-    ) as client:
+    async with editing(vscode(), runtime, server=rule_server(text="1"), options=FAST) as client:
         uri = open_document(client, "a.bin", "\0\1\2", "plaintext")
         assert await inline_items(client, ask_inline(uri, 0, 0)) == []
         assert "binary" in log_of(client)
 
 
 async def test_what_the_filters_drop_is_no_suggestion(runtime: Address) -> None:
-    async with editing(
-        vscode(), runtime, command=rule_server_command(text="   "), options=FAST
-    ) as client:
+    async with editing(vscode(), runtime, server=rule_server(text="   "), options=FAST) as client:
         uri = open_document(client, "a.py", "y = ")
         assert await client.text_document_inline_completion_async(ask_inline(uri, 0, 4)) is None
         assert "no suggestion: the model wrote nothing" in log_of(client)
 
 
 async def test_text_right_of_the_cursor_is_never_deleted(runtime: Address) -> None:
-    async with editing(
-        vscode(), runtime, command=rule_server_command(text="a, b)"), options=FAST
-    ) as client:
+    async with editing(vscode(), runtime, server=rule_server(text="a, b)"), options=FAST) as client:
         uri = open_document(client, "a.py", "print()\n")
         (item,) = await inline_items(client, ask_inline(uri, 0, 6))
         assert (item.insert_text, item.range) == ("a, b", at(0, 6))
 
 
 async def test_typing_along_is_answered_without_the_engine(runtime: Address) -> None:
-    command = rule_server_command(rules=[("y =", "value + 1")], text="something else")
-    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+    server = rule_server(rules=[("y =", "value + 1")], text="something else")
+    async with editing(vscode(), runtime, server=server, options=FAST) as client:
         uri = open_document(client, "a.py", "y = ")
         await inline_items(client, ask_inline(uri, 0, 4))
         for version, typed in enumerate(("v", "val", "value +"), start=2):
@@ -264,8 +252,8 @@ async def test_typing_along_is_answered_without_the_engine(runtime: Address) -> 
 
 
 async def test_typing_something_else_asks_the_engine_again(runtime: Address) -> None:
-    command = rule_server_command(text="orld")
-    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+    server = rule_server(text="orld")
+    async with editing(vscode(), runtime, server=server, options=FAST) as client:
         uri = open_document(client, "a.py", "y = ")
         await inline_items(client, ask_inline(uri, 0, 4))
         change_document(client, uri, "y = w", 2)
@@ -274,9 +262,7 @@ async def test_typing_something_else_asks_the_engine_again(runtime: Address) -> 
 
 
 async def test_an_edit_elsewhere_asks_the_engine_again(runtime: Address) -> None:
-    async with editing(
-        vscode(), runtime, command=rule_server_command(text="1"), options=FAST
-    ) as client:
+    async with editing(vscode(), runtime, server=rule_server(text="1"), options=FAST) as client:
         uri = open_document(client, "a.py", "y = \n")
         await inline_items(client, ask_inline(uri, 0, 4))
         change_document(client, uri, "y = \nz = 2\n", 2)
@@ -287,8 +273,8 @@ async def test_an_edit_elsewhere_asks_the_engine_again(runtime: Address) -> None
 async def test_a_notebook_cell_is_filled_from_the_cells_around_it(runtime: Address) -> None:
     first, second, third = (f"vscode-notebook-cell:/work/a.ipynb#{n}" for n in range(3))
     texts = {first: "import math", second: "area = math.", third: "print(area)"}
-    command = rule_server_command(rules=[("import math\n\narea = math", "pi * r ** 2")])
-    async with editing(vscode(), runtime, command=command, options=FAST) as client:
+    server = rule_server(rules=[("import math\n\narea = math", "pi * r ** 2")])
+    async with editing(vscode(), runtime, server=server, options=FAST) as client:
         code = types.NotebookCellKind.Code
         client.notebook_document_did_open(
             types.DidOpenNotebookDocumentParams(
@@ -308,7 +294,7 @@ async def test_a_notebook_cell_is_filled_from_the_cells_around_it(runtime: Addre
 
 
 async def test_the_server_asks_for_every_notebook(runtime: Address) -> None:
-    async with connected(runtime, rule_server_command()) as client:
+    async with connected(runtime, rule_server()) as client:
         result = await initialize(client, vscode())
         sync = result.capabilities.notebook_document_sync
         assert isinstance(sync, types.NotebookDocumentSyncOptions)

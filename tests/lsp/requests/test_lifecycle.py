@@ -112,13 +112,13 @@ async def test_initialize_loads_no_grammar_and_starts_no_engine(runtime: Address
 
 async def test_the_engine_is_started_once_initialized(runtime: Address) -> None:
     command = rule_server_command(text="x")
-    async with editing(vscode(), runtime, command=command):
+    async with editing(vscode(), runtime, server=command):
         await engine_once(runtime, lambda status: status.state == "ready")
 
 
 async def test_no_engine_is_started_where_preload_is_off(runtime: Address) -> None:
     command = rule_server_command(text="x")
-    async with editing(vscode(), runtime, command=command, options={"preload": False}):
+    async with editing(vscode(), runtime, server=command, options={"preload": False}):
         pass
     assert not runtime.pid_path.exists()
 
@@ -141,7 +141,7 @@ async def test_a_second_initialize_is_refused(runtime: Address) -> None:
 
 async def test_an_unknown_method_is_not_found_and_the_next_request_works(runtime: Address) -> None:
     command = rule_server_command(text="x + 1")
-    async with editing(vscode(), runtime, command=command) as client:
+    async with editing(vscode(), runtime, server=command) as client:
         with pytest.raises(JsonRpcException) as raised:
             await request(client, "intarsia/no/such/method", {})
         assert raised.value.code == METHOD_NOT_FOUND
@@ -196,7 +196,7 @@ async def test_the_server_ends_when_the_client_is_gone(runtime: Address) -> None
 
 
 async def test_the_engine_lives_on_after_its_editor(runtime: Address) -> None:
-    async with editing(vscode(), runtime, command=rule_server_command(text="x")):
+    async with editing(vscode(), runtime, server=rule_server_command(text="x")):
         await engine_once(runtime, lambda status: status.state == "ready")
     await engine_once(runtime, lambda status: status.num_clients == 1)  # that is the watcher
 

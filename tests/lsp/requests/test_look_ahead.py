@@ -18,7 +18,7 @@ from editor_clients import (
 from engine_watch import engine_once, status_of
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
+from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import Status
@@ -38,8 +38,8 @@ async def looking(
 ) -> AsyncIterator[LanguageClient]:
     """Run a server with an engine that writes by ``RULES``, whatever the computer's power."""
     options = {"debounceMs": 0, "fillAhead": "always", **(options or {})}
-    command = rule_server_command(**{"rules": RULES, "text": "", **engine})
-    async with editing(vscode(), runtime, command=command, options=options) as client:
+    server = rule_server(**{"rules": RULES, "text": "", **engine})
+    async with editing(vscode(), runtime, server=server, options=options) as client:
         yield client
 
 

@@ -17,7 +17,7 @@ from editor_clients import (
 from engine_watch import engine_once
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
+from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 
@@ -70,8 +70,8 @@ class Typist:
 async def typing(
     runtime: Address, text: str, *, written: str = "value", name: str = "a.py", **options: object
 ) -> AsyncIterator[Typist]:
-    command = rule_server_command(text=written)
-    async with editing(vscode(), runtime, command=command, options={**FAST, **options}) as client:
+    server = rule_server(text=written)
+    async with editing(vscode(), runtime, server=server, options={**FAST, **options}) as client:
         language = {"py": "python", "js": "javascript"}[name.rpartition(".")[2]]
         yield Typist(client, open_document(client, name, text, language), text)
 
@@ -219,9 +219,9 @@ async def test_settings_of_a_language_go_before(runtime: Address) -> None:
 
 async def test_a_silent_place_is_not_filled_ahead(runtime: Address) -> None:
     """After the suggestion the cursor would be in a comment: only the line below is asked for."""
-    command = rule_server_command(text="1  # one")
+    server = rule_server(text="1  # one")
     options = {"debounceMs": 0, "fillAhead": "always", "nextEdit": "off", "projectContext": False}
-    async with editing(vscode(), runtime, command=command, options=options) as client:
+    async with editing(vscode(), runtime, server=server, options=options) as client:
         uri = open_document(client, "a.py", "x = \n")
         assert await inline_items(client, ask_inline(uri, 0, 4))
         status = await engine_once(runtime, lambda status: status.ahead.num_asked == 1)
@@ -229,8 +229,8 @@ async def test_a_silent_place_is_not_filled_ahead(runtime: Address) -> None:
 
 
 async def test_a_menu_of_completions_is_empty_in_a_comment_that_is_typed(runtime: Address) -> None:
-    command = rule_server_command(text="value")
-    async with editing(neovim(), runtime, command=command, options=FAST) as client:
+    server = rule_server(text="value")
+    async with editing(neovim(), runtime, server=server, options=FAST) as client:
         text = "x = 1  # the total"
         user = Typist(client, open_document(client, "a.py", text), text)
         user.change(("total", "total "))

@@ -20,7 +20,7 @@ from engine_watch import until
 from extended_client import Message, asking_for, notified, record
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
+from rule_server import rule_server
 from scripted_next_edits import BALANCED, BOLD, SURE, rule
 
 from intarsia.engine.ipc.address import Address
@@ -120,7 +120,7 @@ async def editing(
     who = who or asking_for(vscode(), next_edits=True, status=True)
     who.initialization_options = {"fillAhead": "off", "debounceMs": 0, **options}
     engine = {"rules": [["other =", "1"]], "text": "", "next_edits": rules}
-    async with connected(runtime, rule_server_command(**engine)) as client:
+    async with connected(runtime, rule_server(**engine)) as client:
         messages = record(client)
         await client.initialize_session(who)
         first = open_document(client, "first.py", "other = ")

@@ -9,11 +9,11 @@ from editor_clients import ask_inline, editing, inline_items, insert, open_docum
 from engine_watch import engine_once, status_of
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
+from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 
-COMMAND = rule_server_command(text="1")
+COMMAND = rule_server(text="1")
 TEXT = "one = \ntwo = 2\nthree = 3\n"
 BEFORE_THREE = "one = \ntwo = 2\nx\n"
 """The text before the last line, once an ``x`` was typed into a line of its own."""
@@ -32,7 +32,7 @@ async def type_and_fill(client: LanguageClient, uri: str) -> None:
 
 async def test_where_the_cursor_rests_is_read_ahead(runtime: Address) -> None:
     options = {"fillAhead": "off"}
-    async with editing(vscode(), runtime, command=COMMAND, options=options) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options=options) as client:
         uri = open_document(client, "a.py", TEXT)
         await type_and_fill(client, uri)
         await rest_at(client, uri, 3)
@@ -52,7 +52,7 @@ async def test_no_other_place_is(
     runtime: Address, options: Mapping[str, object], name: str, is_edited: bool
 ) -> None:
     options = {"fillAhead": "off", **options}  # which would read more
-    async with editing(vscode(), runtime, command=COMMAND, options=options) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options=options) as client:
         filled = open_document(client, "filled.py", TEXT)
         assert await inline_items(client, ask_inline(filled, 0, 6))
         before = await status_of(runtime)

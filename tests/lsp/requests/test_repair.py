@@ -8,14 +8,14 @@ from client_edits import Applied, apply_edits, cursor, run_edit, text_edits
 from editor_clients import change_document, editing, log_of, neovim, open_document, vscode
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
+from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 
 BROKEN = "def f(a, b:\n    return a\n"
 WHOLE = "def f(a, b):\n    return a\n"
 KIND = "quickfix.intarsia.repair"
-COMMAND = rule_server_command(likely=[WHOLE.splitlines()[0]], text="a")
+COMMAND = rule_server(likely=[WHOLE.splitlines()[0]], text="a")
 OPTIONS: dict[str, Any] = {"preload": False}
 MAX_REQUESTS = 20
 
@@ -68,7 +68,7 @@ async def refused(client: LanguageClient, uri: str, where: types.Range, reason: 
 
 
 async def test_an_error_that_the_client_reports_is_repaired(runtime: Address):
-    async with editing(vscode(), runtime, command=COMMAND, options=OPTIONS) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options=OPTIONS) as client:
         uri = open_document(client, "a.py", BROKEN)
         reported = diagnostic(types.Range(types.Position(0, 5), types.Position(0, 6)))
         action = await found(client, uri, cursor(0, 3), [reported])
@@ -84,7 +84,7 @@ async def test_an_error_that_the_client_reports_is_repaired(runtime: Address):
 async def test_an_error_that_only_the_parser_finds_is_repaired_where_the_user_asks(
     runtime: Address,
 ):
-    async with editing(neovim(), runtime, command=COMMAND, options=OPTIONS) as client:
+    async with editing(neovim(), runtime, server=COMMAND, options=OPTIONS) as client:
         uri = open_document(client, "a.py", f"x = 1\n\n\n{BROKEN}")
         assert await fixes(client, uri, cursor(3, 3), is_automatic=True) == []
         assert await fixes(client, uri, cursor(0, 3)) == []
@@ -93,7 +93,7 @@ async def test_an_error_that_only_the_parser_finds_is_repaired_where_the_user_as
 
 
 async def test_the_light_bulb_gets_what_is_known_of_this_version(runtime: Address):
-    async with editing(vscode(), runtime, command=COMMAND, options=OPTIONS) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options=OPTIONS) as client:
         uri = open_document(client, "a.py", BROKEN)
         reported = [diagnostic(cursor(0, 11))]
         assert await fixes(client, uri, cursor(0, 3), reported, is_automatic=True) == []
@@ -104,15 +104,15 @@ async def test_the_light_bulb_gets_what_is_known_of_this_version(runtime: Addres
 
 
 async def test_nothing_is_offered_that_is_not_likelier(runtime: Address):
-    command = rule_server_command(likely=["never written"], text="a")
-    async with editing(vscode(), runtime, command=command, options=OPTIONS) as client:
+    server = rule_server(likely=["never written"], text="a")
+    async with editing(vscode(), runtime, server=server, options=OPTIONS) as client:
         uri = open_document(client, "a.py", BROKEN)
         await refused(client, uri, cursor(0, 3), "no repair: no edit that parses is likelier")
 
 
 async def test_nothing_is_offered_by_a_model_that_cannot_tell(runtime: Address):
-    command = rule_server_command(text="a")
-    async with editing(vscode(), runtime, command=command, options=OPTIONS) as client:
+    server = rule_server(text="a")
+    async with editing(vscode(), runtime, server=server, options=OPTIONS) as client:
         uri = open_document(client, "a.py", BROKEN)
         await refused(client, uri, cursor(0, 3), "this model cannot score texts")
 
@@ -124,7 +124,7 @@ async def test_nothing_is_offered_by_a_model_that_cannot_tell(runtime: Address):
 async def test_a_warning_in_code_that_parses_is_not_repaired(
     runtime: Address, severity: types.DiagnosticSeverity
 ):
-    async with editing(vscode(), runtime, command=COMMAND, options=OPTIONS) as client:
+    async with editing(vscode(), runtime, server=COMMAND, options=OPTIONS) as client:
         uri = open_document(client, "a.py", WHOLE)
         reported = diagnostic(cursor(0, 3), severity)
         assert await fixes(client, uri, cursor(0, 3), [reported]) == []
@@ -132,8 +132,8 @@ async def test_a_warning_in_code_that_parses_is_not_repaired(
 
 async def test_an_undefined_name_becomes_the_name_that_it_resembles(runtime: Address):
     text = "length = 1\nprint(lenght)\n"
-    command = rule_server_command(likely=["print(length)"], text="1")
-    async with editing(vscode(), runtime, command=command, options=OPTIONS) as client:
+    server = rule_server(likely=["print(length)"], text="1")
+    async with editing(vscode(), runtime, server=server, options=OPTIONS) as client:
         uri = open_document(client, "a.py", text)
         where = types.Range(types.Position(1, 6), types.Position(1, 12))
         action = await found(client, uri, where, [diagnostic(where)])
@@ -144,8 +144,8 @@ async def test_an_undefined_name_becomes_the_name_that_it_resembles(runtime: Add
 
 async def test_a_repair_in_another_line_says_which(runtime: Address):
     text = "f(1\n\n\ndef g():\n    pass\n"
-    command = rule_server_command(likely=["f(1)"], text="1")
-    async with editing(vscode(), runtime, command=command, options=OPTIONS) as client:
+    server = rule_server(likely=["f(1)"], text="1")
+    async with editing(vscode(), runtime, server=server, options=OPTIONS) as client:
         uri = open_document(client, "a.py", text)
         action = await found(client, uri, cursor(3, 0), [diagnostic(cursor(3, 0))])
         assert action.title == 'Repair: insert ")" in line 1 (intarsia)'
@@ -157,7 +157,7 @@ async def test_the_command_applies_the_repair_of_a_client_without_literals(runti
             workspace=types.WorkspaceClientCapabilities(apply_edit=True)
         )
     )
-    async with editing(who, runtime, command=COMMAND, options=OPTIONS) as client:
+    async with editing(who, runtime, server=COMMAND, options=OPTIONS) as client:
         applied = Applied(client)
         uri = open_document(client, "a.py", BROKEN)
         command = await found(client, uri, cursor(0, 3))
@@ -169,8 +169,8 @@ async def test_the_command_applies_the_repair_of_a_client_without_literals(runti
 
 
 async def test_the_command_says_plainly_that_there_is_none(runtime: Address):
-    command = rule_server_command(likely=["never written"], text="a")
-    async with editing(vscode(), runtime, command=command, options=OPTIONS) as client:
+    server = rule_server(likely=["never written"], text="a")
+    async with editing(vscode(), runtime, server=server, options=OPTIONS) as client:
         uri = open_document(client, "a.py", BROKEN)
         answer = await run_edit(client, "repair", uri, cursor(0, 3), apply=False)
         assert answer["edit"] is None

@@ -20,7 +20,7 @@ from engine_watch import engine_once
 from extended_client import Message, asking_for, notified, record
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
+from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 from intarsia.infill.calibration.fitted import CALIBRATIONS
@@ -57,10 +57,10 @@ async def typing(
     **rules: Any,
 ) -> AsyncIterator[LanguageClient]:
     """Run a server for an editor with this threshold, and others for some languages."""
-    command = rule_server_command(**{"text": TEXT, "unsure": UNSURE, **rules})
+    server = rule_server(**{"text": TEXT, "unsure": UNSURE, **rules})
     options = {"debounceMs": 0, "showThreshold": threshold, "fillAhead": "off"}
     options["languages"] = languages or {}
-    async with editing(who or vscode(), runtime, command=command, options=options) as client:
+    async with editing(who or vscode(), runtime, server=server, options=options) as client:
         yield client
 
 
@@ -149,7 +149,7 @@ async def test_the_menu_gets_no_improbable_item(runtime: Address) -> None:
 async def test_a_draft_of_a_hidden_text_does_not_flash(
     runtime: Address, threshold: int, has_drafts: bool, asked: bool
 ) -> None:
-    rules = rule_server_command(text=TEXT, unsure=["alpha", "beta"], step_seconds=0.06)
+    rules = rule_server(text=TEXT, unsure=["alpha", "beta"], step_seconds=0.06)
     async with connected(runtime, rules) as client:
         messages: list[Message] = record(client)
         who = asking_for(vscode(), drafts=True)

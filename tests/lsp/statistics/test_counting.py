@@ -8,7 +8,7 @@ import pytest
 from editor_clients import ask_inline, editing, inline_items, open_document, vscode
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
+from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 from intarsia.lsp.statistics.counts import Counts, LanguageCounts
@@ -28,10 +28,8 @@ async def suggested(
     runtime: Address, **options: object
 ) -> AsyncIterator[tuple[LanguageClient, str]]:
     """Open a document with a suggestion on show; the counts are kept when the server ends."""
-    command = rule_server_command(text=SHOWN)
-    async with editing(
-        vscode(), runtime, command=command, options={**OPTIONS, **options}
-    ) as client:
+    server = rule_server(text=SHOWN)
+    async with editing(vscode(), runtime, server=server, options={**OPTIONS, **options}) as client:
         uri = open_document(client, "a.py", "x = \n")
         assert await inline_items(client, ask_inline(uri, 0, 4))
         yield client, uri

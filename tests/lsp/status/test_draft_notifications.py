@@ -20,7 +20,7 @@ from extended_client import Message, asking_for, notified, record
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
+from rule_server import rule_server
 
 from intarsia.engine.ipc.address import Address
 
@@ -38,7 +38,7 @@ async def drafting(
     runtime: Address, options: dict[str, Any] | None = None, **rules: object
 ) -> AsyncIterator[tuple[LanguageClient, list[Message]]]:
     """Run a server for a client that asked for drafts; its model is loaded."""
-    async with connected(runtime, rule_server_command(**rules)) as client:
+    async with connected(runtime, rule_server(**rules)) as client:
         messages = record(client)
         who = asking_for(vscode(), drafts=True)
         who.initialization_options = {**OPTIONS, **(options or {})}

@@ -22,7 +22,7 @@ from engine_watch import engine_once, until
 from extended_client import Message, asking_for, notified, record
 from lsprotocol import types
 from pytest_lsp import LanguageClient
-from rule_server import rule_server_command
+from rule_server import rule_server, rule_server_command
 
 from intarsia.engine.ipc.address import Address
 from intarsia.engine.ipc.messages import LoadProgress
@@ -184,8 +184,8 @@ def states(messages: list[Message]) -> list[str]:
 
 
 async def test_a_load_is_followed_from_start_to_ready(runtime: Address) -> None:
-    command = rule_server_command(text="1", load_seconds=1)
-    async with watching(runtime, command) as (client, messages):
+    server = rule_server_command(text="1", load_seconds=1)
+    async with watching(runtime, server) as (client, messages):
         status = await status_once(messages, lambda status: status["state"] == "loading")
         assert status["message"] == "loading"
         assert 0 <= status["progress"] <= 1
@@ -196,8 +196,8 @@ async def test_a_load_is_followed_from_start_to_ready(runtime: Address) -> None:
 
 
 async def test_a_request_is_work_and_then_the_last_one(runtime: Address) -> None:
-    command = rule_server_command(text="a + b", num_steps=4, step_seconds=0.1)
-    async with watching(runtime, command) as (client, messages):
+    server = rule_server(text="a + b", num_steps=4, step_seconds=0.1)
+    async with watching(runtime, server) as (client, messages):
         await status_once(messages, lambda status: status["model"] is not None)
         uri = open_document(client, "a.py", "y = ")
         assert await inline_items(client, ask_inline(uri, 0, 4))
@@ -227,8 +227,8 @@ async def test_a_request_is_work_and_then_the_last_one(runtime: Address) -> None
 async def test_why_nothing_was_shown_is_told(
     runtime: Address, who: Callable[[], types.InitializeParams]
 ) -> None:
-    command = rule_server_command(text="")
-    async with watching(runtime, command, who=who) as (client, messages):
+    server = rule_server(text="")
+    async with watching(runtime, server, who=who) as (client, messages):
         uri = open_document(client, "a.py", "y = ")
         if who is vscode:
             assert await inline_items(client, ask_inline(uri, 0, 4)) == []
@@ -243,7 +243,7 @@ async def test_why_nothing_was_shown_is_told(
 
 async def test_off_is_told_and_ready_again(runtime: Address) -> None:
     off = {"enabled": False}
-    async with watching(runtime, rule_server_command(text="1"), off) as (client, messages):
+    async with watching(runtime, rule_server(text="1"), off) as (client, messages):
         await status_once(messages, lambda status: status["state"] == "off")
         client.set_configuration({**FAST, "enabled": True}, section="intarsia")
         client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
@@ -257,8 +257,8 @@ async def test_off_is_told_and_ready_again(runtime: Address) -> None:
 async def test_a_model_that_cannot_be_loaded_has_failed(
     runtime: Address, model: str, said: str
 ) -> None:
-    command = rule_server_command(text="1")
-    async with watching(runtime, command, {"model": model}) as (client, messages):
+    server = rule_server(text="1")
+    async with watching(runtime, server, {"model": model}) as (client, messages):
         status = await status_once(messages, lambda status: status["state"] == "failed")
         assert said in status["message"]
         uri = open_document(client, "a.py", "y = ")
@@ -268,8 +268,8 @@ async def test_a_model_that_cannot_be_loaded_has_failed(
 
 
 async def test_an_engine_that_dies_has_failed_until_the_next_answer(runtime: Address) -> None:
-    command = rule_server_command(rules=[("hang =", "x" * 9)], text="1", step_seconds=1)
-    async with watching(runtime, command) as (client, messages):
+    server = rule_server_command(rules=[("hang =", "x" * 9)], text="1", step_seconds=1)
+    async with watching(runtime, server) as (client, messages):
         uri = open_document(client, "a.py", "hang = ")
         answer = asyncio.create_task(inline_items(client, ask_inline(uri, 0, 7)))
         engine = await engine_once(runtime, lambda status: status.state == "filling")
