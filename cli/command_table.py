@@ -42,7 +42,7 @@ COMMANDS: dict[str, CommandRow] = {
     "stop": CommandRow("intarsia.cli.stop", "End the engine and free its memory."),
     "pull": CommandRow("intarsia.cli.pull", "Download and verify a model."),
     "doctor": CommandRow("intarsia.cli.doctor.command", "Check this installation."),
-    "report": CommandRow("intarsia.cli.report.command", "Write a report of a fault."),
+    "report": CommandRow("intarsia.cli.report", "Write a report of a fault."),
     "train": CommandRow("intarsia.cli.train_repository", "Adapt the model to your own code."),
     "export": CommandRow("intarsia.cli.exchange.export", "Write a tuning or model for others."),
     "import": CommandRow("intarsia.cli.exchange.import_tuning", "Read a tuning of others (PEFT)."),

@@ -1,0 +1,79 @@
+"""``intarsia report``: versions, settings by name, counts and codes; nothing of the user's own."""
+
+import asyncio
+import os
+import platform
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+
+import click
+
+from intarsia.cli.errors import CliError, ExitCode
+from intarsia.cli.switches import debug_option
+
+
+@click.command("report")
+@click.option(
+    "--output",
+    "path",
+    type=click.Path(dir_okay=False, path_type=Path),
+    default=Path("intarsia-report.md"),
+    show_default=True,
+    help="The file to write. It must not exist yet.",
+)
+@debug_option
+def command(path: Path) -> None:
+    """Write what a report of a fault needs into a file, and show it. Nothing is sent.
+
+    It has versions, the machine, settings, what the doctor's checks came to, and counts. It has no
+    code, no log, and no name or path of yours. Read it before you attach it anywhere.
+    """
+    content = "# Report of intarsia\n\n" + "".join(f"- {line}\n" for line in _lines())
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(content)
+    except OSError as error:
+        why = "exists" if isinstance(error, FileExistsError) else error.strerror or error
+        advice = f"cannot write {path} ({why}): name another file with --output"
+        raise CliError(advice, ExitCode.NOT_WRITTEN) from error
+    click.echo(content)
+    click.echo(f"Written to {path}. Nothing was sent: attach it where you report the fault.")
+
+
+def _lines() -> Iterator[str]:
+    from intarsia.cli.doctor.command import CHECKS
+    from intarsia.engine.ipc.build_id import build_id
+    from intarsia.lsp.statistics import file
+
+    yield f"intarsia {version('intarsia')}, build {build_id()}"
+    machine = f"{platform.system()}, {platform.machine()}, {os.cpu_count()} cores"
+    yield f"Python {platform.python_version()}, {machine}"
+    for needed in requires("intarsia") or ():
+        if "extra ==" not in needed:
+            name = re.split(r"[^\w.-]", needed, maxsplit=1)[0]
+            with suppress(PackageNotFoundError):  # the doctor tells what is missing
+                yield f"{name} {version(name)}"
+    for key, value in sorted((file.read_last_settings(file.last_settings_file()) or {}).items()):
+        yield f"setting {key}: {value}"
+    yield from (f"doctor, {found.name}: {found.state}" for found in (check() for check in CHECKS))
+    yield asyncio.run(_engine())
+    counts = file.read_counts(file.statistics_file()).counts
+    for language, of in sorted(counts.languages.items()):
+        yield f"{language}: {of.shown} shown, {of.accepted} accepted, {of.kept} of {of.ended} kept"
+    yield from (f"not shown, {why}: {number}" for why, number in sorted(counts.not_shown.items()))
+
+
+async def _engine() -> str:
+    """Return the engine's state and counts, or the kind of error."""
+    from intarsia.engine.ipc.client import EngineClient, EngineError
+
+    try:
+        async with EngineClient(name="cli", start=False) as client:
+            status = await client.status()
+    except EngineError as error:
+        return f"engine: {type(error).__name__}"
+    megabytes = status.resident_bytes // 1_000_000
+    return f"engine: {status.state}, {status.num_fills} fills, {megabytes} MB, build {status.build}"
