@@ -1,11 +1,11 @@
-# Fuzzing: FUZZ_OPTIONS="--inputs 100000 --seed 1 positions" limits a run; see --help.
+# Fuzzing: FUZZ_OPTIONS="--seconds 60 --seed 1 positions" limits a run; see --help.
 FUZZ := build/fuzz
 FUZZ_READY := $(FUZZ)/env/.ready
 
 .PHONY: fuzz
 
 fuzz: setup $(FUZZ_READY)
-	$(BIN)/python tests/fuzz/run.py $(FUZZ_OPTIONS)
+	$(BIN)/python tests/fuzz/fuzz.py $(FUZZ_OPTIONS)
 
 # Atheris, a coverage-guided fuzzer, in an environment of its own that borrows our packages.
 $(FUZZ_READY): $(READY) tests/fuzz/requirements.txt
