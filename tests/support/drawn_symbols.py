@@ -1,18 +1,17 @@
 """Draws what a file defines and imports as one line each, to compare with what is expected."""
 
-from pathlib import Path
+from pathlib import PurePosixPath
 
-from checkout import ROOT
+from real_files import REAL_FILES
 
 from intarsia.infill.languages import language_for_path
 from intarsia.workspace.symbols.extract import extract_symbols
 from intarsia.workspace.symbols.symbols import FileSymbols
 
-REAL_FILES = ROOT / "research" / "evaluation" / "sets" / "builtin_files"
 
-
-def symbols_of(path: Path) -> FileSymbols:
-    return extract_symbols(path.read_text(encoding="utf-8"), language_for_path(str(path)))
+def symbols_of(path: str) -> FileSymbols:
+    """Return what a real file defines and imports."""
+    return extract_symbols(REAL_FILES[PurePosixPath(path)], language_for_path(path))
 
 
 def draw_definitions(symbols: FileSymbols) -> list[str]:

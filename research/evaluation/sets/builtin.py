@@ -1,19 +1,23 @@
 """Cases from the built-in set: stored holes in files of released packages.
 
-The files are in ``builtin_files``. Its manifest has their sources and digests; a file with another
-digest is refused.
+The files are in an archive in ``builtin_files``. Its manifest has their sources and digests; a file
+with another digest is refused.
 """
 
 import hashlib
 import random
+import tempfile
+import zipfile
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import msgspec
 
+from intarsia.engine.cache.folder import cache_folder
 from intarsia.infill.languages import language_for_id
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.case import Case, CaseKind
@@ -24,12 +28,13 @@ from intarsia_research.holes.cut_holes import CutHole, CutHoleKind
 
 SET_NAME = "builtin"
 FOLDER = Path(__file__).with_name("builtin_files")
+ARCHIVE = "files.zip"
 
 
 class BuiltinFile(msgspec.Struct, frozen=True, kw_only=True):
     """A file and its source."""
 
-    path: str  # in the folder: language/package/name
+    path: str  # in the archive: language/package/name
     language: str
     package: str
     version: str
@@ -83,10 +88,12 @@ def builtin_cases(
 def _all_cases(folder: Path) -> list[Case]:
     manifest = _read_manifest(folder)
     languages = {file.path: language_for_id(file.language) for file in manifest.files}
-    texts = {file.path: _read_text(folder, file) for file in manifest.files}
+    files = _read_files(folder / ARCHIVE, manifest)
+    texts = {path: data.decode("utf-8") for path, data in files.items()}
     for hole in manifest.holes:
         if not 0 <= hole.start < hole.end <= len(texts.get(hole.path, "")):
             raise _damaged(f"a hole of {hole.path} is outside it")
+    unpacked = _unpacked(files)
     return [
         replace(
             cut_case(
@@ -96,7 +103,7 @@ def _all_cases(folder: Path) -> list[Case]:
                 language=languages[hole.path],
                 set_name=SET_NAME,
             ),
-            root=(folder / hole.path).parent,
+            root=(unpacked / hole.path).parent,
         )
         for hole in manifest.holes
     ]
@@ -110,14 +117,33 @@ def _read_manifest(folder: Path) -> Manifest:
         raise _damaged(f"its manifest cannot be read ({error})") from error
 
 
-def _read_text(folder: Path, file: BuiltinFile) -> str:
+def _read_files(archive: Path, manifest: Manifest) -> dict[str, bytes]:
+    files = {}
     try:
-        data = (folder / file.path).read_bytes()
-    except OSError as error:
-        raise _damaged(f"{file.path} cannot be read ({error.strerror})") from error
-    if hashlib.sha256(data).hexdigest() != file.sha256:
-        raise _damaged(f"{file.path} has another digest than in the manifest")
-    return data.decode("utf-8")
+        with zipfile.ZipFile(archive) as packed:
+            for file in manifest.files:
+                files[file.path] = packed.read(file.path)
+                if hashlib.sha256(files[file.path]).hexdigest() != file.sha256:
+                    raise _damaged(f"{file.path} has another digest than in the manifest")
+    except (OSError, KeyError, zipfile.BadZipFile) as error:
+        raise _damaged(f"its files cannot be read ({error})") from error
+    return files
+
+
+def _unpacked(files: Mapping[str, bytes]) -> Path:
+    """Return a folder in the cache that has the files: context of other files is read from it."""
+    digest = hashlib.sha256(b"".join(files.values())).hexdigest()[:16]
+    folder = cache_folder() / "builtin-set" / digest
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, ignore_cleanup_errors=True) as made:
+            whole = Path(made, "files")
+            for path, data in files.items():
+                (whole / path).parent.mkdir(parents=True, exist_ok=True)
+                (whole / path).write_bytes(data)
+            with suppress(OSError):  # another process was faster
+                whole.rename(folder)
+    return folder
 
 
 def _damaged(what: str) -> EvaluationFault:

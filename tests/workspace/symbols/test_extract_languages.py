@@ -4,7 +4,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from drawn_symbols import REAL_FILES, draw_definitions, draw_imports, symbols_of
+from drawn_symbols import draw_definitions, draw_imports, symbols_of
 
 from intarsia.infill.languages import language_for_id
 from intarsia.workspace.symbols.extract import extract_symbols
@@ -16,7 +16,7 @@ REAL = tomllib.loads((HERE / "real_files.toml").read_text(encoding="utf-8"))
 @pytest.mark.parametrize("path", REAL)
 def test_a_real_file(path: str) -> None:
     expected = REAL[path]
-    symbols = symbols_of(REAL_FILES / path)
+    symbols = symbols_of(path)
     assert draw_definitions(symbols)[: len(expected["definitions"])] == expected["definitions"]
     assert draw_imports(symbols)[: len(expected["imports"])] == expected["imports"]
 

@@ -2,13 +2,14 @@
 
 import hashlib
 import json
+import zipfile
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from intarsia_research.errors import EvaluationFault
-from intarsia_research.evaluation.sets.builtin import builtin_cases
+from intarsia_research.evaluation.sets.builtin import ARCHIVE, builtin_cases
 
 FILES = {
     "python/shop/stock.py": "größe = 1\nwert = max(größe, 2)\n",
@@ -41,9 +42,8 @@ def file_row(path: str, data: bytes) -> dict[str, str]:
 def folder(tmp_path: Path) -> Path:
     rows = []
     for path, text in FILES.items():
-        (tmp_path / path).parent.mkdir(parents=True)
-        (tmp_path / path).write_bytes(text.encode())
         rows.append(file_row(path, text.encode()))
+    pack(tmp_path, FILES)
     holes = [
         {"path": path, "kind": kind, "start": start, "end": start + len(truth)}
         for path, kind, truth in TRUTHS
@@ -51,6 +51,12 @@ def folder(tmp_path: Path) -> Path:
     ]
     write_manifest(tmp_path, rows, holes)
     return tmp_path
+
+
+def pack(folder: Path, files: dict[str, str]) -> None:
+    with zipfile.ZipFile(folder / ARCHIVE, "w") as packed:
+        for path, text in files.items():
+            packed.writestr(path, text)
 
 
 def write_manifest(folder: Path, files: list, holes: list) -> None:
@@ -72,6 +78,7 @@ def test_all_holes_come_in_the_manifests_order(folder: Path):
         assert case.filled(case.truth) == FILES[case.group]
         assert (case.set, case.path) == ("builtin", Path(case.group).name)
         assert case.language == case.group.split("/")[0]
+        assert case.root is not None and (case.root / case.path).read_text() == FILES[case.group]
 
 
 def test_languages_and_kinds_may_be_named(folder: Path):
@@ -91,14 +98,17 @@ def test_a_sample_is_seeded_and_spread_evenly(folder: Path):
 
 
 def test_a_file_that_was_changed_is_refused(folder: Path):
-    (folder / "go/fmtx/print.go").write_text("package other\n")
+    pack(folder, FILES | {"go/fmtx/print.go": "package other\n"})
     with pytest.raises(EvaluationFault, match=r"print.go has another digest"):
         cases(folder, languages=["python"])
 
 
 def test_a_missing_file_and_a_missing_set_are_told(folder: Path, tmp_path: Path):
-    (folder / "go/fmtx/print.go").unlink()
-    with pytest.raises(EvaluationFault, match=r"print.go cannot be read"):
+    pack(folder, {"python/shop/stock.py": FILES["python/shop/stock.py"]})
+    with pytest.raises(EvaluationFault, match=r"files cannot be read .*print.go"):
+        cases(folder)
+    (folder / ARCHIVE).write_bytes(b"no archive")
+    with pytest.raises(EvaluationFault, match="files cannot be read"):
         cases(folder)
     with pytest.raises(EvaluationFault, match="manifest cannot be read"):
         cases(tmp_path / "none")
@@ -116,7 +126,7 @@ def test_a_missing_file_and_a_missing_set_are_told(folder: Path, tmp_path: Path)
 )
 def test_a_hole_that_cannot_be_is_told(folder: Path, hole: dict):
     path = "go/fmtx/print.go"
-    write_manifest(folder, [file_row(path, (folder / path).read_bytes())], [hole])
+    write_manifest(folder, [file_row(path, FILES[path].encode())], [hole])
     with pytest.raises(EvaluationFault, match="built-in set is damaged") as caught:
         cases(folder)
     assert "\n" not in str(caught.value)

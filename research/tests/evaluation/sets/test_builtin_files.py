@@ -1,20 +1,19 @@
 """What lies in the built-in set is what its manifest says, and its holes are good ones."""
 
-import hashlib
 import json
+import re
+import zipfile
 from collections import Counter, defaultdict
 from datetime import date
-from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 
-from intarsia.infill.languages import LANGUAGES, language_for_id, language_for_path
+from intarsia.infill.languages import language_for_id, language_for_path
+from intarsia.infill.syntax.parse import parse_afresh
 from intarsia_research.corpus.package_list import HELD_OUT_LIST, read_held_out
-from intarsia_research.evaluation.sets import make_builtin
-from intarsia_research.evaluation.sets.builtin import FOLDER, builtin_cases
-from intarsia_research.holes.cut_holes import CUT_HOLE_KINDS, CutHole
+from intarsia_research.evaluation.sets.builtin import ARCHIVE, FOLDER, builtin_cases
+from intarsia_research.holes.cut_holes import CUT_HOLE_KINDS
 
 PERMISSIVE = {
     *("MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC", "0BSD", "Zlib", "Unlicense"),
@@ -30,7 +29,8 @@ def manifest() -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def texts(manifest: dict[str, Any]) -> dict[str, str]:
-    return {row["path"]: (FOLDER / row["path"]).read_bytes().decode() for row in manifest["files"]}
+    with zipfile.ZipFile(FOLDER / ARCHIVE) as packed:
+        return {row["path"]: packed.read(row["path"]).decode() for row in manifest["files"]}
 
 
 @pytest.fixture(scope="module")
@@ -38,22 +38,9 @@ def languages(manifest: dict[str, Any]) -> dict[str, str]:
     return {row["path"]: row["language"] for row in manifest["files"]}
 
 
-def test_every_file_is_the_released_one(manifest: dict[str, Any]) -> None:
-    for row in manifest["files"]:
-        data = (FOLDER / row["path"]).read_bytes()
-        assert hashlib.sha256(data).hexdigest() == row["sha256"], row["path"]
-
-
-def test_the_manifest_names_every_file_in_the_folder(manifest: dict[str, Any]) -> None:
-    ids = {language.id for language in LANGUAGES}
-    found = {
-        path.relative_to(FOLDER).as_posix()
-        for path in FOLDER.rglob("*")
-        if path.is_file()
-        and "__pycache__" not in path.parts
-        and path.relative_to(FOLDER).parts[0] in ids
-    }
-    assert found == {row["path"] for row in manifest["files"]}
+def test_the_manifest_names_every_file_in_the_archive(manifest: dict[str, Any]) -> None:
+    with zipfile.ZipFile(FOLDER / ARCHIVE) as packed:
+        assert set(packed.namelist()) == {row["path"] for row in manifest["files"]}
 
 
 def test_a_file_lies_under_its_language(manifest: dict[str, Any]) -> None:
@@ -67,17 +54,18 @@ def test_every_file_parses_without_an_error(
     texts: dict[str, str], languages: dict[str, str]
 ) -> None:
     for path, text in texts.items():
-        source = make_builtin.read_source(text, language_for_id(languages[path]))
-        assert len(source.codes) == len(text), path
+        syntax = parse_afresh(text, language_for_id(languages[path]))
+        assert syntax is not None and not syntax.tree.root_node.has_error, path
 
 
 def test_every_licence_is_permissive_and_its_text_is_kept(manifest: dict[str, Any]) -> None:
+    kept = (FOLDER / "LICENSES.txt").read_text(encoding="utf-8")
+    texts = dict(zip(*[iter(re.split(r"^==== (.*) ====$", kept, flags=re.M)[1:])] * 2, strict=True))
     for row in manifest["files"]:
         assert row["licence"] in PERMISSIVE, row["path"]
         assert row["copyright"], row["path"]
         package = row["path"].split("/")[1]
-        licence = (FOLDER / "LICENSES" / f"{package}.txt").read_text(encoding="utf-8")
-        assert len(licence) > 300, package
+        assert len(texts[package]) > 300, package
 
 
 def test_every_package_is_younger_than_the_backbone(manifest: dict[str, Any]) -> None:
@@ -123,84 +111,6 @@ def test_no_hole_of_a_file_overlaps_another_or_says_the_same(
         assert len(set(truths)) == len(truths), path
 
 
-def test_every_hole_can_be_known(
-    manifest: dict[str, Any], texts: dict[str, str], languages: dict[str, str]
-) -> None:
-    sources = {
-        path: make_builtin.read_source(text, language_for_id(languages[path]))
-        for path, text in texts.items()
-    }
-    for row in manifest["holes"]:
-        hole = CutHole(kind=row["kind"], start=row["start"], end=row["end"])
-        assert make_builtin.can_be_known(sources[row["path"]], hole), row
-
-
 def test_the_loader_gives_every_hole_once(manifest: dict[str, Any]) -> None:
     cases = builtin_cases(languages=None, kinds=None, limit=None, seed=1)
     assert len({case.id for case in cases}) == len(cases) == len(manifest["holes"])
-
-
-TEXT = """\
-import os
-
-
-def path_of(name, folder):
-    # where it lies
-    full = os.path.join(folder, name)
-    return full.strip() or "this is said nowhere else"
-
-
-def seek(names):
-    found = [path_of(name, "https://example.org") for name in names]
-    key = "0123456789abcdef"
-    print("done")
-    return sorted(found, key=len)
-"""
-
-
-@pytest.mark.parametrize(
-    ("truth", "can_be"),
-    [
-        ("os.path.join(folder, name)", True),
-        ("sorted(found, key=len)", True),
-        ('"done"', False),
-        ('full.strip() or "this is said nowhere else"', False),
-        ('path_of(name, "https://example.org")', False),
-        ('key = "0123456789abcdef"', False),
-        ("import os", False),
-        ("# where it lies\n    full = os.path.join(folder, name)", False),
-        ("full", False),  # stands in the line above
-    ],
-)
-def test_a_hole_is_drawn_only_where_it_can_be_known(truth: str, can_be: bool) -> None:
-    source = make_builtin.read_source(TEXT, language_for_id("python"))
-    start = TEXT.rindex(truth)
-    hole = CutHole(kind="expression", start=start, end=start + len(truth))
-    assert make_builtin.can_be_known(source, hole) == can_be
-
-
-def test_the_same_seed_draws_the_same_holes() -> None:
-    source = make_builtin.read_source(TEXT, language_for_id("python"))
-    drawn = [make_builtin.draw_holes(source, Counter(), Random(5)) for _ in range(2)]
-    assert drawn[0] == drawn[1]
-    assert drawn[0]
-
-
-def test_broken_code_is_refused() -> None:
-    with pytest.raises(ValueError, match="not valid python"):
-        make_builtin.read_source("def (:\n", language_for_id("python"))
-
-
-def test_drawing_leaves_the_file_rows_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "python" / "own").mkdir(parents=True)
-    (tmp_path / "python" / "own" / "seek.py").write_text(TEXT, encoding="utf-8")
-    row = {"path": "python/own/seek.py", "language": "python", "package": "own", "any": "thing"}
-    file = tmp_path / "manifest.json"
-    file.write_text(json.dumps({"files": [row], "holes": []}), encoding="utf-8")
-    monkeypatch.setattr("sys.argv", ["make_builtin", "--folder", str(tmp_path), "--seed", "3"])
-    make_builtin.main()
-    written = json.loads(file.read_text(encoding="utf-8"))
-    assert written["files"] == [row]
-    assert {hole["path"] for hole in written["holes"]} == {row["path"]}

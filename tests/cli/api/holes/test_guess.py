@@ -4,23 +4,21 @@ import random
 from collections import Counter
 
 import pytest
-from checkout import ROOT
+from real_files import REAL_FILES
 
 from intarsia.cli.api.holes.guess import guess_language
 from intarsia.infill.languages import language_for_path
 
-FILES = ROOT / "research" / "evaluation" / "sets" / "builtin_files"
 SHOWN_BEFORE, SHOWN_AFTER = 1200, 600
 SAME = {"c": "cpp", "typescript": "javascript"}  # the one's grammar reads most of the other
 
 
 def test_real_code_is_recognised_or_not_known_and_rarely_taken_for_another():
     rng, told = random.Random(0), Counter[str]()
-    for path in sorted(FILES.rglob("*.*")):
+    for path, text in REAL_FILES.items():
         language = language_for_path(path.name).id
         if language in ("plaintext", "json", "markdown"):
             continue
-        text = path.read_text(encoding="utf-8")
         for _ in range(4):
             cursor = rng.randrange(len(text))
             before, after = text[:cursor][-SHOWN_BEFORE:], text[cursor:][:SHOWN_AFTER]
