@@ -83,19 +83,6 @@ def test_closing_the_connection_ends_the_fill_within_a_pass(team: RayTeam) -> No
     assert lag <= max(trial.pass_ms for trial in trials) + 50
 
 
-@pytest.mark.parametrize("key", [None, "", "wrong"])
-@pytest.mark.parametrize("path", ["/v1/fill", "/v1/status", "/metrics"])
-def test_without_a_key_nothing_is_answered(team: RayTeam, path: str, key: str | None) -> None:
-    body = {"id": 1, "prefix": "x", "suffix": ""} if path == "/v1/fill" else None
-    answer = team.request("GET" if body is None else "POST", path, key, body)
-    assert (answer.status, answer.headers["www-authenticate"]) == (401, "Bearer")
-
-
-def test_health_is_told_without_a_key(team: RayTeam) -> None:
-    for path in ("/healthz", "/readyz", "/-/healthz"):
-        assert team.request("GET", path).status == 200
-
-
 def statuses_of(team: RayTeam, keys: list[str]) -> list[tuple[int, str | None, str]]:
     """Return status, Retry-After and reason of a long fill for each of the keys, all at once."""
     answers: list[tuple[int, str | None, str]] = []
@@ -160,24 +147,6 @@ def test_a_replica_that_is_taken_away_ends_its_fills(team: RayTeam) -> None:
     while len(team.metrics()) > 1 or len(team.replicas()) > 1:
         assert time.monotonic() < end
         time.sleep(0.2)
-
-
-def test_more_replicas_come_with_more_users() -> None:
-    autoscaling = {
-        "min_replicas": 1,
-        "max_replicas": 2,
-        "target_ongoing_requests": 2,
-        "upscale_delay_s": 2,
-        "metrics_interval_s": 1,
-    }
-    with ray_team(
-        num_users=8, per_minute=100_000, deployment={"autoscaling_config": autoscaling}
-    ) as team:
-        assert len(team.metrics()) == 1
-        end = time.monotonic() + WAIT_S
-        while len(team.metrics()) < 2:
-            assert time.monotonic() < end
-            statuses_of(team, team.keys)
 
 
 def test_a_replica_that_lost_its_models_thread_is_replaced(tmp_path: Path) -> None:

@@ -3,21 +3,20 @@
 import inspect
 import statistics
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-import msgspec
 import pytest
 from cancel_when import cancelling
+from local_server import wait_until
 from real_holes import REAL_HOLES
 from remote_settings import RemoteSettings
 from toy_causal_fill import run_fill
 from vllm_server import BLOCK_TOKENS, SERVER_PYTHON, VllmServer, vllm_server
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.errors import Cancelled, RemoteError
+from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import Fill, Prefetch, Step
 from intarsia.engine.remote.filler import RemoteFiller
@@ -77,28 +76,9 @@ def line(prefix: str, suffix: str, **fields: object) -> Fill:
     return Fill(id=1, prefix=prefix, suffix=suffix, **options)  # type: ignore[arg-type]
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
-    """Wait for what the server shows in its own figures only."""
-    until = time.monotonic() + 120
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.1)
-
-
-def test_the_server_is_told_by_what_it_says(filler: RemoteFiller) -> None:
+def test_lines_are_those_of_our_own_engine(filler: RemoteFiller) -> None:
     server = filler.open().server
     assert (server.system, server.model, server.context_tokens) == ("vLLM", "tuned", 4_096)
-    assert filler.info.family == "vLLM"
-    assert "model there: tuned" in filler.info.notes
-
-
-def test_another_models_name_is_refused(server: VllmServer, settings: RemoteSettings) -> None:
-    remote = with_key(settings, server, KEYS[0], model="gone")
-    with pytest.raises(RemoteError, match=r"no model 'gone' \(it has: tuned\)"):
-        filler_of(remote).open()
-
-
-def test_lines_are_those_of_our_own_engine(filler: RemoteFiller) -> None:
     own = load_filler(EngineConfig(), EngineConfig().model, lambda *_: None)
     same = 0
     for name in HOLES:
@@ -119,25 +99,6 @@ def test_a_half_typed_word_is_continued(filler: RemoteFiller) -> None:
     assert filled.text == whole.text.removeprefix(word)
     rare = run_fill(filler, line(prefix, suffix, given="        rai"))
     assert rare.text.startswith("se ")
-
-
-def test_stop_texts_and_limits_end_a_hole(filler: RemoteFiller) -> None:
-    prefix, suffix = "values = [1, 2]\nprint(", "\n"
-    stopped = run_fill(filler, line(prefix, suffix, stop=(")", "\n")))
-    assert stopped.finish_reason == "end_of_hole"
-    assert stopped.text and not {")", "\n"} & set(stopped.text)
-    cut = run_fill(filler, msgspec.structs.replace(COUNTING, max_tokens=9))
-    assert cut.finish_reason == "max_tokens"
-    assert len(cut.tokens) == cut.num_forwards == 9
-
-
-def test_alternatives_begin_with_other_tokens(filler: RemoteFiller) -> None:
-    hole = REAL_HOLES["count vowels"]
-    answers = [run_fill(filler, line(*hole, alternative=rank)) for rank in range(3)]
-    firsts = [answer.tokens[0].text for answer in answers]
-    assert len({*firsts}) == 3
-    confidences = [answer.tokens[0].confidence for answer in answers]
-    assert confidences == sorted(confidences, reverse=True)
 
 
 def test_typing_on_rereads_no_more_than_a_block(filler: RemoteFiller) -> None:
@@ -163,14 +124,6 @@ def test_another_users_prompts_are_not_reused(server: VllmServer, settings: Remo
     assert reused[1] == reused[3] >= 2 * BLOCK_TOKENS
 
 
-def test_what_is_read_ahead_is_reused(filler: RemoteFiller) -> None:
-    prefix, suffix = "# Ahead.\n" + CODE[:1_900], CODE[1_900:3_100]
-    filler.prefetch(Prefetch(prefix=prefix, suffix=suffix), NO_CONTROL)
-    filled = run_fill(filler, line(prefix, suffix, max_tokens=1))
-    assert filled.num_reused >= 2 * BLOCK_TOKENS
-    assert filled.num_prefilled <= BLOCK_TOKENS
-
-
 def test_cancelling_ends_the_servers_work(filler: RemoteFiller, server: VllmServer) -> None:
     steps: list[Step] = []
     control = FillControl(
@@ -182,15 +135,6 @@ def test_cancelling_ends_the_servers_work(filler: RemoteFiller, server: VllmServ
     wait_until(lambda: not server.num_running())
     assert server.metric("generation_tokens_total") - num_before < 100
     assert run_fill(filler, line("x = ", "\n", max_tokens=2)).text
-
-
-def test_a_wrong_key_is_refused_in_one_line(server: VllmServer, settings: RemoteSettings) -> None:
-    with pytest.raises(RemoteError) as caught:
-        filler_of(with_key(settings, server, "wrong-key")).open()
-    assert "refuses the key (status 401" in str(caught.value)
-    assert "renew the key in its key_file" in str(caught.value)
-    assert "\n" not in str(caught.value) and "wrong-key" not in str(caught.value)
-    assert caught.value.code == "model"
 
 
 def test_a_fill_overtakes_what_is_read_ahead(server: VllmServer, remote: Remote) -> None:

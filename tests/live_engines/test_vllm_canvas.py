@@ -55,14 +55,6 @@ def wheel() -> Iterator[Ask]:
         process.stdin.close()
 
 
-@pytest.fixture
-def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RemoteSettings:
-    folder = tmp_path / "config"
-    folder.mkdir(mode=0o700)
-    monkeypatch.setenv("INTARSIA_CONFIG_DIR", str(folder))
-    return RemoteSettings(folder / "remotes.toml")
-
-
 class WheelServer(CanvasServer):
     """A server that admits, denoises and answers by the package. ``answers`` are the package's."""
 

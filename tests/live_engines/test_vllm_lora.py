@@ -20,7 +20,6 @@ from vllm_server import SERVER_PYTHON, VllmServer, vllm_server
 
 from intarsia.cli.errors import ExitCode
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.errors import RemoteError
 from intarsia.engine.families.masked_causal.read_request import RequestReader
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import read_fim_tokenizer
 from intarsia.engine.fill_control import NO_CONTROL
@@ -146,8 +145,3 @@ def test_a_lora_that_peft_trained_writes_the_same_here_and_in_vllm(
     assert here[HOLES.index("clamp")].text == foreign[HOLES.index("clamp")].text
     assert num_same(here, foreign) >= len(HOLES) - 1, "only rounding may differ"
     assert texts(written(own(PLAIN), ("clamp",))) != [LEARNT.rstrip("\n")]
-
-
-def test_a_lora_that_the_server_lacks_is_told(server: VllmServer, settings: RemoteSettings) -> None:
-    with pytest.raises(RemoteError, match=r"no model 'other' \(it has: plain, tuned, foreign\)"):
-        there(server, settings, "other").open()

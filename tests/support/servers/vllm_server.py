@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import signal
-import socket
 import subprocess
 import time
 import urllib.request
@@ -13,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from checkout import ROOT
+from local_server import free_port
 
 SERVER_PYTHON = ROOT / "build" / "servers" / "vllm" / "bin" / "python"
 BLOCK_TOKENS = 128
@@ -59,7 +59,7 @@ def vllm_server(
     folder: Path, log: Path, *, keys: Sequence[str], flags: Sequence[str] = ()
 ) -> Iterator[VllmServer]:
     """Serve a Hugging Face folder until the block ends; the keys are accepted."""
-    port = _free_port()
+    port = free_port()
     command = [str(SERVER_PYTHON), "-P", "-m", "vllm.entrypoints.openai.api_server"]
     command += ["--model", str(folder), "--port", str(port), *_FLAGS, *flags, "--api-key", *keys]
     with (
@@ -91,10 +91,3 @@ def _wait_until_ready(server: VllmServer, process: "subprocess.Popen[bytes]", lo
         except OSError:
             time.sleep(0.5)
     raise AssertionError(f"vLLM is not up after {_START_S} s: {log.read_text()[-4000:]}")
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
