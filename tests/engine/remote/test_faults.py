@@ -22,6 +22,7 @@ from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.remote.fill import link
 from intarsia.engine.remote.filler import load_remote
+from intarsia.engine.remote.http import wire
 
 CERTIFICATES = ROOT / "tests" / "data" / "certificates"
 HOLE = Fill(id=1, prefix="def f():\n", suffix="\n", stop=("\n",), max_tokens=8)
@@ -236,7 +237,8 @@ def test_an_expired_certificate(ask: Ask) -> None:
     assert "certificate has expired" in str(error)
 
 
-def test_https_to_a_server_without_tls(ask: Ask) -> None:
+def test_https_to_a_server_without_tls(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "CONNECT_LIMIT_S", 0.2)
     with serving(saying(200)) as server:
         error = refusal(lambda: ask(server.url.replace("http:", "https:")))
     assert "does not speak TLS" in str(error)
@@ -316,7 +318,7 @@ def test_what_comes_without_end_is_left_when_the_fill_is_cancelled(ask: Ask, kin
     began = time.monotonic()
 
     def checkpoint() -> None:
-        if time.monotonic() - began > 1:
+        if time.monotonic() - began > 0.3:
             raise Cancelled
 
     with serving(endless(kind)) as server:
@@ -328,7 +330,7 @@ def test_what_comes_without_end_is_left_when_the_fill_is_cancelled(ask: Ask, kin
 @pytest.mark.parametrize("kind", ["head", "comments", "body"])
 def test_what_comes_without_end_is_left_at_the_deadline(ask: Ask, kind: str) -> None:
     with serving(endless(kind)) as server:
-        assert ask(server.url, FillControl(deadline=time.monotonic() + 1)) == ""
+        assert ask(server.url, FillControl(deadline=time.monotonic() + 0.3)) == ""
 
 
 @pytest.mark.parametrize("kind", ["head", "comments", "body"])

@@ -2,21 +2,16 @@
 
 import socket
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
-from http_server import serving
 from llama_cpp_double import event, last_event, llama_cpp_answers, send_events
-from remote_settings import RemoteSettings
 from toy_causal_tokenizer import toy_tokenizer
 
-from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import RemoteError
-from intarsia.engine.fill_control import NO_CONTROL, FillControl
-from intarsia.engine.ipc.messages import Fill, Filled, Step
+from intarsia.engine.fill_control import FillControl
+from intarsia.engine.ipc.messages import Filled, Step
 from intarsia.engine.remote.dialects.llama_cpp import grammar_beginning
-from intarsia.engine.remote.filler import load_remote
 
 END = toy_tokenizer().token_to_id("<|endoftext|>")
 
@@ -25,39 +20,25 @@ def ids(text: str) -> list[int]:
     return toy_tokenizer().encode(text).ids
 
 
+FillBy = Callable[..., Filled]
+
+
 class Script:
     """Answers each request with the next row of events, and notes the requests."""
 
     def __init__(self, *answers: Sequence[bytes]) -> None:
         self._answers = list(answers)
         self.requests: list[dict[str, Any]] = []
+        self.respond = llama_cpp_answers(self._complete)
 
-    def __call__(self, request: dict[str, Any], connection: socket.socket) -> None:
+    def _complete(self, request: dict[str, Any], connection: socket.socket) -> None:
         self.requests.append(request)
         send_events(request, connection, self._answers.pop(0))
 
 
-FillBy = Callable[..., Filled]
-
-
-@pytest.fixture
-def fill(settings: RemoteSettings, tmp_path: Path) -> FillBy:
-    """Return a function that fills a hole by a script, with these fields."""
-    toy_tokenizer().save(str(tmp_path / "tokenizer.json"))
-
-    def fill(script: Script, control: FillControl = NO_CONTROL, **fields: Any) -> Filled:
-        options = {"prefix": "def f():\n", "suffix": "\n", "stop": ("\n",)} | fields
-        with serving(llama_cpp_answers(script)) as server:
-            settings.write(server.url, tokenizer=tmp_path, timeout_s=5)
-            filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
-            return filler.fill(Fill(id=1, **options), control)
-
-    return fill
-
-
 def test_a_stop_text_is_the_servers_to_find(fill: FillBy) -> None:
     script = Script([event(ids("val")), event(ids("\n")), last_event("word")])
-    filled = fill(script)
+    filled = fill(script.respond)
     assert (filled.text, filled.finish_reason) == ("val", "end_of_hole")
     (request,) = script.requests
     assert request["stop"] == ["\n"]
@@ -69,7 +50,7 @@ def test_an_open_bracket_takes_the_text_further(fill: FillBy) -> None:
         [event(ids("f(")), event(ids("\n")), last_event("word")],
         [event(ids("1)")), event(ids("\n")), last_event("limit")],
     )
-    filled = fill(script, max_open=0)
+    filled = fill(script.respond, max_open=0)
     assert (filled.text, filled.finish_reason) == ("f(\n1)", "end_of_hole")
     assert [request["stop"] for request in script.requests] == [["\n"], []]
     first, second = (request["prompt"] for request in script.requests)
@@ -82,7 +63,7 @@ def test_no_end_token_is_taken_in_an_open_bracket(fill: FillBy) -> None:
         [event(ids(")")), last_event("limit")],
         [event([END]), last_event("eos")],
     )
-    filled = fill(script, max_open=0)
+    filled = fill(script.respond, max_open=0)
     assert (filled.text, filled.finish_reason) == ("f()", "end_of_hole")
     assert [END, False] in script.requests[1]["logit_bias"]
     assert script.requests[1]["n_predict"] == 1
@@ -91,7 +72,7 @@ def test_no_end_token_is_taken_in_an_open_bracket(fill: FillBy) -> None:
 
 def test_an_outdented_line_ends_a_block(fill: FillBy) -> None:
     script = Script([event(ids("    val")), event(ids("\nreturn")), event(ids("x" * 50))])
-    filled = fill(script, stop=(), min_indent=4)
+    filled = fill(script.respond, stop=(), min_indent=4)
     assert (filled.text, filled.finish_reason) == ("    val", "end_of_hole")
 
 
@@ -101,14 +82,14 @@ def test_an_outdented_line_ends_a_block(fill: FillBy) -> None:
 def test_a_limit_is_a_reason(fill: FillBy, fields: dict[str, int], reason: str) -> None:
     num = fields.get("max_steps", 3)
     script = Script([*(event(ids("1")) for _ in range(num)), last_event("limit")])
-    filled = fill(script, max_tokens=3, **fields)
+    filled = fill(script.respond, max_tokens=3, **fields)
     assert (filled.text, filled.finish_reason) == ("1" * num, reason)
     assert script.requests[0]["n_predict"] == num
 
 
 def test_a_full_slot_ends_the_hole(fill: FillBy) -> None:
     script = Script([event(ids("1")), last_event("limit")])
-    assert fill(script, max_tokens=9).text == "1"
+    assert fill(script.respond, max_tokens=9).text == "1"
 
 
 def test_a_half_typed_word_is_held_by_a_grammar_for_its_tokens_only(fill: FillBy) -> None:
@@ -116,7 +97,7 @@ def test_a_half_typed_word_is_held_by_a_grammar_for_its_tokens_only(fill: FillBy
         [event(ids("return")), last_event("limit")],
         [event(ids(" val")), event(ids("\n")), last_event("word")],
     )
-    filled = fill(script, given="ret")
+    filled = fill(script.respond, given="ret")
     assert filled.text == "urn val"
     first, second = script.requests
     assert (first["grammar"], first["n_predict"]) == ('root ::= "ret" [^\\x00]*', 1)
@@ -128,7 +109,7 @@ def test_a_half_typed_word_is_held_by_a_grammar_for_its_tokens_only(fill: FillBy
 
 def test_a_server_without_grammars_is_found(fill: FillBy) -> None:
     with pytest.raises(RemoteError, match="does not continue what is typed"):
-        fill(Script([event(ids("val")), last_event("eos")]), given="ret")
+        fill(Script([event(ids("val")), last_event("eos")]).respond, given="ret")
 
 
 def test_another_beginning_is_the_next_likely_token(fill: FillBy) -> None:
@@ -136,7 +117,7 @@ def test_another_beginning_is_the_next_likely_token(fill: FillBy) -> None:
     scored = [{**rows[0], "top_logprobs": rows}]
     first = event(ids("x"), completion_probabilities=scored)
     script = Script([first, last_event("limit")], [event(ids("2\n")), last_event("word")])
-    filled = fill(script, alternative=1)
+    filled = fill(script.respond, alternative=1)
     assert filled.text == "12"
     assert filled.tokens[0].confidence == pytest.approx(0.3679, abs=1e-4)
 
@@ -144,7 +125,7 @@ def test_another_beginning_is_the_next_likely_token(fill: FillBy) -> None:
 def test_steps_show_the_text_while_it_comes(fill: FillBy) -> None:
     steps: list[Step] = []
     script = Script([event(ids("def")), event(ids(" val")), last_event("eos")])
-    filled = fill(script, FillControl(on_step=steps.append))
+    filled = fill(script.respond, FillControl(on_step=steps.append))
     texts = ["".join(token.text for token in step.tokens) for step in steps]
     assert texts == ["def", "def val"]
     assert filled.text == "def val"
@@ -153,7 +134,7 @@ def test_steps_show_the_text_while_it_comes(fill: FillBy) -> None:
 
 def test_the_servers_own_counts_are_those_of_the_answer(fill: FillBy) -> None:
     script = Script([event(ids("1")), last_event("eos", num_read=3, num_reused=40)])
-    filled = fill(script)
+    filled = fill(script.respond)
     assert (filled.num_prefilled, filled.num_reused) == (3, 40)
 
 

@@ -67,10 +67,6 @@ async def test_lines_are_those_of_our_own_engine(
             assert there.finish_reason == "end_of_hole"
             same += there.text == here.text
     assert same >= len(HOLES) - 1
-
-
-async def test_the_engine_process_loads_no_torch(client: EngineClient) -> None:
-    await client.fill(line("x = ", "\n", max_tokens=2))
     status = await client.status()
     assert (status.family, status.dtype) == ("llama.cpp", "Q4_K - Medium")
     if sys.platform == "linux":
@@ -85,14 +81,6 @@ async def test_a_half_typed_word_is_continued(client: EngineClient) -> None:
     assert filled.text == whole.text.removeprefix(word)
     other = await client.fill(line(prefix, suffix, given=word, alternative=1))
     assert other.text != filled.text
-
-
-async def test_an_open_bracket_holds_the_end_of_the_line_back(client: EngineClient) -> None:
-    hole = {"prefix": "primes = [\n    2,", "suffix": "\n]\nprint(primes)\n", "max_tokens": 6}
-    stopped = await client.fill(line(**hole))
-    opened = await client.fill(line(given=" (", **hole, max_open=0))
-    assert "\n" not in stopped.text
-    assert opened.finish_reason == "max_tokens" or opened.text.count(")") >= 1
 
 
 async def test_typing_on_rereads_almost_nothing(

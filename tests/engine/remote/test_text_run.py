@@ -2,21 +2,16 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest
 from cancel_when import cancelling
-from http_server import Respond, serving
-from remote_settings import RemoteSettings
+from http_server import Respond
 from text_double import last_line, line, mlx_answer, mlx_answers, ollama_answers
-from toy_causal_tokenizer import toy_tokenizer
 
-from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import Cancelled, RemoteError
-from intarsia.engine.fill_control import NO_CONTROL, FillControl
-from intarsia.engine.ipc.messages import ContextChunk, Fill, Filled, ProjectContext, Step
-from intarsia.engine.remote.filler import load_remote
+from intarsia.engine.fill_control import FillControl
+from intarsia.engine.ipc.messages import ContextChunk, Filled, ProjectContext, Step
 
 
 class Script:
@@ -36,21 +31,6 @@ class Script:
 
 
 FillBy = Callable[..., Filled]
-
-
-@pytest.fixture
-def fill(settings: RemoteSettings, tmp_path: Path) -> FillBy:
-    """Return a function that fills a hole on a server, with these fields."""
-    toy_tokenizer().save(str(tmp_path / "tokenizer.json"))
-
-    def fill(respond: Respond, control: FillControl = NO_CONTROL, **fields: Any) -> Filled:
-        options = {"prefix": "def f():\n", "suffix": "\n", "stop": ("\n",)} | fields
-        with serving(respond) as server:
-            settings.write(server.url, tokenizer=tmp_path, timeout_s=5)
-            filler = load_remote(EngineConfig(), "there", lambda stage, share: None)
-            return filler.fill(Fill(id=1, **options), control)
-
-    return fill
 
 
 def ollama(*answers: Sequence[bytes]) -> tuple[Script, Respond]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from intarsia.engine.remote.http.wire import SilentServer, Watch
+from intarsia.engine.remote.http.wire import Watch
 
 MOST_OF_SELECT = 1_024
 
@@ -35,15 +35,3 @@ def test_many_open_files_are_no_obstacle(sockets: tuple[socket.socket, socket.so
     watch().wait(high)
     assert high.recv(1) == b"x"
     watch().wait(high, for_write=True)
-
-
-def test_nothing_comes(sockets: tuple[socket.socket, socket.socket]) -> None:
-    with pytest.raises(SilentServer):
-        watch().wait(sockets[0])
-
-
-def test_the_other_side_has_ended(sockets: tuple[socket.socket, socket.socket]) -> None:
-    high, other = sockets
-    other.close()
-    watch().wait(high)
-    assert high.recv(1) == b""

