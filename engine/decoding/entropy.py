@@ -23,9 +23,9 @@ from intarsia.engine.diffusion.denoise import (
     ignore_step,
 )
 from intarsia.engine.diffusion.draft import Draft
-from intarsia.engine.diffusion.hole_end import EndPosition
 from intarsia.engine.diffusion.policies import masked_policy
 from intarsia.engine.diffusion.renewal import Remask
+from intarsia.engine.diffusion.stopping import EndPosition
 from intarsia.engine.fill_control import FillControl
 
 

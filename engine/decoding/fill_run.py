@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.decoding.tokens import ScoredToken, score_tokens
-from intarsia.engine.diffusion.noising import gumbel
+from intarsia.engine.diffusion.renewal import gumbel
 
 Branch: TypeAlias = Callable[[Sequence[Sequence[int]]], list[Tensor]]
 """Continuations of the held tokens → logits (tokens, vocab) after each token of each."""

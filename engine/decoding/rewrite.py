@@ -25,7 +25,7 @@ from intarsia.engine.decoding.tokens import (
     ScoredToken,
     score_tokens,
 )
-from intarsia.engine.diffusion.noising import least_sure
+from intarsia.engine.diffusion.renewal import least_sure
 from intarsia.engine.fill_control import FillControl
 
 _MAX_ROWS = 64  # tokens scored in a pass; each has a row of logits as wide as the vocabulary

@@ -1,8 +1,29 @@
 """How much speculative decoding proposes in one pass, and how many rows it may spend."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from intarsia.engine.decoding.proposal import Proposal
+import torch
+from torch import Tensor
+
+from intarsia.engine.decoding.hole_request import EndRule
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Proposal:
+    """Tokens that probably come next, and the probability of each, given those before it."""
+
+    ids: Sequence[int] = ()
+    confidences: Sequence[float] = ()
+    is_draft: bool = False  # from an earlier answer: worth more rows than a guess
+
+    def part(self, start: int, end: int | None = None) -> "Proposal":
+        """Return the tokens from ``start`` up to ``end``."""
+        rows = slice(start, end)
+        return replace(self, ids=self.ids[rows], confidences=self.confidences[rows])
+
+
+NO_PROPOSAL = Proposal()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,3 +66,55 @@ class SpeculationPolicy:
 
 
 AUTOREGRESSIVE = SpeculationPolicy(num_proposed=0)
+
+
+def accept_draft(
+    causal: Tensor, before: Sequence[int], proposed: Sequence[int], end_rule: EndRule
+) -> list[int]:
+    """Return the proposed tokens that the backbone predicts too, and its own next token."""
+    tokens: list[int] = []
+    for row, likeliest in enumerate(causal.argmax(dim=-1).tolist()):
+        is_early_end = likeliest in end_rule.ids and not end_rule.may_follow([*before, *tokens])
+        tokens.append(_likeliest_except(end_rule.ids, causal[row]) if is_early_end else likeliest)
+        if row >= len(proposed) or tokens[row] != proposed[row]:
+            break
+    return tokens
+
+
+def _likeliest_except(ids: frozenset[int], logits: Tensor) -> int:
+    others = logits.index_fill(0, torch.tensor(list(ids), device=logits.device), -torch.inf)
+    return int(others.argmax())
+
+
+_DEPTH_DECAY = 0.6  # chance that a proposed token is accepted, given that those before it were
+
+
+def share_masks(
+    confidences: Sequence[float], *, num_rows: int, max_masks: int, is_whole: bool = False
+) -> list[int]:
+    """Return the number of masks after each outcome (0, 1, … all proposed tokens accepted).
+
+    ``num_rows`` bounds all rows: the last committed token, the proposal and the masks. ``is_whole``
+    means that the proposal completes the hole, so no masks follow if all of it is accepted.
+    """
+    likelihoods = _outcomes(confidences)
+    masks = [0] * len(likelihoods)
+    for _ in range(num_rows - len(likelihoods)):
+        gains = [
+            (likelihood * _DEPTH_DECAY**num, -j)
+            for j, (likelihood, num) in enumerate(zip(likelihoods, masks, strict=True))
+            if num < max_masks and not (is_whole and j == len(confidences))
+        ]
+        if not gains:
+            break
+        masks[-max(gains)[1]] += 1
+    return masks
+
+
+def _outcomes(confidences: Sequence[float]) -> list[float]:
+    """Return the probability that exactly 0, 1, … all tokens are accepted."""
+    outcomes, accepted = [], 1.0
+    for confidence in confidences:
+        outcomes.append(accepted * (1 - confidence))
+        accepted *= confidence
+    return [*outcomes, accepted]

@@ -3,7 +3,7 @@
 Both happen in the same forward pass. Frozen rows verify the last proposal. After each possible
 outcome (0, 1, … all proposed tokens accepted) mask rows of a canvas already draft what comes next,
 as in TiDAR (arXiv 2511.08923) and with gated masks as in arXiv 2507.11851. Earlier text is proposed
-by prompt lookup decoding (``prompt_lookup.py``).
+by prompt lookup decoding (``proposer.py``).
 
 The text equals the backbone's own greedy text; only the number of forward passes differs. Knows
 ids, no text.
@@ -16,12 +16,14 @@ from typing import Protocol, TypeAlias
 import torch
 from torch import Tensor
 
-from intarsia.engine.decoding.accept_draft import accept_draft
 from intarsia.engine.decoding.hole_request import HoleRequest
-from intarsia.engine.decoding.proposal import Proposal
 from intarsia.engine.decoding.proposer import DraftSources, Proposer
-from intarsia.engine.decoding.row_budget import share_masks
-from intarsia.engine.decoding.speculation_policy import SpeculationPolicy
+from intarsia.engine.decoding.speculation_policy import (
+    Proposal,
+    SpeculationPolicy,
+    accept_draft,
+    share_masks,
+)
 from intarsia.engine.decoding.tokens import (
     EndReason,
     HoleTokens,

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.diffusion.canvas import TokenCanvas
-from intarsia.engine.diffusion.hole_end import EndPosition, is_before_end, no_end
 from intarsia.engine.diffusion.prediction import Prediction
+from intarsia.engine.diffusion.stopping import EndPosition, is_before_end, no_end
 
 Accept: TypeAlias = Callable[[TokenCanvas, Prediction], Tensor]
 """(canvas, prediction) → is_accepted (length,) bool."""

@@ -1,9 +1,67 @@
-"""Check the ranges of a request's fields; their types are checked where it is decoded.
+"""Check the fields of a request, and bound its text: a fill costs no more than its context may.
 
-Every function raises ValueError with the name of the field.
+Clients send a window that fits. Whatever is sent, only the text nearest the hole is read.
 """
 
-from intarsia.engine.ipc.messages import Fill
+from msgspec.structs import replace
+
+from intarsia.engine.ipc.messages import Fill, FindNextEdits
+
+MAX_CHARS_PER_TOKEN = 16
+"""Of code, a token has 3 or 4: more text than that is longer than the context."""
+
+MAX_GIVEN_CHARS = 1_000
+"""Longer given text is read as part of the prefix, which the context bounds."""
+
+_MAX_STOPS = 256
+_MAX_STOP_CHARS = 4_000  # together
+_MAX_DRAFT_CHARS_PER_TOKEN = 64
+_STEPS = 8  # of the bound: a prefix that grows is cut at the same place for a while
+
+
+def bounded(request: Fill, *, max_context_tokens: int) -> Fill:
+    """Return the request with as much text around the hole as a context can hold.
+
+    Raises ValueError for a draft or stop texts that are too long to be meant.
+    """
+    _require_lengths(request)
+    most = MAX_CHARS_PER_TOKEN * max_context_tokens
+    prefix, given, suffix = request.prefix, request.given, request.suffix
+    if len(given) > MAX_GIVEN_CHARS:
+        prefix, given = prefix + given[:-MAX_GIVEN_CHARS], given[-MAX_GIVEN_CHARS:]
+    if len(prefix) > most:
+        step = max(1, most // _STEPS)
+        prefix = prefix[-((most - len(prefix)) // step) * step :]
+    suffix = suffix[:most]
+    if (prefix, given, suffix) == (request.prefix, request.given, request.suffix):
+        return request
+    return replace(request, prefix=prefix, given=given, suffix=suffix)
+
+
+def require_bounded_window(request: FindNextEdits, *, max_tokens: int) -> None:
+    """Raise ValueError for a window or an example that is longer than a context."""
+    num_chars = sum(max(len(part.before), len(part.after)) for part in request.parts)
+    if (example := request.example) is not None:
+        num_chars += len(example.before) + len(example.after)
+    most = MAX_CHARS_PER_TOKEN * max_tokens
+    if num_chars > most:
+        raise ValueError(
+            f"`parts` and `example` have {num_chars} characters, above the limit of {most}: "
+            "send less"
+        )
+
+
+def _require_lengths(request: Fill) -> None:
+    most = _MAX_DRAFT_CHARS_PER_TOKEN * request.max_tokens
+    if len(request.draft) > most:
+        raise ValueError(
+            f"draft has {len(request.draft)} characters, above the limit of {most} for "
+            f"max_tokens {request.max_tokens}: rewrite less text at once"
+        )
+    if len(request.stop) > _MAX_STOPS or sum(map(len, request.stop)) > _MAX_STOP_CHARS:
+        raise ValueError(
+            f"stop has more than {_MAX_STOPS} texts or {_MAX_STOP_CHARS} characters: send fewer"
+        )
 
 
 def require_range(name: str, value: int, *, least: int, most: int | None = None) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.backbone.lora_layers import part_sizes
+from intarsia.engine.families.masked_causal.backbone.adapter import part_sizes
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
 from intarsia.engine.model_store.family import is_run_by_transformers
 from intarsia.engine.model_store.locate import ModelFolder

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.lora import LowRank
-from intarsia.engine.families.masked_causal.backbone.lora_layers import LowRankLayer
+from intarsia.engine.families.masked_causal.backbone.adapter import LowRankLayer
 from intarsia.engine.families.masked_causal.backbone.rotary import inverse_frequencies
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights

@@ -8,7 +8,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from intarsia.engine.families.masked_causal.backbone.lora_layers import (
+from intarsia.engine.families.masked_causal.backbone.adapter import (
     LowRankLayer,
     low_rank_layers,
     part_sizes,

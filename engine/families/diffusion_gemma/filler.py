@@ -24,7 +24,7 @@ from intarsia.engine.diffusion.denoise import (
 )
 from intarsia.engine.diffusion.draft import Draft
 from intarsia.engine.diffusion.length import choose_length
-from intarsia.engine.diffusion.noising import any_of
+from intarsia.engine.diffusion.renewal import any_of
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.answer import HoleDraft, answer_of, finish_reason_of
 from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone

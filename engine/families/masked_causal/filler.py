@@ -10,8 +10,7 @@ from contextlib import AbstractContextManager
 from intarsia.engine.decoding.entropy import EntropyPolicy
 from intarsia.engine.decoding.tokens import EndReason, HoleTokens, OnRound
 from intarsia.engine.errors import DeadlinePassed
-from intarsia.engine.families.masked_causal.answer import Answer
-from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
+from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.next_edit.find import NextEditFinder
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.project_choice import ProjectChoice
@@ -20,7 +19,7 @@ from intarsia.engine.families.masked_causal.rerank import Reranker
 from intarsia.engine.families.masked_causal.score_texts import TextScorer
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.warm_start import WarmStart
-from intarsia.engine.families.masked_causal.writer import HoleWriter
+from intarsia.engine.families.masked_causal.writer import Answer, HoleWriter
 from intarsia.engine.families.project_text import has_chunks
 from intarsia.engine.families.protocol import Prefilled, fill_timing
 from intarsia.engine.fill_control import FillControl

@@ -1,7 +1,7 @@
 """A causal backbone with one open context, and the keys and values of earlier ones.
 
 The hole's tokens follow the open context in the same KV cache. Forward passes over these are in
-``speculative_passes.py``, ``rewrite_passes.py`` and ``canvas_passes.py``. Knows ids, no text.
+``passes.py``. Knows ids, no text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -10,8 +10,7 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
-from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
 from intarsia.engine.families.masked_causal.context_cache import ContextCache

@@ -6,7 +6,6 @@ Knows no model.
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from intarsia.engine.families.bounded_request import bounded
 from intarsia.engine.families.masked_causal.context_boundary import (
     MAX_CHARS_AFTER,
     ContextBoundaries,
@@ -20,6 +19,7 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
     ProjectIds,
 )
 from intarsia.engine.families.validate_request import (
+    bounded,
     require_common_fields,
     require_draft,
     require_range,

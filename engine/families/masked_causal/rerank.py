@@ -6,17 +6,39 @@ the suffix: with it in view, any answer is followed by it.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import torch
+
 from intarsia.engine.decoding.tokens import HoleTokens, ScoredToken, score_tokens
-from intarsia.engine.families.masked_causal.answer import Answer
 from intarsia.engine.families.masked_causal.open_context import OpenContext
 from intarsia.engine.families.masked_causal.read_request import FillTask
-from intarsia.engine.families.masked_causal.text_score import log_probability
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.masked_causal.writer import HoleWriter
+from intarsia.engine.families.masked_causal.writer import Answer, HoleWriter
 from intarsia.engine.families.protocol import common_prefix_length
+from intarsia.engine.fill_control import FillControl
+
+
+@torch.inference_mode()
+def log_probability(
+    context: OpenContext, tokens: Sequence[int], start: int, control: FillControl
+) -> float:
+    """Return the log-probability of tokens[start:] after the open context and tokens[:start].
+
+    None of these tokens is held afterwards. Raises Cancelled between two chunks.
+    """
+    hidden = [context.end_of_context()[None]]
+    chunk = context.backbone.chunk_tokens
+    for first in range(0, len(tokens) - 1, chunk):
+        control.checkpoint()
+        hidden.append(context.read(tokens[first : first + chunk]))
+    context.rewind()
+    logits = context.backbone.logits(torch.cat(hidden)[start : len(tokens)])
+    scored = torch.tensor(tokens[start:], device=logits.device)
+    log_p = torch.log_softmax(logits.float(), dim=-1)
+    return float(log_p.gather(-1, scored[:, None]).sum())
+
 
 _SURE = math.log(0.6)
 """An answer that is at least this likely is returned alone."""

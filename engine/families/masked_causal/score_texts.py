@@ -12,8 +12,8 @@ import torch
 
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.next_edit.drop import log_probabilities
-from intarsia.engine.families.masked_causal.next_edit.gain import log_p_after
-from intarsia.engine.families.masked_causal.next_edit.prompt import window_below
+from intarsia.engine.families.masked_causal.next_edit.edited_window import window_below
+from intarsia.engine.families.masked_causal.next_edit.judge import log_p_after
 from intarsia.engine.families.masked_causal.next_edit.window_reader import (
     ReadWindow,
     WindowReader,

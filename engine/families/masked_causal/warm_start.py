@@ -9,7 +9,7 @@ the rest is a draft that is verified again. Knows no model.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from intarsia.engine.decoding.proposal import NO_PROPOSAL, Proposal
+from intarsia.engine.decoding.speculation_policy import NO_PROPOSAL, Proposal
 from intarsia.engine.decoding.tokens import HoleTokens, ScoredToken
 from intarsia.engine.families.masked_causal.read_request import FillTask
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer

@@ -4,28 +4,52 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from statistics import fmean
 
 import torch
 
 from intarsia.engine.decoding.entropy import EntropyPolicy, decode_by_entropy
 from intarsia.engine.decoding.hole_request import EndRule, HoleRequest
-from intarsia.engine.decoding.proposal import NO_PROPOSAL
 from intarsia.engine.decoding.proposer import DraftSources
 from intarsia.engine.decoding.rewrite import RewritePolicy, RewriteRequest, rewrite
-from intarsia.engine.decoding.speculation_policy import AUTOREGRESSIVE, SpeculationPolicy
+from intarsia.engine.decoding.speculation_policy import (
+    AUTOREGRESSIVE,
+    NO_PROPOSAL,
+    SpeculationPolicy,
+)
 from intarsia.engine.decoding.speculative import decode_speculatively
 from intarsia.engine.decoding.tokens import HoleTokens, OnRound, ScoredToken, score_tokens
-from intarsia.engine.families.masked_causal.answer import Answer
-from intarsia.engine.families.masked_causal.canvas_passes import CanvasPasses
 from intarsia.engine.families.masked_causal.hole_text import HoleText
 from intarsia.engine.families.masked_causal.open_context import OpenContext
+from intarsia.engine.families.masked_causal.passes import (
+    CanvasPasses,
+    RewritePasses,
+    SpeculativePasses,
+)
 from intarsia.engine.families.masked_causal.read_request import FillTask
-from intarsia.engine.families.masked_causal.rewrite_passes import RewritePasses
-from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.families.masked_causal.warm_start import PastAnswers, WarmStart
 from intarsia.engine.ipc.messages import CanvasToken
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Answer:
+    """What was decoded into one hole."""
+
+    hole: HoleTokens
+    tokens: tuple[CanvasToken, ...]
+    end_confidence: float | None  # None: the hole has not ended
+
+    @property
+    def text(self) -> str:
+        """The answer's text."""
+        return "".join(token.text for token in self.tokens)
+
+    @property
+    def mean_entropy(self) -> float:
+        """Nats per committed token."""
+        return fmean(self.hole.entropies[: self.hole.num_committed] or [0.0])
 
 
 class HoleWriter:

@@ -9,7 +9,7 @@ from toy_causal import KINDS, Kind, save_toy, toy_causal_model, toy_context, toy
 from toy_training import MIX, toy_batched
 
 from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
-from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
+from intarsia.engine.families.masked_causal.passes import SpeculativePasses
 from intarsia_research.training.adapter_file import save_tensors
 from intarsia_research.training.canvas_batch import CanvasBatch, draw_batch
 from intarsia_research.training.holes.packed_holes import HoleIds

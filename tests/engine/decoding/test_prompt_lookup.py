@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.engine.decoding.prompt_lookup import PromptLookup
+from intarsia.engine.decoding.proposer import PromptLookup
 
 _ids = st.lists(st.integers(0, 3) | st.sampled_from([256, 65_536, 16_777_216]), max_size=30)
 

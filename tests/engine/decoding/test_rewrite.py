@@ -12,7 +12,7 @@ from torch import Tensor
 from intarsia.engine.decoding.rewrite import RewritePolicy, RewriteRequest, rewrite
 from intarsia.engine.decoding.speculative import Verification
 from intarsia.engine.decoding.tokens import HoleTokens
-from intarsia.engine.diffusion.noising import any_of, least_sure, num_noised
+from intarsia.engine.diffusion.renewal import any_of, least_sure, num_noised
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.engine.decoding.row_budget import share_masks
+from intarsia.engine.decoding.speculation_policy import share_masks
 
 _confidences = st.lists(st.floats(0, 1), max_size=20)
 

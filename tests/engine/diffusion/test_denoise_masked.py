@@ -12,9 +12,9 @@ from rule_predict import RulePredict, wants
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
 from intarsia.engine.diffusion.denoise import Denoised, DenoisingPolicy, Predict, denoise
 from intarsia.engine.diffusion.draft import Draft
-from intarsia.engine.diffusion.hole_end import EndTokens
 from intarsia.engine.diffusion.policies import masked_policy
 from intarsia.engine.diffusion.renewal import Remask
+from intarsia.engine.diffusion.stopping import EndTokens
 from intarsia.engine.fill_control import FillControl
 
 MASK, END = 31, 30

@@ -8,10 +8,9 @@ import torch
 from intarsia.engine.diffusion.acceptance import AcceptFromLeft
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas, random_canvas
 from intarsia.engine.diffusion.draft import Draft
-from intarsia.engine.diffusion.hole_end import EndTokens, is_before_end, no_end
+from intarsia.engine.diffusion.policies import ConstantTemperature, FromStep, LinearTemperature
 from intarsia.engine.diffusion.prediction import Prediction
-from intarsia.engine.diffusion.schedule import ConstantTemperature, FromStep, LinearTemperature
-from intarsia.engine.diffusion.stopping import StableAndConfident
+from intarsia.engine.diffusion.stopping import EndTokens, StableAndConfident, is_before_end, no_end
 
 
 def test_a_linear_temperature_falls_and_then_stays_cold() -> None:

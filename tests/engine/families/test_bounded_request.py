@@ -2,7 +2,7 @@
 
 import pytest
 
-from intarsia.engine.families.bounded_request import (
+from intarsia.engine.families.validate_request import (
     MAX_CHARS_PER_TOKEN,
     MAX_GIVEN_CHARS,
     bounded,

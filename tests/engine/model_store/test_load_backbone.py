@@ -11,10 +11,10 @@ from intarsia.engine.families.masked_causal.backbone import load as load_module
 from intarsia.engine.families.masked_causal.backbone.choose_format import ChosenFormat, Format
 from intarsia.engine.families.masked_causal.backbone.int8_weights import is_int8_supported
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.backbone.linear import can_pack
 from intarsia.engine.families.masked_causal.backbone.load import load_backbone
 from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.families.masked_causal.backbone.torch_weights import can_pack
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
 

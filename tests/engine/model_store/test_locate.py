@@ -14,7 +14,7 @@ from toy_wheels import toy_row, write_wheels
 
 from intarsia.engine.cache.digest import has_digest
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.masked_causal.backbone.lora_layers import part_sizes
+from intarsia.engine.families.masked_causal.backbone.adapter import part_sizes
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by, tune
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, read_weights

@@ -5,8 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from intarsia.engine.config import EngineConfig
-from intarsia.engine.families.bounded_request import bounded
-from intarsia.engine.families.validate_request import require_common_fields
+from intarsia.engine.families.validate_request import bounded, require_common_fields
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.filling.fill_in_order import MAX_DRAFT_CHARS
 from intarsia.infill.filling.options import FillOptions

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from intarsia.engine.families.bounded_request import bounded
 from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, HoleLayout, lay_out
 from intarsia.engine.families.diffusion_gemma.canvas.tokenizer import GemmaTokenizer
 from intarsia.engine.families.validate_request import (
+    bounded,
     require_common_fields,
     require_draft,
     require_range,

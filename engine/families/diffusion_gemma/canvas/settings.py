@@ -5,9 +5,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
-from intarsia.engine.diffusion.policies import uniform_state_policy
+from intarsia.engine.diffusion.policies import ConstantTemperature, FromStep, uniform_state_policy
 from intarsia.engine.diffusion.prediction import take_likeliest
-from intarsia.engine.diffusion.schedule import ConstantTemperature, FromStep
 from intarsia.engine.diffusion.stopping import StableAndConfident
 from intarsia.engine.ipc.messages import Fill
 

@@ -5,20 +5,77 @@ before is sampled, which the pass could not see. The known code before these row
 through it, so its keys and values are exactly the backbone's.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.errors import ModelError
-from intarsia.engine.families.lora import read_tensors
-from intarsia.engine.families.masked_causal.backbone.lora_layers import (
-    LowRankLayer,
-    low_rank_layers,
-)
+from intarsia.engine.families.lora import SCALE, LowRank, read_tensors
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights
+
+PartName: TypeAlias = Literal["qkv", "o", "gate_up", "down"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class LowRankLayer:
+    """The four pairs of one layer, for the same fused matrices as the backbone's."""
+
+    qkv: LowRank
+    o: LowRank
+    gate_up: LowRank
+    down: LowRank
+
+    def parts(self) -> dict[PartName, LowRank]:
+        """Return the pairs by the names of the matrices that they change."""
+        return {"qkv": self.qkv, "o": self.o, "gate_up": self.gate_up, "down": self.down}
+
+
+def part_sizes(shape: BackboneShape) -> dict[str, tuple[int, int]]:
+    """Return the input and output size of each matrix of a layer, by its name in the file."""
+    heads = shape.num_heads * shape.head_dim
+    return {
+        "qkv": (shape.hidden, heads + 2 * shape.num_kv_heads * shape.head_dim),
+        "o": (heads, shape.hidden),
+        "gu": (shape.hidden, 2 * shape.intermediate),
+        "d": (shape.intermediate, shape.hidden),
+    }
+
+
+def low_rank_layers(
+    tensors: Mapping[str, Tensor], shape: BackboneShape, name: str
+) -> tuple[LowRankLayer, ...]:
+    """Return the pairs of all layers from an adapter's tensors.
+
+    ``name`` is the adapter's name in errors. Raises ModelError where the pairs do not fit.
+    """
+    sizes = part_sizes(shape)
+
+    def pair(part: str, layer: int) -> LowRank:
+        try:
+            down, up = tensors[f"A.{part}{layer}"], tensors[f"B.{part}{layer}"]
+        except KeyError as error:
+            raise ModelError(
+                f"the adapter {name} lacks the tensor {error}: it is of another backbone"
+            ) from error
+        num_in, num_out = sizes[part]
+        rank = down.shape[0] if down.dim() else 0
+        if (down.shape, up.shape) != ((rank, num_in), (num_out, rank)):
+            raise ModelError(
+                f"the adapter {name} is of another backbone: {part} of layer {layer} is "
+                f"{tuple(up.shape)} by {tuple(down.shape)}, needed {num_in} in and {num_out} out"
+            )
+        return LowRank(down=down, up=up * SCALE)
+
+    return tuple(
+        LowRankLayer(qkv=pair("qkv", i), o=pair("o", i), gate_up=pair("gu", i), down=pair("d", i))
+        for i in range(shape.num_layers)
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
@@ -82,3 +139,26 @@ def _read_head(tensors: dict[str, Tensor], shape: BackboneShape, path: Path) -> 
 
 def _unit_norm(x: Tensor) -> Tensor:
     return F.rms_norm(x, (x.shape[-1],))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, eq=False)
+class Embeddings:
+    """Both matrices, and what the adapter adds to them.
+
+    Where they are mapped from a file they take little memory: only rows that are used are read.
+    """
+
+    embed: Tensor  # (vocab, hidden)
+    output: Tensor  # (vocab, hidden)
+    mask: Tensor | None  # (hidden,), added to a mask's embedding; None without an adapter
+    head: SerialHead | None
+
+
+def embeddings_of(weights: BackboneWeights, adapter: GatedAdapter | None) -> Embeddings:
+    """Return the embeddings without copying them; the adapter's mask is copied."""
+    return Embeddings(
+        embed=weights.embed,
+        output=weights.output,
+        mask=adapter.mask.clone() if adapter else None,
+        head=adapter.head if adapter else None,
+    )

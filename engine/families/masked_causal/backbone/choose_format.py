@@ -13,8 +13,8 @@ import torch
 from intarsia.engine.config import Dtype
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
-from intarsia.engine.families.masked_causal.backbone.linear import Linear, can_pack, pack
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
+from intarsia.engine.families.masked_causal.backbone.torch_weights import Linear, can_pack, pack
 
 Format: TypeAlias = Literal["plain", "packed", "int8"]
 

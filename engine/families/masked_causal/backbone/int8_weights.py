@@ -14,9 +14,12 @@ from torch import Tensor
 
 from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.families.lora import LowRank
-from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter
-from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings, embeddings_of
-from intarsia.engine.families.masked_causal.backbone.lora_layers import PartName
+from intarsia.engine.families.masked_causal.backbone.adapter import (
+    Embeddings,
+    GatedAdapter,
+    PartName,
+    embeddings_of,
+)
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights
 from intarsia.engine.kernels.compile_cache import keep_compiled

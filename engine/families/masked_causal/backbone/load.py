@@ -7,9 +7,13 @@ import torch
 
 from intarsia.engine.config import Dtype
 from intarsia.engine.families.device import choose_dtype, free_bytes, require_memory
-from intarsia.engine.families.masked_causal.backbone.adapter import GatedAdapter, read_adapter
+from intarsia.engine.families.masked_causal.backbone.adapter import (
+    Embeddings,
+    GatedAdapter,
+    embeddings_of,
+    read_adapter,
+)
 from intarsia.engine.families.masked_causal.backbone.choose_format import Format, choose_format
-from intarsia.engine.families.masked_causal.backbone.embeddings import Embeddings, embeddings_of
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape
 from intarsia.engine.families.masked_causal.backbone.torch_backbone import TorchBackbone
@@ -99,7 +103,7 @@ def _load_other_shape(
     mask_id: int,
 ) -> LoadedBackbone:
     # it takes seconds to import: only where it is used
-    from intarsia.engine.families.masked_causal.backbone.load_transformers import (
+    from intarsia.engine.families.masked_causal.backbone.transformers_backbone import (
         load_transformers_backbone,
     )
 

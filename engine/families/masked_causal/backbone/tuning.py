@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.families.lora import LowRank, read_tensors
-from intarsia.engine.families.masked_causal.backbone.lora_layers import (
+from intarsia.engine.families.masked_causal.backbone.adapter import (
     LowRankLayer,
     low_rank_layers,
 )

@@ -4,19 +4,98 @@ Most tokens do not care about an edit, and the output matrix costs more than the
 So only the tokens are scored that a row predicts which the edit has moved most.
 """
 
-from collections.abc import Sequence
+import math
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
-from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.next_edit.edited_window import EditedWindow
+from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
+from intarsia.engine.families.masked_causal.next_edit.edited_window import (
+    EditedWindow,
+    WindowLine,
+    lines_of,
+)
 from intarsia.engine.families.masked_causal.next_edit.window_reader import ReadWindow
-from intarsia.engine.families.next_edit.edited_lines import WindowLine
-from intarsia.engine.families.next_edit.line_drop import LineDrop, largest_drops
 from intarsia.engine.fill_control import FillControl
+from intarsia.engine.ipc.messages import EditExample
+
+MIN_DROP = 1.0
+"""Nats: the loss of a line that is worth a correction. Its exact value hardly matters."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LineDrop:
+    """A line, and the log-probability that its tokens lost, in nats."""
+
+    line: WindowLine
+    drop: float  # the largest loss of one token
+    net_drop: float  # of all tokens that were scored: losses less gains
+
+
+def largest_drops(tokens: Iterable[tuple[WindowLine, float]]) -> list[LineDrop]:
+    """Return the lines of tokens by their largest loss, if that is above 0, the largest first."""
+    losses: dict[int, list[float]] = {}
+    lines: dict[int, WindowLine] = {}
+    for line, loss in tokens:
+        losses.setdefault(line.number, []).append(loss)
+        lines[line.number] = line
+    found = [
+        LineDrop(line=lines[number], drop=max(own), net_drop=sum(own))
+        for number, own in losses.items()
+        if max(own) > 0
+    ]
+    return sorted(found, key=lambda it: -it.drop)
+
+
+_WORD = re.compile(r"\w+")
+
+
+def best_first(
+    drops: Sequence[LineDrop], window: bytes, example: EditExample
+) -> Sequence[LineDrop]:
+    """Return the lines of a window, those first that are likeliest to follow the edit.
+
+    Lines with a drop too small for a correction come last. ``window``: the text after the edit.
+    """
+    words = _edited_words(example)
+
+    def order(found: LineDrop) -> tuple[bool, float]:
+        line = window[found.line.start : found.line.end].decode("utf-8", "replace")
+        likelihood = math.log1p(found.drop) + math.log1p(max(0.0, found.net_drop))
+        return found.drop >= MIN_DROP, likelihood + words.likeness(line)
+
+    return sorted(drops, key=order, reverse=True)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _EditedWords:
+    """The words of the edited lines, and those that are no more in them."""
+
+    edited: frozenset[str]
+    removed: frozenset[str]
+
+    def likeness(self, line: str) -> float:
+        """Return 1 for a removed word, and the share of words in common, from 0 to 1."""
+        words = _words(line)
+        in_common = len(words & self.edited) / max(1, len(words | self.edited))
+        return (not words.isdisjoint(self.removed)) + in_common
+
+
+def _edited_words(example: EditExample) -> _EditedWords:
+    """Return the words of the lines that the edit replaced; of the new ones if it only added."""
+    before, after = lines_of(example.before), lines_of(example.after)
+    replaced = "".join(line for line in before if line not in after)
+    added = "".join(line for line in after if line not in before)
+    removed = _words(replaced) - _words(added)
+    return _EditedWords(edited=_words(replaced) or _words(added), removed=removed)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text))
+
 
 _SHARE_SCORED = 0.2  # of the tokens: with fewer, places are missed
 _MIN_SCORED = 48

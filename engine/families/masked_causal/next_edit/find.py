@@ -9,40 +9,43 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from intarsia.engine.families.bounded_request import require_bounded_window
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
-from intarsia.engine.families.masked_causal.next_edit.agreement import is_filled_alike
 from intarsia.engine.families.masked_causal.next_edit.corrections import (
     Correction,
     CorrectionWriter,
     Region,
 )
-from intarsia.engine.families.masked_causal.next_edit.drop import line_drops
+from intarsia.engine.families.masked_causal.next_edit.drop import (
+    MIN_DROP,
+    LineDrop,
+    best_first,
+    line_drops,
+)
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     EditedWindow,
+    WindowLine,
     read_window,
 )
-from intarsia.engine.families.masked_causal.next_edit.gain import Replacement, gain_of
+from intarsia.engine.families.masked_causal.next_edit.example import only_adds
+from intarsia.engine.families.masked_causal.next_edit.judge import (
+    Replacement,
+    gain_of,
+    is_filled_alike,
+)
+from intarsia.engine.families.masked_causal.next_edit.region import (
+    LineChange,
+    places_to_correct,
+)
 from intarsia.engine.families.masked_causal.next_edit.window_reader import (
     FindHeld,
     ReadWindow,
     WindowReader,
 )
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.next_edit.edited_lines import WindowLine
-from intarsia.engine.families.next_edit.example import only_adds
-from intarsia.engine.families.next_edit.line_drop import MIN_DROP, LineDrop
-from intarsia.engine.families.next_edit.ranking import best_first
-from intarsia.engine.families.next_edit.region import (
-    LineChange,
-    RegionSize,
-    places_to_correct,
-)
+from intarsia.engine.families.validate_request import require_bounded_window
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, NextEdit, NextEdits
 
-_ONE_LINE = RegionSize(above=0, below=0)
-_LINE_AND_ABOVE = RegionSize(above=1, below=0)  # as in an example that only adds lines
 _LINES_AFTER = 2  # that a gain counts too
 
 _LINES_AFTER_NEAR = 5  # that must be there too before a place near the edit is corrected
@@ -137,11 +140,12 @@ class NextEditFinder:
 
     def _correct(self, round_: _Round, drops: Sequence[LineDrop]) -> list[NextEdit]:
         """Return the corrections of the first places, each place once."""
-        size = _LINE_AND_ABOVE if only_adds(round_.example) else _ONE_LINE
+        # an example that only adds lines shows the line above them, too
+        num_above = 1 if only_adds(round_.example) else 0
         most = round_.request.max_places
         likely = [found for found in drops if found.drop >= MIN_DROP]
         edits: list[NextEdit] = []
-        for found, region in places_to_correct(likely, round_.window.lines, size, most=most):
+        for found, region in places_to_correct(likely, round_.window.lines, num_above, most=most):
             edits += self._correct_region(round_, found, region)
         return edits
 

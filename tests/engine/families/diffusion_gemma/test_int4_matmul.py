@@ -5,8 +5,11 @@ import os
 import pytest
 import torch
 
-from intarsia.engine.families.diffusion_gemma.quantized.grouped_matmul import product_by_product
-from intarsia.engine.families.diffusion_gemma.quantized.number_formats import from_int4, to_int4
+from intarsia.engine.families.diffusion_gemma.quantized.linear import (
+    from_int4,
+    product_by_product,
+    to_int4,
+)
 
 pytest.importorskip("triton", reason="Triton comes with torch for NVIDIA cards")
 

@@ -6,23 +6,19 @@ import torch.nn.functional as F
 from devices import DEVICES
 from torch import Tensor
 
-from intarsia.engine.families.diffusion_gemma.quantized.experts import LowBitExperts
-from intarsia.engine.families.diffusion_gemma.quantized.grouped_matmul import (
-    grouped_product,
-    product_by_product,
-)
 from intarsia.engine.families.diffusion_gemma.quantized.linear import (
     LowBit,
     LowBitMatrices,
     LowBitMatrix,
-    low_bit,
-)
-from intarsia.engine.families.diffusion_gemma.quantized.number_formats import (
     from_float8,
     from_int4,
+    grouped_product,
+    low_bit,
+    product_by_product,
     to_float8,
     to_int4,
 )
+from intarsia.engine.families.diffusion_gemma.quantized.quantize import LowBitExperts
 
 
 def numbers(*shape: int, seed: int = 0) -> Tensor:

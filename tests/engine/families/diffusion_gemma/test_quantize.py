@@ -12,10 +12,16 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.diffusion.canvas import random_canvas
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGemmaBackbone
-from intarsia.engine.families.diffusion_gemma.quantized.experts import LowBitExperts
-from intarsia.engine.families.diffusion_gemma.quantized.linear import LowBit, LowBitMatrix
-from intarsia.engine.families.diffusion_gemma.quantized.number_formats import from_int4, to_int4
-from intarsia.engine.families.diffusion_gemma.quantized.quantize import quantize_gemma
+from intarsia.engine.families.diffusion_gemma.quantized.linear import (
+    LowBit,
+    LowBitMatrix,
+    from_int4,
+    to_int4,
+)
+from intarsia.engine.families.diffusion_gemma.quantized.quantize import (
+    LowBitExperts,
+    quantize_gemma,
+)
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Fill
 from intarsia.engine.service.load_filler import load_filler

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from intarsia.engine.diffusion.policies import ConstantTemperature, LinearTemperature
 from intarsia.engine.diffusion.prediction import draw, take_likeliest
-from intarsia.engine.diffusion.schedule import ConstantTemperature, LinearTemperature
 from intarsia.engine.diffusion.stopping import StableAndConfident
 from intarsia.engine.families.diffusion_gemma.canvas.settings import (
     DenoisingSettings,

@@ -21,8 +21,8 @@ from intarsia.engine.families.masked_causal.backbone.choose_format import (
     choose_format,
     fastest,
 )
-from intarsia.engine.families.masked_causal.backbone.linear import can_pack
 from intarsia.engine.families.masked_causal.backbone.shape import BackboneShape, read_shape
+from intarsia.engine.families.masked_causal.backbone.torch_weights import can_pack
 from intarsia.engine.model_store.checkpoint import read_config
 
 packing = pytest.mark.skipif(not can_pack(torch.float32), reason="oneDNN packs nothing here")

@@ -10,7 +10,7 @@ from toy_causal import DECODINGS, toy_fill, toy_filler
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
-from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
+from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.context_boundary import (
     MAX_CHARS_AFTER,
     ContextBoundaries,

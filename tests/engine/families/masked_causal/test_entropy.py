@@ -20,13 +20,13 @@ from intarsia.engine.diffusion.acceptance import AcceptFromLeft
 from intarsia.engine.diffusion.canvas import TokenCanvas
 from intarsia.engine.diffusion.denoise import DenoisingPolicy
 from intarsia.engine.diffusion.hackable_diffusion import HackableSchedule
-from intarsia.engine.diffusion.hole_end import EndPosition
 from intarsia.engine.diffusion.policies import masked_policy
 from intarsia.engine.diffusion.renewal import Remask
+from intarsia.engine.diffusion.stopping import EndPosition
 from intarsia.engine.errors import Cancelled, ModelError
-from intarsia.engine.families.masked_causal.canvas_passes import CanvasPasses
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
+from intarsia.engine.families.masked_causal.passes import CanvasPasses
 from intarsia.engine.families.masked_causal.writer import HoleWriter
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import Step

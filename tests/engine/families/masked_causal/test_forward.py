@@ -11,10 +11,9 @@ from transformers import AutoModelForCausalLM
 from intarsia.engine.diffusion.canvas import TokenCanvas, masked_canvas
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone, Rows
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
-from intarsia.engine.families.masked_causal.backbone.linear import can_pack
 from intarsia.engine.families.masked_causal.backbone.rows import canvas_rows, outcome_rows
-from intarsia.engine.families.masked_causal.canvas_passes import CanvasPasses
-from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
+from intarsia.engine.families.masked_causal.backbone.torch_weights import can_pack
+from intarsia.engine.families.masked_causal.passes import CanvasPasses, SpeculativePasses
 
 _IDS = torch.randint(0, 256, (90,), generator=torch.Generator().manual_seed(5)).tolist()
 

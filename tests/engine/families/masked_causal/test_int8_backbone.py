@@ -19,7 +19,7 @@ from intarsia.engine.families.masked_causal.backbone.rows import (
 )
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.open_context import OpenContext
-from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
+from intarsia.engine.families.masked_causal.passes import SpeculativePasses
 from intarsia.engine.filler import ModelInfo
 from intarsia.engine.ipc.messages import Decoding
 

@@ -7,16 +7,14 @@ from torch import Tensor
 from intarsia.engine.families.lora import LowRank
 from intarsia.engine.families.masked_causal.backbone.adapter import (
     GatedAdapter,
+    LowRankLayer,
 )
-from intarsia.engine.families.masked_causal.backbone.linear import (
-    Linear,
-    can_pack,
-    pack,
-)
-from intarsia.engine.families.masked_causal.backbone.lora_layers import LowRankLayer
 from intarsia.engine.families.masked_causal.backbone.torch_weights import (
+    Linear,
     MatrixFormat,
     TorchLayer,
+    can_pack,
+    pack,
     torch_weights,
 )
 from intarsia.engine.families.masked_causal.backbone.weights import BackboneWeights, LayerWeights

@@ -29,8 +29,8 @@ from intarsia.engine.config import EngineConfig
 from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone import choose_format
 from intarsia.engine.families.masked_causal.backbone.int8_weights import is_int8_supported
-from intarsia.engine.families.masked_causal.backbone.linear import can_pack
 from intarsia.engine.families.masked_causal.backbone.shape import read_shape
+from intarsia.engine.families.masked_causal.backbone.torch_weights import can_pack
 from intarsia.engine.model_store.checkpoint import read_config
 from intarsia.engine.service import load_filler as load_filler_module
 from intarsia.engine.service.load_filler import check_model, load_filler

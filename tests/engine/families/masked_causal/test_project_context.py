@@ -10,7 +10,7 @@ from toy_causal import DECODINGS, save_toy, toy_causal_model, toy_fill, toy_fill
 from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
-from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
+from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.reading_speed import ReadingSpeed
 from intarsia.engine.fill_control import NO_CONTROL, FillControl

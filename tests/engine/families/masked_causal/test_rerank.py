@@ -13,9 +13,9 @@ from transformers import AutoModelForCausalLM
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal import rerank
-from intarsia.engine.families.masked_causal.answer import Answer
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
 from intarsia.engine.families.masked_causal.read_request import FillTask
+from intarsia.engine.families.masked_causal.writer import Answer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 from intarsia.engine.ipc.messages import Decoding, Fill, Filled
 

@@ -14,7 +14,7 @@ from toy_causal_fill import run_fill
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.filler import MaskedCausalFiller
-from intarsia.engine.families.masked_causal.rewrite_passes import RewritePasses
+from intarsia.engine.families.masked_causal.passes import RewritePasses
 from intarsia.engine.ipc.messages import Decoding, Fill, Filled, Step
 
 DRAFT = "val return def"

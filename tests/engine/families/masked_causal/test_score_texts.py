@@ -12,7 +12,7 @@ from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
-from intarsia.engine.families.masked_causal.next_edit.prompt import window_below
+from intarsia.engine.families.masked_causal.next_edit.edited_window import window_below
 from intarsia.engine.families.masked_causal.next_edit.window_reader import WindowReader
 from intarsia.engine.families.masked_causal.score_texts import TextScorer
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer

@@ -25,7 +25,7 @@ from intarsia.engine.decoding.speculative import decode_speculatively
 from intarsia.engine.decoding.tokens import HoleTokens, score_tokens
 from intarsia.engine.families.masked_causal.context_boundary import boundary_offset
 from intarsia.engine.families.masked_causal.open_context import OpenContext
-from intarsia.engine.families.masked_causal.speculative_passes import SpeculativePasses
+from intarsia.engine.families.masked_causal.passes import SpeculativePasses
 from intarsia.engine.fill_control import NO_CONTROL
 
 _HOLES = (

@@ -8,10 +8,10 @@ from intarsia.engine.families.masked_causal.next_edit.corrections import (
     Correction,
     CorrectionWriter,
     Region,
+    Rewritten,
 )
-from intarsia.engine.families.masked_causal.next_edit.rewrite import Rewritten
+from intarsia.engine.families.masked_causal.next_edit.region import LineChange
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
-from intarsia.engine.families.next_edit.region import LineChange
 from intarsia.engine.fill_control import NO_CONTROL
 from intarsia.engine.ipc.messages import EditExample
 

@@ -9,7 +9,7 @@ from cancel_when import cancelling
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
-from intarsia.engine.families.masked_causal.next_edit.rewrite import Rewriter, Rewritten
+from intarsia.engine.families.masked_causal.next_edit.corrections import Rewriter, Rewritten
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL, FillControl
 

@@ -10,18 +10,17 @@ from toy_causal import toy_backbone
 
 from intarsia.engine.errors import Cancelled
 from intarsia.engine.families.masked_causal.backbone.choose_format import Format
-from intarsia.engine.families.masked_causal.backbone.chunks import SHORT_CHUNK
-from intarsia.engine.families.masked_causal.backbone.interface import CausalBackbone
+from intarsia.engine.families.masked_causal.backbone.interface import SHORT_CHUNK, CausalBackbone
 from intarsia.engine.families.masked_causal.backbone.kv_cache import KvCache
-from intarsia.engine.families.masked_causal.backbone.linear import can_pack
 from intarsia.engine.families.masked_causal.backbone.rows import frozen_rows
+from intarsia.engine.families.masked_causal.backbone.torch_weights import can_pack
 from intarsia.engine.families.masked_causal.next_edit import drop as drop_module
 from intarsia.engine.families.masked_causal.next_edit.drop import line_drops
 from intarsia.engine.families.masked_causal.next_edit.edited_window import (
     EditedWindow,
     read_window,
 )
-from intarsia.engine.families.masked_causal.next_edit.gain import Replacement, gain_of
+from intarsia.engine.families.masked_causal.next_edit.judge import Replacement, gain_of
 from intarsia.engine.families.masked_causal.next_edit.window_reader import WindowReader
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.engine.fill_control import NO_CONTROL

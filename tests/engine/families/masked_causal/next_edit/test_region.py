@@ -4,10 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from intarsia.engine.families.next_edit.edited_lines import WindowLine
-from intarsia.engine.families.next_edit.region import (
-    RegionSize,
-    region_around,
+from intarsia.engine.families.masked_causal.next_edit.edited_window import WindowLine
+from intarsia.engine.families.masked_causal.next_edit.region import (
+    region_of,
     smallest_change,
 )
 
@@ -21,36 +20,25 @@ def lines(*may_change: bool) -> list[WindowLine]:
     ]
 
 
-@pytest.mark.parametrize(("place", "expected"), [(0, [0, 1, 2]), (3, [2, 3, 4, 5]), (7, [6, 7])])
-def test_a_region_ends_with_the_window(place: int, expected: list[int]) -> None:
-    all_lines = lines(*[True] * 8)
-    region = region_around(all_lines, all_lines[place], RegionSize(above=1, below=2))
+@pytest.mark.parametrize(
+    ("place", "num_above", "expected"),
+    [(0, 1, [0]), (3, 0, [3]), (3, 1, [2, 3]), (7, 2, [5, 6, 7]), (6, 2, [6])],
+)
+def test_a_region_ends_with_the_window_and_at_lines_that_may_not_change(
+    place: int, num_above: int, expected: list[int]
+) -> None:
+    all_lines = lines(True, True, True, True, True, place != 6, True, True)
+    region = region_of(all_lines, all_lines[place], num_above)
     assert [line.number for line in region] == expected
 
 
-def test_a_region_ends_at_lines_that_may_not_change() -> None:
-    all_lines = lines(True, False, True, True, False)
-    region = region_around(all_lines, all_lines[2], RegionSize(above=2, below=3))
-    assert [line.number for line in region] == [2, 3]
-
-
-def test_a_region_ends_at_an_edit_between_two_lines() -> None:
-    first, second, third = lines(True, True, True)
-    moved = WindowLine(number=5, start=10, end=12, start_before=4, may_change=True)
-    assert region_around([first, second, moved], second, RegionSize(above=2, below=2)) == [
-        first,
-        second,
-    ]
-    assert third not in region_around([first, second, moved], moved, RegionSize(above=2, below=2))
-
-
-def test_a_region_ends_where_the_edit_removed_lines() -> None:
+@pytest.mark.parametrize("moved", [(10, 12, 4), (4, 6, 9)], ids=["inserted", "removed"])
+def test_a_region_ends_where_the_edit_is(moved: tuple[int, int, int]) -> None:
     first, second = lines(True, True)
-    third = WindowLine(number=2, start=4, end=6, start_before=9, may_change=True)
-    assert region_around([first, second, third], second, RegionSize(above=2, below=2)) == [
-        first,
-        second,
-    ]
+    start, end, start_before = moved
+    third = WindowLine(number=5, start=start, end=end, start_before=start_before, may_change=True)
+    assert region_of([first, second, third], third, 2) == [third]
+    assert region_of([first, second, third], second, 2) == [first, second]
 
 
 @given(old=LINES, new=LINES, place=st.integers(0, 6))

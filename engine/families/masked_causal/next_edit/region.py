@@ -4,16 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from intarsia.engine.families.next_edit.edited_lines import WindowLine
-from intarsia.engine.families.next_edit.line_drop import LineDrop
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class RegionSize:
-    """How many lines around a place are written again."""
-
-    above: int
-    below: int
+from intarsia.engine.families.masked_causal.next_edit.drop import LineDrop
+from intarsia.engine.families.masked_causal.next_edit.edited_window import WindowLine
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,9 +18,9 @@ class LineChange:
 
 
 def places_to_correct(
-    drops: Sequence[LineDrop], lines: Sequence[WindowLine], size: RegionSize, *, most: int
+    drops: Sequence[LineDrop], lines: Sequence[WindowLine], num_above: int, *, most: int
 ) -> Iterator[tuple[LineDrop, Sequence[WindowLine]]]:
-    """Yield places and the lines around each, in the order of their drops, no line as two places.
+    """Yield places and their regions, in the order of their drops, no line as two places.
 
     At most ``most`` places are yielded.
     """
@@ -40,22 +32,19 @@ def places_to_correct(
         if num_tried == most:
             return
         num_tried += 1
-        region = region_around(lines, found.line, size)
+        region = region_of(lines, found.line, num_above)
         tried.update(line.number for line in region)
         yield found, region
 
 
-def region_around(
-    lines: Sequence[WindowLine], place: WindowLine, size: RegionSize
+def region_of(
+    lines: Sequence[WindowLine], place: WindowLine, num_above: int
 ) -> Sequence[WindowLine]:
-    """Return the lines next to each other around a place, as far as these may change."""
-    at = lines.index(place)
-    first = at
-    while first > 0 and at - first < size.above and _touch(lines[first - 1], lines[first]):
+    """Return a place after up to ``num_above`` lines next to it, as far as these may change."""
+    last = lines.index(place)
+    first = last
+    while first > 0 and last - first < num_above and _touch(lines[first - 1], lines[first]):
         first -= 1
-    last = at
-    while last + 1 < len(lines) and last - at < size.below and _touch(lines[last], lines[last + 1]):
-        last += 1
     return lines[first : last + 1]
 
 

@@ -2,10 +2,14 @@
 
 import pytest
 
-from intarsia.engine.families.next_edit.edited_lines import WindowLine, read_lines
-from intarsia.engine.families.next_edit.example import example_text, num_added_lines, only_adds
-from intarsia.engine.families.next_edit.line_drop import LineDrop, largest_drops
-from intarsia.engine.families.next_edit.region import RegionSize, places_to_correct
+from intarsia.engine.families.masked_causal.next_edit.drop import LineDrop, largest_drops
+from intarsia.engine.families.masked_causal.next_edit.edited_window import WindowLine, read_lines
+from intarsia.engine.families.masked_causal.next_edit.example import (
+    example_text,
+    num_added_lines,
+    only_adds,
+)
+from intarsia.engine.families.masked_causal.next_edit.region import places_to_correct
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
 
 PARTS = (
@@ -80,8 +84,8 @@ def test_places_come_by_their_drop_and_no_line_twice() -> None:
         LineDrop(line=one, drop=2.0, net_drop=3.0),
         LineDrop(line=far, drop=0.5, net_drop=0.5),
     ]
-    size, all_lines = RegionSize(above=1, below=1), [one, two, three, far]
-    places = list(places_to_correct(drops, all_lines, size, most=5))
-    assert [(found.line.number, len(region)) for found, region in places] == [(2, 3), (9, 1)]
-    assert len(list(places_to_correct(drops, all_lines, size, most=1))) == 1
-    assert list(places_to_correct(drops, all_lines, size, most=0)) == []
+    all_lines = [one, two, three, far]
+    places = list(places_to_correct(drops, all_lines, 1, most=5))
+    assert [(found.line.number, len(region)) for found, region in places] == [(2, 2), (9, 1)]
+    assert len(list(places_to_correct(drops, all_lines, 1, most=1))) == 1
+    assert list(places_to_correct(drops, all_lines, 1, most=0)) == []

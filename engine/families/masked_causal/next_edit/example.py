@@ -1,16 +1,34 @@
-"""The replacements that an edit made within lines, repeated in another line.
-
-A model that sees an edit as an example often copies a line where the same replacement is due. So
-this text is a correction to compare with the model's own. It knows no scope and no meaning: only
-likelihoods tell whether it is right.
-"""
+"""An edit as an example for a model, as text, and its replacements repeated in another line."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from intarsia.engine.families.masked_causal.next_edit.edited_window import with_newline
 from intarsia.engine.ipc.messages import EditExample
+
+
+def example_text(example: EditExample) -> str:
+    """Return both texts of an edit."""
+    return lines_to_correct(example.before) + with_newline(example.after)
+
+
+def lines_to_correct(lines: str) -> str:
+    """Return lines in the same form, after which a model writes what they become."""
+    return "original:\n" + with_newline(lines) + "updated:\n"
+
+
+def only_adds(example: EditExample) -> bool:
+    """Tell whether an edit adds lines between two lines, and changes none."""
+    first, _, rest = example.before.partition("\n")
+    return bool(first) and example.after.startswith(first + "\n") and example.after.endswith(rest)
+
+
+def num_added_lines(example: EditExample) -> int:
+    """Return how many lines the edit added, 0 if it removed some."""
+    return max(0, example.after.count("\n") - example.before.count("\n"))
+
 
 _TOKEN = re.compile(r"\w+|[^\S\n]+|[^\w\s]|\n")
 _WORD = re.compile(r"\w")

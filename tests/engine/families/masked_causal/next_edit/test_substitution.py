@@ -2,7 +2,7 @@
 
 import pytest
 
-from intarsia.engine.families.next_edit.substitution import substituted
+from intarsia.engine.families.masked_causal.next_edit.example import substituted
 from intarsia.engine.ipc.messages import EditExample
 
 

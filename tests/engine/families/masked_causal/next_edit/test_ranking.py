@@ -1,8 +1,15 @@
 """Which lines come first: drops count, and what a line shares with the edit."""
 
-from intarsia.engine.families.next_edit.edited_lines import EditedLines, WindowLine, read_lines
-from intarsia.engine.families.next_edit.line_drop import LineDrop, largest_drops
-from intarsia.engine.families.next_edit.ranking import best_first
+from intarsia.engine.families.masked_causal.next_edit.drop import (
+    LineDrop,
+    best_first,
+    largest_drops,
+)
+from intarsia.engine.families.masked_causal.next_edit.edited_window import (
+    EditedLines,
+    WindowLine,
+    read_lines,
+)
 from intarsia.engine.ipc.messages import EditExample, FindNextEdits, TextPart
 
 LINES = ("x = 1\n", "y = old(3)\n", "call(other)\n", "z = new(3)\n")

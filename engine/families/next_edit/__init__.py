@@ -1,1 +1,0 @@
-"""What all model families share to find next edits: lines, places and the example, as text."""
