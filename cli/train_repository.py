@@ -27,13 +27,13 @@ from intarsia.engine.ipc.ownership import make_own_folder
 from intarsia.engine.model_store.catalog import DEFAULT_MODEL
 from intarsia.engine.model_store.model_name import without_tuning
 from intarsia.engine.service.native_libraries import spin_briefly
-from intarsia_research.training.repository_options import RepositoryOptions
+from intarsia.training.repository_options import RepositoryOptions
 
 if TYPE_CHECKING:
     from intarsia.lsp.engine.repository_tuning import Effect, KeptTuning
-    from intarsia_research.corpus.repository import RepositoryFiles
+    from intarsia.training.repository_files import RepositoryFiles
     from intarsia_research.evaluation.compare import Comparison
-    from intarsia_research.training.repository_run import TrainedTuning
+    from intarsia.training.repository_run import TrainedTuning
 
 _DIGEST_DIGITS = 12
 _DEFAULT_MINUTES = 10.0
@@ -178,7 +178,7 @@ def _adapt(request: TuningRequest) -> ExitCode:
     root, model = options.root, options.model
     if without_tuning(model) != model or model.endswith("+none"):
         raise CliError(f"{model} already has a tuning: name the model without it")
-    from intarsia_research.training.repository_effect import held_out_cases, measure
+    from intarsia.training.effect import held_out_cases, measure
 
     files = _read(root, request.exclude, options.seed)
     cases = held_out_cases(root, files, limit=request.num_holes, seed=options.seed)
@@ -186,7 +186,7 @@ def _adapt(request: TuningRequest) -> ExitCode:
         f"{len(files.training)} files to learn from, {len(files.held_out)} held out with "
         f"{len(cases)} holes"
     )
-    from intarsia_research.training.repository_run import forget_run, train_on
+    from intarsia.training.repository_run import forget_run, train_on
 
     with LoadBar(notices()) as bar:
         trained = train_on(options, files, bar.update)
@@ -205,7 +205,7 @@ def _adapt(request: TuningRequest) -> ExitCode:
 
 def _read(root: Path, exclude: Sequence[str], seed: int) -> "RepositoryFiles":
     from intarsia.workspace.files.exclusion import SECRETS, excluding_pattern
-    from intarsia_research.corpus.repository import read_repository
+    from intarsia.training.repository_files import read_repository
 
     def is_excluded(path: PurePath) -> bool:
         return excluding_pattern(path, (*SECRETS, *exclude)) is not None
@@ -215,7 +215,7 @@ def _read(root: Path, exclude: Sequence[str], seed: int) -> "RepositoryFiles":
 
 def _show_effect(comparison: "Comparison") -> None:
     from intarsia_research.evaluation.report_comparison import comparison_table
-    from intarsia_research.training.repository_effect import WITH, WITHOUT
+    from intarsia.training.effect import WITH, WITHOUT
 
     # Times are not comparable: the sides did not take turns.
     without_ms = msgspec.structs.replace(comparison, ms=None)

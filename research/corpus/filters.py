@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from intarsia.infill.languages import Language
 from intarsia.infill.syntax.nodes import num_errors
 from intarsia.infill.syntax.parse import parse
-from intarsia_research.corpus.find_secrets import contains_secret
+from intarsia.training.find_secrets import contains_secret
 
 MIN_BYTES = 200
 MAX_BYTES = 100_000

@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
-from intarsia_research.training.holes.lay_out import LaidOut, Shown, lay_out
-from intarsia_research.training.holes.packed_holes import HoleIds
+from intarsia.training.lay_out import LaidOut, Shown, lay_out
+from intarsia.training.packed_holes import HoleIds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

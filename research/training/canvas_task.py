@@ -14,13 +14,13 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
-from intarsia_research.training.adapter_file import load_tensors, save_tensors
-from intarsia_research.training.batched_backbone import BatchedBackbone, Prefilled
+from intarsia.training.adapter_file import load_tensors, save_tensors
+from intarsia.training.batched_backbone import BatchedBackbone, Prefilled
 from intarsia_research.training.canvas_batch import CanvasBatch, CanvasMix, draw_batch
-from intarsia_research.training.holes.packed_holes import HoleIds
-from intarsia_research.training.task import PassLoss
+from intarsia.training.packed_holes import HoleIds
+from intarsia.training.task import PassLoss
 from intarsia_research.training.trainable_adapter import TrainableAdapter
-from intarsia_research.training.vocabulary import UsedVocabulary
+from intarsia.training.vocabulary import UsedVocabulary
 
 NUM_OFFSETS = 5
 """The first rows of a draft: each has its own accuracy among the figures."""

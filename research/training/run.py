@@ -11,26 +11,26 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.tuning import rows_tuned_by
 from intarsia.engine.model_store.family import Family
 from intarsia.engine.model_store.locate import ModelFolder, locate_model
-from intarsia_research.corpus.holes import TrainingHole
-from intarsia_research.training.budget import Budget
+from intarsia.training.draw_holes import TrainingHole
+from intarsia.training.budget import Budget
 from intarsia_research.training.canvas_batch import CanvasMix
 from intarsia_research.training.canvas_task import CanvasTask, CanvasTaskOptions
 from intarsia_research.training.curves import draw_curves
 from intarsia_research.training.holes.draw import HoleDraw, draw_from_corpus
-from intarsia_research.training.holes.encode_holes import LAYOUT, encode_holes
-from intarsia_research.training.holes.packed_holes import HoleIds, PackedHoles, pack, read_packed
-from intarsia_research.training.load_backbone import load_backbone
-from intarsia_research.training.progress import ReportProgress
-from intarsia_research.training.run_folder import RunFolder
-from intarsia_research.training.task import TrainingTask
-from intarsia_research.training.train_loop import (
+from intarsia.training.encode_holes import LAYOUT, encode_holes
+from intarsia.training.packed_holes import HoleIds, PackedHoles, pack, read_packed
+from intarsia.training.load_backbone import load_backbone
+from intarsia.training.progress import ReportProgress
+from intarsia.training.run_folder import RunFolder
+from intarsia.training.task import TrainingTask
+from intarsia.training.train_loop import (
     LoopOptions,
     TrainingPlan,
     TrainingProgress,
     train,
 )
-from intarsia_research.training.tuning_task import TuningMix, TuningTask, TuningTaskOptions
-from intarsia_research.training.vocabulary import UsedVocabulary
+from intarsia.training.tuning_task import TuningMix, TuningTask, TuningTaskOptions
+from intarsia.training.vocabulary import UsedVocabulary
 
 _RATES = {"adapter": 5e-4, "tuning": 2e-4}
 _RANKS = {"adapter": 32, "tuning": 16}

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from intarsia.engine.diffusion.candidate_lengths import candidate_lengths
 from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, HoleLayout, lay_out
-from intarsia_research.training.holes.packed_holes import HoleIds
+from intarsia.training.packed_holes import HoleIds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -20,8 +20,8 @@ from intarsia_research.evaluation.case import Case, CaseKind
 from intarsia_research.evaluation.sets.cut_case import cut_case
 from intarsia_research.evaluation.sets.git_history import Commit, GitHistory
 from intarsia_research.evaluation.sets.request_kind import language_ids
-from intarsia_research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
-from intarsia_research.holes.node_table import hole_nodes
+from intarsia.training.cut_holes import CutHole, CutHoleKind, cut_holes
+from intarsia.training.node_table import hole_nodes
 
 SET_NAME = "commits"
 KIND: CutHoleKind = "rest_of_line"

@@ -26,7 +26,7 @@ from intarsia_research.evaluation.sets.project_holes import (
     holes_in_rounds,
     texts_of,
 )
-from intarsia_research.holes.code_map import offsets_of_bytes
+from intarsia.training.code_map import offsets_of_bytes
 from intarsia_research.holes.imported_uses import Package
 from intarsia_research.holes.package_index import indexed_package
 

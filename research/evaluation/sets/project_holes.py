@@ -19,8 +19,8 @@ from intarsia_research.evaluation.sets.source_files import (
     find_source_files,
     read_source_file,
 )
-from intarsia_research.holes.code_map import STRING, map_code
-from intarsia_research.holes.cut_holes import CutHole, cut_holes
+from intarsia.training.code_map import STRING, map_code
+from intarsia.training.cut_holes import CutHole, cut_holes
 from intarsia_research.holes.imported_uses import Package
 
 SET_NAME = "project"

@@ -19,8 +19,8 @@ from intarsia_research.evaluation.sets.source_files import (
     read_source_file,
 )
 from intarsia_research.evaluation.sets.take_turns import take_turns
-from intarsia_research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
-from intarsia_research.holes.node_table import hole_nodes
+from intarsia.training.cut_holes import CutHole, CutHoleKind, cut_holes
+from intarsia.training.node_table import hole_nodes
 
 SET_NAME = "repository"
 

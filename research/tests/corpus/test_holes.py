@@ -4,7 +4,7 @@ from collections import Counter
 
 from corpus_files import corpus_file, functions
 
-from intarsia_research.corpus.holes import (
+from intarsia.training.draw_holes import (
     KIND_WEIGHTS,
     MAX_FURTHER_LINES,
     MAX_HOLE_CHARS,

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 import pytest
 from repository_files import write, write_repository
 
-from intarsia_research.corpus.repository import RepositoryFiles, read_repository
+from intarsia.training.repository_files import RepositoryFiles, read_repository
 from intarsia_research.corpus.source_files import walk_source_files
 from intarsia_research.errors import CorpusFault
 

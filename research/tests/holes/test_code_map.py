@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.nodes import is_code
 from intarsia.infill.syntax.parse import parse_afresh
-from intarsia_research.holes.code_map import CODE, COMMENT, STRING, map_code, offsets_of_bytes
+from intarsia.training.code_map import CODE, COMMENT, STRING, map_code, offsets_of_bytes
 
 SIGNS = {CODE: ".", STRING: "s", COMMENT: "c"}
 

@@ -12,13 +12,13 @@ from marked_text import read_marked
 from intarsia.infill.languages import LANGUAGES, PLAIN_TEXT, language_for_id
 from intarsia.infill.syntax.nodes import comment_at, is_inside_string
 from intarsia.infill.syntax.parse import MAX_LINE_CHARS, parse, parse_afresh
-from intarsia_research.holes.cut_holes import (
+from intarsia.training.cut_holes import (
     CUT_HOLE_KINDS,
     EXPRESSION_CHARS,
     MAX_BLOCK_LINES,
     cut_holes,
 )
-from intarsia_research.holes.node_table import hole_nodes
+from intarsia.training.node_table import hole_nodes
 
 PYTHON = language_for_id("python")
 CASES = tomllib.loads(Path(__file__).with_name("cut_holes.toml").read_text(encoding="utf-8"))[

@@ -7,7 +7,7 @@ from one_thread import one_thread
 from toy_causal import save_toy, toy_causal_model
 from toy_training import toy_holes
 
-from intarsia_research.training.holes.packed_holes import PackedHoles
+from intarsia.training.packed_holes import PackedHoles
 
 __all__ = ["one_thread"]
 

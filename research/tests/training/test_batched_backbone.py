@@ -12,7 +12,7 @@ from intarsia.engine.families.masked_causal.backbone.adapter import read_adapter
 from intarsia.engine.families.masked_causal.passes import SpeculativePasses
 from intarsia_research.training.adapter_file import save_tensors
 from intarsia_research.training.canvas_batch import CanvasBatch, draw_batch
-from intarsia_research.training.holes.packed_holes import HoleIds
+from intarsia.training.packed_holes import HoleIds
 from intarsia_research.training.trainable_adapter import TrainableAdapter
 
 _HOLES = [

@@ -10,7 +10,7 @@ from corpus_files import corpus_file, functions
 
 from intarsia.engine.errors import ModelError
 from intarsia_research.corpus.corpus_file import write_files
-from intarsia_research.training.holes.packed_holes import read_packed
+from intarsia.training.packed_holes import read_packed
 from intarsia_research.training.run import TrainingOptions, run_training
 
 NAMES = ("alpha", "beta", "gamma", "delta")

@@ -9,7 +9,7 @@ import torch
 from toy_training import toy_canvas_task, toy_tuning_task, train_toy
 
 from intarsia.engine.errors import ModelError
-from intarsia_research.training.holes.packed_holes import PackedHoles, read_packed
+from intarsia.training.packed_holes import PackedHoles, read_packed
 
 
 def numbers(task: object) -> torch.Tensor:

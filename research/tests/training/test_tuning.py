@@ -16,8 +16,8 @@ from intarsia.engine.errors import ModelError
 from intarsia.engine.families.masked_causal.backbone.tuning import tune
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import NO_PROJECT, ProjectIds
 from intarsia.engine.service.load_filler import load_filler
-from intarsia_research.training.adapter_file import load_tensors
-from intarsia_research.training.holes.packed_holes import HoleIds, PackedHoles
+from intarsia.training.adapter_file import load_tensors
+from intarsia.training.packed_holes import HoleIds, PackedHoles
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intarsia.engine.families.diffusion_gemma.canvas.layout import CanvasSizes, lay_out
-from intarsia_research.training.holes.packed_holes import HoleIds
+from intarsia.training.packed_holes import HoleIds
 from intarsia_research.training.uniform_batch import batch_of
 from intarsia_research.training.uniform_canvas import (
     CanvasRules,

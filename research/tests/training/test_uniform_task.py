@@ -21,7 +21,7 @@ from intarsia.engine.families.diffusion_gemma.backbone.model import DiffusionGem
 from intarsia.engine.families.diffusion_gemma.load import LoadedGemma
 from intarsia.engine.filler import Filler
 from intarsia.engine.service.load_filler import load_filler
-from intarsia_research.training.holes.packed_holes import PackedHoles
+from intarsia.training.packed_holes import PackedHoles
 from intarsia_research.training.uniform_backbone import UniformBackbone
 from intarsia_research.training.uniform_batch import UniformBatch, batch_of
 from intarsia_research.training.uniform_canvas import CleanCanvas

@@ -12,16 +12,16 @@ from intarsia.engine.families.masked_causal.backbone.shape import read_shape
 from intarsia.engine.families.masked_causal.backbone.tuning import tune
 from intarsia.engine.families.masked_causal.backbone.weights import read_weights
 from intarsia.engine.model_store.checkpoint import read_config
-from intarsia_research.training.batched_backbone import BatchedBackbone
-from intarsia_research.training.budget import Budget
+from intarsia.training.batched_backbone import BatchedBackbone
+from intarsia.training.budget import Budget
 from intarsia_research.training.canvas_batch import CanvasMix
 from intarsia_research.training.canvas_task import CanvasTask, CanvasTaskOptions
-from intarsia_research.training.holes.packed_holes import HoleIds, PackedHoles, pack
-from intarsia_research.training.run_folder import RunFolder
-from intarsia_research.training.task import TrainingTask
-from intarsia_research.training.train_loop import LoopOptions, TrainingPlan, train
-from intarsia_research.training.tuning_task import TuningTask, TuningTaskOptions
-from intarsia_research.training.vocabulary import UsedVocabulary
+from intarsia.training.packed_holes import HoleIds, PackedHoles, pack
+from intarsia.training.run_folder import RunFolder
+from intarsia.training.task import TrainingTask
+from intarsia.training.train_loop import LoopOptions, TrainingPlan, train
+from intarsia.training.tuning_task import TuningTask, TuningTaskOptions
+from intarsia.training.vocabulary import UsedVocabulary
 
 MIX = CanvasMix(num_canvases=12, max_prefix=24, max_suffix=12, max_middle=24, length=6)
 _NAMES = ("alpha", "beta", "gamma", "delta")

@@ -11,7 +11,7 @@ import torch
 from tiny_diffusion_gemma import save_tiny_checkpoint
 
 from intarsia.engine.families.diffusion_gemma.load import LoadedGemma, load_gemma
-from intarsia_research.training.holes.packed_holes import HoleIds, PackedHoles, pack
+from intarsia.training.packed_holes import HoleIds, PackedHoles, pack
 from intarsia_research.training.uniform_canvas import UniformMix
 from intarsia_research.training.uniform_task import UniformTask
 

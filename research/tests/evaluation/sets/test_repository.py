@@ -10,7 +10,7 @@ import pytest
 
 from intarsia_research.errors import EvaluationFault
 from intarsia_research.evaluation.sets.repository import repository_cases
-from intarsia_research.holes.cut_holes import CUT_HOLE_KINDS
+from intarsia.training.cut_holes import CUT_HOLE_KINDS
 
 PYTHON = '''"""Words about the module."""
 

@@ -12,9 +12,9 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimToken
 from intarsia.engine.fill_control import FillControl
 from intarsia.engine.ipc.messages import Fill
 from intarsia.infill.holes.token_healing import given_start
-from intarsia_research.corpus.holes import TrainingHole, draw_holes
-from intarsia_research.training.holes.encode_holes import encode_holes
-from intarsia_research.training.holes.packed_holes import HoleIds
+from intarsia.training.draw_holes import TrainingHole, draw_holes
+from intarsia.training.encode_holes import encode_holes
+from intarsia.training.packed_holes import HoleIds
 
 
 @pytest.fixture(scope="module")

@@ -22,10 +22,10 @@ from intarsia.workspace.context.place import Place
 from intarsia.workspace.files.root_settings import RootSettings
 from intarsia.workspace.index.own_index import open_index
 from intarsia_research.corpus.corpus_file import CorpusFile
-from intarsia_research.corpus.holes import TrainingHole, draw_holes
-from intarsia_research.training.holes.encode_holes import encode_holes
-from intarsia_research.training.holes.lay_out import Shown, lay_out
-from intarsia_research.training.holes.packed_holes import HoleIds, pack, read_packed
+from intarsia.training.draw_holes import TrainingHole, draw_holes
+from intarsia.training.encode_holes import encode_holes
+from intarsia.training.lay_out import Shown, lay_out
+from intarsia.training.packed_holes import HoleIds, pack, read_packed
 from intarsia_research.training.holes.project_holes import (
     BUDGET_TOKENS,
     draw_holes_in_projects,

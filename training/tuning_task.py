@@ -13,12 +13,12 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import NO_PROJECT, FimIds
-from intarsia_research.training.batched_backbone import BatchedBackbone
-from intarsia_research.training.holes.lay_out import Shown, lay_out
-from intarsia_research.training.holes.packed_holes import HoleIds
-from intarsia_research.training.low_rank_pairs import LowRankPairs
-from intarsia_research.training.task import LowRankTask, PassLoss
-from intarsia_research.training.vocabulary import UsedVocabulary
+from intarsia.training.batched_backbone import BatchedBackbone
+from intarsia.training.lay_out import Shown, lay_out
+from intarsia.training.packed_holes import HoleIds
+from intarsia.training.low_rank_pairs import LowRankPairs
+from intarsia.training.task import LowRankTask, PassLoss
+from intarsia.training.vocabulary import UsedVocabulary
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

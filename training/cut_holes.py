@@ -20,8 +20,8 @@ from intarsia.infill.syntax.grammar import load_grammar
 from intarsia.infill.syntax.lines import BYTE_ORDER_MARK, line_end, line_start, with_plain_newlines
 from intarsia.infill.syntax.nodes import INTERPOLATIONS, STRINGS
 from intarsia.infill.syntax.parse import MAX_LINE_CHARS, Syntax, parse_afresh
-from intarsia_research.holes.code_map import CODE, COMMENT, STRING, map_code, offsets_of_bytes
-from intarsia_research.holes.node_table import HoleNodes, hole_nodes
+from intarsia.training.code_map import CODE, COMMENT, STRING, map_code, offsets_of_bytes
+from intarsia.training.node_table import HoleNodes, hole_nodes
 
 CutHoleKind: TypeAlias = Literal[
     "line",  # a whole line after its indentation

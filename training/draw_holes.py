@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 from intarsia.infill.languages import language_for_id
 from intarsia.infill.syntax.lines import columns, line_at, line_end, line_start, next_line_start
 from intarsia_research.corpus.corpus_file import CorpusFile
-from intarsia_research.holes.cut_holes import CutHole, CutHoleKind, cut_holes
+from intarsia.training.cut_holes import CutHole, CutHoleKind, cut_holes
 
 TrainingHoleKind: TypeAlias = CutHoleKind | Literal["span"]
 """A span begins and ends anywhere in the code, within words and over several lines."""

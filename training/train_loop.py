@@ -15,10 +15,10 @@ from typing import Any
 import torch
 
 from intarsia.engine.errors import ModelError
-from intarsia_research.training.budget import Budget, Clock
-from intarsia_research.training.holes.packed_holes import HoleIds, PackedHoles
-from intarsia_research.training.run_folder import RunFolder, RunState
-from intarsia_research.training.task import TrainingTask
+from intarsia.training.budget import Budget, Clock
+from intarsia.training.packed_holes import HoleIds, PackedHoles
+from intarsia.training.run_folder import RunFolder, RunState
+from intarsia.training.task import TrainingTask
 
 _WARM_UP_STEPS = 40
 _FLOOR = 0.05

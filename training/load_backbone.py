@@ -15,8 +15,8 @@ from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import (
 )
 from intarsia.engine.model_store.family import is_run_by_transformers
 from intarsia.engine.model_store.locate import locate_model
-from intarsia_research.training.batched_backbone import BatchedBackbone
-from intarsia_research.training.progress import ReportProgress
+from intarsia.training.batched_backbone import BatchedBackbone
+from intarsia.training.progress import ReportProgress
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

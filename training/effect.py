@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from intarsia.infill.filling.options import FillOptions
-from intarsia_research.corpus.repository import RepositoryFiles
+from intarsia.training.repository_files import RepositoryFiles
 from intarsia_research.evaluation.case import Case
 from intarsia_research.evaluation.compare import Comparison, compare
 from intarsia_research.evaluation.judge import judge
@@ -12,7 +12,7 @@ from intarsia_research.evaluation.record import Row
 from intarsia_research.evaluation.run import RunProgress, run
 from intarsia_research.evaluation.sets.repository import repository_cases
 from intarsia_research.evaluation.systems.direct import Direct
-from intarsia_research.training.progress import ReportProgress
+from intarsia.training.progress import ReportProgress
 
 WITHOUT, WITH = "without", "with"
 

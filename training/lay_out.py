@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimIds
-from intarsia_research.training.holes.packed_holes import HoleIds
+from intarsia.training.packed_holes import HoleIds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,23 +17,23 @@ from intarsia.engine.cache.folder import cache_folder
 from intarsia.engine.families.masked_causal.tokens.fim_tokenizer import FimTokenizer
 from intarsia.lsp.engine.repository_tuning import key_of
 from intarsia_research.corpus.corpus_file import digest_of
-from intarsia_research.corpus.holes import draw_holes
-from intarsia_research.corpus.repository import RepositoryFiles
-from intarsia_research.training.budget import Budget
-from intarsia_research.training.holes.encode_holes import LAYOUT, encode_holes
-from intarsia_research.training.holes.packed_holes import PackedHoles, pack, read_packed
-from intarsia_research.training.load_backbone import load_backbone
-from intarsia_research.training.progress import ReportProgress
-from intarsia_research.training.repository_options import RepositoryOptions
-from intarsia_research.training.run_folder import RunFolder, RunState
-from intarsia_research.training.train_loop import (
+from intarsia.training.draw_holes import draw_holes
+from intarsia.training.repository_files import RepositoryFiles
+from intarsia.training.budget import Budget
+from intarsia.training.encode_holes import LAYOUT, encode_holes
+from intarsia.training.packed_holes import PackedHoles, pack, read_packed
+from intarsia.training.load_backbone import load_backbone
+from intarsia.training.progress import ReportProgress
+from intarsia.training.repository_options import RepositoryOptions
+from intarsia.training.run_folder import RunFolder, RunState
+from intarsia.training.train_loop import (
     LoopOptions,
     TrainingPlan,
     TrainingProgress,
     train,
 )
-from intarsia_research.training.tuning_task import TuningTask, TuningTaskOptions
-from intarsia_research.training.vocabulary import UsedVocabulary
+from intarsia.training.tuning_task import TuningTask, TuningTaskOptions
+from intarsia.training.vocabulary import UsedVocabulary
 
 MAX_HOLES = 24_000
 """More holes than an hour of training reaches: larger repositories draw fewer holes a file."""

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from intarsia_research.training.batched_backbone import BatchedBackbone
+from intarsia.training.batched_backbone import BatchedBackbone
 
 
 class UsedVocabulary:

@@ -8,10 +8,10 @@ from typing import Protocol
 
 from torch import Tensor, nn
 
-from intarsia_research.training.adapter_file import load_tensors, save_tuning
-from intarsia_research.training.holes.packed_holes import HoleIds
+from intarsia.training.adapter_file import load_tensors, save_tuning
+from intarsia.training.packed_holes import HoleIds
 from intarsia_research.training.low_rank_modules import LowRankModules
-from intarsia_research.training.low_rank_pairs import LowRankPairs
+from intarsia.training.low_rank_pairs import LowRankPairs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True, eq=False)
